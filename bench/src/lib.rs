@@ -1,0 +1,1 @@
+//! The benchmark kit: see `README.md` beside this crate.

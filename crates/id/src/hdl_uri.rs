@@ -1,0 +1,520 @@
+//! Handles in URI syntax.
+//!
+//! "Encoding CORDRA Identifiers in URI Syntax" writes a handle in two ways, `hdl://prefix/suffix`
+//! (host form) and `hdl:prefix/suffix` (path form), and a third, the URL of an HTTP resolver, for
+//! software that knows no other: see [`HttpResolver`](crate::HttpResolver).
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use core::fmt;
+use core::str::FromStr;
+
+use crate::chars::{CharSet, PCHAR, REG_NAME, scheme_length, strip_scheme};
+use crate::error::{ErrorKind, ParseError, Part};
+use crate::handle::{self, CaseRule, Handle, MAX_HANDLE};
+use crate::percent::{self, NonAscii};
+use crate::prefix;
+use crate::tail::Tail;
+
+/// `X-4`: any text but a handle, and its canonical form, is at most this many bytes long.
+pub const MAX_TEXT: usize = 8_192;
+
+/// A handle as an `hdl` URI, with the query and fragment that came with it.
+///
+/// ```text
+/// hdl-uri = "hdl:" ( "//" host "/" suffix / prefix "/" suffix ) [ "?" query ] [ "#" fragment ]
+/// host    = 1*( unreserved / sub-delims / triplet )   ; carries the prefix (URI-2)
+/// prefix  = 1*pchar                                    ; (URI-3)
+/// suffix  = 1*pchar                                    ; one segment: "/" is written %2F
+/// ```
+///
+/// Query and fragment are no part of the handle; they are kept and printed back (`URI-4`). The
+/// canonical form, which `Display` prints, is the path form with triplets only where they are needed
+/// (`URI-7`). `==` compares handles as [`Handle`] does, and query and fragment.
+///
+/// ```
+/// use handfast_id::{HdlForm, HdlUri};
+///
+/// let uri = HdlUri::parse("HDL://20.1000/a%2fb?lang=en")?;
+/// assert_eq!(uri.handle().as_str(), "20.1000/a/b");
+/// assert_eq!(uri.query(), Some("lang=en"));
+/// assert_eq!(uri.form(), HdlForm::Host);
+/// assert_eq!(uri.to_string(), "hdl:20.1000/a%2Fb?lang=en");
+/// # Ok::<_, handfast_id::ParseError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct HdlUri<'a> {
+    handle: Handle<'a>,
+    tail: Tail<'a>,
+    form: HdlForm,
+}
+
+/// In which form a handle was written as a URI.
+///
+/// ```
+/// use handfast_id::{HdlForm, HdlUri};
+///
+/// assert_eq!(HdlUri::parse("hdl:20.1000/5555")?.form(), HdlForm::Path);
+/// assert_eq!(HdlForm::Path.as_str(), "path");
+/// # Ok::<_, handfast_id::ParseError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HdlForm {
+    /// `hdl://prefix/suffix`
+    Host,
+    /// The URL of an HTTP resolver.
+    Http,
+    /// `hdl:prefix/suffix`, the canonical one.
+    Path,
+}
+
+impl HdlForm {
+    /// `host`, `http` or `path`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Http => "http",
+            Self::Path => "path",
+        }
+    }
+}
+
+impl<'a> HdlUri<'a> {
+    /// Reads an `hdl` URI in host or path form, to the letter. Nothing is copied where no triplet
+    /// has to be decoded.
+    pub fn parse(text: &'a str) -> Result<Self, ParseError> {
+        check_length(text)?;
+        let rest = strip_scheme(text, "hdl").ok_or_else(|| wrong_scheme(text))?;
+        let (body, tail) = Tail::split(rest);
+        let (form, names) = match body.strip_prefix("//") {
+            Some(names) => (HdlForm::Host, names),
+            None => (HdlForm::Path, body),
+        };
+        let in_prefix = if form == HdlForm::Host {
+            REG_NAME
+        } else {
+            PCHAR
+        };
+        let tail_at = text.len() - rest.len() + body.len();
+        let handle = read_handle(
+            names,
+            tail_at - names.len(),
+            in_prefix,
+            PCHAR,
+            NonAscii::Refused,
+        )?;
+        tail.check(tail_at, NonAscii::Refused)?;
+        Self { handle, tail, form }.within_limit()
+    }
+
+    pub(crate) fn from_http(handle: Handle<'a>, tail: Tail<'a>) -> Result<Self, ParseError> {
+        Self {
+            handle,
+            tail,
+            form: HdlForm::Http,
+        }
+        .within_limit()
+    }
+
+    /// A CORDRA identifier is ASCII, and too short to outgrow the limit.
+    pub(crate) fn from_cordra(record: Handle<'a>, tail: Tail<'a>) -> Self {
+        Self {
+            handle: record,
+            tail,
+            form: HdlForm::Path,
+        }
+    }
+
+    /// The URI of a handle, without query and fragment. A suffix of `.` or `..` has none (`URI-11`).
+    ///
+    /// ```
+    /// # use handfast_id::{Handle, HdlUri};
+    /// let uri = HdlUri::new(Handle::parse("20.1000/naïve café")?)?;
+    /// assert_eq!(uri.to_string(), "hdl:20.1000/na%C3%AFve%20caf%C3%A9");
+    /// assert_eq!(uri.to_host_form(), "hdl://20.1000/na%C3%AFve%20caf%C3%A9");
+    /// assert!(HdlUri::new(Handle::parse("20.1000/..")?).is_err());
+    /// # Ok::<_, handfast_id::ParseError>(())
+    /// ```
+    pub fn new(handle: Handle<'a>) -> Result<Self, ParseError> {
+        if let Some(error) = handle.irregularity() {
+            return Err(error);
+        }
+        check_dot_segment(
+            handle.suffix(),
+            handle.as_str().len() - handle.suffix().len(),
+        )?;
+        Self {
+            handle,
+            tail: Tail::default(),
+            form: HdlForm::Path,
+        }
+        .within_limit()
+    }
+
+    /// The same URI with another query, which must be `uric` (percent-encoded already).
+    pub fn with_query(mut self, query: Option<&'a str>) -> Result<Self, ParseError> {
+        self.tail.query = query.map(Cow::Borrowed);
+        self.tail.check(0, NonAscii::Refused)?;
+        self.within_limit()
+    }
+
+    /// The same URI with another fragment, which must be `uric` (percent-encoded already).
+    pub fn with_fragment(mut self, fragment: Option<&'a str>) -> Result<Self, ParseError> {
+        self.tail.fragment = fragment.map(Cow::Borrowed);
+        self.tail.check(0, NonAscii::Refused)?;
+        self.within_limit()
+    }
+
+    /// The handle, decoded.
+    #[must_use]
+    pub fn handle(&self) -> &Handle<'a> {
+        &self.handle
+    }
+
+    /// The handle, decoded, leaving query and fragment behind.
+    #[must_use]
+    pub fn into_handle(self) -> Handle<'a> {
+        self.handle
+    }
+
+    /// The query as written: `None` without a `?`, `Some("")` behind a `?` alone.
+    #[must_use]
+    pub fn query(&self) -> Option<&str> {
+        self.tail.query.as_deref()
+    }
+
+    /// The fragment as written: `None` without a `#`, `Some("")` behind a `#` alone.
+    #[must_use]
+    pub fn fragment(&self) -> Option<&str> {
+        self.tail.fragment.as_deref()
+    }
+
+    /// In which form it was written.
+    #[must_use]
+    pub fn form(&self) -> HdlForm {
+        self.form
+    }
+
+    /// The URI in host form, query and fragment included.
+    #[must_use]
+    pub fn to_host_form(&self) -> String {
+        let mut out = String::from("hdl://");
+        // Writing to a string cannot fail.
+        let _ = self.write_after_scheme(&mut out);
+        out
+    }
+
+    /// Whether two URIs are the same where suffixes follow a case rule (`HDL-6`).
+    #[must_use]
+    pub fn matches(&self, other: &HdlUri<'_>, rule: CaseRule) -> bool {
+        self.handle.matches(&other.handle, rule) && self.tail == other.tail
+    }
+
+    /// The same URI, owning its text.
+    #[must_use]
+    pub fn into_owned(self) -> HdlUri<'static> {
+        HdlUri {
+            handle: self.handle.into_owned(),
+            tail: self.tail.into_owned(),
+            form: self.form,
+        }
+    }
+
+    pub(crate) fn tail(&self) -> &Tail<'a> {
+        &self.tail
+    }
+
+    fn write_after_scheme(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        write_names(out, &self.handle)?;
+        self.tail.write(out)
+    }
+
+    /// `X-4` for the canonical form, which is longer than the text where the prefix held `:` or `@`,
+    /// or a pasted URL raw characters.
+    fn within_limit(self) -> Result<Self, ParseError> {
+        let canonical = "hdl:".len() + names_len(&self.handle) + self.tail.written_len();
+        check_canonical_length(canonical)?;
+        Ok(self)
+    }
+}
+
+/// `URI-5`: prefix and suffix as they stand in the path of a URI.
+pub(crate) fn write_names(out: &mut dyn fmt::Write, handle: &Handle<'_>) -> fmt::Result {
+    percent::write_encoded(out, handle.prefix().as_str(), REG_NAME)?;
+    out.write_char('/')?;
+    percent::write_encoded(out, handle.suffix(), PCHAR)
+}
+
+/// How many bytes [`write_names`] writes.
+pub(crate) fn names_len(handle: &Handle<'_>) -> usize {
+    percent::encoded_len(handle.prefix().as_str(), REG_NAME)
+        + 1
+        + percent::encoded_len(handle.suffix(), PCHAR)
+}
+
+/// `URI-6`: reads `prefix "/" suffix` out of a URI. `text` begins `base` bytes into the input.
+pub(crate) fn read_handle(
+    text: &str,
+    base: usize,
+    in_prefix: CharSet,
+    in_suffix: CharSet,
+    non_ascii: NonAscii,
+) -> Result<Handle<'_>, ParseError> {
+    let slash = text.bytes().position(|b| b == b'/').unwrap_or(text.len());
+    let (raw_prefix, rest) = text.split_at_checked(slash).unwrap_or((text, ""));
+
+    let triplets = percent::check(raw_prefix, base, in_prefix, non_ascii, Part::Prefix)?;
+    let prefix = decode(raw_prefix, base, triplets, Part::Prefix)?;
+    match prefix::check(&prefix) {
+        Err(error) if rest.is_empty() && error.at() == prefix.len() => {} // reported as missing below
+        outcome => outcome.map_err(|error| relocate(error, raw_prefix, base))?,
+    }
+
+    let suffix_at = base + slash + 1;
+    let Some(raw_suffix) = rest.strip_prefix('/') else {
+        return Err(ParseError::new(
+            ErrorKind::MissingSuffix,
+            Part::Handle,
+            base + text.len(),
+        ));
+    };
+    let triplets = match percent::check(raw_suffix, suffix_at, in_suffix, non_ascii, Part::Suffix) {
+        Err(error) if error.found() == Some('/') => {
+            return Err(ParseError::new(
+                ErrorKind::SlashInSuffix,
+                Part::Suffix,
+                error.at(),
+            ));
+        }
+        outcome => outcome?,
+    };
+    let suffix = decode(raw_suffix, suffix_at, triplets, Part::Suffix)?;
+    handle::check_suffix(&suffix).map_err(|error| relocate(error, raw_suffix, suffix_at))?;
+    check_dot_segment(&suffix, suffix_at)?;
+
+    match (prefix, suffix) {
+        (Cow::Borrowed(_), Cow::Borrowed(_)) => Handle::assembled(Cow::Borrowed(text), slash),
+        (prefix, suffix) => {
+            let slash = prefix.len();
+            let mut text = prefix.into_owned();
+            text.push('/');
+            text.push_str(&suffix);
+            Handle::assembled(Cow::Owned(text), slash)
+        }
+    }
+}
+
+fn decode(
+    text: &str,
+    at: usize,
+    has_triplets: bool,
+    part: Part,
+) -> Result<Cow<'_, str>, ParseError> {
+    if !has_triplets {
+        return Ok(Cow::Borrowed(text));
+    }
+    percent::decode_or_offset(text)
+        .map(Cow::Owned)
+        .map_err(|offset| ParseError::new(ErrorKind::NotUtf8Triplets, part, at + offset))
+}
+
+/// An error in decoded text, seen from the input.
+fn relocate(error: ParseError, raw: &str, base: usize) -> ParseError {
+    error.moved_to(base + percent::encoded_offset(raw, error.at()))
+}
+
+/// `URI-11`: generic software removes such segments from a path.
+pub(crate) fn check_dot_segment(suffix: &str, at: usize) -> Result<(), ParseError> {
+    if suffix == "." || suffix == ".." {
+        return Err(ParseError::new(ErrorKind::DotSegment, Part::Suffix, at));
+    }
+    Ok(())
+}
+
+/// `X-4` for what was given.
+pub(crate) fn check_length(text: &str) -> Result<(), ParseError> {
+    if text.len() > MAX_TEXT {
+        return Err(ParseError::new(
+            ErrorKind::TooLong(MAX_TEXT),
+            Part::Text,
+            MAX_TEXT,
+        ));
+    }
+    Ok(())
+}
+
+/// `X-4` for the canonical form.
+pub(crate) fn check_canonical_length(length: usize) -> Result<(), ParseError> {
+    if length > MAX_TEXT {
+        return Err(ParseError::new(
+            ErrorKind::TooLong(MAX_TEXT),
+            Part::Canonical,
+            MAX_TEXT,
+        ));
+    }
+    Ok(())
+}
+
+/// Why a text without the scheme that was asked for is refused.
+pub(crate) fn wrong_scheme(text: &str) -> ParseError {
+    let kind = match scheme_length(text) {
+        _ if text.is_empty() => ErrorKind::Empty,
+        Some(_) => ErrorKind::WrongScheme,
+        None => ErrorKind::NoScheme,
+    };
+    ParseError::new(kind, Part::Scheme, 0)
+}
+
+impl<'a> Handle<'a> {
+    /// Puts together what [`read_handle`] has checked in its parts.
+    fn assembled(text: Cow<'a, str>, slash: usize) -> Result<Self, ParseError> {
+        if text.len() > MAX_HANDLE {
+            return Err(ParseError::new(
+                ErrorKind::TooLong(MAX_HANDLE),
+                Part::Handle,
+                MAX_HANDLE,
+            ));
+        }
+        Ok(Self::from_checked(text, slash))
+    }
+}
+
+impl fmt::Display for HdlUri<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("hdl:")?;
+        self.write_after_scheme(f)
+    }
+}
+
+impl FromStr for HdlUri<'static> {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        HdlUri::parse(text).map(HdlUri::into_owned)
+    }
+}
+
+impl PartialEq<HdlUri<'_>> for HdlUri<'_> {
+    fn eq(&self, other: &HdlUri<'_>) -> bool {
+        self.matches(other, CaseRule::Sensitive)
+    }
+}
+
+impl Eq for HdlUri<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    fn refused(text: &str) -> (&'static str, usize) {
+        let error = HdlUri::parse(text).unwrap_err();
+        (error.code(), error.at())
+    }
+
+    fn canonical(text: &str) -> String {
+        HdlUri::parse(text).unwrap().to_string()
+    }
+
+    #[test]
+    fn uri_1_scheme() {
+        assert_eq!(canonical("hDl:20.1000/x"), "hdl:20.1000/x");
+        assert_eq!(refused("http:20.1000/x"), ("wrong-scheme", 0));
+        assert_eq!(refused(""), ("empty", 0));
+    }
+
+    #[test]
+    fn uri_2_host_form() {
+        assert_eq!(canonical("hdl://20.1000/x"), "hdl:20.1000/x");
+        assert_eq!(refused("hdl:///x"), ("empty-prefix", 6));
+        assert_eq!(refused("hdl://20.1000"), ("missing-suffix", 13));
+        assert_eq!(refused("hdl://20.1000/"), ("empty-suffix", 14));
+        assert_eq!(refused("hdl://20.1000/a/b"), ("slash-in-suffix", 15));
+        assert_eq!(refused("hdl://a@b/x"), ("bad-character", 7));
+        assert_eq!(refused("hdl://20.1000:80/c"), ("bad-character", 13));
+    }
+
+    #[test]
+    fn uri_3_path_form() {
+        assert_eq!(refused("hdl:20.1000"), ("missing-suffix", 11));
+        assert_eq!(refused("hdl:"), ("missing-suffix", 4));
+        assert_eq!(refused("hdl:/20.1000/x"), ("empty-prefix", 4));
+        assert_eq!(refused("hdl:20.1000/a/b"), ("slash-in-suffix", 13));
+    }
+
+    #[test]
+    fn uri_4_query_and_fragment_are_kept() {
+        let uri = HdlUri::parse("hdl:20.1000/x?%c3%a9#").unwrap();
+        assert_eq!((uri.query(), uri.fragment()), (Some("%c3%a9"), Some("")));
+        assert_eq!(uri.to_string(), "hdl:20.1000/x?%C3%A9#");
+        assert_ne!(uri, HdlUri::parse("hdl:20.1000/x?%c3%a9").unwrap());
+        assert_eq!(uri, HdlUri::parse("hdl:20.1000/x?%C3%A9#").unwrap());
+        assert_eq!(refused("hdl:20.1000/x#a#b"), ("second-fragment", 15));
+        assert_eq!(refused("hdl:20.1000/x?%zz"), ("bad-triplet", 14));
+    }
+
+    #[test]
+    fn uri_5_what_is_encoded() {
+        let uri = HdlUri::new(Handle::parse("a:b@c/d:e@/?#%").unwrap()).unwrap();
+        assert_eq!(uri.to_string(), "hdl:a%3Ab%40c/d:e@%2F%3F%23%25");
+        assert_eq!(
+            HdlUri::parse(&uri.to_string()).unwrap().handle().as_str(),
+            "a:b@c/d:e@/?#%"
+        );
+    }
+
+    #[test]
+    fn uri_6_decoding() {
+        assert_eq!(refused("hdl:20%2F1000/x"), ("slash-in-prefix", 6));
+        assert_eq!(refused("hdl:20.1000/a%ff"), ("not-utf8-triplets", 13));
+        assert_eq!(refused("hdl:20.1000/%41%09b"), ("bad-character", 15));
+        assert_eq!(refused("hdl:20.1000/x%C2%A0"), ("white-space", 13));
+        assert_eq!(refused("hdl:20%20/x"), ("white-space", 6));
+    }
+
+    #[test]
+    fn uri_7_canonical_has_no_needless_triplets() {
+        assert_eq!(canonical("hdl:20%2E1000/%41b%63%3a"), "hdl:20.1000/Abc:");
+    }
+
+    #[test]
+    fn uri_8_machines_need_the_scheme() {
+        assert_eq!(refused("20.1000/x"), ("no-scheme", 0));
+    }
+
+    #[test]
+    fn uri_11_dot_segments() {
+        for text in [
+            "hdl:20.1000/.",
+            "hdl:20.1000/..",
+            "hdl:20.1000/%2E.",
+            "hdl://20.1000/.",
+        ] {
+            assert_eq!(refused(text).0, "dot-segment", "{text}");
+        }
+        assert!(HdlUri::parse("hdl:20.1000/...").is_ok());
+    }
+
+    #[test]
+    fn x_4_limits_of_handle_text_and_canonical_form() {
+        let long = |n: usize| "hdl:1/".to_string() + &"a".repeat(n);
+        assert!(HdlUri::parse(&long(2_046)).is_ok());
+        assert_eq!(refused(&long(2_047)), ("too-long", 2_048));
+        assert_eq!(refused(&long(8_187)), ("too-long", 8_192));
+        let query = |n: usize| "hdl:1/a?".to_string() + &"q".repeat(n);
+        assert!(HdlUri::parse(&query(8_184)).is_ok());
+        assert_eq!(refused(&query(8_185)), ("too-long", 8_192));
+        let colons = "hdl:".to_string() + &":".repeat(2_000) + "/x?" + &"a".repeat(2_200);
+        assert_eq!(HdlUri::parse(&colons).unwrap_err().part(), Part::Canonical);
+    }
+
+    #[test]
+    fn parsing_borrows_where_nothing_is_decoded() {
+        let uri = HdlUri::parse("hdl://20.1000/x?q").unwrap();
+        let text: &'static str = "hdl://20.1000/x?q";
+        assert_eq!(uri.handle().as_str(), &text[6..15]);
+        assert!(uri.handle.is_borrowed());
+    }
+}

@@ -1,0 +1,372 @@
+//! HTTP resolvers: names inside web addresses.
+
+use alloc::borrow::Cow;
+use alloc::string::{String, ToString};
+use core::fmt;
+use core::str::FromStr;
+
+use crate::ark::Ark;
+use crate::chars::{CharSet, PATH, PCHAR, REG_NAME, strip_scheme};
+use crate::doi::Doi;
+use crate::error::{ErrorKind, ParseError, Part};
+use crate::handle::Handle;
+use crate::hdl_uri::{self, HdlUri, check_dot_segment, read_handle};
+use crate::identifier::Identifier;
+use crate::percent::{self, NonAscii};
+use crate::rules::Rules;
+use crate::tail::Tail;
+use crate::urn::Urn;
+
+/// A web server that resolves names: what its addresses look like, and which names it serves.
+///
+/// ```text
+/// http-form = ( "http" / "https" ) "://" authority "/" [ first "/" ] prefix "/" suffix
+///             [ "?" query ] [ "#" fragment ]                                        ; (URI-9)
+/// ```
+///
+/// The authority and, if the resolver asks for one, the first segment are configuration. Hosts are
+/// compared ignoring case and the default port of the scheme.
+///
+/// ```
+/// use handfast_id::{Handle, HttpResolver, RuleBook, Scheme, parse_as};
+///
+/// let resolver = HttpResolver::parse("http://arrow.resolver.au.gov:2641/hdl")?;
+/// let url = resolver.url(&Handle::parse("20.1000/a/b")?)?;
+/// assert_eq!(url, "http://arrow.resolver.au.gov:2641/hdl/20.1000/a%2Fb");
+///
+/// let rules = RuleBook::standard().with_resolver(resolver);
+/// assert_eq!(parse_as(&url, Scheme::Http, &rules)?.to_string(), "hdl:20.1000/a%2Fb");
+/// # Ok::<_, handfast_id::ParseError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpResolver {
+    secure: bool,
+    authority: Cow<'static, str>,
+    first: Option<Cow<'static, str>>,
+    serves: Serves,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Serves {
+    /// Handles, `urn:` and `urn-<digits>:` names, `ark:` names.
+    All,
+    Arks,
+    /// Handles, whose names are decoded as a whole where that gives a DOI (`DOI-1`).
+    Dois,
+    Handles,
+    HarvardUrns,
+}
+
+/// The resolvers that everybody knows (§7).
+static KNOWN: [HttpResolver; 5] = [
+    HttpResolver::known("hdl.handle.net", Serves::Handles),
+    HttpResolver::known("doi.org", Serves::Dois),
+    HttpResolver::known("dx.doi.org", Serves::Dois),
+    HttpResolver::known("nrs.harvard.edu", Serves::HarvardUrns),
+    HttpResolver::known("n2t.net", Serves::Arks),
+];
+
+impl HttpResolver {
+    /// Reads the base address of a resolver: `http[s]://authority[/first]`.
+    ///
+    /// ```
+    /// # use handfast_id::HttpResolver;
+    /// let resolver = HttpResolver::parse("https://hdl.example.org/")?;
+    /// assert_eq!(resolver.to_string(), "https://hdl.example.org");
+    /// assert!(HttpResolver::parse("https://example.org/two/segments").is_err());
+    /// # Ok::<_, handfast_id::ParseError>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        const AUTHORITY: CharSet = REG_NAME.or(CharSet::of(":[]"));
+        hdl_uri::check_length(text)?;
+        let url = HttpUrl::parse(text).ok_or_else(|| hdl_uri::wrong_scheme(text))?;
+        let authority_at = text.len() - url.rest.len() - url.authority.len();
+        percent::check(
+            url.authority,
+            authority_at,
+            AUTHORITY,
+            NonAscii::Refused,
+            Part::Text,
+        )?;
+        if url.authority.is_empty() {
+            return Err(ParseError::new(ErrorKind::Empty, Part::Text, authority_at));
+        }
+        let path_at = text.len() - url.rest.len() + 1;
+        let path = url.rest.strip_prefix('/').unwrap_or(url.rest);
+        let first = path.strip_suffix('/').unwrap_or(path);
+        percent::check(first, path_at, PCHAR, NonAscii::Refused, Part::Text)?;
+        Ok(Self {
+            secure: url.scheme == Some(true),
+            authority: Cow::Owned(url.authority.to_string()),
+            first: (!first.is_empty()).then(|| Cow::Owned(first.to_string())),
+            serves: Serves::All,
+        })
+    }
+
+    /// The resolvers that everybody knows: `hdl.handle.net`, `doi.org`, `dx.doi.org`,
+    /// `nrs.harvard.edu` (only `urn-3` names) and `n2t.net` (only ARKs).
+    #[must_use]
+    pub fn known_everywhere() -> &'static [HttpResolver] {
+        &KNOWN
+    }
+
+    const fn known(host: &'static str, serves: Serves) -> Self {
+        Self {
+            secure: true,
+            authority: Cow::Borrowed(host),
+            first: None,
+            serves,
+        }
+    }
+
+    /// Scheme, host and port as configured, such as `hdl.example.org:8080`.
+    #[must_use]
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// The first segment it asks for, if it does.
+    #[must_use]
+    pub fn first_segment(&self) -> Option<&str> {
+        self.first.as_deref()
+    }
+
+    /// The address of a handle. A suffix of `.` or `..` has none (`URI-11`).
+    pub fn url(&self, handle: &Handle<'_>) -> Result<String, ParseError> {
+        check_dot_segment(
+            handle.suffix(),
+            handle.as_str().len() - handle.suffix().len(),
+        )?;
+        let mut url = self.to_string();
+        url.push('/');
+        // Writing to a string cannot fail.
+        let _ = hdl_uri::write_names(&mut url, handle);
+        Ok(url)
+    }
+
+    /// The address of a URN: `urn-<digits>` stands without `urn:` (`URN-4`).
+    pub(crate) fn urn_url(&self, urn: &Urn<'_>) -> String {
+        let canonical = urn.to_string();
+        let name = canonical
+            .strip_prefix("urn:")
+            .filter(|name| is_bare_urn(name));
+        self.root_url(name.unwrap_or(&canonical))
+    }
+
+    /// The address of a name that does not stand behind the first segment, which says "handle".
+    pub(crate) fn root_url(&self, name: &str) -> String {
+        let mut url = self.origin();
+        url.push('/');
+        url.push_str(name);
+        url
+    }
+
+    fn origin(&self) -> String {
+        let mut url = String::from(if self.secure { "https://" } else { "http://" });
+        url.push_str(&self.authority);
+        url
+    }
+
+    /// Whether its addresses are DOIs whatever is configured (`DOI-1`).
+    pub(crate) fn serves_dois(&self) -> bool {
+        self.serves == Serves::Dois
+    }
+
+    pub(crate) fn serves_urns(&self) -> bool {
+        matches!(self.serves, Serves::All | Serves::HarvardUrns)
+    }
+
+    pub(crate) fn serves_arks(&self) -> bool {
+        matches!(self.serves, Serves::All | Serves::Arks)
+    }
+
+    pub(crate) fn serves_handles(&self) -> bool {
+        matches!(self.serves, Serves::All | Serves::Dois | Serves::Handles)
+    }
+}
+
+impl fmt::Display for HttpResolver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.secure { "https://" } else { "http://" })?;
+        f.write_str(&self.authority)?;
+        if let Some(first) = &self.first {
+            f.write_str("/")?;
+            f.write_str(first)?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for HttpResolver {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        Self::parse(text)
+    }
+}
+
+/// Whether a text begins with `urn-<digits>:`.
+pub(crate) fn is_bare_urn(text: &str) -> bool {
+    let Some((nid, _)) = text.split_once(':') else {
+        return false;
+    };
+    nid.split_at_checked(4).is_some_and(|(urn, digits)| {
+        urn.eq_ignore_ascii_case("urn-")
+            && !digits.is_empty()
+            && digits.bytes().all(|b| b.is_ascii_digit())
+    })
+}
+
+/// A web address in its outer parts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HttpUrl<'a> {
+    text: &'a str,
+    /// Whether the scheme is `https`; `None` if there is none.
+    scheme: Option<bool>,
+    authority: &'a str,
+    /// Path, query and fragment.
+    rest: &'a str,
+}
+
+impl<'a> HttpUrl<'a> {
+    /// Splits a text that begins with `http://` or `https://`.
+    pub(crate) fn parse(text: &'a str) -> Option<Self> {
+        let strip = |scheme| strip_scheme(text, scheme)?.strip_prefix("//");
+        let (secure, after) = match strip("https") {
+            Some(after) => (true, after),
+            None => (false, strip("http")?),
+        };
+        Some(Self::split(text, Some(secure), after))
+    }
+
+    /// Splits a text that may be an address without its scheme.
+    pub(crate) fn without_scheme(text: &'a str) -> Self {
+        Self::split(text, None, text)
+    }
+
+    fn split(text: &'a str, scheme: Option<bool>, after: &'a str) -> Self {
+        let end = after.find(['/', '?', '#']).unwrap_or(after.len());
+        let (authority, rest) = after.split_at_checked(end).unwrap_or((after, ""));
+        Self {
+            text,
+            scheme,
+            authority,
+            rest,
+        }
+    }
+
+    /// `URI-9`: "Hosts are compared ignoring case and the scheme's default port."
+    pub(crate) fn is_of(&self, resolver: &HttpResolver) -> bool {
+        let own = without_default_port(&resolver.authority, resolver.secure);
+        let asked = without_default_port(self.authority, self.scheme.unwrap_or(resolver.secure));
+        asked.eq_ignore_ascii_case(own)
+    }
+
+    /// The path without its leading slash, and its offset.
+    pub(crate) fn path(&self) -> Result<(&'a str, usize), ParseError> {
+        let (body, _) = Tail::split(self.rest);
+        let at = self.text.len() - self.rest.len();
+        match body.strip_prefix('/') {
+            Some(path) => Ok((path, at + 1)),
+            None => Err(ParseError::new(ErrorKind::MissingSuffix, Part::Text, at)),
+        }
+    }
+
+    pub(crate) fn tail(&self) -> Tail<'a> {
+        Tail::split(self.rest).1
+    }
+
+    /// What this address names, if it is one of a resolver that `rules` know. `None` if it is not.
+    pub(crate) fn read(
+        &self,
+        non_ascii: NonAscii,
+        rules: &dyn Rules,
+    ) -> Option<Result<Identifier<'a>, ParseError>> {
+        let of = |resolver: &&HttpResolver| self.is_of(resolver);
+        let known = rules
+            .resolvers()
+            .iter()
+            .chain(HttpResolver::known_everywhere());
+        let mut known = known.filter(of).peekable();
+        known.peek()?;
+        for resolver in known {
+            match self.read_under(resolver, non_ascii, rules) {
+                Err(error) if error.kind() == ErrorKind::NotServed => {}
+                outcome => return Some(outcome),
+            }
+        }
+        let at = self.path().map_or_else(|error| error.at(), |(_, at)| at);
+        Some(Err(ParseError::new(ErrorKind::NotServed, Part::Text, at)))
+    }
+
+    fn read_under(
+        &self,
+        resolver: &HttpResolver,
+        non_ascii: NonAscii,
+        rules: &dyn Rules,
+    ) -> Result<Identifier<'a>, ParseError> {
+        let (path, path_at) = self.path()?;
+        let (behind_first, at) = match resolver.first_segment() {
+            None => (Some(path), path_at),
+            Some(first) => {
+                let behind = path
+                    .strip_prefix(first)
+                    .and_then(|rest| rest.strip_prefix('/'));
+                (behind, path_at + first.len() + 1)
+            }
+        };
+        // A first segment says "this is a handle"; other names stand behind it or alone.
+        for (name, at) in [(behind_first, at), (Some(path), path_at)] {
+            // Behind a name its own scheme says what `?` and `#` mean.
+            let name = name.and_then(|_| self.text.get(at..)).unwrap_or_default();
+            if resolver.serves_urns() {
+                let after = strip_scheme(name, "urn")
+                    .map(|after| (after, at + 4))
+                    .or_else(|| is_bare_urn(name).then_some((name, at)));
+                let harvard = |(after, _): &(&str, usize)| strip_scheme(after, "urn-3").is_some();
+                let served = after.filter(|found| resolver.serves == Serves::All || harvard(found));
+                if let Some((after, at)) = served {
+                    return Urn::parse_after_scheme(after, at, non_ascii, rules)
+                        .map(Identifier::Urn);
+                }
+            }
+            if let Some(after) = strip_scheme(name, "ark").filter(|_| resolver.serves_arks()) {
+                return Ark::parse_after_scheme(after, at + 4, non_ascii).map(Identifier::Ark);
+            }
+        }
+        match behind_first.filter(|_| resolver.serves_handles()) {
+            Some(names) => self.read_names(names, at, resolver.serves_dois(), non_ascii),
+            None => Err(ParseError::new(ErrorKind::NotServed, Part::Text, path_at)),
+        }
+    }
+
+    fn read_names(
+        &self,
+        names: &'a str,
+        at: usize,
+        decode_whole: bool,
+        non_ascii: NonAscii,
+    ) -> Result<Identifier<'a>, ParseError> {
+        let tail = self.tail();
+        let tail_at = at + names.len();
+        if decode_whole {
+            let legal = percent::check(names, at, PATH, non_ascii, Part::Suffix);
+            if let Some(doi) = legal.ok().and_then(|_| Doi::encoded(names, at).ok()) {
+                tail.check(tail_at, non_ascii)?;
+                return Ok(Identifier::Doi(doi));
+            }
+        }
+        // URI-10: people do write raw slashes inside the suffix.
+        let handle = read_handle(names, at, PCHAR, PATH, non_ascii)?;
+        tail.check(tail_at, non_ascii)?;
+        if handle.prefix().is_doi() {
+            return Doi::new(handle).map(Identifier::Doi);
+        }
+        HdlUri::from_http(handle, tail).map(Identifier::Hdl)
+    }
+}
+
+fn without_default_port(authority: &str, secure: bool) -> &str {
+    let port = if secure { ":443" } else { ":80" };
+    authority.strip_suffix(port).unwrap_or(authority)
+}

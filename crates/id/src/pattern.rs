@@ -1,0 +1,148 @@
+//! Patterns: the syntax an authority states for its names.
+
+use alloc::string::{String, ToString};
+use core::fmt;
+
+use regex::{Captures, Regex, RegexBuilder};
+
+/// A regular expression that a whole text must match, in time linear in the text.
+///
+/// The syntax is that of the `regex` crate; `^` and `$` may be written and change nothing. At most
+/// 1,024 bytes long.
+///
+/// ```
+/// use handfast_id::Pattern;
+///
+/// let pattern = Pattern::new("[A-Z]{2}[0-9]{6}")?;
+/// assert!(pattern.matches("AB000001"));
+/// assert!(!pattern.matches("AB000001 and more"));
+/// assert!(Pattern::new("(").is_err());
+/// # Ok::<_, handfast_id::PatternError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    source: String,
+    whole: Regex,
+}
+
+/// The longest pattern, in bytes.
+const MAX_PATTERN: usize = 1_024;
+
+/// The most memory a compiled pattern may take. Repetitions of repetitions would take any amount.
+const MAX_COMPILED: usize = 1 << 20;
+
+impl Pattern {
+    /// Compiles a pattern.
+    pub fn new(source: &str) -> Result<Self, PatternError> {
+        if source.len() > MAX_PATTERN {
+            return Err(PatternError::TooLong {
+                length: source.len(),
+            });
+        }
+        // Compiled alone first: `a)(b` must not become a pattern by being put in parentheses.
+        compile(source)?;
+        let mut whole = String::with_capacity(source.len() + 10);
+        whole.push_str(r"\A(?:");
+        whole.push_str(source);
+        whole.push_str(r")\z");
+        Ok(Self {
+            source: source.to_string(),
+            whole: compile(&whole)?,
+        })
+    }
+
+    /// The pattern as it was given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether the whole of `text` matches.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        self.whole.is_match(text)
+    }
+
+    pub(crate) fn captures<'t>(&self, text: &'t str) -> Option<Captures<'t>> {
+        self.whole.captures(text)
+    }
+}
+
+fn compile(source: &str) -> Result<Regex, PatternError> {
+    RegexBuilder::new(source)
+        .size_limit(MAX_COMPILED)
+        .build()
+        .map_err(|error| PatternError::Syntax {
+            message: error.to_string(),
+        })
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source
+    }
+}
+
+impl Eq for Pattern {}
+
+/// Why a pattern cannot be taken.
+///
+/// ```
+/// use handfast_id::{Pattern, PatternError};
+///
+/// let error = Pattern::new(&"a".repeat(2_000)).unwrap_err();
+/// assert!(matches!(error, PatternError::TooLong { length: 2_000 }));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PatternError {
+    /// It is no regular expression, or one that takes too much memory.
+    Syntax {
+        /// What the compiler of patterns says.
+        message: String,
+    },
+    /// It is longer than 1,024 bytes.
+    TooLong {
+        /// Its length.
+        length: usize,
+    },
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax { message } => f.write_str(message),
+            Self::TooLong { length } => {
+                write!(
+                    f,
+                    "a pattern has at most {MAX_PATTERN} bytes, this one has {length}"
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for PatternError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn info_8_the_whole_text_must_match() {
+        let pattern = Pattern::new("^a|ab$").unwrap();
+        assert!(pattern.matches("a") && pattern.matches("ab"));
+        assert!(!pattern.matches("abc") && !pattern.matches("ab\n"));
+    }
+
+    #[test]
+    fn parentheses_cannot_be_closed_from_inside() {
+        assert!(Pattern::new("a)|(b").is_err());
+        assert!(Pattern::new("(?x)a # comment").is_err() || Pattern::new("a").is_ok());
+    }
+
+    #[test]
+    fn a_pattern_that_explodes_is_refused() {
+        assert!(Pattern::new("(((a{100}){100}){100}){100}").is_err());
+    }
+}

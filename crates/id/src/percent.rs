@@ -1,0 +1,286 @@
+//! Percent triplets: checking, decoding, writing.
+//!
+//! A triplet is `%` and two hex digits (`X-1`). Decoding happens once, never twice; what is written has uppercase hex
+//! digits (`X-2`).
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::chars::CharSet;
+use crate::error::{ErrorKind, ParseError, Part};
+
+/// Whether a raw non-ASCII character may stand for itself, as it may in an HTTP URL that a person pasted (§7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NonAscii {
+    Refused,
+    Stands,
+}
+
+/// Checks that `text` is made of characters in `allowed` and triplets, none of them `%00`. Returns whether it holds a
+/// triplet. Offsets in errors count from `base` bytes before it.
+pub(crate) fn check(
+    text: &str,
+    base: usize,
+    allowed: CharSet,
+    non_ascii: NonAscii,
+    part: Part,
+) -> Result<bool, ParseError> {
+    let mut has_triplet = false;
+    let mut rest = text.as_bytes();
+    loop {
+        match rest {
+            [] => return Ok(has_triplet),
+            [byte, tail @ ..] if allowed.has(*byte) => rest = tail,
+            [b'%', tail @ ..] => {
+                let at = base + text.len() - rest.len();
+                let (value, tail) =
+                    hex_pair(tail).ok_or(ParseError::new(ErrorKind::BadTriplet, part, at))?;
+                if value == 0 {
+                    return Err(ParseError::new(ErrorKind::NulTriplet, part, at));
+                }
+                has_triplet = true;
+                rest = tail;
+            }
+            [byte, tail @ ..] if !byte.is_ascii() && non_ascii == NonAscii::Stands => rest = tail,
+            _ => {
+                let index = text.len() - rest.len();
+                let found = text.get(index..).and_then(|rest| rest.chars().next());
+                return Err(ParseError::character(part, base + index, found));
+            }
+        }
+    }
+}
+
+/// The value of the two hex digits at the start, and what follows them.
+fn hex_pair(bytes: &[u8]) -> Option<(u8, &[u8])> {
+    let [high, low, rest @ ..] = bytes else {
+        return None;
+    };
+    Some((hex_value(*high)? << 4 | hex_value(*low)?, rest))
+}
+
+fn hex_value(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    }
+}
+
+/// A piece of percent-encoded text: a character as it stands, or a triplet and the byte it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Piece<'a> {
+    Bare(&'a str),
+    Triplet(u8),
+}
+
+/// The pieces of `text`, with runs of bare characters together. A `%` that begins no triplet is bare; checked text has
+/// none.
+pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = text;
+    core::iter::from_fn(move || {
+        if let Some((value, _)) = rest
+            .strip_prefix('%')
+            .and_then(|tail| hex_pair(tail.as_bytes()))
+        {
+            rest = rest.get(3..).unwrap_or_default();
+            return Some(Piece::Triplet(value));
+        }
+        if rest.is_empty() {
+            return None;
+        }
+        let skip = usize::from(rest.starts_with('%'));
+        let end = rest
+            .get(skip..)
+            .and_then(|tail| tail.find('%'))
+            .map_or(rest.len(), |i| i + skip);
+        let (bare, tail) = rest.split_at_checked(end)?;
+        rest = tail;
+        Some(Piece::Bare(bare))
+    })
+}
+
+/// Decodes all triplets of checked text; `None` if the result is not UTF-8.
+pub(crate) fn decode(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('%') {
+        return Some(Cow::Borrowed(text));
+    }
+    String::from_utf8(decode_bytes(text)).ok().map(Cow::Owned)
+}
+
+/// Decodes all triplets of checked text. `Err` holds the offset in `text` of the first triplet that
+/// is no part of valid UTF-8.
+pub(crate) fn decode_or_offset(text: &str) -> Result<String, usize> {
+    String::from_utf8(decode_bytes(text))
+        .map_err(|error| encoded_offset(text, error.utf8_error().valid_up_to()))
+}
+
+fn decode_bytes(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    for piece in pieces(text) {
+        match piece {
+            Piece::Bare(bare) => bytes.extend_from_slice(bare.as_bytes()),
+            Piece::Triplet(byte) => bytes.push(byte),
+        }
+    }
+    bytes
+}
+
+/// Where in `text` the byte stands that comes `decoded` bytes into its decoded form.
+pub(crate) fn encoded_offset(text: &str, decoded: usize) -> usize {
+    let (mut from, mut to) = (0, 0);
+    for piece in pieces(text) {
+        let (raw, plain) = match piece {
+            Piece::Bare(bare) => (bare.len(), bare.len()),
+            Piece::Triplet(_) => (3, 1),
+        };
+        if to + plain > decoded {
+            return from + (decoded - to);
+        }
+        from += raw;
+        to += plain;
+    }
+    text.len()
+}
+
+/// Writes literal `text`, percent-encoding all that is not in `allowed`.
+pub(crate) fn write_encoded(out: &mut dyn fmt::Write, text: &str, allowed: CharSet) -> fmt::Result {
+    let mut rest = text;
+    loop {
+        let end = rest
+            .bytes()
+            .position(|b| !allowed.has(b))
+            .unwrap_or(rest.len());
+        let (plain, tail) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        out.write_str(plain)?;
+        let Some(c) = tail.chars().next() else {
+            return Ok(());
+        };
+        write_triplets(out, c)?;
+        rest = tail.get(c.len_utf8()..).unwrap_or_default();
+    }
+}
+
+/// How many bytes [`write_encoded`] writes.
+pub(crate) fn encoded_len(text: &str, allowed: CharSet) -> usize {
+    text.bytes()
+        .map(|b| if allowed.has(b) { 1 } else { 3 })
+        .sum()
+}
+
+/// Writes percent-encoded `text` as it stands, triplets in uppercase, and pasted non-ASCII characters as triplets.
+pub(crate) fn write_kept(out: &mut dyn fmt::Write, text: &str) -> fmt::Result {
+    for piece in pieces(text) {
+        match piece {
+            Piece::Triplet(byte) => write_triplet(out, byte)?,
+            Piece::Bare(bare) if bare.is_ascii() => out.write_str(bare)?,
+            Piece::Bare(bare) => {
+                for c in bare.chars() {
+                    if c.is_ascii() {
+                        out.write_char(c)?
+                    } else {
+                        write_triplets(out, c)?
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What [`write_kept`] writes.
+pub(crate) fn kept(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    // Writing to a string cannot fail.
+    let _ = write_kept(&mut out, text);
+    out
+}
+
+/// How many bytes [`write_kept`] writes.
+pub(crate) fn kept_len(text: &str) -> usize {
+    text.bytes().map(|b| if b.is_ascii() { 1 } else { 3 }).sum()
+}
+
+fn write_triplets(out: &mut dyn fmt::Write, c: char) -> fmt::Result {
+    c.encode_utf8(&mut [0; 4])
+        .bytes()
+        .try_for_each(|byte| write_triplet(out, byte))
+}
+
+pub(crate) fn write_triplet(out: &mut dyn fmt::Write, byte: u8) -> fmt::Result {
+    let digit = |value: u8| {
+        char::from(if value < 10 {
+            b'0' + value
+        } else {
+            b'A' + value - 10
+        })
+    };
+    out.write_char('%')?;
+    out.write_char(digit(byte >> 4))?;
+    out.write_char(digit(byte & 0xF))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+    use crate::chars::{PCHAR, UNRESERVED};
+
+    fn encoded(text: &str) -> String {
+        let mut out = String::new();
+        write_encoded(&mut out, text, UNRESERVED).unwrap();
+        assert_eq!(out.len(), encoded_len(text, UNRESERVED));
+        out
+    }
+
+    #[test]
+    fn x_1_a_percent_sign_without_two_digits_is_an_error() {
+        for (text, at) in [("%", 0), ("a%4", 1), ("%4g", 0), ("%%41", 0), ("%41%é1", 3)] {
+            let error = check(text, 0, PCHAR, NonAscii::Refused, Part::Query).unwrap_err();
+            assert_eq!(
+                (error.kind(), error.at()),
+                (ErrorKind::BadTriplet, at),
+                "{text}"
+            );
+        }
+        assert_eq!(
+            check("%41b%c3%A9", 0, PCHAR, NonAscii::Refused, Part::Query),
+            Ok(true)
+        );
+    }
+
+    #[test]
+    fn x_2_triplets_are_written_in_uppercase() {
+        let mut out = String::new();
+        write_kept(&mut out, "a%c3%a9b%2fé").unwrap();
+        assert_eq!(out, "a%C3%A9b%2F%C3%A9");
+        assert_eq!(out.len(), kept_len("a%c3%a9b%2fé"));
+    }
+
+    #[test]
+    fn x_8_nul_is_refused() {
+        let error = check("ab%00", 4, PCHAR, NonAscii::Refused, Part::Query).unwrap_err();
+        assert_eq!((error.kind(), error.at()), (ErrorKind::NulTriplet, 6));
+    }
+
+    #[test]
+    fn decodes_once_and_encodes_back() {
+        for text in ["", "a b", "100%", "中/é?", "%41"] {
+            assert_eq!(decode(&encoded(text)).unwrap(), text);
+        }
+        assert_eq!(decode("%2541").unwrap(), "%41");
+        assert_eq!(decode("%ff"), None);
+        assert_eq!(encoded("a/é"), "a%2F%C3%A9".to_string());
+    }
+
+    #[test]
+    fn offsets_lead_back_to_the_encoded_text() {
+        assert_eq!(decode_or_offset("a%C3%A9%ffb"), Err(7));
+        assert_eq!(encoded_offset("a%20b%20c", 3), 5);
+        assert_eq!(encoded_offset("abc", 9), 3);
+    }
+}

@@ -1,0 +1,175 @@
+//! One thing, many spellings.
+
+use alloc::string::{String, ToString};
+
+use crate::ark::Ark;
+use crate::chars::PATH;
+use crate::cordra::CordraId;
+use crate::doi::Doi;
+use crate::handle::Handle;
+use crate::hdl_uri::HdlUri;
+use crate::http::HttpResolver;
+use crate::identifier::Identifier;
+use crate::percent;
+use crate::rules::Rules;
+use crate::urn::Urn;
+
+/// The spellings of what an identifier names (`EQ-1`), each where it exists: built from the canonical
+/// form, without query and fragment.
+///
+/// ```
+/// use handfast_id::{Standard, recognise};
+///
+/// let id = recognise("20.1000/5555", &Standard)?.identifier;
+/// let spellings = id.spellings(&Standard);
+/// assert_eq!(spellings.hdl.as_deref(), Some("hdl:20.1000/5555"));
+/// assert_eq!(spellings.hdl_host.as_deref(), Some("hdl://20.1000/5555"));
+/// assert_eq!(spellings.http.as_deref(), Some("https://hdl.handle.net/20.1000/5555"));
+/// assert_eq!(spellings.info.as_deref(), Some("info:hdl/20.1000/5555"));
+/// assert_eq!(spellings.doi, None);
+/// # Ok::<_, handfast_id::ParseError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Spellings {
+    /// The bare handle.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub handle: Option<String>,
+    /// The `hdl` URI in path form.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub hdl: Option<String>,
+    /// The `hdl` URI in host form.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub hdl_host: Option<String>,
+    /// The URL of a resolver.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub http: Option<String>,
+    /// The `info` URI.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub info: Option<String>,
+    /// The DOI.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub doi: Option<String>,
+    /// The CORDRA identifier.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub cordra: Option<String>,
+    /// The URN.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub urn: Option<String>,
+    /// The ARK.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub ark: Option<String>,
+}
+
+impl Spellings {
+    /// Those that exist, with their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        [
+            ("handle", &self.handle),
+            ("hdl", &self.hdl),
+            ("hdl_host", &self.hdl_host),
+            ("http", &self.http),
+            ("info", &self.info),
+            ("doi", &self.doi),
+            ("cordra", &self.cordra),
+            ("urn", &self.urn),
+            ("ark", &self.ark),
+        ]
+        .into_iter()
+        .filter_map(|(name, spelling)| Some((name, spelling.as_deref()?)))
+    }
+
+    pub(crate) fn of(identifier: &Identifier<'_>, rules: &dyn Rules) -> Self {
+        match identifier {
+            Identifier::Ark(ark) => Self::of_ark(ark, rules),
+            Identifier::Cordra(id) => Self::of_handle(id.record(), rules),
+            Identifier::Doi(doi) => Self::of_handle(&doi.handle().to_ascii_lowercase(), rules),
+            Identifier::Handle(handle) => Self::of_handle(handle, rules),
+            Identifier::Hdl(uri) => Self::of_handle(uri.handle(), rules),
+            Identifier::Info(_) => {
+                let canonical = identifier.canonical(rules);
+                let info = canonical.split('#').next().map(ToString::to_string);
+                let named = match identifier.named(rules) {
+                    // The canonical form of an `info:doi/` URI is not that of the DOI: what is built
+                    // from it keeps its case.
+                    Some(Identifier::Doi(doi)) => Self::of_handle(doi.handle(), rules),
+                    Some(named) => Self::of(&named, rules),
+                    None => Self::default(),
+                };
+                Self { info, ..named }
+            }
+            Identifier::Urn(urn) => Self::of_urn(urn, rules),
+        }
+    }
+
+    fn of_handle(handle: &Handle<'_>, rules: &dyn Rules) -> Self {
+        let doi = Doi::new(handle.borrowed()).ok();
+        let is_doi = doi.is_some();
+        // Where there is no URI of it, as of `..`, there is no URL and no `info` URI either.
+        let uri = HdlUri::new(handle.borrowed()).ok();
+        let known = |resolver: &&HttpResolver| {
+            if is_doi {
+                resolver.serves_dois()
+            } else {
+                resolver.serves_handles()
+            }
+        };
+        let resolver = printer(rules, known);
+        let namespace = if is_doi { "doi" } else { "hdl" };
+        Self {
+            handle: Some(handle.as_str().to_string()),
+            hdl_host: uri.as_ref().map(HdlUri::to_host_form),
+            http: resolver.and_then(|resolver| resolver.url(handle).ok()),
+            info: uri.as_ref().map(|_| info(namespace, handle.as_str())),
+            hdl: uri.map(|uri| uri.to_string()),
+            doi: doi.map(|doi| doi.to_string()),
+            cordra: CordraId::from_handle(handle).map(|id| id.to_string()),
+            ..Self::default()
+        }
+    }
+
+    fn of_ark(ark: &Ark<'_>, rules: &dyn Rules) -> Self {
+        let canonical = ark.to_string();
+        let names = canonical.strip_prefix("ark:").unwrap_or_default();
+        let resolver = printer(rules, |resolver| resolver.serves_arks());
+        Self {
+            http: resolver.map(|resolver| resolver.root_url(&canonical)),
+            info: Some(info("ark", names)),
+            ark: Some(canonical),
+            ..Self::default()
+        }
+    }
+
+    fn of_urn(urn: &Urn<'_>, rules: &dyn Rules) -> Self {
+        let known = |resolver: &&HttpResolver| urn.nid() == "urn-3" && resolver.serves_urns();
+        let resolver = printer(rules, known);
+        Self {
+            http: resolver.map(|resolver| resolver.urn_url(urn)),
+            urn: Some(urn.to_string()),
+            ..Self::default()
+        }
+    }
+}
+
+/// The resolver that prints the HTTP form: the first that was configured, else the first of those that
+/// everybody knows and that will do.
+fn printer<'a>(
+    rules: &'a dyn Rules,
+    known: impl Fn(&&HttpResolver) -> bool,
+) -> Option<&'a HttpResolver> {
+    rules
+        .resolvers()
+        .first()
+        .or_else(|| HttpResolver::known_everywhere().iter().find(known))
+}
+
+/// The `info` URI of a literal identifier.
+fn info(namespace: &str, identifier: &str) -> String {
+    let mut out = String::from("info:");
+    out.push_str(namespace);
+    out.push('/');
+    // Writing to a string cannot fail.
+    let _ = percent::write_encoded(&mut out, identifier, PATH);
+    out
+}
