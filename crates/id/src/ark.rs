@@ -65,8 +65,16 @@ impl<'a> Ark<'a> {
             None => (names, base),
         };
         let naan = names.split('/').next().unwrap_or_default();
-        if let Some((at, c)) = naan.char_indices().find(|(_, c)| !is_betanumeric(*c)) {
+        if let Some((at, c)) = naan
+            .char_indices()
+            .take(16)
+            .find(|(_, c)| !is_betanumeric(*c))
+        {
             return Err(ParseError::character(Part::Naan, base + at, Some(c)));
+        }
+        if naan.len() > 16 || naan.is_empty() && names.starts_with('/') {
+            let at = base + naan.len().min(16);
+            return Err(ParseError::new(ErrorKind::NaanLength, Part::Naan, at));
         }
         let name_at = base + naan.len() + 1;
         let Some(name) = names.get(naan.len() + 1..) else {
@@ -76,10 +84,6 @@ impl<'a> Ark<'a> {
                 base + names.len(),
             ));
         };
-        if !(1..=16).contains(&naan.len()) {
-            let at = base + naan.len().min(16);
-            return Err(ParseError::new(ErrorKind::NaanLength, Part::Naan, at));
-        }
         percent::check(name, name_at, NAME, non_ascii, Part::ArkName)?;
         let ark = Self {
             naan: Cow::Borrowed(naan),

@@ -68,7 +68,7 @@ impl<'a> Doi<'a> {
             check_length(text)?;
             let mut known = HttpResolver::known_everywhere().iter();
             if !known.any(|resolver| resolver.serves_dois() && url.is_of(resolver)) {
-                return Err(ParseError::new(ErrorKind::UnknownResolver, Part::Text, 0));
+                return Err(url.unknown_resolver());
             }
             let (name, at) = url.path()?;
             percent::check(name, at, PATH, NonAscii::Refused, Part::Suffix)?;
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(refused("https://doi.org/10.1000/%2E"), ("dot-segment", 27));
         assert_eq!(
             refused("https://hdl.handle.net/10.1/x"),
-            ("unknown-resolver", 0)
+            ("unknown-resolver", 8)
         );
         assert_eq!(refused("https://doi.org"), ("missing-suffix", 15));
         assert_eq!(refused("info:hdl/10.1/x"), ("not-a-doi", 5));

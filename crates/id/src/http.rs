@@ -144,26 +144,18 @@ impl HttpResolver {
         Ok(url)
     }
 
-    /// The address of a URN: `urn-<digits>` stands without `urn:` (`URN-4`).
+    /// The address of a URN: Harvard's stand without `urn:` (`URN-4`).
     pub(crate) fn urn_url(&self, urn: &Urn<'_>) -> String {
         let canonical = urn.to_string();
-        let name = canonical
-            .strip_prefix("urn:")
-            .filter(|name| is_bare_urn(name));
-        self.root_url(name.unwrap_or(&canonical))
+        let name = canonical.strip_prefix("urn:").filter(|_| urn.nid() == "urn-3");
+        self.name_url(name.unwrap_or(&canonical))
     }
 
-    /// The address of a name that does not stand behind the first segment, which says "handle".
-    pub(crate) fn root_url(&self, name: &str) -> String {
-        let mut url = self.origin();
+    /// The address of a name that can stand in a path as it is.
+    pub(crate) fn name_url(&self, name: &str) -> String {
+        let mut url = self.to_string();
         url.push('/');
         url.push_str(name);
-        url
-    }
-
-    fn origin(&self) -> String {
-        let mut url = String::from(if self.secure { "https://" } else { "http://" });
-        url.push_str(&self.authority);
         url
     }
 
@@ -272,6 +264,12 @@ impl<'a> HttpUrl<'a> {
         }
     }
 
+    /// The error for an address of a resolver that nobody has named.
+    pub(crate) fn unknown_resolver(&self) -> ParseError {
+        let at = self.text.len() - self.rest.len() - self.authority.len();
+        ParseError::new(ErrorKind::UnknownResolver, Part::Text, at)
+    }
+
     pub(crate) fn tail(&self) -> Tail<'a> {
         Tail::split(self.rest).1
     }
@@ -306,38 +304,34 @@ impl<'a> HttpUrl<'a> {
         rules: &dyn Rules,
     ) -> Result<Identifier<'a>, ParseError> {
         let (path, path_at) = self.path()?;
-        let (behind_first, at) = match resolver.first_segment() {
-            None => (Some(path), path_at),
-            Some(first) => {
-                let behind = path
-                    .strip_prefix(first)
-                    .and_then(|rest| rest.strip_prefix('/'));
-                (behind, path_at + first.len() + 1)
-            }
+        let not_served = ParseError::new(ErrorKind::NotServed, Part::Text, path_at);
+        let names = match resolver.first_segment() {
+            None => Some(path),
+            Some(first) => path
+                .strip_prefix(first)
+                .and_then(|rest| rest.strip_prefix('/')),
         };
-        // A first segment says "this is a handle"; other names stand behind it or alone.
-        for (name, at) in [(behind_first, at), (Some(path), path_at)] {
-            // Behind a name its own scheme says what `?` and `#` mean.
-            let name = name.and_then(|_| self.text.get(at..)).unwrap_or_default();
-            if resolver.serves_urns() {
-                let after = strip_scheme(name, "urn")
-                    .map(|after| (after, at + 4))
-                    .or_else(|| is_bare_urn(name).then_some((name, at)));
-                let harvard = |(after, _): &(&str, usize)| strip_scheme(after, "urn-3").is_some();
-                let served = after.filter(|found| resolver.serves == Serves::All || harvard(found));
-                if let Some((after, at)) = served {
-                    return Urn::parse_after_scheme(after, at, non_ascii, rules)
-                        .map(Identifier::Urn);
-                }
-            }
-            if let Some(after) = strip_scheme(name, "ark").filter(|_| resolver.serves_arks()) {
-                return Ark::parse_after_scheme(after, at + 4, non_ascii).map(Identifier::Ark);
+        let names = names.ok_or(not_served)?;
+        let at = path_at + path.len() - names.len();
+        // Behind a URN or an ARK its own scheme says what `?` and `#` mean.
+        let name = self.text.get(at..).unwrap_or_default();
+        if resolver.serves_urns() {
+            let after = strip_scheme(name, "urn")
+                .map(|after| (after, at + 4))
+                .or_else(|| is_bare_urn(name).then_some((name, at)));
+            let harvard = |(after, _): &(&str, usize)| strip_scheme(after, "urn-3").is_some();
+            let served = after.filter(|found| resolver.serves == Serves::All || harvard(found));
+            if let Some((after, at)) = served {
+                return Urn::parse_after_scheme(after, at, non_ascii, rules).map(Identifier::Urn);
             }
         }
-        match behind_first.filter(|_| resolver.serves_handles()) {
-            Some(names) => self.read_names(names, at, resolver.serves_dois(), non_ascii),
-            None => Err(ParseError::new(ErrorKind::NotServed, Part::Text, path_at)),
+        if let Some(after) = strip_scheme(name, "ark").filter(|_| resolver.serves_arks()) {
+            return Ark::parse_after_scheme(after, at + 4, non_ascii).map(Identifier::Ark);
         }
+        if !resolver.serves_handles() {
+            return Err(not_served);
+        }
+        self.read_names(names, at, resolver.serves_dois(), non_ascii)
     }
 
     fn read_names(

@@ -77,8 +77,8 @@ pub fn parse_as<'a>(
         Scheme::Http => {
             check_length(text)?;
             let url = HttpUrl::parse(text).ok_or_else(|| wrong_scheme(text))?;
-            let unknown = ParseError::new(ErrorKind::UnknownResolver, Part::Text, 0);
-            url.read(NonAscii::Refused, rules).unwrap_or(Err(unknown))
+            url.read(NonAscii::Refused, rules)
+                .unwrap_or_else(|| Err(url.unknown_resolver()))
         }
         Scheme::Info => {
             let uri = InfoUri::parse_by(text, rules.info_grammar())?;

@@ -4,8 +4,9 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::error::ParseError;
+use crate::error::{ErrorKind, ParseError, Part};
 use crate::handle::utf8;
+use crate::hdl_uri::MAX_TEXT;
 use crate::identifier::{Identifier, Scheme, parse_as};
 use crate::recognise::{RecognisedBy, recognise};
 use crate::rules::Rules;
@@ -67,6 +68,25 @@ pub struct Inspection<'a> {
     pub input: Cow<'a, str>,
     /// What it is, or what is wrong with it.
     pub outcome: Result<Inspected<'a>, ParseError>,
+}
+
+impl<'a> Inspection<'a> {
+    /// What there is to say of a text so long that it was not kept whole; `bytes` is its beginning.
+    ///
+    /// ```
+    /// use handfast_id::Inspection;
+    ///
+    /// let error = Inspection::too_long(b"hdl:20.1000/aaaaaa").outcome.unwrap_err();
+    /// assert_eq!((error.code(), error.at()), ("too-long", 8_192));
+    /// ```
+    #[must_use]
+    pub fn too_long(bytes: &'a [u8]) -> Self {
+        let error = ParseError::new(ErrorKind::TooLong(MAX_TEXT), Part::Text, MAX_TEXT);
+        Self {
+            input: String::from_utf8_lossy(bytes),
+            outcome: Err(error),
+        }
+    }
 }
 
 /// An identifier with all there is to say about it.

@@ -265,8 +265,12 @@ mod tests {
             "not-served"
         );
         assert_eq!(
-            read("http://r.example:2641/urn:isbn:1").unwrap(),
+            read("http://r.example:2641/hdl/urn:isbn:1").unwrap(),
             "urn:isbn:1"
+        );
+        assert_eq!(
+            read("http://r.example:2641/urn:isbn:1").unwrap_err().code(),
+            "not-served"
         );
         assert_eq!(
             read("http://r.example:2641/hdl/ark:12/x").unwrap(),

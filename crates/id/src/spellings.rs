@@ -134,7 +134,7 @@ impl Spellings {
         let names = canonical.strip_prefix("ark:").unwrap_or_default();
         let resolver = printer(rules, |resolver| resolver.serves_arks());
         Self {
-            http: resolver.map(|resolver| resolver.root_url(&canonical)),
+            http: resolver.map(|resolver| resolver.name_url(&canonical)),
             info: Some(info("ark", names)),
             ark: Some(canonical),
             ..Self::default()
