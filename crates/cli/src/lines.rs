@@ -16,9 +16,9 @@ pub(crate) enum Line<'a> {
 
 /// Calls `visit` with each line. Calls `idle` whenever the next line has to be waited for, so that
 /// what has been written so far can be passed on.
-pub(crate) fn for_each<'o, O>(
+pub(crate) fn for_each<O>(
     reader: &mut impl BufRead,
-    out: &'o mut O,
+    out: &mut O,
     mut idle: impl FnMut(&mut O) -> io::Result<()>,
     mut visit: impl FnMut(&mut O, Line<'_>) -> io::Result<()>,
 ) -> io::Result<()> {

@@ -40,7 +40,7 @@ pub(crate) fn found(
         writeln!(out, "    {name:<10}  {}", Shown(spelling))?;
     }
     if let Some(steps) = steps {
-        explanation(out, steps)?;
+        explanation(out, input, steps)?;
     }
     writeln!(out)
 }
@@ -111,18 +111,18 @@ fn registry(out: &mut impl Write, uri: &InfoUri<'_>, rules: &dyn Rules) -> io::R
     }
 }
 
-fn explanation(out: &mut impl Write, steps: &[Explanation]) -> io::Result<()> {
+fn explanation(out: &mut impl Write, input: &str, steps: &[Explanation]) -> io::Result<()> {
     writeln!(out, "  how it came about")?;
-    let mut previous = None;
+    let mut previous = input;
     for step in steps {
-        let changed = previous != Some(&step.text);
+        let changed = previous != step.text;
         writeln!(out, "    {:<10}  {}", step.rule, Shown(&step.what))?;
         if changed {
             writeln!(out, "    {:<10}    {}", "", Shown(&step.text))?;
         } else {
             writeln!(out, "    {:<10}    (no change)", "")?;
         }
-        previous = Some(&step.text);
+        previous = &step.text;
     }
     Ok(())
 }
@@ -151,9 +151,9 @@ impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for c in self.0.chars() {
             if is_visible(c) {
-                write!(f, "{c}")?
+                write!(f, "{c}")?;
             } else {
-                f.write_str(&marked(c))?
+                f.write_str(&marked(c))?;
             }
         }
         Ok(())
@@ -208,7 +208,7 @@ mod tests {
         let lines: Vec<_> = view.lines().collect();
         assert_eq!(lines[1], "  | hdl:20.1000/中文");
         assert_eq!(lines[2], "  |             ^");
-        let view = error_view("20.1000/中文\t".as_bytes());
+        let view = error_view("20.1000/中\t文".as_bytes());
         assert!(!view.contains('\t'), "{view}");
     }
 

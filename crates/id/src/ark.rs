@@ -41,9 +41,9 @@ pub struct Ark<'a> {
 
 /// The digits and letters of an authority number: no vowels and no `l`, so that no words come about
 /// and nothing looks like something else.
-const BETANUMERIC: CharSet = DIGIT.or(CharSet::of("bcdfghjkmnpqrstvwxzBCDFGHJKMNPQRSTVWXZ"));
+static BETANUMERIC: CharSet = DIGIT.and("bcdfghjkmnpqrstvwxzBCDFGHJKMNPQRSTVWXZ");
 
-const NAME: CharSet = ALPHANUMERIC.or(CharSet::of("=~*+@_$./-"));
+static NAME: CharSet = ALPHANUMERIC.and("=~*+@_$./-");
 
 impl<'a> Ark<'a> {
     /// Reads an ARK to the letter. Nothing is copied.
@@ -84,7 +84,7 @@ impl<'a> Ark<'a> {
                 base + names.len(),
             ));
         };
-        percent::check(name, name_at, NAME, non_ascii, Part::ArkName)?;
+        percent::check(name, name_at, &NAME, non_ascii, Part::ArkName)?;
         let ark = Self {
             naan: Cow::Borrowed(naan),
             name: Cow::Borrowed(name),

@@ -1,55 +1,69 @@
 //! Character classes: RFC 3986's, and what is printable in a handle.
 
-/// A set of ASCII characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct CharSet(u128);
+use core::fmt;
+
+/// A set of ASCII characters: one bit for each byte, in words that a parser can look up fast.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CharSet([u64; 4]);
 
 impl CharSet {
     /// The ASCII characters of `chars`; others are left out.
     pub(crate) const fn of(chars: &str) -> Self {
-        let mut set = 0;
+        Self([0; 4]).and(chars)
+    }
+
+    /// The same set with the ASCII characters of `chars` in it.
+    pub(crate) const fn and(self, chars: &str) -> Self {
+        let [mut low, mut high, ..] = self.0;
         let mut rest = chars.as_bytes();
         while let [byte, tail @ ..] = rest {
-            if byte.is_ascii() {
-                set |= 1 << *byte;
+            match *byte {
+                0..64 => low |= 1 << *byte,
+                64..128 => high |= 1 << (*byte - 64),
+                _ => {}
             }
             rest = tail;
         }
-        Self(set)
-    }
-
-    pub(crate) const fn or(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+        Self([low, high, 0, 0])
     }
 
     #[inline]
-    pub(crate) const fn has(self, byte: u8) -> bool {
-        byte < 0x80 && (self.0 >> byte) & 1 == 1
+    pub(crate) fn has(&self, byte: u8) -> bool {
+        let word = self
+            .0
+            .get(usize::from(byte >> 6))
+            .copied()
+            .unwrap_or_default();
+        word >> (byte & 63) & 1 == 1
     }
 }
 
-pub(crate) const DIGIT: CharSet = CharSet::of("0123456789");
-pub(crate) const ALPHANUMERIC: CharSet = DIGIT.or(CharSet::of(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-));
+impl fmt::Debug for CharSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = (0..=u8::MAX).filter(|byte| self.has(*byte));
+        f.debug_set().entries(bytes.map(char::from)).finish()
+    }
+}
+
+pub(crate) static DIGIT: CharSet = CharSet::of("0123456789");
+pub(crate) static ALPHANUMERIC: CharSet =
+    DIGIT.and("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
 
 /// RFC 3986 §2.3: `unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~"`.
-pub(crate) const UNRESERVED: CharSet = ALPHANUMERIC.or(CharSet::of("-._~"));
+pub(crate) static UNRESERVED: CharSet = ALPHANUMERIC.and("-._~");
 
-/// RFC 3986 §2.2: `sub-delims = "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "="`.
-pub(crate) const SUB_DELIMS: CharSet = CharSet::of("!$&'()*+,;=");
-
-/// RFC 3986 §3.2.2: the characters of a `reg-name` that need no triplet.
-pub(crate) const REG_NAME: CharSet = UNRESERVED.or(SUB_DELIMS);
+/// RFC 3986 §3.2.2: the characters of a `reg-name` that need no triplet, which are `unreserved` and
+/// (§2.2) `sub-delims = "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "="`.
+pub(crate) static REG_NAME: CharSet = UNRESERVED.and("!$&'()*+,;=");
 
 /// RFC 3986 §3.3: the characters of `pchar` that need no triplet.
-pub(crate) const PCHAR: CharSet = REG_NAME.or(CharSet::of(":@"));
+pub(crate) static PCHAR: CharSet = REG_NAME.and(":@");
 
 /// A path of several segments.
-pub(crate) const PATH: CharSet = PCHAR.or(CharSet::of("/"));
+pub(crate) static PATH: CharSet = PCHAR.and("/");
 
 /// RFC 3986 §3.4 and §3.5: query and fragment are `*( pchar / "/" / "?" )`.
-pub(crate) const URIC: CharSet = PATH.or(CharSet::of("?"));
+pub(crate) static URIC: CharSet = PATH.and("?");
 
 /// Whether a handle may hold `c` (`HDL-3`): a character of the UCS-2 repertoire that can be seen or, like the joiners
 /// of Indic and Arabic script, changes what is seen.
@@ -74,7 +88,7 @@ pub(crate) fn is_printable(c: char) -> bool {
 /// Whether `text` begins like a URI, `ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ) ":"` (RFC 3986 §3.1): the length of
 /// that scheme.
 pub(crate) fn scheme_length(text: &str) -> Option<usize> {
-    const LATER: CharSet = ALPHANUMERIC.or(CharSet::of("+-."));
+    static LATER: CharSet = ALPHANUMERIC.and("+-.");
     let end = text.bytes().position(|b| !LATER.has(b))?;
     let first = text.bytes().next()?;
     (first.is_ascii_alphabetic() && text.as_bytes().get(end) == Some(&b':')).then_some(end)

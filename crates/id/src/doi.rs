@@ -71,7 +71,7 @@ impl<'a> Doi<'a> {
                 return Err(url.unknown_resolver());
             }
             let (name, at) = url.path()?;
-            percent::check(name, at, PATH, NonAscii::Refused, Part::Suffix)?;
+            percent::check(name, at, &PATH, NonAscii::Refused, Part::Suffix)?;
             url.tail().check(at + name.len(), NonAscii::Refused)?;
             return Self::encoded(name, at);
         }

@@ -363,7 +363,7 @@ impl Part {
                 "use printable characters of the Basic Multilingual Plane, none of them invisible"
             }
             Self::Prefix | Self::Suffix => {
-                "use printable characters up to U+FFFF; in a URI percent-encode all but letters, digits and - . _ ~ ! $ & ' ( ) * + , ; ="
+                "in a URI, percent-encode it; a handle itself holds printable characters up to U+FFFF"
             }
             Self::Scheme => "use letters, digits, + - and .",
             Self::FComponent
@@ -380,7 +380,7 @@ impl Part {
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::ArkName => "the name",
+            Self::ArkName | Self::Nss => "the name",
             Self::AuthorityPath => "the authority path",
             Self::Canonical => "the canonical form",
             Self::FComponent => "the f-component",
@@ -392,7 +392,6 @@ impl fmt::Display for Part {
             Self::Namespace => "the namespace",
             Self::NamingAuthority => "the naming authority",
             Self::Nid => "the namespace identifier",
-            Self::Nss => "the name",
             Self::Prefix => "the prefix",
             Self::QComponent => "the q-component",
             Self::Query => "the query",

@@ -150,9 +150,10 @@ impl TimeGuids {
     /// A node identifier from random bytes, marked so that it is no network card's (RFC 9562 §6.10).
     #[must_use]
     pub fn random_node(random: [u8; 6]) -> [u8; 6] {
-        let [first, rest @ ..] = random;
-        let [a, b, c, d, e] = rest;
-        [first | 0x01, a, b, c, d, e]
+        let mut node = random;
+        let [first, ..] = &mut node;
+        *first |= 0x01;
+        node
     }
 
     /// The next GUID, at `now` since the Unix epoch.
@@ -178,6 +179,7 @@ fn ticks(since_unix_epoch: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use alloc::collections::BTreeSet;
+    use alloc::string::ToString;
 
     use super::*;
 

@@ -298,10 +298,10 @@ pub(crate) fn check_suffix(text: &str) -> Result<(), ParseError> {
     if first.is_whitespace() {
         return Err(space(0, first));
     }
-    if text.bytes().any(|b| !matches!(b, b' '..=b'~')) {
-        if let Some((at, c)) = text.char_indices().find(|(_, c)| !is_printable(*c)) {
-            return Err(ParseError::character(Part::Suffix, at, Some(c)));
-        }
+    if text.bytes().any(|b| !matches!(b, b' '..=b'~'))
+        && let Some((at, c)) = text.char_indices().find(|(_, c)| !is_printable(*c))
+    {
+        return Err(ParseError::character(Part::Suffix, at, Some(c)));
     }
     match text.chars().next_back() {
         Some(last) if last.is_whitespace() => Err(space(text.len() - last.len_utf8(), last)),

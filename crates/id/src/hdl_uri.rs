@@ -92,16 +92,16 @@ impl<'a> HdlUri<'a> {
             None => (HdlForm::Path, body),
         };
         let in_prefix = if form == HdlForm::Host {
-            REG_NAME
+            &REG_NAME
         } else {
-            PCHAR
+            &PCHAR
         };
         let tail_at = text.len() - rest.len() + body.len();
         let handle = read_handle(
             names,
             tail_at - names.len(),
             in_prefix,
-            PCHAR,
+            &PCHAR,
             NonAscii::Refused,
         )?;
         tail.check(tail_at, NonAscii::Refused)?;
@@ -233,39 +233,49 @@ impl<'a> HdlUri<'a> {
     /// `X-4` for the canonical form, which is longer than the text where the prefix held `:` or `@`,
     /// or a pasted URL raw characters.
     fn within_limit(self) -> Result<Self, ParseError> {
-        let canonical = "hdl:".len() + names_len(&self.handle) + self.tail.written_len();
-        check_canonical_length(canonical)?;
+        // No byte becomes more than three: mostly there is nothing to count.
+        let most = 3 * (self.handle.as_str().len() + self.tail.len());
+        if "hdl:".len() + most > MAX_TEXT {
+            let names = names_len(&self.handle);
+            check_canonical_length("hdl:".len() + names + self.tail.written_len())?;
+        }
         Ok(self)
     }
 }
 
 /// `URI-5`: prefix and suffix as they stand in the path of a URI.
 pub(crate) fn write_names(out: &mut dyn fmt::Write, handle: &Handle<'_>) -> fmt::Result {
-    percent::write_encoded(out, handle.prefix().as_str(), REG_NAME)?;
+    percent::write_encoded(out, handle.prefix().as_str(), &REG_NAME)?;
     out.write_char('/')?;
-    percent::write_encoded(out, handle.suffix(), PCHAR)
+    percent::write_encoded(out, handle.suffix(), &PCHAR)
 }
 
 /// How many bytes [`write_names`] writes.
 pub(crate) fn names_len(handle: &Handle<'_>) -> usize {
-    percent::encoded_len(handle.prefix().as_str(), REG_NAME)
+    percent::encoded_len(handle.prefix().as_str(), &REG_NAME)
         + 1
-        + percent::encoded_len(handle.suffix(), PCHAR)
+        + percent::encoded_len(handle.suffix(), &PCHAR)
 }
 
 /// `URI-6`: reads `prefix "/" suffix` out of a URI. `text` begins `base` bytes into the input.
-pub(crate) fn read_handle(
-    text: &str,
+pub(crate) fn read_handle<'a>(
+    text: &'a str,
     base: usize,
-    in_prefix: CharSet,
-    in_suffix: CharSet,
+    in_prefix: &CharSet,
+    in_suffix: &CharSet,
     non_ascii: NonAscii,
-) -> Result<Handle<'_>, ParseError> {
+) -> Result<Handle<'a>, ParseError> {
     let slash = text.bytes().position(|b| b == b'/').unwrap_or(text.len());
     let (raw_prefix, rest) = text.split_at_checked(slash).unwrap_or((text, ""));
 
     let triplets = percent::check(raw_prefix, base, in_prefix, non_ascii, Part::Prefix)?;
-    let prefix = decode(raw_prefix, base, triplets, Part::Prefix)?;
+    let prefix = if triplets {
+        Cow::Owned(percent::decode_or_offset(raw_prefix).map_err(|offset| {
+            ParseError::new(ErrorKind::NotUtf8Triplets, Part::Prefix, base + offset)
+        })?)
+    } else {
+        Cow::Borrowed(raw_prefix)
+    };
     match prefix::check(&prefix) {
         Err(error) if rest.is_empty() && error.at() == prefix.len() => {} // reported as missing below
         outcome => outcome.map_err(|error| relocate(error, raw_prefix, base))?,
@@ -289,34 +299,26 @@ pub(crate) fn read_handle(
         }
         outcome => outcome?,
     };
-    let suffix = decode(raw_suffix, suffix_at, triplets, Part::Suffix)?;
-    handle::check_suffix(&suffix).map_err(|error| relocate(error, raw_suffix, suffix_at))?;
-    check_dot_segment(&suffix, suffix_at)?;
-
-    match (prefix, suffix) {
-        (Cow::Borrowed(_), Cow::Borrowed(_)) => Handle::assembled(Cow::Borrowed(text), slash),
-        (prefix, suffix) => {
-            let slash = prefix.len();
-            let mut text = prefix.into_owned();
-            text.push('/');
-            text.push_str(&suffix);
-            Handle::assembled(Cow::Owned(text), slash)
+    let (text, slash) = match prefix {
+        Cow::Borrowed(_) if !triplets => (Cow::Borrowed(text), slash),
+        prefix => {
+            let text = percent::decode_behind(&[&prefix, "/"], raw_suffix).map_err(|offset| {
+                ParseError::new(ErrorKind::NotUtf8Triplets, Part::Suffix, suffix_at + offset)
+            })?;
+            (Cow::Owned(text), prefix.len())
         }
+    };
+    let suffix = text.get(slash + 1..).unwrap_or_default();
+    handle::check_suffix(suffix).map_err(|error| relocate(error, raw_suffix, suffix_at))?;
+    check_dot_segment(suffix, suffix_at)?;
+    if text.len() > MAX_HANDLE {
+        return Err(ParseError::new(
+            ErrorKind::TooLong(MAX_HANDLE),
+            Part::Handle,
+            MAX_HANDLE,
+        ));
     }
-}
-
-fn decode(
-    text: &str,
-    at: usize,
-    has_triplets: bool,
-    part: Part,
-) -> Result<Cow<'_, str>, ParseError> {
-    if !has_triplets {
-        return Ok(Cow::Borrowed(text));
-    }
-    percent::decode_or_offset(text)
-        .map(Cow::Owned)
-        .map_err(|offset| ParseError::new(ErrorKind::NotUtf8Triplets, part, at + offset))
+    Ok(Handle::from_checked(text, slash))
 }
 
 /// An error in decoded text, seen from the input.
@@ -364,20 +366,6 @@ pub(crate) fn wrong_scheme(text: &str) -> ParseError {
         None => ErrorKind::NoScheme,
     };
     ParseError::new(kind, Part::Scheme, 0)
-}
-
-impl<'a> Handle<'a> {
-    /// Puts together what [`read_handle`] has checked in its parts.
-    fn assembled(text: Cow<'a, str>, slash: usize) -> Result<Self, ParseError> {
-        if text.len() > MAX_HANDLE {
-            return Err(ParseError::new(
-                ErrorKind::TooLong(MAX_HANDLE),
-                Part::Handle,
-                MAX_HANDLE,
-            ));
-        }
-        Ok(Self::from_checked(text, slash))
-    }
 }
 
 impl fmt::Display for HdlUri<'_> {

@@ -77,14 +77,14 @@ impl HttpResolver {
     /// # Ok::<_, handfast_id::ParseError>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, ParseError> {
-        const AUTHORITY: CharSet = REG_NAME.or(CharSet::of(":[]"));
+        static AUTHORITY: CharSet = REG_NAME.and(":[]");
         hdl_uri::check_length(text)?;
         let url = HttpUrl::parse(text).ok_or_else(|| hdl_uri::wrong_scheme(text))?;
         let authority_at = text.len() - url.rest.len() - url.authority.len();
         percent::check(
             url.authority,
             authority_at,
-            AUTHORITY,
+            &AUTHORITY,
             NonAscii::Refused,
             Part::Text,
         )?;
@@ -94,7 +94,7 @@ impl HttpResolver {
         let path_at = text.len() - url.rest.len() + 1;
         let path = url.rest.strip_prefix('/').unwrap_or(url.rest);
         let first = path.strip_suffix('/').unwrap_or(path);
-        percent::check(first, path_at, PCHAR, NonAscii::Refused, Part::Text)?;
+        percent::check(first, path_at, &PCHAR, NonAscii::Refused, Part::Text)?;
         Ok(Self {
             secure: url.scheme == Some(true),
             authority: Cow::Owned(url.authority.to_string()),
@@ -147,7 +147,9 @@ impl HttpResolver {
     /// The address of a URN: Harvard's stand without `urn:` (`URN-4`).
     pub(crate) fn urn_url(&self, urn: &Urn<'_>) -> String {
         let canonical = urn.to_string();
-        let name = canonical.strip_prefix("urn:").filter(|_| urn.nid() == "urn-3");
+        let name = canonical
+            .strip_prefix("urn:")
+            .filter(|_| urn.nid() == "urn-3");
         self.name_url(name.unwrap_or(&canonical))
     }
 
@@ -344,14 +346,14 @@ impl<'a> HttpUrl<'a> {
         let tail = self.tail();
         let tail_at = at + names.len();
         if decode_whole {
-            let legal = percent::check(names, at, PATH, non_ascii, Part::Suffix);
+            let legal = percent::check(names, at, &PATH, non_ascii, Part::Suffix);
             if let Some(doi) = legal.ok().and_then(|_| Doi::encoded(names, at).ok()) {
                 tail.check(tail_at, non_ascii)?;
                 return Ok(Identifier::Doi(doi));
             }
         }
         // URI-10: people do write raw slashes inside the suffix.
-        let handle = read_handle(names, at, PCHAR, PATH, non_ascii)?;
+        let handle = read_handle(names, at, &PCHAR, &PATH, non_ascii)?;
         tail.check(tail_at, non_ascii)?;
         if handle.prefix().is_doi() {
             return Doi::new(handle).map(Identifier::Doi);

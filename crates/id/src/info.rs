@@ -97,9 +97,9 @@ impl<'a> InfoUri<'a> {
             _ => (rest, None),
         };
         let allowed = if grammar == InfoGrammar::Draft {
-            PCHAR
+            &PCHAR
         } else {
-            PATH
+            &PATH
         };
         percent::check(
             identifier,
@@ -138,7 +138,7 @@ impl<'a> InfoUri<'a> {
         text.push_str(namespace);
         text.push('/');
         // Writing to a string cannot fail.
-        let _ = percent::write_encoded(&mut text, identifier, PATH);
+        let _ = percent::write_encoded(&mut text, identifier, &PATH);
         InfoUri::parse(&text).map(InfoUri::into_owned)
     }
 

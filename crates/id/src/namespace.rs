@@ -3,7 +3,7 @@
 //! The parts that software consults are typed: [`Steps`], which normalise an identifier, and a
 //! [`Pattern`], which says whether it is well formed. The rest is a [`NamespaceRecord`] for people.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -282,7 +282,7 @@ impl NamespaceError {
     #[cfg(feature = "historical")]
     pub(crate) fn json(error: &serde_json::Error) -> Self {
         Self::Json {
-            message: error.to_string(),
+            message: alloc::format!("{error}"),
         }
     }
 }

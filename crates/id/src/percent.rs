@@ -23,7 +23,7 @@ pub(crate) enum NonAscii {
 pub(crate) fn check(
     text: &str,
     base: usize,
-    allowed: CharSet,
+    allowed: &CharSet,
     non_ascii: NonAscii,
     part: Part,
 ) -> Result<bool, ParseError> {
@@ -108,25 +108,40 @@ pub(crate) fn decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
         return Some(Cow::Borrowed(text));
     }
-    String::from_utf8(decode_bytes(text)).ok().map(Cow::Owned)
+    decode_or_offset(text).ok().map(Cow::Owned)
 }
 
 /// Decodes all triplets of checked text. `Err` holds the offset in `text` of the first triplet that
 /// is no part of valid UTF-8.
 pub(crate) fn decode_or_offset(text: &str) -> Result<String, usize> {
-    String::from_utf8(decode_bytes(text))
-        .map_err(|error| encoded_offset(text, error.utf8_error().valid_up_to()))
+    decode_behind(&[], text)
 }
 
-fn decode_bytes(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    for piece in pieces(text) {
-        match piece {
-            Piece::Bare(bare) => bytes.extend_from_slice(bare.as_bytes()),
-            Piece::Triplet(byte) => bytes.push(byte),
+/// The texts of `head`, and behind them `text` with its triplets decoded; errors as above.
+pub(crate) fn decode_behind(head: &[&str], text: &str) -> Result<String, usize> {
+    let head_len = head.iter().map(|text| text.len()).sum::<usize>();
+    let mut bytes = Vec::with_capacity(head_len + text.len());
+    for text in head {
+        bytes.extend_from_slice(text.as_bytes());
+    }
+    decode_bytes(text, &mut bytes);
+    String::from_utf8(bytes).map_err(|error| {
+        let decoded = error.utf8_error().valid_up_to().saturating_sub(head_len);
+        encoded_offset(text, decoded)
+    })
+}
+
+fn decode_bytes(text: &str, out: &mut Vec<u8>) {
+    let mut rest = text.as_bytes();
+    while let [byte, tail @ ..] = rest {
+        if let (b'%', Some((value, tail))) = (byte, hex_pair(tail)) {
+            out.push(value);
+            rest = tail;
+        } else {
+            out.push(*byte);
+            rest = tail;
         }
     }
-    bytes
 }
 
 /// Where in `text` the byte stands that comes `decoded` bytes into its decoded form.
@@ -147,7 +162,11 @@ pub(crate) fn encoded_offset(text: &str, decoded: usize) -> usize {
 }
 
 /// Writes literal `text`, percent-encoding all that is not in `allowed`.
-pub(crate) fn write_encoded(out: &mut dyn fmt::Write, text: &str, allowed: CharSet) -> fmt::Result {
+pub(crate) fn write_encoded(
+    out: &mut dyn fmt::Write,
+    text: &str,
+    allowed: &CharSet,
+) -> fmt::Result {
     let mut rest = text;
     loop {
         let end = rest
@@ -165,7 +184,7 @@ pub(crate) fn write_encoded(out: &mut dyn fmt::Write, text: &str, allowed: CharS
 }
 
 /// How many bytes [`write_encoded`] writes.
-pub(crate) fn encoded_len(text: &str, allowed: CharSet) -> usize {
+pub(crate) fn encoded_len(text: &str, allowed: &CharSet) -> usize {
     text.bytes()
         .map(|b| if allowed.has(b) { 1 } else { 3 })
         .sum()
@@ -180,9 +199,9 @@ pub(crate) fn write_kept(out: &mut dyn fmt::Write, text: &str) -> fmt::Result {
             Piece::Bare(bare) => {
                 for c in bare.chars() {
                     if c.is_ascii() {
-                        out.write_char(c)?
+                        out.write_char(c)?;
                     } else {
-                        write_triplets(out, c)?
+                        write_triplets(out, c)?;
                     }
                 }
             }
@@ -232,15 +251,15 @@ mod tests {
 
     fn encoded(text: &str) -> String {
         let mut out = String::new();
-        write_encoded(&mut out, text, UNRESERVED).unwrap();
-        assert_eq!(out.len(), encoded_len(text, UNRESERVED));
+        write_encoded(&mut out, text, &UNRESERVED).unwrap();
+        assert_eq!(out.len(), encoded_len(text, &UNRESERVED));
         out
     }
 
     #[test]
     fn x_1_a_percent_sign_without_two_digits_is_an_error() {
         for (text, at) in [("%", 0), ("a%4", 1), ("%4g", 0), ("%%41", 0), ("%41%é1", 3)] {
-            let error = check(text, 0, PCHAR, NonAscii::Refused, Part::Query).unwrap_err();
+            let error = check(text, 0, &PCHAR, NonAscii::Refused, Part::Query).unwrap_err();
             assert_eq!(
                 (error.kind(), error.at()),
                 (ErrorKind::BadTriplet, at),
@@ -248,7 +267,7 @@ mod tests {
             );
         }
         assert_eq!(
-            check("%41b%c3%A9", 0, PCHAR, NonAscii::Refused, Part::Query),
+            check("%41b%c3%A9", 0, &PCHAR, NonAscii::Refused, Part::Query),
             Ok(true)
         );
     }
@@ -263,7 +282,7 @@ mod tests {
 
     #[test]
     fn x_8_nul_is_refused() {
-        let error = check("ab%00", 4, PCHAR, NonAscii::Refused, Part::Query).unwrap_err();
+        let error = check("ab%00", 4, &PCHAR, NonAscii::Refused, Part::Query).unwrap_err();
         assert_eq!((error.kind(), error.at()), (ErrorKind::NulTriplet, 6));
     }
 

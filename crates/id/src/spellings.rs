@@ -154,10 +154,7 @@ impl Spellings {
 
 /// The resolver that prints the HTTP form: the first that was configured, else the first of those that
 /// everybody knows and that will do.
-fn printer<'a>(
-    rules: &'a dyn Rules,
-    known: impl Fn(&&HttpResolver) -> bool,
-) -> Option<&'a HttpResolver> {
+fn printer(rules: &dyn Rules, known: impl Fn(&&HttpResolver) -> bool) -> Option<&HttpResolver> {
     rules
         .resolvers()
         .first()
@@ -170,6 +167,6 @@ fn info(namespace: &str, identifier: &str) -> String {
     out.push_str(namespace);
     out.push('/');
     // Writing to a string cannot fail.
-    let _ = percent::write_encoded(&mut out, identifier, PATH);
+    let _ = percent::write_encoded(&mut out, identifier, &PATH);
     out
 }

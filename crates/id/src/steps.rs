@@ -309,7 +309,7 @@ fn rewritten(text: &str, pattern: &Pattern, replacement: &str) -> Option<String>
     }
     literal.push_str(rest);
     let mut out = String::with_capacity(literal.len());
-    percent::write_encoded(&mut out, &literal, PATH).ok()?;
+    percent::write_encoded(&mut out, &literal, &PATH).ok()?;
     Some(out)
 }
 

@@ -40,7 +40,7 @@ impl<'a> Tail<'a> {
     pub(crate) fn check(&self, at: usize, non_ascii: NonAscii) -> Result<(), ParseError> {
         let mut at = at;
         if let Some(query) = &self.query {
-            percent::check(query, at + 1, URIC, non_ascii, Part::Query)?;
+            percent::check(query, at + 1, &URIC, non_ascii, Part::Query)?;
             at += 1 + query.len();
         }
         if let Some(fragment) = &self.fragment {
@@ -63,6 +63,12 @@ impl<'a> Tail<'a> {
     pub(crate) fn written_len(&self) -> usize {
         let part =
             |text: &Option<Cow<'_, str>>| text.as_ref().map_or(0, |t| 1 + percent::kept_len(t));
+        part(&self.query) + part(&self.fragment)
+    }
+
+    /// How many bytes were read.
+    pub(crate) fn len(&self) -> usize {
+        let part = |text: &Option<Cow<'_, str>>| text.as_ref().map_or(0, |text| 1 + text.len());
         part(&self.query) + part(&self.fragment)
     }
 
@@ -97,7 +103,7 @@ pub(crate) fn check_fragment(
     non_ascii: NonAscii,
     part: Part,
 ) -> Result<(), ParseError> {
-    match percent::check(text, at, URIC, non_ascii, part) {
+    match percent::check(text, at, &URIC, non_ascii, part) {
         Err(error) if error.found() == Some('#') => {
             Err(ParseError::new(ErrorKind::SecondFragment, part, error.at()))
         }

@@ -221,7 +221,7 @@ fn check_nss(text: &str, at: usize, non_ascii: NonAscii) -> Result<(), ParseErro
     if text.starts_with('/') {
         return Err(ParseError::character(Part::Nss, at, Some('/')));
     }
-    percent::check(text, at, PATH, non_ascii, Part::Nss).map(|_| ())
+    percent::check(text, at, &PATH, non_ascii, Part::Nss).map(|_| ())
 }
 
 type Components<'a> = (Option<&'a str>, Option<&'a str>);
@@ -253,7 +253,7 @@ fn check_component(
     match text.chars().next() {
         None => Err(ParseError::new(ErrorKind::EmptyComponent, part, at)),
         Some(first @ ('/' | '?')) => Err(ParseError::character(part, at, Some(first))),
-        Some(_) => percent::check(text, at, URIC, non_ascii, part).map(|_| ()),
+        Some(_) => percent::check(text, at, &URIC, non_ascii, part).map(|_| ()),
     }
 }
 

@@ -187,13 +187,20 @@ impl NssGrammar {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelegatedGrammar {
     authority: CharSet,
+    resource: CharSet,
 }
 
 impl DelegatedGrammar {
     /// Harvard's: `( ) + , - = @ ; $ _ ! * '` beside letters and digits.
-    pub const HARVARD: Self = Self {
-        authority: ALPHANUMERIC.or(CharSet::of("()+,-=@;$_!*'")),
-    };
+    pub const HARVARD: Self = Self::with_extra("()+,-=@;$_!*'");
+
+    const fn with_extra(extra: &str) -> Self {
+        let authority = ALPHANUMERIC.and(extra);
+        Self {
+            authority,
+            resource: authority.and(".:"),
+        }
+    }
 
     /// A grammar whose authority names may hold, beside letters, digits and triplets, the characters
     /// `extra`, which must be allowed in a URN and neither `.`, `:` nor `/`.
@@ -203,9 +210,7 @@ impl DelegatedGrammar {
         if let Some((at, c)) = extra.char_indices().find(|(_, c)| !allowed(*c)) {
             return Err(ParseError::character(Part::AuthorityPath, at, Some(c)));
         }
-        Ok(Self {
-            authority: ALPHANUMERIC.or(CharSet::of(extra)),
-        })
+        Ok(Self::with_extra(extra))
     }
 
     fn read(self, nss: &str, base: usize, non_ascii: NonAscii) -> Result<usize, ParseError> {
@@ -216,7 +221,7 @@ impl DelegatedGrammar {
             percent::check(
                 authority,
                 at,
-                self.authority,
+                &self.authority,
                 non_ascii,
                 Part::AuthorityPath,
             )?;
@@ -245,8 +250,7 @@ impl DelegatedGrammar {
                 at,
             ));
         }
-        let resource = self.authority.or(CharSet::of(".:"));
-        percent::check(name, at, resource, non_ascii, Part::ResourceName)?;
+        percent::check(name, at, &self.resource, non_ascii, Part::ResourceName)?;
         Ok(end)
     }
 }

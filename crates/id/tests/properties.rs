@@ -100,14 +100,13 @@ proptest! {
 
     #[test]
     fn uri_5_any_handle_survives_a_uri(handle in "[!-~é中]{1,4}/[ -~é中]{1,8}") {
-        if let Ok(handle) = Handle::parse(&handle) {
-            if let Ok(uri) = HdlUri::new(handle.clone()) {
+        if let Ok(handle) = Handle::parse(&handle)
+            && let Ok(uri) = HdlUri::new(handle.clone()) {
                 for form in [uri.to_string(), uri.to_host_form()] {
                     let back = HdlUri::parse(&form).unwrap();
                     prop_assert_eq!(back.handle().as_str(), handle.as_str());
                 }
             }
-        }
     }
 
     #[test]

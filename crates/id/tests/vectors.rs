@@ -1,5 +1,11 @@
 //! Every line of `vectors/identifiers.jsonl`, through the same door as `handfast inspect --json`.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
+
 use handfast_id::{
     Fold, HttpResolver, InfoGrammar, Namespace, RuleBook, Scheme, Standard, Steps, inspect,
     parse_as,

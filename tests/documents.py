@@ -1,0 +1,53 @@
+"""Runs the commands in documents and compares what they print with what the document says.
+
+    documents.py BIN_FOLDER FILE.md...
+
+In a fenced block marked `console`, a line that begins with `$ ` is a command for the shell; the lines up to
+the next one are what it prints, on standard output and standard error. A line of `...` stands for any lines.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+
+def commands(text):
+    """The commands in a document and the lines that each is said to print."""
+    for block in re.findall(r'^```console\n(.*?)^```', text, re.MULTILINE | re.DOTALL):
+        for part in re.split(r'^\$ ', block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition('\n')
+            while command.endswith('\\'):
+                more, _, output = output.partition('\n')
+                command += '\n' + more
+            yield command, output.rstrip('\n').split('\n')
+
+
+def matches(expected, printed):
+    """Whether lines are as expected, where `...` stands for any lines."""
+    pattern = '\n'.join('(?:.*\n)*?.*' if line == '...' else re.escape(line) for line in expected)
+    return re.fullmatch(pattern, '\n'.join(printed)) is not None
+
+
+def main(folder, files):
+    environment = dict(os.environ, PATH=os.path.abspath(folder) + os.pathsep + os.environ['PATH'])
+    passed = failed = 0
+    for name in files:
+        with open(name, encoding='utf-8') as file:
+            text = file.read()
+        for command, expected in commands(text):
+            run = subprocess.run(['bash', '-c', command], env=environment, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, check=False)
+            printed = run.stdout.decode('utf-8', 'replace').rstrip('\n').split('\n')
+            if matches(expected, printed):
+                passed += 1
+            else:
+                failed += 1
+                print(f'{name}: $ {command}', '--- the document says', *expected, '--- it prints', *printed, sep='\n')
+    print(f'{passed} passed, {failed} failed')
+    # A document without a single example is a mistake in this script or in the document.
+    return 1 if failed or not passed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
