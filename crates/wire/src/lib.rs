@@ -1,0 +1,30 @@
+//! The handle protocol as bytes.
+//!
+//! Takes bytes and gives values, and back: no sockets, no clock, no threads. Lengths that come from
+//! outside are checked against what remains in the buffer before anything is allocated.
+//!
+//! So far this holds what a stored record is made of: [`Value`]s, and the structured data inside
+//! some of them, [`Admin`] and [`ValueList`].
+//!
+//! ```
+//! use handfast_wire::{Codec, Value};
+//!
+//! let value = Value::new(1, "URL", b"https://example.org/abc");
+//! let bytes = value.to_bytes();
+//! assert_eq!(Value::from_bytes(&bytes)?, value);
+//! # Ok::<_, handfast_wire::DecodeError>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod admin;
+mod codec;
+mod permissions;
+mod reference;
+mod value;
+
+pub use admin::{Admin, AdminPermissions};
+pub use codec::{Codec, DecodeError, Reader};
+pub use permissions::{Permissions, PermissionsError};
+pub use reference::{Reference, ValueList};
+pub use value::{Ttl, Value, type_matches};

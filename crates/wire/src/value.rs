@@ -1,0 +1,196 @@
+//! Handle values.
+
+use std::borrow::Cow;
+
+use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_length};
+use crate::permissions::Permissions;
+use crate::reference::Reference;
+
+/// A value of a handle (`handle-protocol.md` §5): the record model of every scheme.
+///
+/// ```text
+/// index u32 · timestamp u32 · TTL type u8 · TTL u32 · permissions u8 · type str · data bytes ·
+/// references list<ref>
+/// ```
+///
+/// ```
+/// use handfast_wire::{Permissions, Value};
+///
+/// let url = Value::new(1, "URL", b"https://example.org/");
+/// assert_eq!(url.permissions, Permissions::DEFAULT);
+/// assert!(url.is_type("url"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Value<'a> {
+    /// The index, unique in its record; at least 1 when stored.
+    pub index: u32,
+    /// When it was last changed, in seconds since 1970.
+    pub timestamp: u32,
+    /// How long it may be cached.
+    pub ttl: Ttl,
+    /// Who may read and write it.
+    pub permissions: Permissions,
+    /// The type, such as `URL`.
+    pub value_type: Cow<'a, str>,
+    /// Any bytes.
+    pub data: Cow<'a, [u8]>,
+    /// References to other values.
+    pub references: Vec<Reference<'a>>,
+}
+
+/// How long a value may be cached.
+///
+/// ```
+/// assert_eq!(handfast_wire::Ttl::default(), handfast_wire::Ttl::Relative(86_400));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ttl {
+    /// Until this time, in seconds since 1970.
+    Absolute(u32),
+    /// For this many seconds.
+    Relative(u32),
+}
+
+impl Default for Ttl {
+    fn default() -> Self {
+        Self::Relative(86_400)
+    }
+}
+
+impl<'a> Value<'a> {
+    /// A value with the usual TTL and permissions, no references and no timestamp.
+    #[must_use]
+    pub fn new(index: u32, value_type: &'a str, data: &'a [u8]) -> Self {
+        Self {
+            index,
+            timestamp: 0,
+            ttl: Ttl::default(),
+            permissions: Permissions::default(),
+            value_type: Cow::Borrowed(value_type),
+            data: Cow::Borrowed(data),
+            references: Vec::new(),
+        }
+    }
+
+    /// Whether it is of a type, or of a subtype such as `HS_ADMIN.x`, ignoring ASCII case.
+    #[must_use]
+    pub fn is_type(&self, value_type: &str) -> bool {
+        type_matches(&self.value_type, value_type)
+    }
+
+    /// Whether all but the timestamp is the same: such a value counts as unchanged.
+    #[must_use]
+    pub fn is_unchanged_from(&self, other: &Value<'_>) -> bool {
+        self.index == other.index
+            && self.ttl == other.ttl
+            && self.permissions == other.permissions
+            && self.value_type == other.value_type
+            && self.data == other.data
+            && self.references == other.references
+    }
+
+    /// The same value, owning its bytes.
+    #[must_use]
+    pub fn into_owned(self) -> Value<'static> {
+        Value {
+            index: self.index,
+            timestamp: self.timestamp,
+            ttl: self.ttl,
+            permissions: self.permissions,
+            value_type: Cow::Owned(self.value_type.into_owned()),
+            data: Cow::Owned(self.data.into_owned()),
+            references: self
+                .references
+                .into_iter()
+                .map(Reference::into_owned)
+                .collect(),
+        }
+    }
+
+    /// The smallest wire form.
+    pub const MIN_LENGTH: usize = 26;
+}
+
+/// Whether `found` is `wanted` or a subtype of it, `wanted.…`, ignoring ASCII case.
+///
+/// ```
+/// use handfast_wire::type_matches;
+///
+/// assert!(type_matches("hs_admin.x", "HS_ADMIN"));
+/// assert!(!type_matches("HS_ADMINISTRATOR", "HS_ADMIN"));
+/// ```
+#[must_use]
+pub fn type_matches(found: &str, wanted: &str) -> bool {
+    found
+        .split_at_checked(wanted.len())
+        .is_some_and(|(head, tail)| {
+            head.eq_ignore_ascii_case(wanted) && (tail.is_empty() || tail.starts_with('.'))
+        })
+}
+
+impl<'a> Codec<'a> for Value<'a> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.index.to_be_bytes());
+        out.extend_from_slice(&self.timestamp.to_be_bytes());
+        let (ttl_type, ttl) = match self.ttl {
+            Ttl::Relative(seconds) => (0, seconds),
+            Ttl::Absolute(time) => (1, time),
+        };
+        out.push(ttl_type);
+        out.extend_from_slice(&ttl.to_be_bytes());
+        out.push(self.permissions.bits());
+        put_bytes(out, self.value_type.as_bytes());
+        put_bytes(out, &self.data);
+        put_length(out, self.references.len());
+        self.references
+            .iter()
+            .for_each(|reference| reference.encode(out));
+    }
+
+    fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            index: reader.u32()?,
+            timestamp: reader.u32()?,
+            ttl: match (reader.u8()?, reader.u32()?) {
+                (1, time) => Ttl::Absolute(time),
+                (_, seconds) => Ttl::Relative(seconds),
+            },
+            permissions: Permissions::from_bits(reader.u8()?),
+            value_type: Cow::Borrowed(reader.text()?),
+            data: Cow::Borrowed(reader.bytes()?),
+            references: reader.list(8, Reference::decode)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unchanged_ignores_the_timestamp_only() {
+        let old = Value {
+            timestamp: 7,
+            ..Value::new(1, "URL", b"x")
+        };
+        let new = Value {
+            timestamp: 9,
+            ..old.clone()
+        };
+        assert!(new.is_unchanged_from(&old));
+        assert!(
+            !Value {
+                index: 2,
+                ..new.clone()
+            }
+            .is_unchanged_from(&old)
+        );
+        assert!(
+            !Value {
+                value_type: "url".into(),
+                ..new
+            }
+            .is_unchanged_from(&old)
+        );
+    }
+}
