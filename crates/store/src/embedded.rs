@@ -1,0 +1,327 @@
+//! The embedded engine: LMDB.
+
+use std::fs::{self, File, OpenOptions};
+use std::ops::{Bound, ControlFlow};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use heed::types::Bytes;
+use heed::{
+    CompactionOption, Database, DatabaseFlags, Env, EnvOpenOptions, RoTxn, RwTxn, WithoutTls,
+};
+
+use crate::error::StoreError;
+use crate::place::{self, Place, Table};
+use crate::writer::Write;
+
+/// The map is sparse: only what is used takes room on the disk.
+const MAP_SIZE: usize = 1 << 40;
+/// Threads that read at the same time.
+const MAX_READERS: u32 = 1_024;
+
+/// An open LMDB environment, and the lock that keeps other processes out.
+pub(crate) struct Embedded {
+    env: Env<WithoutTls>,
+    tables: [Database<Bytes, Bytes>; Table::ALL.len()],
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl Embedded {
+    /// Opens the environment in `folder`, and makes what is not there.
+    pub(crate) fn open(folder: &Path, map_size: Option<usize>) -> Result<Self, StoreError> {
+        fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
+        let lock = lock(folder)?;
+        let env = open_env(folder, map_size.unwrap_or(MAP_SIZE))?;
+        let mut txn = env.write_txn()?;
+        let mut open = |table: Table| {
+            let flags = if table.is_multiple() {
+                DatabaseFlags::DUP_SORT
+            } else {
+                DatabaseFlags::empty()
+            };
+            let mut options = env.database_options().types::<Bytes, Bytes>();
+            options.name(table.name()).flags(flags).create(&mut txn)
+        };
+        let mut tables = Vec::with_capacity(Table::ALL.len());
+        for table in Table::ALL {
+            tables.push(open(table)?);
+        }
+        txn.commit()?;
+        // One for each of `Table::ALL`, pushed above.
+        let tables = tables.try_into().map_err(|_| StoreError::Closed)?;
+        Ok(Self {
+            env,
+            tables,
+            folder: folder.to_path_buf(),
+            _lock: lock,
+        })
+    }
+
+    /// Whether a folder holds an environment.
+    pub(crate) fn exists(folder: &Path) -> bool {
+        folder.join("data.mdb").exists()
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn snapshot(&self) -> Result<Reading<'_>, StoreError> {
+        Ok(Reading {
+            engine: self,
+            txn: self.env.read_txn()?,
+        })
+    }
+
+    pub(crate) fn begin(&self) -> Result<Writing<'_>, StoreError> {
+        Ok(Writing {
+            engine: self,
+            txn: self.env.write_txn()?,
+        })
+    }
+
+    /// Writes a copy of the newest snapshot to a file, while reads and writes go on.
+    pub(crate) fn copy_to(&self, file: &mut File) -> Result<(), StoreError> {
+        Ok(self.env.copy_to_file(file, CompactionOption::Enabled)?)
+    }
+
+    fn table(&self, table: Table) -> &Database<Bytes, Bytes> {
+        let [
+            actors,
+            accounts,
+            authorities,
+            events,
+            events_by_key,
+            jobs,
+            meta,
+            namespaces,
+            records,
+            reverse,
+            tiles,
+            versions,
+        ] = &self.tables;
+        match table {
+            Table::Actors => actors,
+            Table::Accounts => accounts,
+            Table::Authorities => authorities,
+            Table::Events => events,
+            Table::EventsByKey => events_by_key,
+            Table::Jobs => jobs,
+            Table::Meta => meta,
+            Table::Namespaces => namespaces,
+            Table::Records => records,
+            Table::Reverse => reverse,
+            Table::Tiles => tiles,
+            Table::Versions => versions,
+        }
+    }
+}
+
+/// A data folder is written by one process. The lock goes with the process, however it ends.
+fn lock(folder: &Path) -> Result<File, StoreError> {
+    let path = folder.join("in-use");
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(&path)
+        .map_err(StoreError::io(&path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => Err(StoreError::Locked {
+            folder: folder.to_path_buf(),
+        }),
+        Err(fs::TryLockError::Error(error)) => Err(StoreError::io(path)(error)),
+    }
+}
+
+fn open_env(folder: &Path, map_size: usize) -> Result<Env<WithoutTls>, StoreError> {
+    let count = u32::try_from(Table::ALL.len()).unwrap_or(u32::MAX);
+    let mut options = EnvOpenOptions::new().read_txn_without_tls();
+    options
+        .map_size(map_size)
+        .max_dbs(count)
+        .max_readers(MAX_READERS);
+    // Secrets may be among the values.
+    for name in ["data.mdb", "lock.mdb"] {
+        let path = folder.join(name);
+        if path.exists() {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600))
+                .map_err(StoreError::io(&path))?;
+        }
+    }
+    #[expect(unsafe_code, reason = "LMDB maps a file; see the safety comment")]
+    // Safety: the map is undefined behaviour if another process cuts or changes the file in place. The
+    // folder is ours, its files are mode 0600, and the lock above keeps other writers of ours out.
+    let env = unsafe { options.open(folder) };
+    let env = env?;
+    let path = folder.join("data.mdb");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(StoreError::io(&path))?;
+    Ok(env)
+}
+
+/// A snapshot of the store: what had been committed when it was taken, or, inside a change, what the
+/// changes before it in the batch leave.
+///
+/// ```
+/// use handfast_store::{Place, Store, StoreError, Write};
+/// use std::ops::{Bound, ControlFlow};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let store = Store::create(folder.path())?;
+/// let writes = ["b", "a"].map(|name| Write::put(Place::record(name.as_bytes()), b""));
+/// store.change(move |_| Ok::<_, StoreError>((writes.to_vec(), ())))?;
+/// let mut names = Vec::new();
+/// store.read(|now| {
+///     now.scan(&Place::record(b""), &mut |place, _| {
+///         names.push(place.name().to_vec());
+///         ControlFlow::Continue(())
+///     })
+/// })?;
+/// assert_eq!(names, [b"a", b"b"]);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+pub struct Snapshot<'s> {
+    engine: &'s Embedded,
+    txn: &'s RoTxn<'s, WithoutTls>,
+}
+
+impl Snapshot<'_> {
+    /// Lends what is kept at a place.
+    pub fn get<T>(
+        &self,
+        place: &Place<'_>,
+        lend: impl FnOnce(&[u8]) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        let found = self
+            .engine
+            .table(place.table())
+            .get(self.txn, &place.key())?;
+        Ok(found.and_then(|value| place.unwrap(value)).map(lend))
+    }
+
+    /// Visits what is kept in a table, in the order of its keys, from a place on.
+    pub fn scan(
+        &self,
+        from: &Place<'_>,
+        visit: &mut dyn FnMut(&Place<'_>, &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let table = from.table();
+        let key = from.key();
+        // LMDB knows no empty key: before the first of them is the beginning.
+        let from = if key.is_empty() {
+            Bound::Unbounded
+        } else {
+            Bound::Included(&*key)
+        };
+        let range = (from, Bound::Unbounded);
+        for entry in self.engine.table(table).range(self.txn, &range)? {
+            let (key, value) = entry?;
+            let (place, value) =
+                place::read(table, key, value).ok_or_else(|| StoreError::Corrupt {
+                    table: table.name(),
+                    key: String::from_utf8_lossy(key).into_owned(),
+                })?;
+            if visit(&place, value).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The largest number in a table whose keys are numbers.
+    pub fn last_number(&self, table: Table) -> Result<Option<u64>, StoreError> {
+        let last = self.engine.table(table).last(self.txn)?;
+        let number = last.and_then(|(key, value)| place::read(table, key, value)?.0.number());
+        Ok(number)
+    }
+
+    /// Visits the keys of names that hold a value.
+    pub fn holders(
+        &self,
+        value: &[u8],
+        visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let value = place::short_name(value);
+        let table = self.engine.table(Table::Reverse);
+        for entry in table
+            .get_duplicates(self.txn, &value)?
+            .into_iter()
+            .flatten()
+        {
+            if visit(entry?.1).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many entries a table has.
+    pub fn count(&self, table: Table) -> Result<u64, StoreError> {
+        Ok(self.engine.table(table).len(self.txn)?)
+    }
+}
+
+/// A read transaction.
+pub(crate) struct Reading<'e> {
+    engine: &'e Embedded,
+    txn: RoTxn<'e, WithoutTls>,
+}
+
+impl Reading<'_> {
+    pub(crate) fn snapshot(&self) -> Snapshot<'_> {
+        Snapshot {
+            engine: self.engine,
+            txn: &self.txn,
+        }
+    }
+}
+
+/// The write transaction.
+pub(crate) struct Writing<'e> {
+    engine: &'e Embedded,
+    txn: RwTxn<'e>,
+}
+
+impl Writing<'_> {
+    /// The state that the writes so far leave.
+    pub(crate) fn snapshot(&self) -> Snapshot<'_> {
+        Snapshot {
+            engine: self.engine,
+            txn: &self.txn,
+        }
+    }
+
+    pub(crate) fn apply(&mut self, write: &Write) -> Result<(), StoreError> {
+        match write {
+            Write::Put(place, value) => {
+                let table = self.engine.table(place.table());
+                table.put(&mut self.txn, &place.key(), &place.wrap(value))?;
+            }
+            Write::Delete(place) => {
+                self.engine
+                    .table(place.table())
+                    .delete(&mut self.txn, &place.key())?;
+            }
+            Write::Hold { value, key } => {
+                let (value, key) = (place::short_name(value), place::short_name(key));
+                self.engine
+                    .table(Table::Reverse)
+                    .put(&mut self.txn, &value, &key)?;
+            }
+            Write::Release { value, key } => {
+                let (value, key) = (place::short_name(value), place::short_name(key));
+                let table = self.engine.table(Table::Reverse);
+                table.delete_one_duplicate(&mut self.txn, &value, &key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// On disk when this returns.
+    pub(crate) fn commit(self) -> Result<(), StoreError> {
+        Ok(self.txn.commit()?)
+    }
+}

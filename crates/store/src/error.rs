@@ -1,0 +1,102 @@
+//! What can go wrong with a store.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a store could not do what was asked.
+///
+/// ```
+/// use handfast_store::{Store, StoreError};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let error = Store::open(folder.path()).unwrap_err();
+/// assert!(matches!(error, StoreError::NoStore { .. }));
+/// # Ok::<_, std::io::Error>(())
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// There is a store already.
+    #[error("{} holds a store already", .folder.display())]
+    AlreadyExists {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// What was stored cannot be read.
+    #[error("table {table} is damaged at key {key}")]
+    Corrupt {
+        /// The table.
+        table: &'static str,
+        /// The key, as text where it is text.
+        key: String,
+    },
+    /// The engine failed.
+    #[error("the store failed: {0}")]
+    Engine(#[source] heed::Error),
+    /// No room is left on the disk, or in the map.
+    #[error("no room is left for the store; nothing of this change was kept")]
+    Full,
+    /// A file could not be read or written.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Another process has the folder open.
+    #[error("{} is in use by another process", .folder.display())]
+    Locked {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// There is no store.
+    #[error("{} holds no store", .folder.display())]
+    NoStore {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The format is one that this program does not know.
+    #[error("{} has format {found}; this program knows format {known}", .folder.display())]
+    OtherFormat {
+        /// The folder.
+        folder: PathBuf,
+        /// The format of the folder.
+        found: u32,
+        /// The format that is known here.
+        known: u32,
+    },
+    /// The writer is gone: an earlier failure stopped it.
+    #[error("the store has been closed")]
+    Closed,
+}
+
+impl From<heed::Error> for StoreError {
+    fn from(error: heed::Error) -> Self {
+        match error {
+            heed::Error::Mdb(heed::MdbError::MapFull) => Self::Full,
+            heed::Error::Io(error) if error.kind() == io::ErrorKind::StorageFull => Self::Full,
+            error => Self::Engine(error),
+        }
+    }
+}
+
+impl StoreError {
+    /// The same error for each of several callers whose changes fail together.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::Full => Self::Full,
+            Self::Corrupt { table, key } => Self::Corrupt {
+                table,
+                key: key.clone(),
+            },
+            Self::Closed => Self::Closed,
+            other => Self::Engine(heed::Error::Io(io::Error::other(other.to_string()))),
+        }
+    }
+
+    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        |source| Self::Io { path, source }
+    }
+}

@@ -1,0 +1,30 @@
+//! Keeping records.
+//!
+//! A store is a handful of sorted tables of bytes. Reads see a snapshot and take no lock. Changes go
+//! through one writer, which gathers what has arrived, looks at each in turn against the state that
+//! the ones before it leave, writes all of them in one transaction, syncs once, and answers them all.
+//! A change that is refused leaves no trace, and spoils no other.
+//!
+//! ```
+//! use handfast_store::{Place, Store, StoreError, Write};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let store = Store::create(folder.path())?;
+//! let place = Place::record(b"hdl:20.1000/X");
+//! store.change(|_now| Ok::<_, StoreError>((vec![Write::put(place, b"bytes")], ())))?;
+//! let length = store.read(|now| now.get(&Place::record(b"hdl:20.1000/X"), <[u8]>::len))?;
+//! assert_eq!(length, Some(5));
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+
+mod embedded;
+mod error;
+mod place;
+mod store;
+mod writer;
+
+pub use embedded::Snapshot;
+pub use error::StoreError;
+pub use place::{Place, Table};
+pub use store::{FORMAT, Store, TableCheck};
+pub use writer::{Change, Write};

@@ -1,0 +1,325 @@
+//! Where things are kept: tables, and keys in them.
+
+use std::borrow::Cow;
+
+use sha2::{Digest, Sha256};
+
+/// The tables of a store.
+///
+/// | table | key | holds |
+/// | --- | --- | --- |
+/// | `meta` | a word | the format, and what there is one of |
+/// | `records` | key of a name | its record |
+/// | `versions` | key and number | earlier versions of a record |
+/// | `authorities` | path | authorities |
+/// | `namespaces` | name | entries of the `info` registry |
+/// | `events` | number | events |
+/// | `events-by-key` | key and number | nothing: which events a name has |
+/// | `reverse` | type and value | keys of names that hold the value |
+/// | `accounts` | name | accounts |
+/// | `actors` | opaque id | who that is |
+/// | `jobs` | number | long work |
+/// | `tiles` | number | hashes of the proof log |
+///
+/// ```
+/// assert_eq!(handfast_store::Table::EventsByKey.name(), "events-by-key");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Table {
+    /// Who an opaque id is.
+    Actors,
+    /// Accounts by name.
+    Accounts,
+    /// Authorities by path.
+    Authorities,
+    /// Events by number.
+    Events,
+    /// Which events a name has.
+    EventsByKey,
+    /// Long work.
+    Jobs,
+    /// The format, and what there is one of.
+    Meta,
+    /// Entries of the `info` registry.
+    Namespaces,
+    /// Records by key.
+    Records,
+    /// Which names hold a value.
+    Reverse,
+    /// Hashes of the proof log.
+    Tiles,
+    /// Earlier versions of records.
+    Versions,
+}
+
+impl Table {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Self; 12] = [
+        Self::Actors,
+        Self::Accounts,
+        Self::Authorities,
+        Self::Events,
+        Self::EventsByKey,
+        Self::Jobs,
+        Self::Meta,
+        Self::Namespaces,
+        Self::Records,
+        Self::Reverse,
+        Self::Tiles,
+        Self::Versions,
+    ];
+
+    /// Its name on disk.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Actors => "actors",
+            Self::Accounts => "accounts",
+            Self::Authorities => "authorities",
+            Self::Events => "events",
+            Self::EventsByKey => "events-by-key",
+            Self::Jobs => "jobs",
+            Self::Meta => "meta",
+            Self::Namespaces => "namespaces",
+            Self::Records => "records",
+            Self::Reverse => "reverse",
+            Self::Tiles => "tiles",
+            Self::Versions => "versions",
+        }
+    }
+
+    /// Whether a key has several values, which are sorted.
+    pub(crate) fn is_multiple(self) -> bool {
+        self == Self::Reverse
+    }
+
+    fn is_numbered(self) -> bool {
+        matches!(
+            self,
+            Self::Events | Self::EventsByKey | Self::Jobs | Self::Tiles | Self::Versions
+        )
+    }
+}
+
+/// A key over this many bytes is stored as its beginning and its digest.
+const LONGEST: usize = 480;
+/// How much of a long key is kept, for the order of listings.
+const BEGINNING: usize = 448;
+
+/// A place in a table.
+///
+/// ```
+/// use handfast_store::Place;
+///
+/// let place = Place::version(b"hdl:20.1000/X", 7);
+/// assert_eq!(place.name(), b"hdl:20.1000/X");
+/// assert_eq!(place.number(), Some(7));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place<'a> {
+    table: Table,
+    name: Cow<'a, [u8]>,
+    number: Option<u64>,
+}
+
+impl<'a> Place<'a> {
+    /// A place in a table whose keys are names.
+    #[must_use]
+    pub fn named(table: Table, name: &'a [u8]) -> Self {
+        Self {
+            table,
+            name: Cow::Borrowed(name),
+            number: None,
+        }
+    }
+
+    /// A place in a table whose keys are numbers.
+    #[must_use]
+    pub fn numbered(table: Table, number: u64) -> Self {
+        Self {
+            table,
+            name: Cow::Borrowed(&[]),
+            number: Some(number),
+        }
+    }
+
+    /// The record of a name.
+    #[must_use]
+    pub fn record(key: &'a [u8]) -> Self {
+        Self::named(Table::Records, key)
+    }
+
+    /// An earlier version of a record.
+    #[must_use]
+    pub fn version(key: &'a [u8], version: u64) -> Self {
+        Self {
+            number: Some(version),
+            ..Self::named(Table::Versions, key)
+        }
+    }
+
+    /// An event.
+    #[must_use]
+    pub fn event(number: u64) -> Self {
+        Self::numbered(Table::Events, number)
+    }
+
+    /// That a name has an event.
+    #[must_use]
+    pub fn event_of(key: &'a [u8], number: u64) -> Self {
+        Self {
+            number: Some(number),
+            ..Self::named(Table::EventsByKey, key)
+        }
+    }
+
+    /// The table.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        self.table
+    }
+
+    /// The name in its key.
+    #[must_use]
+    pub fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    /// The number in its key.
+    #[must_use]
+    pub fn number(&self) -> Option<u64> {
+        self.number
+    }
+
+    /// The same place, owning its name.
+    #[must_use]
+    pub fn into_owned(self) -> Place<'static> {
+        Place {
+            table: self.table,
+            name: Cow::Owned(self.name.into_owned()),
+            number: self.number,
+        }
+    }
+
+    /// The key on disk.
+    pub(crate) fn key(&self) -> Cow<'_, [u8]> {
+        let name = short_name(&self.name);
+        match self.number {
+            None => name,
+            Some(number) => {
+                let mut key = name.into_owned();
+                key.extend_from_slice(&number.to_be_bytes());
+                Cow::Owned(key)
+            }
+        }
+    }
+
+    /// Whether the full name stands in front of the value. A name of exactly the longest length
+    /// looks like a shortened one, so it does as well.
+    pub(crate) fn has_name_in_value(&self) -> bool {
+        self.name.len() >= LONGEST
+    }
+
+    /// Wraps a value: in front of one whose key does not tell its full name stands the name.
+    pub(crate) fn wrap<'v>(&self, value: &'v [u8]) -> Cow<'v, [u8]> {
+        if !self.has_name_in_value() {
+            return Cow::Borrowed(value);
+        }
+        let mut wrapped = Vec::with_capacity(4 + self.name.len() + value.len());
+        let length = u32::try_from(self.name.len()).unwrap_or(u32::MAX);
+        wrapped.extend_from_slice(&length.to_be_bytes());
+        wrapped.extend_from_slice(&self.name);
+        wrapped.extend_from_slice(value);
+        Cow::Owned(wrapped)
+    }
+
+    /// Unwraps a value that was found at the key of this place. `None` if it belongs to another name
+    /// of the same digest, or is damaged.
+    pub(crate) fn unwrap<'v>(&self, value: &'v [u8]) -> Option<&'v [u8]> {
+        if !self.has_name_in_value() {
+            return Some(value);
+        }
+        let (name, value) = split_wrapped(value)?;
+        (name == &*self.name).then_some(value)
+    }
+}
+
+/// Reads a key and a value back from the disk: the place, and the value itself.
+pub(crate) fn read<'v>(
+    table: Table,
+    key: &'v [u8],
+    value: &'v [u8],
+) -> Option<(Place<'v>, &'v [u8])> {
+    let (short, number) = if table.is_numbered() {
+        let (short, number) = key.split_last_chunk()?;
+        (short, Some(u64::from_be_bytes(*number)))
+    } else {
+        (key, None)
+    };
+    let (name, value) = if short.len() == LONGEST {
+        split_wrapped(value)?
+    } else {
+        (short, value)
+    };
+    // A name that does not give the key it was found under has been damaged.
+    if short_name(name) != short {
+        return None;
+    }
+    Some((
+        Place {
+            table,
+            name: Cow::Borrowed(name),
+            number,
+        },
+        value,
+    ))
+}
+
+fn split_wrapped(value: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = value.split_first_chunk()?;
+    rest.split_at_checked(usize::try_from(u32::from_be_bytes(*length)).ok()?)
+}
+
+/// The one rule for long keys: the first 448 bytes and the SHA-256 of the whole.
+pub(crate) fn short_name(name: &[u8]) -> Cow<'_, [u8]> {
+    if name.len() <= LONGEST {
+        return Cow::Borrowed(name);
+    }
+    let mut short = name.get(..BEGINNING).unwrap_or_default().to_vec();
+    short.extend_from_slice(&Sha256::digest(name));
+    Cow::Owned(short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_any_length_come_back() {
+        for length in [0, 1, 447, 448, 479, 480, 481, 2_052, 8_192] {
+            let name = vec![b'x'; length];
+            for place in [
+                Place::record(&name),
+                Place::version(&name, 3),
+                Place::event_of(&name, 9),
+            ] {
+                let (key, value) = (place.key(), place.wrap(b"value"));
+                assert!(key.len() <= 488);
+                assert_eq!(
+                    read(place.table(), &key, &value),
+                    Some((place.clone(), &b"value"[..]))
+                );
+                assert_eq!(place.unwrap(&value), Some(&b"value"[..]));
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_looks_like_a_shortened_one_is_not_taken_for_it() {
+        let long = vec![b'y'; 600];
+        let impostor = short_name(&long).into_owned();
+        assert_eq!(Place::record(&long).key(), Place::record(&impostor).key());
+        let stored = Place::record(&long).wrap(b"1").into_owned();
+        assert_eq!(Place::record(&impostor).unwrap(&stored), None);
+    }
+}

@@ -1,0 +1,208 @@
+//! The store as the registry sees it.
+
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+
+use crate::embedded::{Embedded, Snapshot};
+use crate::error::StoreError;
+use crate::place::{Place, Table};
+use crate::writer::{Change, Write, Writer};
+
+/// The format of the tables, drawn in `docs/format.md`.
+pub const FORMAT: u32 = 1;
+
+/// A folder of records.
+///
+/// ```
+/// use handfast_store::{Place, Store, StoreError, Write};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let store = Store::create(folder.path())?;
+/// // A change looks before it writes: here, a name may be taken only once.
+/// let take = |key: &'static [u8]| {
+///     store.change(move |now| match now.get(&Place::record(key), |_| ())? {
+///         Some(()) => Ok::<_, StoreError>((vec![], false)),
+///         None => Ok((vec![Write::put(Place::record(key), b"taken")], true)),
+///     })
+/// };
+/// assert!(take(b"hdl:20.1000/X")?);
+/// assert!(!take(b"hdl:20.1000/X")?);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+pub struct Store {
+    // The writer goes first, so that it ends before the folder is unlocked.
+    writer: Writer,
+    engine: Arc<Embedded>,
+}
+
+impl Store {
+    /// Makes a store in a folder that has none.
+    pub fn create(folder: &Path) -> Result<Self, StoreError> {
+        Self::create_with(folder, None)
+    }
+
+    /// The same with a map of a given size, for tests of what happens when it is full.
+    pub fn create_with(folder: &Path, map_size: Option<usize>) -> Result<Self, StoreError> {
+        if Embedded::exists(folder) {
+            return Err(StoreError::AlreadyExists {
+                folder: folder.to_path_buf(),
+            });
+        }
+        let store = Self::start(folder, map_size)?;
+        let format = Write::put(format_place(), &FORMAT.to_be_bytes());
+        store.change(move |_| Ok::<_, StoreError>((vec![format], ())))?;
+        Ok(store)
+    }
+
+    /// Opens the store in a folder.
+    pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        let folder_path = || folder.to_path_buf();
+        if !Embedded::exists(folder) {
+            return Err(StoreError::NoStore {
+                folder: folder_path(),
+            });
+        }
+        let store = Self::start(folder, None)?;
+        let read = |bytes: &[u8]| bytes.try_into().map(u32::from_be_bytes).ok();
+        match store.read(|now| now.get(&format_place(), read))?.flatten() {
+            Some(FORMAT) => Ok(store),
+            Some(found) => Err(StoreError::OtherFormat {
+                folder: folder_path(),
+                found,
+                known: FORMAT,
+            }),
+            // Made, but not finished.
+            None => Err(StoreError::NoStore {
+                folder: folder_path(),
+            }),
+        }
+    }
+
+    fn start(folder: &Path, map_size: Option<usize>) -> Result<Self, StoreError> {
+        let engine = Arc::new(Embedded::open(folder, map_size)?);
+        Ok(Self {
+            writer: Writer::start(Arc::clone(&engine))?,
+            engine,
+        })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.engine.folder()
+    }
+
+    /// Reads from a snapshot: no lock, and nothing that is written meanwhile is seen.
+    pub fn read<T>(
+        &self,
+        read: impl FnOnce(&Snapshot<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        read(&self.engine.snapshot()?.snapshot())
+    }
+
+    /// Hands in a change and waits until it is on disk, or refused.
+    pub fn change<T: Send + 'static, R: From<StoreError> + Send + 'static>(
+        &self,
+        decide: impl FnOnce(&Snapshot<'_>) -> Change<T, R> + Send + 'static,
+    ) -> Result<T, R> {
+        let (answer, answered) = sync_channel(1);
+        self.submit(decide, move |outcome| {
+            // Nobody is waiting any more only if the caller has gone with its thread.
+            drop(answer.send(outcome));
+        });
+        answered
+            .recv()
+            .unwrap_or_else(|_| Err(StoreError::Closed.into()))
+    }
+
+    /// Hands in a change; `answer` is called, by the writer, when it is on disk, refused or failed.
+    pub fn submit<T: Send + 'static, R: From<StoreError> + Send + 'static>(
+        &self,
+        decide: impl FnOnce(&Snapshot<'_>) -> Change<T, R> + Send + 'static,
+        answer: impl FnOnce(Result<T, R>) + Send + 'static,
+    ) {
+        self.writer.submit(decide, answer);
+    }
+
+    /// Writes a copy of the newest snapshot to a new file of mode 0600, while reads and writes go on.
+    pub fn backup(&self, file: &Path) -> Result<(), StoreError> {
+        let mut copy = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(file)
+            .map_err(StoreError::io(file))?;
+        self.engine.copy_to(&mut copy)?;
+        copy.sync_all().map_err(StoreError::io(file))
+    }
+
+    /// Makes a store in a folder that has none from a copy.
+    pub fn restore(file: &Path, folder: &Path) -> Result<Self, StoreError> {
+        if Embedded::exists(folder) {
+            return Err(StoreError::AlreadyExists {
+                folder: folder.to_path_buf(),
+            });
+        }
+        fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
+        // Under another name until it is whole: a copy that was cut short is no store.
+        let (half, whole): (PathBuf, PathBuf) = (folder.join("restoring"), folder.join("data.mdb"));
+        let copied = fs::copy(file, &half)
+            .and_then(|_| File::open(&half)?.sync_all())
+            .map_err(StoreError::io(file));
+        if let Err(error) = copied {
+            drop(fs::remove_file(&half));
+            return Err(error);
+        }
+        fs::rename(&half, &whole).map_err(StoreError::io(&whole))?;
+        Self::open(folder).inspect_err(|_| drop(fs::remove_file(&whole)))
+    }
+
+    /// Reads all of every table. What cannot be read is reported; the rest is counted.
+    pub fn check(&self) -> Result<Vec<TableCheck>, StoreError> {
+        self.read(|now| {
+            let check = |table: Table| {
+                let mut count = 0;
+                let from = Place::named(table, b"");
+                let outcome = now.scan(&from, &mut |_, _| {
+                    count += 1;
+                    std::ops::ControlFlow::Continue(())
+                });
+                outcome.map(|()| count)
+            };
+            // The values of `reverse` are keys, which scanning does not unwrap.
+            let tables = Table::ALL
+                .into_iter()
+                .filter(|table| *table != Table::Reverse);
+            Ok(tables
+                .map(|table| TableCheck {
+                    table,
+                    entries: check(table),
+                })
+                .collect())
+        })
+    }
+}
+
+/// What [`Store::check`] found in a table.
+#[derive(Debug)]
+pub struct TableCheck {
+    /// The table.
+    pub table: Table,
+    /// How many entries it has, or the first that cannot be read.
+    pub entries: Result<u64, StoreError>,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store")
+            .field("folder", &self.folder())
+            .finish_non_exhaustive()
+    }
+}
+
+fn format_place() -> Place<'static> {
+    Place::named(Table::Meta, b"format")
+}

@@ -1,0 +1,447 @@
+//! What every engine must do, written once. A second engine has only to be added to the list at the end.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+use handfast_store::{FORMAT, Place, Snapshot, Store, StoreError, Table, Write};
+use proptest::prelude::*;
+
+type Outcome<T = ()> = Result<T, StoreError>;
+
+fn put(store: &Store, name: &[u8], bytes: &[u8]) -> Outcome {
+    let write = Write::put(Place::record(name), bytes);
+    store.change(move |_| Ok((vec![write], ())))
+}
+
+fn get(store: &Store, name: &[u8]) -> Option<Vec<u8>> {
+    store
+        .read(|now| now.get(&Place::record(name), <[u8]>::to_vec))
+        .unwrap()
+}
+
+fn names(store: &Store, from: &Place<'_>) -> Vec<Vec<u8>> {
+    let mut names = Vec::new();
+    let visit = &mut |place: &Place<'_>, _: &[u8]| {
+        names.push(place.name().to_vec());
+        ControlFlow::Continue(())
+    };
+    store.read(|now| now.scan(from, visit)).unwrap();
+    names
+}
+
+fn exists(now: &Snapshot<'_>, name: &[u8]) -> Outcome<bool> {
+    Ok(now.get(&Place::record(name), |_| ())?.is_some())
+}
+
+mod behaviour {
+    use super::*;
+
+    pub(super) fn what_is_put_is_there(store: &Store) {
+        put(store, b"hdl:1/A", b"one").unwrap();
+        put(store, b"hdl:1/A", b"two").unwrap();
+        assert_eq!(get(store, b"hdl:1/A").unwrap(), b"two");
+        assert_eq!(get(store, b"hdl:1/B"), None);
+        store
+            .change(|_| Ok::<_, StoreError>((vec![Write::Delete(Place::record(b"hdl:1/A"))], ())))
+            .unwrap();
+        assert_eq!(get(store, b"hdl:1/A"), None);
+    }
+
+    pub(super) fn names_of_any_length_are_kept_apart(store: &Store) {
+        let long: Vec<Vec<u8>> = [479, 480, 481, 600, 2_052]
+            .map(|length| vec![b'x'; length])
+            .to_vec();
+        for (number, name) in (0..).zip(&long) {
+            put(store, name, &[number]).unwrap();
+        }
+        for (number, name) in (0..).zip(&long) {
+            assert_eq!(get(store, name).unwrap(), [number], "{}", name.len());
+        }
+        let mut listed = names(store, &Place::record(b"x"));
+        listed.sort_by_key(Vec::len);
+        assert_eq!(listed, long);
+    }
+
+    pub(super) fn tables_are_in_order(store: &Store) {
+        let writes = [3, 1, 2].map(|number| Write::put(Place::event(number), b""));
+        store
+            .change(move |_| Ok::<_, StoreError>((writes.to_vec(), ())))
+            .unwrap();
+        let mut numbers = Vec::new();
+        let visit = &mut |place: &Place<'_>, _: &[u8]| {
+            numbers.push(place.number().unwrap());
+            if numbers.len() == 2 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        store.read(|now| now.scan(&Place::event(2), visit)).unwrap();
+        assert_eq!(numbers, [2, 3]);
+        assert_eq!(
+            store.read(|now| now.last_number(Table::Events)).unwrap(),
+            Some(3)
+        );
+        assert_eq!(
+            store.read(|now| now.last_number(Table::Jobs)).unwrap(),
+            None
+        );
+        assert_eq!(store.read(|now| now.count(Table::Events)).unwrap(), 3);
+    }
+
+    pub(super) fn versions_of_one_name_are_not_those_of_another(store: &Store) {
+        let writes = [
+            Write::put(Place::version(b"a", 1), b"a1"),
+            Write::put(Place::version(b"a", 2), b"a2"),
+            Write::put(Place::version(b"ab", 1), b"ab1"),
+        ];
+        store
+            .change(move |_| Ok::<_, StoreError>((writes.to_vec(), ())))
+            .unwrap();
+        let version = |name: &'static [u8], number| {
+            store
+                .read(|now| now.get(&Place::version(name, number), <[u8]>::to_vec))
+                .unwrap()
+        };
+        assert_eq!(version(b"a", 2).unwrap(), b"a2");
+        assert_eq!(version(b"ab", 1).unwrap(), b"ab1");
+        assert_eq!(version(b"ab", 2), None);
+    }
+
+    pub(super) fn a_value_is_held_by_many_names(store: &Store) {
+        let hold = |key: &[u8]| Write::Hold {
+            value: b"URL\0https://x".to_vec(),
+            key: key.to_vec(),
+        };
+        let writes = vec![hold(b"b"), hold(b"a"), hold(b"a")];
+        store
+            .change(move |_| Ok::<_, StoreError>((writes, ())))
+            .unwrap();
+        let holders = || {
+            let mut keys = Vec::new();
+            let visit = &mut |key: &[u8]| {
+                keys.push(key.to_vec());
+                ControlFlow::Continue(())
+            };
+            store
+                .read(|now| now.holders(b"URL\0https://x", visit))
+                .unwrap();
+            keys
+        };
+        assert_eq!(holders(), [b"a", b"b"]);
+        let release = Write::Release {
+            value: b"URL\0https://x".to_vec(),
+            key: b"a".to_vec(),
+        };
+        store
+            .change(move |_| Ok::<_, StoreError>((vec![release], ())))
+            .unwrap();
+        assert_eq!(holders(), [b"b"]);
+    }
+
+    pub(super) fn a_refused_change_leaves_no_trace_and_spoils_no_other(store: &Store) {
+        #[derive(Debug)]
+        struct Refused;
+        impl From<StoreError> for Refused {
+            fn from(error: StoreError) -> Self {
+                panic!("{error}")
+            }
+        }
+        let refused: Result<(), Refused> = store.change(|_| Err(Refused));
+        assert!(refused.is_err());
+        put(store, b"after", b"").unwrap();
+        assert!(get(store, b"after").is_some());
+    }
+
+    pub(super) fn a_snapshot_does_not_change(store: &Store) {
+        put(store, b"old", b"1").unwrap();
+        store
+            .read(|now| {
+                put(store, b"old", b"2").unwrap();
+                put(store, b"new", b"").unwrap();
+                assert_eq!(
+                    now.get(&Place::record(b"old"), <[u8]>::to_vec)?.unwrap(),
+                    b"1"
+                );
+                assert!(!exists(now, b"new")?);
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(get(store, b"old").unwrap(), b"2");
+    }
+
+    /// Many writers want the same names: each name is given once, and whoever hears "yes" has it.
+    pub(super) fn a_name_is_never_given_twice(store: &Arc<Store>) {
+        let writers: Vec<_> = (0_u8..8)
+            .map(|writer| {
+                let store = Arc::clone(store);
+                thread::spawn(move || {
+                    let mut mine = Vec::new();
+                    for number in 0..50_u8 {
+                        let name = vec![b'n', number];
+                        let taken = store.change({
+                            let name = name.clone();
+                            move |now| {
+                                if exists(now, &name)? {
+                                    return Ok::<_, StoreError>((vec![], false));
+                                }
+                                Ok((vec![Write::put(Place::record(&name), &[writer])], true))
+                            }
+                        });
+                        if taken.unwrap() {
+                            mine.push((name, writer));
+                        }
+                    }
+                    mine
+                })
+            })
+            .collect();
+        let given: Vec<_> = writers
+            .into_iter()
+            .flat_map(|writer| writer.join().unwrap())
+            .collect();
+        assert_eq!(given.len(), 50);
+        for (name, writer) in given {
+            assert_eq!(get(store, &name).unwrap(), [writer]);
+        }
+    }
+
+    pub(super) fn what_was_acknowledged_is_there_after_opening_again(
+        store: Store,
+        open: impl FnOnce() -> Outcome<Store>,
+    ) {
+        put(&store, b"kept", b"x").unwrap();
+        drop(store);
+        assert_eq!(get(&open().unwrap(), b"kept").unwrap(), b"x");
+    }
+
+    pub(super) fn a_copy_is_a_store(store: &Store, folder: &Path) {
+        put(store, b"copied", b"x").unwrap();
+        let file = folder.join("copy");
+        store.backup(&file).unwrap();
+        assert!(
+            store.backup(&file).is_err(),
+            "a copy never overwrites a file"
+        );
+        put(store, b"later", b"x").unwrap();
+        let copy = Store::restore(&file, &folder.join("elsewhere")).unwrap();
+        assert!(get(&copy, b"copied").is_some());
+        assert!(get(&copy, b"later").is_none());
+        assert!(
+            copy.check()
+                .unwrap()
+                .iter()
+                .all(|check| check.entries.is_ok())
+        );
+        drop(copy);
+        let again = Store::restore(&file, &folder.join("elsewhere"));
+        assert!(matches!(again, Err(StoreError::AlreadyExists { .. })));
+    }
+
+    #[derive(Clone, Debug)]
+    pub(super) enum Operation {
+        Put(Vec<u8>, u8),
+        Delete(Vec<u8>),
+    }
+
+    pub(super) fn operations() -> impl Strategy<Value = Vec<Operation>> {
+        let name = prop_oneof![
+            prop::collection::vec(prop::sample::select(vec![b'a', b'b']), 1..3),
+            (478_usize..484).prop_map(|length| vec![b'l'; length]),
+        ];
+        let operation = prop_oneof![
+            (name.clone(), any::<u8>()).prop_map(|(name, byte)| Operation::Put(name, byte)),
+            name.prop_map(Operation::Delete),
+        ];
+        prop::collection::vec(operation, 0..40)
+    }
+
+    /// Whatever is done, the store holds what a map would hold, in the same order for short names.
+    pub(super) fn the_store_is_a_map(store: &Store, operations: &[Operation]) {
+        let mut model = BTreeMap::new();
+        for operation in operations {
+            let write = match operation {
+                Operation::Put(name, byte) => {
+                    model.insert(name.clone(), vec![*byte]);
+                    Write::put(Place::record(name), &[*byte])
+                }
+                Operation::Delete(name) => {
+                    model.remove(name);
+                    Write::Delete(Place::record(name).into_owned())
+                }
+            };
+            store
+                .change(move |_| Ok::<_, StoreError>((vec![write], ())))
+                .unwrap();
+        }
+        let mut listed = names(store, &Place::record(b""));
+        listed.sort();
+        assert_eq!(listed, model.keys().cloned().collect::<Vec<_>>());
+        for (name, bytes) in &model {
+            assert_eq!(get(store, name).as_ref(), Some(bytes));
+        }
+    }
+}
+
+/// Stamps the battery for an engine: how to make a store in a folder, and how to open it again.
+macro_rules! store_battery {
+    ($engine:ident, $create:expr, $open:expr) => {
+        mod $engine {
+            use super::*;
+
+            macro_rules! check {
+                ($name:ident) => {
+                    #[test]
+                    fn $name() {
+                        let folder = tempfile::tempdir().unwrap();
+                        behaviour::$name(&$create(folder.path()).unwrap());
+                    }
+                };
+            }
+            check!(what_is_put_is_there);
+            check!(names_of_any_length_are_kept_apart);
+            check!(tables_are_in_order);
+            check!(versions_of_one_name_are_not_those_of_another);
+            check!(a_value_is_held_by_many_names);
+            check!(a_refused_change_leaves_no_trace_and_spoils_no_other);
+            check!(a_snapshot_does_not_change);
+
+            #[test]
+            fn a_name_is_never_given_twice() {
+                let folder = tempfile::tempdir().unwrap();
+                behaviour::a_name_is_never_given_twice(&Arc::new($create(folder.path()).unwrap()));
+            }
+
+            #[test]
+            fn what_was_acknowledged_is_there_after_opening_again() {
+                let folder = tempfile::tempdir().unwrap();
+                let store = $create(folder.path()).unwrap();
+                let open = || $open(folder.path());
+                behaviour::what_was_acknowledged_is_there_after_opening_again(store, open);
+            }
+
+            #[test]
+            fn a_copy_is_a_store() {
+                let folder = tempfile::tempdir().unwrap();
+                let store = $create(&folder.path().join("store")).unwrap();
+                behaviour::a_copy_is_a_store(&store, folder.path());
+            }
+
+            proptest! {
+                #![proptest_config(ProptestConfig {
+                    cases: 40,
+                    failure_persistence: None,
+                    ..Default::default()
+                })]
+
+                #[test]
+                fn the_store_is_a_map(operations in behaviour::operations()) {
+                    let folder = tempfile::tempdir().unwrap();
+                    behaviour::the_store_is_a_map(&$create(folder.path()).unwrap(), &operations);
+                }
+            }
+        }
+    };
+}
+
+store_battery!(embedded, Store::create, Store::open);
+
+/// What only a folder on this machine can do.
+mod folder {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_used_by_one_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create(folder.path()).unwrap();
+        assert!(matches!(
+            Store::open(folder.path()),
+            Err(StoreError::Locked { .. })
+        ));
+        assert!(matches!(
+            Store::create(folder.path()),
+            Err(StoreError::AlreadyExists { .. })
+        ));
+        drop(store);
+        assert!(Store::open(folder.path()).is_ok());
+    }
+
+    #[test]
+    fn files_are_for_their_owner_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create(folder.path()).unwrap();
+        store.backup(&folder.path().join("copy")).unwrap();
+        for name in ["data.mdb", "in-use", "copy"] {
+            let mode = folder
+                .path()
+                .join(name)
+                .metadata()
+                .unwrap()
+                .permissions()
+                .mode();
+            assert_eq!(mode & 0o777, 0o600, "{name}");
+        }
+    }
+
+    #[test]
+    fn another_format_is_refused_by_its_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create(folder.path()).unwrap();
+        let other = (FORMAT + 1).to_be_bytes();
+        let write = Write::put(Place::named(Table::Meta, b"format"), &other);
+        store
+            .change(move |_| Ok::<_, StoreError>((vec![write], ())))
+            .unwrap();
+        drop(store);
+        let error = Store::open(folder.path()).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("has format 2; this program knows format 1"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_full_store_says_so_keeps_what_it_has_and_goes_on_reading() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create_with(folder.path(), Some(1 << 20)).unwrap();
+        let mut kept = 0_u32;
+        let error = loop {
+            match put(&store, &kept.to_be_bytes(), &[7; 4_000]) {
+                Ok(()) => kept += 1,
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(error, StoreError::Full), "{error}");
+        assert!(kept > 10);
+        assert!((0..kept).all(|number| get(&store, &number.to_be_bytes()).is_some()));
+        assert!(get(&store, &kept.to_be_bytes()).is_none());
+        assert!(
+            store
+                .check()
+                .unwrap()
+                .iter()
+                .all(|check| check.entries.is_ok())
+        );
+    }
+
+    #[test]
+    fn a_copy_that_is_no_store_is_refused_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("junk");
+        std::fs::write(&file, vec![7; 10_000]).unwrap();
+        let target = folder.path().join("target");
+        assert!(Store::restore(&file, &target).is_err());
+        assert!(!target.join("data.mdb").exists());
+        assert!(Store::restore(&folder.path().join("missing"), &target).is_err());
+        assert!(Store::create(&target).is_ok());
+    }
+}
