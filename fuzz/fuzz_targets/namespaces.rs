@@ -14,6 +14,7 @@ fuzz_target!(|json: &str| {
             if let Ok(uri) = InfoUri::parse(&text) {
                 let canonical = uri.canonical(&rules);
                 if let Ok(canonical) = canonical {
+                    assert!(canonical.as_str().len() <= 8_192);
                     assert!(InfoUri::parse(canonical.as_str()).is_ok(), "{}", canonical.as_str());
                 }
                 let _ = uri.validate(&rules);

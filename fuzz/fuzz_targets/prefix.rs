@@ -1,6 +1,6 @@
 #![no_main]
 
-use handfast_id::{Handle, Prefix};
+use handfast_id::{Guid, Handle, Prefix};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
@@ -10,6 +10,9 @@ fuzz_target!(|text: &str| {
             assert!(prefix.derives_from(&parent));
             assert!(Prefix::parse(parent.as_str()).is_ok());
         }
+    }
+    if let Ok(guid) = text.parse::<Guid>() {
+        assert_eq!(guid.to_string(), text.to_ascii_uppercase());
     }
     // HDL-8: any text with a slash and a byte before it.
     let stored = Handle::from_stored(text);

@@ -1,6 +1,6 @@
 //! Exit statuses, and the last words of a command that failed.
 
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 /// What a command that ran has to say.
@@ -16,16 +16,16 @@ pub(crate) fn code(outcome: anyhow::Result<Answer>) -> ExitCode {
     match outcome {
         Ok(Answer::Done) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
-        // Whoever read our output has seen enough, as `head` does: nobody is left to tell.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            // If standard error is gone too there is nobody left to tell.
+            let _ = writeln!(io::stderr(), "error: {error:#}");
             ExitCode::from(3)
         }
     }
 }
 
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
+/// Whether whoever read our output has seen enough, as `head` does.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())

@@ -15,7 +15,7 @@ use handfast_id::{
 };
 use serde::Serialize;
 
-use crate::exit::Answer;
+use crate::exit::{Answer, is_broken_pipe};
 use crate::lines::{self, Line};
 use crate::view;
 
@@ -78,14 +78,10 @@ impl Inspect {
             out: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
             all_read: true,
         };
-        for id in &self.ids {
-            if id == "-" {
-                session.standard_input()?;
-            } else {
-                session.answer(Line::Whole(id.as_bytes()))?;
-            }
+        match session.run(&self.ids) {
+            Err(error) if is_broken_pipe(&error) => {}
+            outcome => outcome?,
         }
-        session.out.flush()?;
         Ok(if session.all_read {
             Answer::Done
         } else {
@@ -121,6 +117,17 @@ struct Session<'a, W: Write> {
 }
 
 impl<W: Write> Session<'_, W> {
+    fn run(&mut self, ids: &[OsString]) -> anyhow::Result<()> {
+        for id in ids {
+            if id == "-" {
+                self.standard_input()?;
+            } else {
+                self.answer(Line::Whole(id.as_bytes()))?;
+            }
+        }
+        Ok(self.out.flush()?)
+    }
+
     fn standard_input(&mut self) -> anyhow::Result<()> {
         let mut reader = BufReader::with_capacity(1 << 16, io::stdin().lock());
         lines::for_each(
@@ -135,7 +142,7 @@ impl<W: Write> Session<'_, W> {
     fn answer(&mut self, line: Line<'_>) -> io::Result<()> {
         let (inspection, bytes) = match line {
             Line::Whole(bytes) => (inspect(bytes, self.command.scheme, self.rules), bytes),
-            Line::Beginning(bytes) => (Inspection::too_long(bytes), bytes),
+            Line::Beginning(bytes) => (Inspection::too_long(bytes, self.command.scheme), bytes),
         };
         self.all_read &= inspection.outcome.is_ok();
         let steps = self.explain(&inspection, bytes);

@@ -54,11 +54,17 @@ pub(crate) fn refused(out: &mut impl Write, bytes: &[u8], error: &ParseError) ->
         String::from_utf8_lossy(after),
     );
     let (before, after) = (last(&before, 60), first(&after, 40));
-    writeln!(out, "error: {error} [{}]", error.code())?;
-    writeln!(out, "  | {}{}", Shown(&before), Shown(&after))?;
-    writeln!(out, "  | {:width$}^", "", width = Shown(&before).width())?;
-    writeln!(out, "  hint: {}", error.remedy())?;
-    writeln!(out)
+    // In one piece: standard error is not buffered.
+    let text = format!(
+        "error: {error} [{code}]\n  | {}{}\n  | {:width$}^\n  hint: {hint}\n\n",
+        Shown(&before),
+        Shown(&after),
+        "",
+        code = error.code(),
+        width = Shown(&before).width(),
+        hint = error.remedy(),
+    );
+    out.write_all(text.as_bytes())
 }
 
 fn row(out: &mut impl Write, label: &str, text: &str) -> io::Result<()> {
@@ -163,8 +169,10 @@ impl fmt::Display for Shown<'_> {
 fn is_visible(c: char) -> bool {
     !c.is_control()
         && !matches!(c,
-            '\u{AD}' | '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}'
-            | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}')
+            '\u{AD}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{180B}'..='\u{180F}'
+            | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
+            | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}'
+            | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
 fn marked(c: char) -> String {

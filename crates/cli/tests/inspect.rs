@@ -176,6 +176,18 @@ fn a_reader_that_leaves_early_is_no_failure() {
         String::from_utf8_lossy(&output.stderr)
     );
     assert!(output.status.success());
+
+    let mut child = handfast()
+        .args(["bad", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert_eq!(
+        child.wait().unwrap().code(),
+        Some(1),
+        "the answer was no, read or not"
+    );
 }
 
 #[test]
@@ -248,7 +260,7 @@ fn people_see_errors_with_a_caret_on_standard_error() {
             "error: U+0020 is not allowed in the suffix [bad-character]",
             "  | hdl:100.102/a b",
             "  |              ^",
-            "  hint: in a URI, percent-encode it; a handle itself holds printable characters up to U+FFFF",
+            "  hint: percent-encode it",
             "",
         ]
     );

@@ -1,6 +1,5 @@
 //! Digital Object Identifiers.
 
-use alloc::borrow::ToOwned;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::str::FromStr;
@@ -71,15 +70,26 @@ impl<'a> Doi<'a> {
                 return Err(url.unknown_resolver());
             }
             let (name, at) = url.path()?;
-            percent::check(name, at, &PATH, NonAscii::Refused, Part::Suffix)?;
+            percent::check(name, at, &PATH, NonAscii::Refused, Part::Suffix).map_err(|error| {
+                let head = name.get(..error.at() - at).unwrap_or_default();
+                earlier_error(head, at).unwrap_or(error)
+            })?;
             url.tail().check(at + name.len(), NonAscii::Refused)?;
             return Self::encoded(name, at);
         }
         Self::literal(text, 0)
     }
 
-    /// The DOI that a handle is.
+    /// The DOI that a handle is. A stored name that is irregular (`HDL-8`) is none.
     pub fn new(handle: Handle<'a>) -> Result<Self, ParseError> {
+        match handle.irregularity() {
+            Some(error) => Err(error),
+            None => Self::of_regular(handle),
+        }
+    }
+
+    /// The DOI that a handle is which has been parsed.
+    pub(crate) fn of_regular(handle: Handle<'a>) -> Result<Self, ParseError> {
         if handle.prefix().is_doi() {
             Ok(Self(handle))
         } else {
@@ -107,7 +117,7 @@ impl<'a> Doi<'a> {
 
     fn literal(name: &'a str, base: usize) -> Result<Self, ParseError> {
         Handle::parse(name)
-            .and_then(Self::new)
+            .and_then(Self::of_regular)
             .map_err(|error| in_input(error, base))
     }
 
@@ -115,7 +125,9 @@ impl<'a> Doi<'a> {
     pub(crate) fn encoded(name: &'a str, base: usize) -> Result<Self, ParseError> {
         let handle = if name.contains('%') {
             let decoded = percent::decode_or_offset(name).map_err(|offset| {
-                ParseError::new(ErrorKind::NotUtf8Triplets, Part::Handle, base + offset)
+                let error =
+                    ParseError::new(ErrorKind::NotUtf8Triplets, Part::Handle, base + offset);
+                earlier_error(name.get(..offset).unwrap_or_default(), base).unwrap_or(error)
             })?;
             Handle::from_owned(decoded)
         } else {
@@ -127,9 +139,20 @@ impl<'a> Doi<'a> {
                 ErrorKind::TooLong(_) => error,
                 _ => error.moved_to(base + percent::encoded_offset(name, error.at())),
             })?;
-        check_dot_segment(doi.0.suffix(), base + name.len())?;
+        let suffix_at = doi.0.as_str().len() - doi.0.suffix().len();
+        check_dot_segment(
+            doi.0.suffix(),
+            base + percent::encoded_offset(name, suffix_at),
+        )?;
         Ok(doi)
     }
+}
+
+/// What is wrong with a name before a place that is.
+fn earlier_error(head: &str, base: usize) -> Option<ParseError> {
+    percent::earlier_error(head, base, Part::Handle, |text| {
+        Handle::parse(text).map(|_| ())
+    })
 }
 
 fn in_input(error: ParseError, base: usize) -> ParseError {
@@ -144,7 +167,7 @@ impl fmt::Display for Doi<'_> {
         let handle = self.0.as_str();
         f.write_str("doi:")?;
         if handle.bytes().any(|b| b.is_ascii_uppercase()) {
-            f.write_str(&handle.to_owned().to_ascii_lowercase())
+            f.write_str(&handle.to_ascii_lowercase())
         } else {
             f.write_str(handle)
         }
@@ -204,6 +227,16 @@ mod tests {
     }
 
     #[test]
+    fn x_5_the_first_byte_that_cannot_be_right_is_named() {
+        assert_eq!(refused("https://doi.org/.<"), ("empty-segment", 16));
+        assert_eq!(
+            refused("https://doi.org/10.1/%07%ff"),
+            ("bad-character", 21)
+        );
+        assert_eq!(refused("info:doi/10.1/.."), ("dot-segment", 14));
+    }
+
+    #[test]
     fn doi_1_refusals() {
         assert_eq!(refused("doi:11.1000/182"), ("not-a-doi", 4));
         assert_eq!(refused("doi:10x/1"), ("not-a-doi", 4));
@@ -214,7 +247,7 @@ mod tests {
             refused("https://doi.org/10.1000/1?<"),
             ("bad-character", 26)
         );
-        assert_eq!(refused("https://doi.org/10.1000/%2E"), ("dot-segment", 27));
+        assert_eq!(refused("https://doi.org/10.1000/%2E"), ("dot-segment", 24));
         assert_eq!(
             refused("https://hdl.handle.net/10.1/x"),
             ("unknown-resolver", 8)

@@ -5,6 +5,8 @@
 
 use core::fmt;
 
+use crate::chars::is_printable;
+
 /// Why a text is not an identifier.
 ///
 /// ```
@@ -61,6 +63,11 @@ impl ParseError {
     #[must_use]
     pub fn remedy(&self) -> &'static str {
         match (self.kind, self.part) {
+            (ErrorKind::BadCharacter, Part::Prefix | Part::Suffix)
+                if self.found.is_some_and(|c| !is_printable(c)) =>
+            {
+                "use printable characters up to U+FFFF, none of them invisible"
+            }
             (ErrorKind::BadCharacter, part) => part.alphabet(),
             (kind, _) => kind.remedy(),
         }
@@ -362,17 +369,16 @@ impl Part {
             Self::Handle | Self::Canonical | Self::Text => {
                 "use printable characters of the Basic Multilingual Plane, none of them invisible"
             }
-            Self::Prefix | Self::Suffix => {
-                "in a URI, percent-encode it; a handle itself holds printable characters up to U+FFFF"
-            }
             Self::Scheme => "use letters, digits, + - and .",
             Self::FComponent
             | Self::Fragment
             | Self::Identifier
             | Self::Nss
+            | Self::Prefix
             | Self::QComponent
             | Self::Query
-            | Self::RComponent => "percent-encode it",
+            | Self::RComponent
+            | Self::Suffix => "percent-encode it",
         }
     }
 }

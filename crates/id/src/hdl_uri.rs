@@ -7,6 +7,7 @@
 use alloc::borrow::Cow;
 use alloc::string::String;
 use core::fmt;
+use core::hash::{Hash, Hasher};
 use core::str::FromStr;
 
 use crate::chars::{CharSet, PCHAR, REG_NAME, scheme_length, strip_scheme};
@@ -166,6 +167,15 @@ impl<'a> HdlUri<'a> {
         self.within_limit()
     }
 
+    /// The same URI of another handle, which must be as long.
+    pub(crate) fn with_handle<'h>(&'h self, handle: Handle<'h>) -> HdlUri<'h> {
+        HdlUri {
+            handle,
+            tail: self.tail.clone(),
+            form: self.form,
+        }
+    }
+
     /// The handle, decoded.
     #[must_use]
     pub fn handle(&self) -> &Handle<'a> {
@@ -268,11 +278,14 @@ pub(crate) fn read_handle<'a>(
     let slash = text.bytes().position(|b| b == b'/').unwrap_or(text.len());
     let (raw_prefix, rest) = text.split_at_checked(slash).unwrap_or((text, ""));
 
-    let triplets = percent::check(raw_prefix, base, in_prefix, non_ascii, Part::Prefix)?;
+    let checks = PartChecks {
+        base,
+        part: Part::Prefix,
+        rule: prefix::check,
+    };
+    let triplets = checks.characters(raw_prefix, in_prefix, non_ascii)?;
     let prefix = if triplets {
-        Cow::Owned(percent::decode_or_offset(raw_prefix).map_err(|offset| {
-            ParseError::new(ErrorKind::NotUtf8Triplets, Part::Prefix, base + offset)
-        })?)
+        Cow::Owned(checks.decoded(&[], raw_prefix)?)
     } else {
         Cow::Borrowed(raw_prefix)
     };
@@ -289,7 +302,12 @@ pub(crate) fn read_handle<'a>(
             base + text.len(),
         ));
     };
-    let triplets = match percent::check(raw_suffix, suffix_at, in_suffix, non_ascii, Part::Suffix) {
+    let checks = PartChecks {
+        base: suffix_at,
+        part: Part::Suffix,
+        rule: handle::check_suffix,
+    };
+    let triplets = match checks.characters(raw_suffix, in_suffix, non_ascii) {
         Err(error) if error.found() == Some('/') => {
             return Err(ParseError::new(
                 ErrorKind::SlashInSuffix,
@@ -302,9 +320,7 @@ pub(crate) fn read_handle<'a>(
     let (text, slash) = match prefix {
         Cow::Borrowed(_) if !triplets => (Cow::Borrowed(text), slash),
         prefix => {
-            let text = percent::decode_behind(&[&prefix, "/"], raw_suffix).map_err(|offset| {
-                ParseError::new(ErrorKind::NotUtf8Triplets, Part::Suffix, suffix_at + offset)
-            })?;
+            let text = checks.decoded(&[&prefix, "/"], raw_suffix)?;
             (Cow::Owned(text), prefix.len())
         }
     };
@@ -319,6 +335,41 @@ pub(crate) fn read_handle<'a>(
         ));
     }
     Ok(Handle::from_checked(text, slash))
+}
+
+/// How the part of a URI that carries a prefix or a suffix is checked.
+struct PartChecks {
+    /// Where it begins.
+    base: usize,
+    part: Part,
+    /// What its decoded form must obey.
+    rule: fn(&str) -> Result<(), ParseError>,
+}
+
+impl PartChecks {
+    /// The characters of the URI; whether there is a triplet among them.
+    fn characters(
+        &self,
+        raw: &str,
+        allowed: &CharSet,
+        non_ascii: NonAscii,
+    ) -> Result<bool, ParseError> {
+        percent::check(raw, self.base, allowed, non_ascii, self.part)
+            .map_err(|error| self.earlier(raw, error.at() - self.base).unwrap_or(error))
+    }
+
+    /// The decoded form, behind texts that are decoded already.
+    fn decoded(&self, head: &[&str], raw: &str) -> Result<String, ParseError> {
+        percent::decode_behind(head, raw).map_err(|offset| {
+            let error = ParseError::new(ErrorKind::NotUtf8Triplets, self.part, self.base + offset);
+            self.earlier(raw, offset).unwrap_or(error)
+        })
+    }
+
+    fn earlier(&self, raw: &str, end: usize) -> Option<ParseError> {
+        let head = raw.get(..end).unwrap_or_default();
+        percent::earlier_error(head, self.base, self.part, self.rule)
+    }
 }
 
 /// An error in decoded text, seen from the input.
@@ -390,6 +441,12 @@ impl PartialEq<HdlUri<'_>> for HdlUri<'_> {
 }
 
 impl Eq for HdlUri<'_> {}
+
+impl Hash for HdlUri<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.handle.hash(state);
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -483,6 +540,18 @@ mod tests {
             assert_eq!(refused(text).0, "dot-segment", "{text}");
         }
         assert!(HdlUri::parse("hdl:20.1000/...").is_ok());
+    }
+
+    #[test]
+    fn x_5_the_first_byte_that_cannot_be_right_is_named() {
+        assert_eq!(refused("hdl:a..b<c/x"), ("empty-segment", 6));
+        assert_eq!(refused("hdl:1/%07<"), ("bad-character", 6));
+        assert_eq!(refused("hdl:1/%ff<"), ("not-utf8-triplets", 6));
+        assert_eq!(refused("hdl:1/%07%ff"), ("bad-character", 6));
+        // What could still have been completed is not wrong: the `<` is.
+        assert_eq!(refused("hdl:1/%C3<"), ("bad-character", 9));
+        assert_eq!(refused("hdl:1/x%20<"), ("bad-character", 10));
+        assert_eq!(refused("hdl:1.<"), ("bad-character", 6));
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl Namespaces {
     }
 
     /// Reads a list of entries in the form of `data/info-namespaces.json`. Only `namespace` is
-    /// required; unknown fields are ignored.
+    /// required; a field that is not known, and a namespace that stands twice, are errors.
     ///
     /// ```
     /// use handfast_id::Namespaces;
@@ -48,15 +48,16 @@ impl Namespaces {
     pub fn from_json(json: &str) -> Result<Self, NamespaceError> {
         let entries: Vec<Entry> =
             serde_json::from_str(json).map_err(|error| NamespaceError::json(&error))?;
-        let mut namespaces = Self::default();
-        for entry in entries {
-            namespaces.insert(entry.read()?);
-        }
-        Ok(namespaces)
+        let entries = entries
+            .into_iter()
+            .map(Entry::read)
+            .collect::<Result<_, _>>()?;
+        Self::from_entries(entries)
     }
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Entry {
     namespace: String,
     #[serde(default)]
@@ -80,21 +81,21 @@ struct Entry {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 struct Authority {
     organisation: String,
     url: String,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 struct Syntax {
     summary: String,
     pattern: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 struct Normalisation {
     case: Case,
     strip: String,
@@ -112,13 +113,14 @@ enum Case {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 struct Resolution {
     mechanism: Option<String>,
     security: Option<String>,
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Example {
     input: String,
     canonical: String,
@@ -232,8 +234,14 @@ mod tests {
 
     #[test]
     fn bad_entries_are_named() {
-        let error =
-            |json| alloc::string::ToString::to_string(&Namespaces::from_json(json).unwrap_err());
+        let error = |json| {
+            let error = Namespaces::from_json(json).unwrap_err();
+            let source = core::error::Error::source(&error);
+            alloc::format!(
+                "{error}{}",
+                source.map(|s| alloc::format!(": {s}")).unwrap_or_default()
+            )
+        };
         assert!(error("{").starts_with("not a list of registry entries: "));
         assert_eq!(
             error(r#"[{"namespace":"x","normalisation":{"steps":[["shout"]]}}]"#),
@@ -241,5 +249,10 @@ mod tests {
         );
         assert!(error(r#"[{"namespace":"x","syntax":{"pattern":"("}}]"#).starts_with("syntax of"));
         assert!(error(r#"[{"namespace":"_"}]"#).starts_with("namespace `_`: "));
+        assert!(error(r#"[{"namespace":"x","normalization":{}}]"#).contains("unknown field"));
+        assert_eq!(
+            error(r#"[{"namespace":"x"},{"namespace":"X"}]"#),
+            "namespace `x` stands twice"
+        );
     }
 }

@@ -77,24 +77,15 @@ impl HttpResolver {
     /// # Ok::<_, handfast_id::ParseError>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, ParseError> {
-        static AUTHORITY: CharSet = REG_NAME.and(":[]");
         hdl_uri::check_length(text)?;
         let url = HttpUrl::parse(text).ok_or_else(|| hdl_uri::wrong_scheme(text))?;
         let authority_at = text.len() - url.rest.len() - url.authority.len();
-        percent::check(
-            url.authority,
-            authority_at,
-            &AUTHORITY,
-            NonAscii::Refused,
-            Part::Text,
-        )?;
-        if url.authority.is_empty() {
-            return Err(ParseError::new(ErrorKind::Empty, Part::Text, authority_at));
-        }
+        check_authority(url.authority).map_err(|error| error.shifted(authority_at))?;
         let path_at = text.len() - url.rest.len() + 1;
         let path = url.rest.strip_prefix('/').unwrap_or(url.rest);
         let first = path.strip_suffix('/').unwrap_or(path);
         percent::check(first, path_at, &PCHAR, NonAscii::Refused, Part::Text)?;
+        check_dot_segment(first, path_at)?;
         Ok(Self {
             secure: url.scheme == Some(true),
             authority: Cow::Owned(url.authority.to_string()),
@@ -119,7 +110,7 @@ impl HttpResolver {
         }
     }
 
-    /// Scheme, host and port as configured, such as `hdl.example.org:8080`.
+    /// Host and port as configured, such as `hdl.example.org:8080`.
     #[must_use]
     pub fn authority(&self) -> &str {
         &self.authority
@@ -131,8 +122,12 @@ impl HttpResolver {
         self.first.as_deref()
     }
 
-    /// The address of a handle. A suffix of `.` or `..` has none (`URI-11`).
+    /// The address of a handle. A suffix of `.` or `..` has none (`URI-11`), nor has a stored name that
+    /// is irregular (`HDL-8`).
     pub fn url(&self, handle: &Handle<'_>) -> Result<String, ParseError> {
+        if let Some(error) = handle.irregularity() {
+            return Err(error);
+        }
         check_dot_segment(
             handle.suffix(),
             handle.as_str().len() - handle.suffix().len(),
@@ -196,6 +191,36 @@ impl FromStr for HttpResolver {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         Self::parse(text)
+    }
+}
+
+/// `host [ ":" port ]`, where the host is a registered name or an IP literal in brackets.
+fn check_authority(text: &str) -> Result<(), ParseError> {
+    static ADDRESS: CharSet = CharSet::of("0123456789abcdefABCDEF:.");
+    let (host, host_at, after, allowed) =
+        match text.strip_prefix('[').and_then(|t| t.split_once(']')) {
+            Some((host, after)) => (host, 1, after, &ADDRESS),
+            None => match text
+                .find(':')
+                .and_then(|colon| text.split_at_checked(colon))
+            {
+                Some((host, after)) => (host, 0, after, &REG_NAME),
+                None => (text, 0, "", &REG_NAME),
+            },
+        };
+    if host.is_empty() {
+        return Err(ParseError::new(ErrorKind::Empty, Part::Text, host_at));
+    }
+    percent::check(host, host_at, allowed, NonAscii::Refused, Part::Text)?;
+    let port_at = text.len() - after.len();
+    match after.strip_prefix(':') {
+        None if after.is_empty() => Ok(()),
+        Some(port) if port.parse::<u16>().is_ok_and(|port| port > 0) => Ok(()),
+        _ => Err(ParseError::character(
+            Part::Text,
+            port_at,
+            after.chars().next(),
+        )),
     }
 }
 
@@ -305,7 +330,13 @@ impl<'a> HttpUrl<'a> {
         non_ascii: NonAscii,
         rules: &dyn Rules,
     ) -> Result<Identifier<'a>, ParseError> {
-        let (path, path_at) = self.path()?;
+        let (path, path_at) = self.path().map_err(|error| {
+            if resolver.serves_handles() {
+                error
+            } else {
+                ParseError::new(ErrorKind::NotServed, Part::Text, error.at())
+            }
+        })?;
         let not_served = ParseError::new(ErrorKind::NotServed, Part::Text, path_at);
         let names = match resolver.first_segment() {
             None => Some(path),
@@ -356,7 +387,7 @@ impl<'a> HttpUrl<'a> {
         let handle = read_handle(names, at, &PCHAR, &PATH, non_ascii)?;
         tail.check(tail_at, non_ascii)?;
         if handle.prefix().is_doi() {
-            return Doi::new(handle).map(Identifier::Doi);
+            return Doi::of_regular(handle).map(Identifier::Doi);
         }
         HdlUri::from_http(handle, tail).map(Identifier::Hdl)
     }

@@ -122,6 +122,10 @@ impl Identifier<'_> {
                 Ok(canonical) => canonical.into_string(),
                 Err(_) => uri.to_string(),
             },
+            Self::Handle(handle) => shown_handle(handle, rules).to_string(),
+            Self::Hdl(uri) => uri
+                .with_handle(shown_handle(uri.handle(), rules))
+                .to_string(),
             _ => self.to_string(),
         }
     }
@@ -205,6 +209,16 @@ impl Identifier<'_> {
     }
 }
 
+/// A handle as it is shown: under a `cordra` authority the path is in uppercase (`CID-11`).
+pub(crate) fn shown_handle<'h>(handle: &'h Handle<'_>, rules: &dyn Rules) -> Handle<'h> {
+    if rules.handle_profile(&handle.prefix()) == HandleProfile::Cordra
+        && let Ok(id) = CordraId::parse(handle.as_str())
+    {
+        return id.to_handle().into_owned();
+    }
+    handle.borrowed()
+}
+
 /// The key of a handle under the case rule and profile of its prefix.
 fn handle_key(handle: &Handle<'_>, rules: &dyn Rules) -> Key {
     let prefix = handle.prefix();
@@ -233,7 +247,7 @@ impl InfoUri<'_> {
             "ark" if decoded.contains(['?', '#']) => return None,
             "ark" => Ark::parse_after_scheme(&decoded, 0, NonAscii::Refused).map(Identifier::Ark),
             "doi" => Handle::parse(&decoded)
-                .and_then(Doi::new)
+                .and_then(Doi::of_regular)
                 .map(Identifier::Doi),
             _ => Handle::parse(&decoded).map(Identifier::Handle),
         };
@@ -430,6 +444,15 @@ mod tests {
         ] {
             assert_eq!(key(text).as_str(), expected, "{text}");
         }
+        let shown = recognise("hdl:100.102/f58fb49eb1f848f0a606e84cef294be5?q", &rules)
+            .unwrap()
+            .identifier;
+        assert_eq!(
+            shown.canonical(&rules),
+            "hdl:100.102/F58FB49EB1F848F0A606E84CEF294BE5?q"
+        );
+        let handle = shown.spellings(&rules).handle.unwrap();
+        assert_eq!(handle, "100.102/F58FB49EB1F848F0A606E84CEF294BE5");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use core::fmt;
+use core::hash::{Hash, Hasher};
 use core::str::FromStr;
 
 use crate::chars::{PATH, PCHAR, strip_scheme};
@@ -134,6 +135,7 @@ impl<'a> InfoUri<'a> {
     /// # Ok::<_, handfast_id::ParseError>(())
     /// ```
     pub fn new(namespace: &str, identifier: &str) -> Result<InfoUri<'static>, ParseError> {
+        check_namespace(namespace)?;
         let mut text = String::from("info:");
         text.push_str(namespace);
         text.push('/');
@@ -180,7 +182,7 @@ impl<'a> InfoUri<'a> {
         let lookup = rules.namespace(&self.namespace);
         let text = match &lookup {
             NamespaceLookup::Registered(entry) if !entry.steps().is_empty() => {
-                self.with_identifier(&entry.steps().apply(self.normalised()))
+                self.with_identifier(&entry.steps().apply(self.normalised())?)
             }
             _ => self.to_string(),
         };
@@ -240,7 +242,8 @@ impl<'a> InfoUri<'a> {
             return InfoValidity::NoSyntax;
         };
         let identifier = entry.steps().apply(self.normalised());
-        match percent::decode(&identifier) {
+        let decoded = identifier.as_deref().ok().and_then(percent::decode);
+        match decoded {
             Some(decoded) if pattern.matches(&decoded) => InfoValidity::Fits,
             _ => InfoValidity::DoesNotFit,
         }
@@ -424,6 +427,12 @@ impl PartialEq<InfoUri<'_>> for InfoUri<'_> {
 }
 
 impl Eq for InfoUri<'_> {}
+
+impl Hash for InfoUri<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.to_string().hash(state);
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::error::{ErrorKind, ParseError, Part};
-use crate::handle::utf8;
+use crate::handle::{MAX_HANDLE, utf8};
 use crate::hdl_uri::MAX_TEXT;
 use crate::identifier::{Identifier, Scheme, parse_as};
 use crate::recognise::{RecognisedBy, recognise};
@@ -74,14 +74,25 @@ impl<'a> Inspection<'a> {
     /// What there is to say of a text so long that it was not kept whole; `bytes` is its beginning.
     ///
     /// ```
-    /// use handfast_id::Inspection;
+    /// use handfast_id::{Inspection, Scheme};
     ///
-    /// let error = Inspection::too_long(b"hdl:20.1000/aaaaaa").outcome.unwrap_err();
-    /// assert_eq!((error.code(), error.at()), ("too-long", 8_192));
+    /// let error = Inspection::too_long(b"20.1000/aaaaaa", Scheme::Handle).outcome.unwrap_err();
+    /// assert_eq!((error.code(), error.at()), ("too-long", 2_048));
     /// ```
     #[must_use]
-    pub fn too_long(bytes: &'a [u8]) -> Self {
-        let error = ParseError::new(ErrorKind::TooLong(MAX_TEXT), Part::Text, MAX_TEXT);
+    pub fn too_long(bytes: &'a [u8], scheme: Scheme) -> Self {
+        let limit = match scheme {
+            Scheme::Cordra | Scheme::Handle => MAX_HANDLE,
+            _ => MAX_TEXT,
+        };
+        let too_long = ParseError::new(ErrorKind::TooLong(limit), Part::Text, limit);
+        let error = match core::str::from_utf8(bytes) {
+            // A character that is cut off at the end was whole in the text.
+            Err(error) if error.error_len().is_some() => {
+                ParseError::new(ErrorKind::NotUtf8, Part::Text, error.valid_up_to())
+            }
+            _ => too_long,
+        };
         Self {
             input: String::from_utf8_lossy(bytes),
             outcome: Err(error),

@@ -184,6 +184,20 @@ pub struct Namespaces {
 }
 
 impl Namespaces {
+    /// All of a list of entries, no two of which are for one namespace.
+    #[cfg(feature = "historical")]
+    pub(crate) fn from_entries(mut entries: Vec<Namespace>) -> Result<Self, NamespaceError> {
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        let twice = entries.windows(2).find_map(|pair| match pair {
+            [a, b] if a.name == b.name => Some(a.name.clone()),
+            _ => None,
+        });
+        match twice {
+            Some(name) => Err(NamespaceError::Duplicate { name }),
+            None => Ok(Self { entries }),
+        }
+    }
+
     /// The entry of a namespace, whose name must be in lowercase.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Namespace> {
@@ -228,6 +242,11 @@ impl Namespaces {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum NamespaceError {
+    /// Two entries for one namespace.
+    Duplicate {
+        /// The namespace.
+        name: String,
+    },
     /// The text is not JSON of the expected shape.
     Json {
         /// What the reader of JSON says.
@@ -259,10 +278,11 @@ pub enum NamespaceError {
 impl fmt::Display for NamespaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Duplicate { name } => write!(f, "namespace `{name}` stands twice"),
             Self::Json { message } => write!(f, "not a list of registry entries: {message}"),
-            Self::Name { name, source } => write!(f, "namespace `{name}`: {source}"),
-            Self::Pattern { name, source } => write!(f, "syntax of namespace `{name}`: {source}"),
-            Self::Step { name, source } => write!(f, "steps of namespace `{name}`: {source}"),
+            Self::Name { name, .. } => write!(f, "namespace `{name}`"),
+            Self::Pattern { name, .. } => write!(f, "syntax of namespace `{name}`"),
+            Self::Step { name, .. } => write!(f, "steps of namespace `{name}`"),
         }
     }
 }
@@ -270,7 +290,7 @@ impl fmt::Display for NamespaceError {
 impl core::error::Error for NamespaceError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
-            Self::Json { .. } => None,
+            Self::Duplicate { .. } | Self::Json { .. } => None,
             Self::Name { source, .. } => Some(source),
             Self::Pattern { source, .. } => Some(source),
             Self::Step { source, .. } => Some(source),

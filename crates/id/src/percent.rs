@@ -117,6 +117,35 @@ pub(crate) fn decode_or_offset(text: &str) -> Result<String, usize> {
     decode_behind(&[], text)
 }
 
+/// The error that `check` finds in the decoded form of `head`, the part of a text before a place that
+/// is known to be wrong: the first byte that cannot be right may stand in it (`X-5`). A character is
+/// added first, so that nothing is called missing, or last, that only was not read.
+pub(crate) fn earlier_error(
+    head: &str,
+    base: usize,
+    part: Part,
+    check: impl FnOnce(&str) -> Result<(), ParseError>,
+) -> Option<ParseError> {
+    let mut bytes = Vec::with_capacity(head.len() + 1);
+    decode_bytes(head, &mut bytes);
+    let valid = match core::str::from_utf8(&bytes) {
+        Ok(_) => bytes.len(),
+        Err(error) => error.valid_up_to(),
+    };
+    // A character that is cut off at the end could still have been completed.
+    let broken = core::str::from_utf8(&bytes).is_err_and(|error| error.error_len().is_some());
+    bytes.truncate(valid);
+    let mut text = String::from_utf8(bytes).unwrap_or_default();
+    text.push('x');
+    let in_text = check(&text).err().filter(|error| error.at() < valid);
+    in_text
+        .map(|error| error.moved_to(base + encoded_offset(head, error.at())))
+        .or_else(|| {
+            let at = base + encoded_offset(head, valid);
+            broken.then(|| ParseError::new(ErrorKind::NotUtf8Triplets, part, at))
+        })
+}
+
 /// The texts of `head`, and behind them `text` with its triplets decoded; errors as above.
 pub(crate) fn decode_behind(head: &[&str], text: &str) -> Result<String, usize> {
     let head_len = head.iter().map(|text| text.len()).sum::<usize>();

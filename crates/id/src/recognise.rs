@@ -147,7 +147,7 @@ fn read_bare_handle(text: &str) -> Result<Identifier<'_>, ParseError> {
     }
     let handle = Handle::parse(text)?;
     if handle.prefix().is_doi() {
-        return Doi::new(handle).map(Identifier::Doi);
+        return Doi::of_regular(handle).map(Identifier::Doi);
     }
     Ok(Identifier::Handle(handle))
 }

@@ -33,7 +33,7 @@ use crate::urn_profile::UrnProfile;
 /// ```
 pub trait Rules {
     /// The case rule of the suffixes under a prefix. Where the Handle System knows better
-    /// (`10`, `10.*`, `0.*`) the answer is not asked for.
+    /// (`10`, `10.*`, `0.*`), and under a `cordra` profile, the answer does not count.
     fn case_rule(&self, prefix: &Prefix<'_>) -> CaseRule {
         let _ = prefix;
         CaseRule::AsciiInsensitive

@@ -3,13 +3,14 @@
 use alloc::string::{String, ToString};
 
 use crate::ark::Ark;
-use crate::chars::PATH;
+use crate::chars::{PATH, PCHAR};
 use crate::cordra::CordraId;
 use crate::doi::Doi;
 use crate::handle::Handle;
 use crate::hdl_uri::HdlUri;
 use crate::http::HttpResolver;
-use crate::identifier::Identifier;
+use crate::identifier::{Identifier, shown_handle};
+use crate::info::InfoGrammar;
 use crate::percent;
 use crate::rules::Rules;
 use crate::urn::Urn;
@@ -85,8 +86,8 @@ impl Spellings {
             Identifier::Ark(ark) => Self::of_ark(ark, rules),
             Identifier::Cordra(id) => Self::of_handle(id.record(), rules),
             Identifier::Doi(doi) => Self::of_handle(&doi.handle().to_ascii_lowercase(), rules),
-            Identifier::Handle(handle) => Self::of_handle(handle, rules),
-            Identifier::Hdl(uri) => Self::of_handle(uri.handle(), rules),
+            Identifier::Handle(handle) => Self::of_handle(&shown_handle(handle, rules), rules),
+            Identifier::Hdl(uri) => Self::of_handle(&shown_handle(uri.handle(), rules), rules),
             Identifier::Info(_) => {
                 let canonical = identifier.canonical(rules);
                 let info = canonical.split('#').next().map(ToString::to_string);
@@ -121,7 +122,9 @@ impl Spellings {
             handle: Some(handle.as_str().to_string()),
             hdl_host: uri.as_ref().map(HdlUri::to_host_form),
             http: resolver.and_then(|resolver| resolver.url(handle).ok()),
-            info: uri.as_ref().map(|_| info(namespace, handle.as_str())),
+            info: uri
+                .as_ref()
+                .map(|_| info(namespace, handle.as_str(), rules)),
             hdl: uri.map(|uri| uri.to_string()),
             doi: doi.map(|doi| doi.to_string()),
             cordra: CordraId::from_handle(handle).map(|id| id.to_string()),
@@ -135,7 +138,7 @@ impl Spellings {
         let resolver = printer(rules, |resolver| resolver.serves_arks());
         Self {
             http: resolver.map(|resolver| resolver.name_url(&canonical)),
-            info: Some(info("ark", names)),
+            info: Some(info("ark", names, rules)),
             ark: Some(canonical),
             ..Self::default()
         }
@@ -162,11 +165,16 @@ fn printer(rules: &dyn Rules, known: impl Fn(&&HttpResolver) -> bool) -> Option<
 }
 
 /// The `info` URI of a literal identifier.
-fn info(namespace: &str, identifier: &str) -> String {
+fn info(namespace: &str, identifier: &str, rules: &dyn Rules) -> String {
     let mut out = String::from("info:");
     out.push_str(namespace);
     out.push('/');
     // Writing to a string cannot fail.
-    let _ = percent::write_encoded(&mut out, identifier, &PATH);
+    let bare = if rules.info_grammar() == InfoGrammar::Draft {
+        &PCHAR
+    } else {
+        &PATH
+    };
+    let _ = percent::write_encoded(&mut out, identifier, bare);
     out
 }

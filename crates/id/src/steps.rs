@@ -11,6 +11,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::chars::PATH;
+use crate::error::ParseError;
+use crate::hdl_uri::{MAX_TEXT, check_canonical_length};
 use crate::pattern::{Pattern, PatternError};
 use crate::percent;
 
@@ -21,9 +23,9 @@ use crate::percent;
 ///
 /// // The rules of `lccn`: blanks out; cut at the first slash; zero-fill behind the hyphen.
 /// let steps = Steps::new(vec![Step::strip(" ")?, Step::cut_at('/')?, Step::pad_after('-', 6)?])?;
-/// assert_eq!(steps.apply("85-2%20".into()), "85000002");
-/// assert_eq!(steps.apply("75-425165%2F%2Fr75".into()), "75425165");
-/// # Ok::<_, handfast_id::StepError>(())
+/// assert_eq!(steps.apply("85-2%20".into())?, "85000002");
+/// assert_eq!(steps.apply("75-425165%2F%2Fr75".into())?, "75425165");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Steps(Vec<Step>);
@@ -62,11 +64,14 @@ impl Steps {
     }
 
     /// Runs all steps on an identifier that has been normalised by `INFO-4`.
-    #[must_use]
-    pub fn apply(&self, identifier: String) -> String {
-        self.0
-            .iter()
-            .fold(identifier, |text, step| step.apply(&text).unwrap_or(text))
+    pub fn apply(&self, identifier: String) -> Result<String, ParseError> {
+        let mut text = identifier;
+        for step in &self.0 {
+            text = step.apply(&text).unwrap_or(text);
+            // Steps can add characters: stop before they add any amount (`X-4`).
+            check_canonical_length(text.len())?;
+        }
+        Ok(text)
     }
 }
 
@@ -166,6 +171,11 @@ impl Step {
     /// for groups, encoded anew: `pchar` and `/` bare, the rest as triplets.
     pub fn rewrite(pattern: &str, replacement: &str) -> Result<Self, StepError> {
         let pattern = Pattern::new(pattern).map_err(StepError::Pattern)?;
+        if replacement.len() > MAX_REPLACEMENT {
+            return Err(StepError::Replacement {
+                length: replacement.len(),
+            });
+        }
         if replacement.contains('\0') {
             return Err(StepError::Character { found: '\0' });
         }
@@ -197,6 +207,9 @@ impl Step {
         (changed != text).then_some(changed)
     }
 }
+
+/// The longest replacement, in bytes.
+const MAX_REPLACEMENT: usize = 1_024;
 
 /// A bare character, or the run of triplets that encodes one.
 struct Token<'a> {
@@ -298,6 +311,10 @@ fn rewritten(text: &str, pattern: &Pattern, replacement: &str) -> Option<String>
     let mut literal = String::new();
     let mut rest = replacement;
     while let Some((before, after)) = rest.split_once('$') {
+        // Too long already, and only getting longer: the caller refuses it.
+        if literal.len() > MAX_TEXT {
+            break;
+        }
         literal.push_str(before);
         let digits = after.bytes().take_while(u8::is_ascii_digit).count();
         let (number, tail) = after.split_at_checked(digits)?;
@@ -364,6 +381,11 @@ pub enum StepError {
     NoCharacters,
     /// A pattern that does not compile.
     Pattern(PatternError),
+    /// A replacement longer than 1,024 bytes.
+    Replacement {
+        /// Its length.
+        length: usize,
+    },
     /// More than 16 steps.
     TooMany {
         /// How many.
@@ -389,6 +411,12 @@ impl fmt::Display for StepError {
             }
             Self::NoCharacters => f.write_str("the step names no characters"),
             Self::Pattern(error) => write!(f, "the pattern is not one: {error}"),
+            Self::Replacement { length } => {
+                write!(
+                    f,
+                    "a replacement has at most {MAX_REPLACEMENT} bytes, this one has {length}"
+                )
+            }
             Self::TooMany { count } => {
                 write!(
                     f,
@@ -520,6 +548,16 @@ mod tests {
         );
         assert_eq!(applied(Step::rewrite("(x)?a", "[$1$9]"), "a"), "%5B%5D");
         assert_eq!(applied(Step::rewrite("a|(b)", "$1b"), "b"), "bb");
+    }
+
+    #[test]
+    fn x_4_steps_that_multiply_are_stopped() {
+        let double = Step::rewrite("(.*)", &"$1".repeat(16)).unwrap();
+        let steps = Steps::new(alloc::vec![double; 16]).unwrap();
+        assert_eq!(
+            steps.apply("abcdefgh".into()).unwrap_err().code(),
+            "too-long"
+        );
     }
 
     #[test]

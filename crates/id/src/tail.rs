@@ -117,27 +117,32 @@ pub(crate) fn owned(text: Option<Cow<'_, str>>) -> Option<Cow<'static, str>> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::String;
+
     use super::*;
 
-    fn split(text: &str) -> (&str, Option<&str>, Option<&str>) {
+    fn split(text: &str) -> (String, Option<String>, Option<String>) {
         let (body, tail) = Tail::split(text);
-        let view = |part: &Option<Cow<'static, str>>| part.clone();
-        let tail = tail.into_owned();
-        let (query, fragment) = (view(&tail.query), view(&tail.fragment));
-        let find = |part: Option<Cow<'static, str>>| {
-            part.map(|part| &text[text.rfind(&*part).unwrap()..][..part.len()])
-        };
-        (body, find(query), find(fragment))
+        let owned = |part: Option<Cow<'_, str>>| part.map(Cow::into_owned);
+        (body.into(), owned(tail.query), owned(tail.fragment))
+    }
+
+    fn parts(
+        body: &str,
+        query: Option<&str>,
+        fragment: Option<&str>,
+    ) -> (String, Option<String>, Option<String>) {
+        (body.into(), query.map(Into::into), fragment.map(Into::into))
     }
 
     #[test]
     fn uri_4_first_hash_then_first_question_mark() {
-        assert_eq!(split("x"), ("x", None, None));
-        assert_eq!(split("x?a=b#f"), ("x", Some("a=b"), Some("f")));
-        assert_eq!(split("x#f?g"), ("x", None, Some("f?g")));
-        assert_eq!(split("x?a?b#c"), ("x", Some("a?b"), Some("c")));
-        assert_eq!(split("x?"), ("x", Some(""), None));
-        assert_eq!(split("x?#"), ("x", Some(""), Some("")));
+        assert_eq!(split("x"), parts("x", None, None));
+        assert_eq!(split("x?a=b#f"), parts("x", Some("a=b"), Some("f")));
+        assert_eq!(split("x#f?g"), parts("x", None, Some("f?g")));
+        assert_eq!(split("x?a?b#c"), parts("x", Some("a?b"), Some("c")));
+        assert_eq!(split("x?"), parts("x", Some(""), None));
+        assert_eq!(split("x?#"), parts("x", Some(""), Some("")));
     }
 
     #[test]

@@ -95,7 +95,18 @@ impl<'a> Urn<'a> {
             Some((nss, components)) => (nss, components),
             None => (rest, ""),
         };
-        check_nss(nss, nss_at, non_ascii)?;
+        let nid = if nid.bytes().any(|b| b.is_ascii_uppercase()) {
+            Cow::Owned(nid.to_ascii_lowercase())
+        } else {
+            Cow::Borrowed(nid)
+        };
+        let profile = rules.urn_profile(&nid);
+        // Both look at every character: whichever finds the first that cannot be right is heard.
+        let by_profile = profile.map_or(Ok(None), |profile| profile.read(nss, nss_at, non_ascii));
+        let authority_end = match (check_nss(nss, nss_at, non_ascii), by_profile) {
+            (Err(general), Err(special)) if special.at() < general.at() => return Err(special),
+            (general, special) => general.and(special)?,
+        };
         let components_at = nss_at + nss.len();
         let (r, q) = split_components(components, components_at)?;
         // r begins behind `?+`; q ends where the f-component, or the text, begins.
@@ -107,16 +118,6 @@ impl<'a> Urn<'a> {
             check_fragment(f, at, non_ascii, Part::FComponent)?;
         }
 
-        let nid = if nid.bytes().any(|b| b.is_ascii_uppercase()) {
-            Cow::Owned(nid.to_ascii_lowercase())
-        } else {
-            Cow::Borrowed(nid)
-        };
-        let profile = rules.urn_profile(&nid);
-        let authority_end = match profile {
-            Some(profile) => profile.read(nss, nss_at, non_ascii)?,
-            None => None,
-        };
         check_canonical_length("urn::".len() + nid.len() + percent::kept_len(nss))?;
         Ok(Self {
             nid,
@@ -377,6 +378,14 @@ mod tests {
         assert_eq!(refused("urn:urn-3:HUL.:x"), ("empty-authority", 14));
         assert_eq!(refused("urn:urn-3:HUL.OIS:a/b"), ("bad-character", 19));
         assert_eq!(refused("urn:urn-3:H&L:a"), ("bad-character", 11));
+    }
+
+    #[test]
+    fn x_5_the_first_byte_that_cannot_be_right_is_named() {
+        assert_eq!(refused("urn:urn-3:H&L:a?x"), ("bad-character", 11));
+        assert_eq!(refused("urn:urn-3:H&L:a#b#c"), ("bad-character", 11));
+        assert_eq!(refused("urn:urn-3:H&L:a<"), ("bad-character", 11));
+        assert_eq!(refused("urn:urn-3:H<L&:a"), ("bad-character", 11));
     }
 
     #[test]

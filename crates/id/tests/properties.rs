@@ -29,6 +29,20 @@ fn scheme() -> impl Strategy<Value = Scheme> {
     prop::sample::select(Scheme::ALL.to_vec())
 }
 
+/// Equal by the comparison of the scheme's own type.
+fn equal(a: &Identifier<'_>, b: &Identifier<'_>) -> bool {
+    match (a, b) {
+        (Identifier::Ark(a), Identifier::Ark(b)) => a == b,
+        (Identifier::Cordra(a), Identifier::Cordra(b)) => a == b,
+        (Identifier::Doi(a), Identifier::Doi(b)) => a == b,
+        (Identifier::Handle(a), Identifier::Handle(b)) => a == b,
+        (Identifier::Hdl(a), Identifier::Hdl(b)) => a == b,
+        (Identifier::Info(a), Identifier::Info(b)) => a == b,
+        (Identifier::Urn(a), Identifier::Urn(b)) => a == b,
+        _ => false,
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..Default::default() })]
 
@@ -78,11 +92,19 @@ proptest! {
     }
 
     #[test]
-    fn eq_1_equal_identifiers_have_equal_keys(a in text(), b in text()) {
-        if let (Ok(a), Ok(b)) = (recognise(&a, &Standard), recognise(&b, &Standard)) {
+    fn eq_1_equal_identifiers_have_equal_keys(text in text(), change in 0..4_u8) {
+        let other = match change {
+            0 => text.to_ascii_lowercase(),
+            1 => text.to_ascii_uppercase(),
+            2 => text.replace('a', "%61").replace('-', "%2D"),
+            _ => format!(" <{text}> "),
+        };
+        if let (Ok(a), Ok(b)) = (recognise(&text, &Standard), recognise(&other, &Standard)) {
             let (a, b) = (a.identifier, b.identifier);
-            if a.is_same_as(&b, &Standard) {
+            prop_assert!(change != 3 || equal(&a, &b), "brackets are no part of an identifier");
+            if equal(&a, &b) {
                 prop_assert_eq!(a.key(&Standard), b.key(&Standard));
+                prop_assert!(a.is_same_as(&b, &Standard));
             }
         }
     }
