@@ -1,0 +1,554 @@
+//! What is done with authorities.
+
+use std::ops::ControlFlow;
+
+use handfast_id::{Handle, Pattern, Prefix};
+use handfast_store::{Place, Table};
+use handfast_wire::AdminPermissions;
+
+use crate::authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role};
+use crate::draft::Draft;
+use crate::event::Action;
+use crate::path::AuthorityPath;
+use crate::principal::Principal;
+use crate::record::{Record, State};
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+use crate::view::View;
+
+/// What a new authority is to be. Unset fields of the policy are those of the parent.
+///
+/// ```
+/// use handfast_registry::NewAuthority;
+///
+/// let maps = NewAuthority { title: "The map room".into(), ..NewAuthority::default() };
+/// assert_eq!(maps.change.pattern, None);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct NewAuthority {
+    /// For the public register.
+    pub title: String,
+    /// What its names mean.
+    pub meaning: String,
+    /// How to reach it.
+    pub contact: String,
+    /// Its policy.
+    pub change: AuthorityChange,
+}
+
+/// A change of an authority; what is not set stays.
+///
+/// ```
+/// let change = handfast_registry::AuthorityChange {
+///     pattern: Some(Some("[0-9]+".into())),
+///     ..Default::default()
+/// };
+/// assert!(change.case_sensitive.is_none());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct AuthorityChange {
+    /// For the public register.
+    pub title: Option<String>,
+    /// What its names mean.
+    pub meaning: Option<String>,
+    /// How to reach it.
+    pub contact: Option<String>,
+    /// Whether case counts in suffixes.
+    pub case_sensitive: Option<bool>,
+    /// Whether a name may ever be given again.
+    pub persistence: Option<Persistence>,
+    /// Whether its names are CORDRA identifiers.
+    pub cordra: Option<bool>,
+    /// What local names must match, or that they need not match anything.
+    pub pattern: Option<Option<String>>,
+    /// Whether new names wait for a `lead`.
+    pub approval: Option<bool>,
+    /// The TTL of new values.
+    pub default_ttl: Option<u32>,
+}
+
+/// The words that our own web server uses as first segments (`URI-13`): a prefix of that name could not
+/// be resolved there.
+const DOORS: [&str; 17] = [
+    "api", "ark", "console", "doi", "hdl", "healthz", "hrls", "info", "log", "metrics", "oai",
+    "readyz", "registry", "static", "uri-res", "urn", "urn-3",
+];
+
+impl Registry {
+    /// Creates an authority. Where its parent is kept here a `lead` there does, else the operator.
+    pub fn create_authority(
+        &self,
+        who: &Principal,
+        path: &str,
+        new: NewAuthority,
+    ) -> Result<AuthorityPath, Refusal> {
+        let path = path.to_string();
+        self.change(who, move |draft| {
+            let path = draft.path(&path)?;
+            let parent = draft.parent_of(&path)?;
+            draft.need_over_child(&path, parent.as_ref())?;
+            let authority = draft.new_authority(&path, parent, new, AuthorityStatus::Active)?;
+            draft.keep_authority(authority, Action::CreateAuthority)?;
+            draft.home(&path)?;
+            Ok(path)
+        })
+    }
+
+    /// Asks for an authority, which an administrator of its parent approves or declines (`URN-5`).
+    pub fn request_authority(
+        &self,
+        who: &Principal,
+        path: &str,
+        new: NewAuthority,
+    ) -> Result<AuthorityPath, Refusal> {
+        let path = path.to_string();
+        self.change(who, move |draft| {
+            let path = draft.path(&path)?;
+            let parent = draft.parent_of(&path)?;
+            let by = draft.who().clone();
+            let status = AuthorityStatus::Requested { by: by.clone() };
+            let authority = draft.new_authority(&path, parent, new, status)?;
+            draft.ensure_account(&by)?;
+            draft.keep_authority(authority, Action::RequestAuthority)?;
+            Ok(path)
+        })
+    }
+
+    /// Approves a request: whoever asked becomes its `admin`.
+    pub fn approve_authority(&self, who: &Principal, path: &str) -> Result<(), Refusal> {
+        self.decide_request(who, path, true)
+    }
+
+    /// Declines a request: the path is free again.
+    pub fn decline_authority(&self, who: &Principal, path: &str) -> Result<(), Refusal> {
+        self.decide_request(who, path, false)
+    }
+
+    fn decide_request(&self, who: &Principal, path: &str, approve: bool) -> Result<(), Refusal> {
+        let path = path.to_string();
+        self.change(who, move |draft| {
+            let path = draft.path(&path)?;
+            let mut authority = draft.kept(&path)?;
+            draft.need_over_child(&path, authority.parent.clone().as_ref())?;
+            let AuthorityStatus::Requested { by } = authority.status.clone() else {
+                return Err(Refusal::policy(
+                    "not-requested",
+                    format!("nobody waits for {path}"),
+                ));
+            };
+            if !approve {
+                draft.keep_authority(authority, Action::DeclineAuthority)?;
+                draft.forget_authority(&path);
+                return Ok(());
+            }
+            authority.status = AuthorityStatus::Active;
+            if by != Principal::Operator {
+                authority.grants.push(Grant {
+                    to: by,
+                    role: Role::Admin,
+                });
+            }
+            draft.keep_authority(authority, Action::ApproveAuthority)?;
+            draft.home(&path)
+        })
+    }
+
+    /// Retires an authority: its names keep resolving, its path stays taken, nothing new is named.
+    pub fn retire_authority(&self, who: &Principal, path: &str) -> Result<(), Refusal> {
+        let path = path.to_string();
+        self.change(who, move |draft| {
+            let path = draft.path(&path)?;
+            let mut authority = draft.active(&path)?;
+            draft.need_over_child(&path, authority.parent.clone().as_ref())?;
+            authority.status = AuthorityStatus::Retired;
+            draft
+                .keep_authority(authority, Action::RetireAuthority)
+                .map(|_| ())
+        })
+    }
+
+    /// Changes title, meaning, contact or policy. A `lead` sets the local pattern and whether names wait;
+    /// the rest needs `admin`, or `lead` on the parent.
+    pub fn change_authority(
+        &self,
+        who: &Principal,
+        path: &str,
+        change: AuthorityChange,
+    ) -> Result<(), Refusal> {
+        let path = path.to_string();
+        self.change(who, move |draft| {
+            let path = draft.path(&path)?;
+            let mut authority = draft.active(&path)?;
+            let local = change.case_sensitive.is_none()
+                && change.persistence.is_none()
+                && change.cordra.is_none()
+                && change.default_ttl.is_none();
+            let over_child = draft.need_over_child(&path, authority.parent.clone().as_ref());
+            if over_child.is_err() {
+                draft.need(
+                    draft.who(),
+                    if local { Role::Lead } else { Role::Admin },
+                    &path,
+                )?;
+            }
+            let moves_keys = change
+                .case_sensitive
+                .is_some_and(|c| c != authority.policy.case_sensitive)
+                || change.cordra.is_some_and(|c| c != authority.policy.cordra);
+            if moves_keys && draft.has_names(&path)? {
+                return Err(Refusal::policy(
+                    "case-fixed",
+                    format!("{path} has names: what they are looked up by cannot change any more"),
+                ));
+            }
+            change.apply(&mut authority);
+            check_policy(&path, &authority.policy)?;
+            draft
+                .keep_authority(authority, Action::ChangeAuthority)
+                .map(|_| ())
+        })
+    }
+
+    /// Grants a role; a role that was granted before is replaced.
+    pub fn grant(
+        &self,
+        who: &Principal,
+        path: &str,
+        to: &Principal,
+        role: Role,
+    ) -> Result<(), Refusal> {
+        let to = to.clone();
+        self.change_grants(who, path, role, Action::Grant, move |draft, grants| {
+            draft.ensure_account(&to)?;
+            grants.retain(|grant| grant.to != to);
+            grants.push(Grant { to, role });
+            Ok(())
+        })
+    }
+
+    /// Revokes whatever role someone was granted there.
+    pub fn revoke(&self, who: &Principal, path: &str, from: &Principal) -> Result<(), Refusal> {
+        let (path, from) = (path.to_string(), from.clone());
+        let role = self.read(|view| {
+            let authority = view.kept(&view.path(&path)?)?;
+            let found = authority
+                .grants
+                .iter()
+                .find(|grant| grant.to == from)
+                .map(|grant| grant.role);
+            found
+                .ok_or_else(|| Refusal::policy("no-grant", format!("{from} has no role on {path}")))
+        })?;
+        let from_again = from.clone();
+        self.change_grants(who, &path, role, Action::Revoke, move |_, grants| {
+            grants.retain(|grant| grant.to != from_again);
+            Ok(())
+        })
+    }
+
+    /// Hands an authority to someone, who becomes its only `admin`.
+    pub fn transfer_authority(
+        &self,
+        who: &Principal,
+        path: &str,
+        to: &Principal,
+    ) -> Result<(), Refusal> {
+        let to = to.clone();
+        self.change_grants(
+            who,
+            path,
+            Role::Admin,
+            Action::Grant,
+            move |draft, grants| {
+                draft.ensure_account(&to)?;
+                grants.retain(|grant| grant.to != to && grant.role != Role::Admin);
+                grants.push(Grant {
+                    to,
+                    role: Role::Admin,
+                });
+                Ok(())
+            },
+        )
+    }
+
+    fn change_grants(
+        &self,
+        who: &Principal,
+        path: &str,
+        role: Role,
+        action: Action,
+        change: impl FnOnce(&mut Draft<'_>, &mut Vec<Grant>) -> Result<(), Refusal> + Send + 'static,
+    ) -> Result<(), Refusal> {
+        let path = path.to_string();
+        self.change(who, move |draft| {
+            let path = draft.path(&path)?;
+            let mut authority = draft.kept(&path)?;
+            draft.need(draft.who(), role.max(Role::Lead), &path)?;
+            let mut grants = std::mem::take(&mut authority.grants);
+            change(draft, &mut grants)?;
+            authority.grants = grants;
+            draft.keep_authority(authority, action).map(|_| ())
+        })
+    }
+
+    /// An authority, for the public register.
+    pub fn authority(&self, path: &str) -> Result<Authority, Refusal> {
+        self.read(|view| view.kept(&view.path(path)?))
+    }
+
+    /// All authorities, by key.
+    pub fn authorities(&self) -> Result<Vec<Authority>, Refusal> {
+        self.read(|view| {
+            let mut keys = Vec::new();
+            view.now
+                .scan(&Place::named(Table::Authorities, b""), &mut |place, _| {
+                    keys.push(String::from_utf8_lossy(place.name()).into_owned());
+                    ControlFlow::Continue(())
+                })?;
+            let all = keys.iter().map(|key| view.authority_by_key(key));
+            Ok(all
+                .collect::<Result<Vec<_>, _>>()?
+                .into_iter()
+                .flatten()
+                .collect())
+        })
+    }
+}
+
+impl View<'_> {
+    /// An authority that is kept here, whatever its status.
+    pub(crate) fn kept(&self, path: &AuthorityPath) -> Result<Authority, Refusal> {
+        self.authority(path)?
+            .ok_or_else(|| Refusal::NoAuthority(path.clone()))
+    }
+
+    /// An authority that is in use.
+    pub(crate) fn active(&self, path: &AuthorityPath) -> Result<Authority, Refusal> {
+        let authority = self.kept(path)?;
+        match authority.status {
+            AuthorityStatus::Active => Ok(authority),
+            AuthorityStatus::Retired => Err(Refusal::Retired(path.clone())),
+            AuthorityStatus::Requested { .. } => Err(Refusal::policy(
+                "not-approved",
+                format!("authority {path} was asked for and is not approved yet"),
+            )),
+        }
+    }
+
+    /// The parent of a new authority: in a URN namespace it must exist and not be retired; of a prefix it
+    /// may be kept elsewhere.
+    fn parent_of(&self, path: &AuthorityPath) -> Result<Option<AuthorityPath>, Refusal> {
+        let Some(parent) = path.parent() else {
+            return Ok(None);
+        };
+        match self.active(&parent) {
+            Ok(_) => Ok(Some(parent)),
+            Err(Refusal::NoAuthority(_)) if !path.is_urn() => Ok(None),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// Whether any name was ever given under an authority.
+    fn has_names(&self, path: &AuthorityPath) -> Result<bool, Refusal> {
+        let mark = if path.is_urn() { ':' } else { '/' };
+        let start = format!("{}{mark}", path.key());
+        let mut found = false;
+        self.now
+            .scan(&Place::record(start.as_bytes()), &mut |place, _| {
+                found = place.name().starts_with(start.as_bytes());
+                ControlFlow::Break(())
+            })?;
+        Ok(found)
+    }
+}
+
+impl Draft<'_> {
+    /// Creating, approving and retiring a child needs `lead` on its parent, or the protocol's permission
+    /// for derived prefixes; without a parent here, the operator.
+    fn need_over_child(
+        &self,
+        path: &AuthorityPath,
+        parent: Option<&AuthorityPath>,
+    ) -> Result<(), Refusal> {
+        let who = self.who();
+        let Some(parent) = parent else {
+            return match who {
+                Principal::Operator => Ok(()),
+                _ => Err(Refusal::policy(
+                    "operator-only",
+                    format!(
+                        "the parent of {path} is not kept here, so only the operator may do this"
+                    ),
+                )),
+            };
+        };
+        match self.need(who, Role::Lead, parent) {
+            Err(Refusal::Denied { .. })
+                if self.prefix_grants(parent, AdminPermissions::ADD_DERIVED_PREFIX)? =>
+            {
+                Ok(())
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Whether the `HS_ADMIN` values of the prefix handle give whoever acts a permission.
+    pub(crate) fn prefix_grants(
+        &self,
+        path: &AuthorityPath,
+        needed: AdminPermissions,
+    ) -> Result<bool, Refusal> {
+        let Some(prefix) = path.prefix() else {
+            return Ok(false);
+        };
+        match self.record(&prefix_key(&prefix))? {
+            Some(record) => self.protocol_grants(self.who(), needed, &record.values),
+            None => Ok(false),
+        }
+    }
+
+    fn new_authority(
+        &self,
+        path: &AuthorityPath,
+        parent: Option<AuthorityPath>,
+        new: NewAuthority,
+        status: AuthorityStatus,
+    ) -> Result<Authority, Refusal> {
+        if self.authority(path)?.is_some() {
+            return Err(Refusal::AuthorityExists(path.clone()));
+        }
+        if let Some(prefix) = path.prefix()
+            && DOORS
+                .iter()
+                .any(|door| prefix.as_str().eq_ignore_ascii_case(door))
+        {
+            let problem = format!("{prefix} is the name of a door of the web server");
+            return Err(Refusal::policy("reserved-prefix", problem));
+        }
+        // URN-8: a policy is copied to a new child, which may change it.
+        let inherited = match &parent {
+            Some(parent) => self.kept(parent)?.policy,
+            None => Policy::default(),
+        };
+        let mut authority = Authority {
+            path: path.clone(),
+            parent,
+            title: new.title,
+            meaning: new.meaning,
+            contact: new.contact,
+            policy: inherited,
+            grants: Vec::new(),
+            status,
+            version: 0,
+            created: self.time(),
+        };
+        new.change.apply(&mut authority);
+        check_policy(path, &authority.policy)?;
+        Ok(authority)
+    }
+
+    /// Makes the record of the prefix itself, `0.NA/PREFIX`.
+    fn home(&mut self, path: &AuthorityPath) -> Result<(), Refusal> {
+        let Some(prefix) = path.prefix() else {
+            return Ok(());
+        };
+        let (key, text) = (prefix_key(&prefix), format!("0.NA/{prefix}"));
+        if self.record(&key)?.is_some() {
+            return Ok(());
+        }
+        let record = Record {
+            text,
+            authority: path.key().to_string(),
+            state: State::Active,
+            version: 0,
+            created: self.time(),
+            modified: 0,
+            first_event: 0,
+            last_event: 0,
+            seed: [0; 32],
+            salt: None,
+            holder: None,
+            tombstone: None,
+            values: Vec::new(),
+        };
+        self.keep_record(&key, None, record, Action::Create, Persistence::Permanent);
+        Ok(())
+    }
+}
+
+/// The key of `0.NA/PREFIX`.
+fn prefix_key(prefix: &Prefix<'_>) -> String {
+    let text = format!("0.NA/{prefix}");
+    Handle::from_stored(&text)
+        .map(|h| h.key(handfast_id::CaseRule::default()).to_string())
+        .unwrap_or_default()
+}
+
+impl AuthorityChange {
+    fn apply(self, authority: &mut Authority) {
+        let policy = &mut authority.policy;
+        set(&mut authority.title, self.title);
+        set(&mut authority.meaning, self.meaning);
+        set(&mut authority.contact, self.contact);
+        set(&mut policy.case_sensitive, self.case_sensitive);
+        set(&mut policy.persistence, self.persistence);
+        set(&mut policy.cordra, self.cordra);
+        set(&mut policy.pattern, self.pattern);
+        set(&mut policy.approval, self.approval);
+        set(&mut policy.default_ttl, self.default_ttl);
+    }
+}
+
+fn set<T>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
+    }
+}
+
+fn check_policy(path: &AuthorityPath, policy: &Policy) -> Result<(), Refusal> {
+    let refuse = |code, problem: &str| Err(Refusal::policy(code, format!("{path}: {problem}")));
+    if let Some(pattern) = &policy.pattern
+        && let Err(error) = Pattern::new(pattern)
+    {
+        return refuse("bad-pattern", &format!("the pattern is not one: {error}"));
+    }
+    if path.is_urn() && policy.case_sensitive {
+        return refuse(
+            "case-of-nid",
+            "the case rule of a URN belongs to its namespace (URN-3)",
+        );
+    }
+    if path.is_urn() && policy.persistence == Persistence::Erasable {
+        return refuse(
+            "permanent",
+            "a URN once assigned is never assigned again (URN-7)",
+        );
+    }
+    if policy.cordra && policy.case_sensitive {
+        return refuse(
+            "case-of-cordra",
+            "case never counts under a cordra authority (CID-11)",
+        );
+    }
+    let Some(prefix) = path.prefix() else {
+        return Ok(());
+    };
+    if policy.cordra
+        && prefix
+            .as_str()
+            .bytes()
+            .any(|b| b != b'.' && !b.is_ascii_digit())
+    {
+        return refuse(
+            "not-cordra",
+            "a CORDRA naming authority is digits joined by dots (CID-2)",
+        );
+    }
+    if policy.case_sensitive && prefix.is_always_insensitive() {
+        return refuse(
+            "always-insensitive",
+            "case never counts under 10, 10.* and 0.* (HDL-6)",
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! Is all that is kept what was written?
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use handfast_store::{Place, Table};
+
+use crate::authority::Authority;
+use crate::draft::commitments;
+use crate::event::{Event, Subject};
+use crate::record::Record;
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+use crate::view::{View, read_event};
+
+/// What a check found.
+#[derive(Debug, Default)]
+pub struct Check {
+    /// How many records were read.
+    pub records: u64,
+    /// How many earlier versions were read.
+    pub versions: u64,
+    /// How many authorities were read.
+    pub authorities: u64,
+    /// How many events were read.
+    pub events: u64,
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+}
+
+/// Something that is not what was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// An authority cannot be read.
+    Authority(String),
+    /// An event cannot be read, or is not the one of its number.
+    Event(u64),
+    /// Numbers of events are missing before this one.
+    Gap(u64),
+    /// A record cannot be read.
+    Record(String),
+    /// The values of a record are not those that its last event committed to.
+    RecordAndEvent(String, u64),
+    /// A table cannot be read to its end.
+    Table(String),
+    /// An earlier version cannot be read, or is not what its event committed to.
+    Version(String, u64),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Authority(key) => write!(f, "authority {key} is damaged"),
+            Self::Event(number) => write!(f, "event {number} is damaged"),
+            Self::Gap(number) => write!(f, "events before event {number} are missing"),
+            Self::Record(key) => write!(f, "the record of {key} is damaged"),
+            Self::RecordAndEvent(key, number) => {
+                write!(f, "the record of {key} is not what event {number} says")
+            }
+            Self::Table(problem) => f.write_str(problem),
+            Self::Version(key, version) => write!(f, "version {version} of {key} is damaged"),
+        }
+    }
+}
+
+impl Registry {
+    /// Reads all that is kept, and compares records with the events that made them.
+    pub fn check(&self) -> Result<Check, Refusal> {
+        self.read(|view| {
+            let mut check = Check::default();
+            check.events(view);
+            check.authorities(view);
+            check.records(view);
+            check.versions(view);
+            Ok(check)
+        })
+    }
+}
+
+impl Check {
+    fn events(&mut self, view: &View<'_>) {
+        let mut expected = 1;
+        self.table(view, Table::Events, |check, place, bytes| {
+            let number = place.number().unwrap_or_default();
+            check.events += 1;
+            if number != expected {
+                check.problems.push(Problem::Gap(number));
+            }
+            expected = number + 1;
+            if read_event(bytes).is_none_or(|event| event.number != number) {
+                check.problems.push(Problem::Event(number));
+            }
+        });
+    }
+
+    fn authorities(&mut self, view: &View<'_>) {
+        self.table(view, Table::Authorities, |check, place, bytes| {
+            check.authorities += 1;
+            let key = String::from_utf8_lossy(place.name()).into_owned();
+            let read = postcard::from_bytes::<Authority>(bytes);
+            if read.is_ok_and(|authority| authority.path.key() == key) {
+                return;
+            }
+            check.problems.push(Problem::Authority(key));
+        });
+    }
+
+    fn records(&mut self, view: &View<'_>) {
+        self.table(view, Table::Records, |check, place, bytes| {
+            check.records += 1;
+            let key = String::from_utf8_lossy(place.name()).into_owned();
+            match Record::from_bytes(bytes) {
+                Err(_) => check.problems.push(Problem::Record(key)),
+                Ok(record) if !is_committed(view, &key, &record) => {
+                    check
+                        .problems
+                        .push(Problem::RecordAndEvent(key, record.last_event));
+                }
+                Ok(_) => {}
+            }
+        });
+    }
+
+    fn versions(&mut self, view: &View<'_>) {
+        self.table(view, Table::Versions, |check, place, bytes| {
+            check.versions += 1;
+            let key = String::from_utf8_lossy(place.name()).into_owned();
+            let version = place.number().unwrap_or_default();
+            let is_right = Record::from_bytes(bytes)
+                .is_ok_and(|record| record.version == version && is_committed(view, &key, &record));
+            if !is_right {
+                check.problems.push(Problem::Version(key, version));
+            }
+        });
+    }
+
+    fn table(
+        &mut self,
+        view: &View<'_>,
+        table: Table,
+        mut visit: impl FnMut(&mut Self, &Place<'_>, &[u8]),
+    ) {
+        let outcome = view
+            .now
+            .scan(&Place::named(table, b""), &mut |place, bytes| {
+                visit(self, place, bytes);
+                ControlFlow::Continue(())
+            });
+        if let Err(error) = outcome {
+            self.problems.push(Problem::Table(error.to_string()));
+        }
+    }
+}
+
+/// Whether an event committed to a version of a record, under its key.
+fn is_committed(view: &View<'_>, key: &str, record: &Record) -> bool {
+    let Ok(Some(event)) = view.event(record.last_event) else {
+        return false;
+    };
+    names(&event, key, record)
+        && event.version == record.version
+        && event.commitments == commitments(record)
+}
+
+fn names(event: &Event, key: &str, record: &Record) -> bool {
+    match &event.subject {
+        Subject::Hidden(_) => record
+            .salt
+            .is_some_and(|salt| Subject::hide(key, &salt) == event.subject),
+        Subject::None => false,
+        Subject::Open(open) | Subject::Opened { key: open, .. } => open == key,
+    }
+}

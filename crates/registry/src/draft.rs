@@ -1,0 +1,311 @@
+//! A change in the making.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+
+use handfast_store::{Place, Table, Write};
+use handfast_wire::{Codec, Value};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::authority::{Authority, Persistence};
+use crate::event::{Action, Commitments, Event, Subject};
+use crate::path::AuthorityPath;
+use crate::principal::Principal;
+use crate::record::{Record, State};
+use crate::refusal::Refusal;
+use crate::view::{View, with_leaf};
+
+/// Who asks, when, and with what chance.
+pub(crate) struct Call {
+    pub(crate) actor: Principal,
+    /// Milliseconds since 1970.
+    pub(crate) time: u64,
+    pub(crate) node: u32,
+    pub(crate) random: [u8; 32],
+}
+
+/// What a change would write, on the state that it sees. What it has written itself it sees as well.
+pub(crate) struct Draft<'n> {
+    view: View<'n>,
+    call: Call,
+    actor: [u8; 16],
+    next_event: u64,
+    writes: Vec<Write>,
+    records: HashMap<String, Record>,
+}
+
+impl<'n> Draft<'n> {
+    pub(crate) fn begin(view: View<'n>, call: Call) -> Result<Self, Refusal> {
+        let next_event = view.now.last_number(Table::Events)?.unwrap_or(0) + 1;
+        let mut draft = Self {
+            view,
+            call,
+            actor: [0; 16],
+            next_event,
+            writes: Vec::new(),
+            records: HashMap::new(),
+        };
+        draft.actor = draft.opaque_id()?;
+        Ok(draft)
+    }
+
+    pub(crate) fn into_writes(self) -> Vec<Write> {
+        self.writes
+    }
+
+    pub(crate) fn who(&self) -> &Principal {
+        &self.call.actor
+    }
+
+    /// Milliseconds since 1970.
+    pub(crate) fn time(&self) -> u64 {
+        self.call.time
+    }
+
+    /// Seconds since 1970, as values carry them.
+    pub(crate) fn timestamp(&self) -> u32 {
+        u32::try_from(self.call.time / 1_000).unwrap_or(u32::MAX)
+    }
+
+    /// Random bytes for one purpose.
+    pub(crate) fn random(&self, purpose: &str) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.call.random);
+        hash.update(self.next_event.to_be_bytes());
+        hash.update(purpose);
+        hash.finalize().into()
+    }
+
+    pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, Refusal> {
+        match self.records.get(key) {
+            Some(record) => Ok(Some(record.clone())),
+            None => self.view.record(key),
+        }
+    }
+
+    /// Keeps a new version of a record, with its event; returns the event's number.
+    pub(crate) fn keep_record(
+        &mut self,
+        key: &str,
+        old: Option<&Record>,
+        mut record: Record,
+        action: Action,
+        persistence: Persistence,
+    ) -> u64 {
+        let number = self.next_event;
+        record.version = old.map_or(1, |old| old.version + 1);
+        record.modified = self.call.time;
+        record.last_event = number;
+        record.first_event = old.map_or(number, |old| old.first_event);
+        record.seed = self.random("seed");
+        let subject = self.subject(key, old, &mut record, persistence);
+        let commitments = commitments(&record);
+        self.event(
+            action,
+            subject,
+            &record.authority,
+            record.version,
+            commitments,
+        );
+        self.put(Place::event_of(key.as_bytes(), number), Vec::new());
+
+        if let Some(old) = old {
+            self.put(Place::version(key.as_bytes(), old.version), old.to_bytes());
+        }
+        self.keep_reverse(key, old, Some(&record));
+        self.put(Place::record(key.as_bytes()), record.to_bytes());
+        self.records.insert(key.to_string(), record);
+        number
+    }
+
+    /// Forgets a record and its earlier versions; the event stays.
+    pub(crate) fn erase_record(&mut self, key: &str, old: &Record) -> u64 {
+        let number = self.next_event;
+        let salt = old.salt.unwrap_or_default();
+        let subject = Subject::hide(key, &salt);
+        let none = Commitments::Each(Vec::new());
+        self.event(
+            Action::Erase,
+            subject,
+            &old.authority,
+            old.version + 1,
+            none,
+        );
+        self.put(Place::event_of(key.as_bytes(), number), Vec::new());
+        for version in 1..old.version {
+            let place = Place::version(key.as_bytes(), version).into_owned();
+            self.writes.push(Write::Delete(place));
+        }
+        self.keep_reverse(key, Some(old), None);
+        self.writes
+            .push(Write::Delete(Place::record(key.as_bytes()).into_owned()));
+        number
+    }
+
+    /// Keeps a new version of an authority, with its event.
+    pub(crate) fn keep_authority(
+        &mut self,
+        mut authority: Authority,
+        action: Action,
+    ) -> Result<u64, Refusal> {
+        authority.version += 1;
+        let number = self.next_event;
+        let seed = self.random("seed");
+        let bytes = posted(&authority)?;
+        let commitments = Commitments::to(&seed, [(0, &bytes[..])].into_iter());
+        let key = authority.path.key().to_string();
+        self.event(action, Subject::None, &key, authority.version, commitments);
+        self.put(Place::event_of(key.as_bytes(), number), Vec::new());
+        self.put(Place::named(Table::Authorities, key.as_bytes()), bytes);
+        Ok(number)
+    }
+
+    /// Frees the path of an authority that was asked for and never came to be.
+    pub(crate) fn forget_authority(&mut self, path: &AuthorityPath) {
+        let place = Place::named(Table::Authorities, path.key().as_bytes()).into_owned();
+        self.writes.push(Write::Delete(place));
+    }
+
+    /// Keeps something in postcard form.
+    pub(crate) fn keep_posted(
+        &mut self,
+        table: Table,
+        key: &[u8],
+        item: &impl Serialize,
+    ) -> Result<(), Refusal> {
+        let bytes = posted(item)?;
+        self.put(Place::named(table, key), bytes);
+        Ok(())
+    }
+
+    /// An event about nothing that has a record.
+    pub(crate) fn note(&mut self, action: Action, detail: &[u8]) {
+        let commitments = Commitments::to(&self.random("seed"), [(0, detail)].into_iter());
+        self.event(action, Subject::None, "", 0, commitments);
+    }
+
+    fn event(
+        &mut self,
+        action: Action,
+        subject: Subject,
+        authority: &str,
+        version: u64,
+        commitments: Commitments,
+    ) {
+        let event = Event {
+            action,
+            number: self.next_event,
+            time: self.call.time,
+            actor: self.actor,
+            node: self.call.node,
+            subject,
+            authority: authority.to_string(),
+            version,
+            commitments,
+        };
+        self.put(Place::event(self.next_event), with_leaf(&event));
+        self.next_event += 1;
+    }
+
+    /// How an event names its subject: a name that is reserved, or may be erased, enters as a
+    /// commitment; when a reserved name becomes active the commitments are opened.
+    fn subject(
+        &self,
+        key: &str,
+        old: Option<&Record>,
+        record: &mut Record,
+        persistence: Persistence,
+    ) -> Subject {
+        let is_hidden = record.state == State::Reserved || persistence == Persistence::Erasable;
+        record.salt = old
+            .and_then(|old| old.salt)
+            .or_else(|| is_hidden.then(|| self.random("salt")));
+        match (is_hidden, record.salt) {
+            (true, Some(salt)) => Subject::hide(key, &salt),
+            (false, Some(salt)) => Subject::Opened {
+                key: key.to_string(),
+                salt,
+            },
+            (_, None) => Subject::Open(key.to_string()),
+        }
+    }
+
+    fn keep_reverse(&mut self, key: &str, old: Option<&Record>, new: Option<&Record>) {
+        let values = |record: Option<&Record>| -> Vec<Vec<u8>> {
+            let values = record
+                .map(|record| record.values.as_slice())
+                .unwrap_or_default();
+            values
+                .iter()
+                .filter(|value| value.permissions.public_read())
+                .map(reverse_value)
+                .collect()
+        };
+        let (before, after) = (values(old), values(new));
+        for value in before.iter().filter(|value| !after.contains(value)) {
+            self.writes.push(Write::Release {
+                value: value.clone(),
+                key: key.as_bytes().to_vec(),
+            });
+        }
+        for value in after.iter().filter(|value| !before.contains(value)) {
+            self.writes.push(Write::Hold {
+                value: value.clone(),
+                key: key.as_bytes().to_vec(),
+            });
+        }
+    }
+
+    /// The opaque id of whoever acts: random, and the same for all that they do.
+    fn opaque_id(&mut self) -> Result<[u8; 16], Refusal> {
+        let key = [b"who:", self.call.actor.key().as_bytes()].concat();
+        if let Some(id) = self.view.posted(Table::Actors, &key)? {
+            return Ok(id);
+        }
+        let random = self.random("actor");
+        let id: [u8; 16] = random.first_chunk().copied().unwrap_or_default();
+        self.keep_posted(Table::Actors, &key, &id)?;
+        let actor = self.call.actor.clone();
+        self.keep_posted(Table::Actors, &[b"id:", &id[..]].concat(), &actor)?;
+        Ok(id)
+    }
+
+    fn put(&mut self, place: Place<'_>, bytes: Vec<u8>) {
+        self.writes.push(Write::Put(place.into_owned(), bytes));
+    }
+}
+
+impl<'n> Deref for Draft<'n> {
+    type Target = View<'n>;
+
+    fn deref(&self) -> &View<'n> {
+        &self.view
+    }
+}
+
+/// Commitments to the values of a record, and to what it says beside them.
+pub(crate) fn commitments(record: &Record) -> Commitments {
+    let detail = record.detail();
+    let values: Vec<_> = record
+        .values
+        .iter()
+        .map(|value| (value.index, value.to_bytes()))
+        .collect();
+    let all = std::iter::once((0, &detail[..])).chain(values.iter().map(|(i, v)| (*i, &v[..])));
+    Commitments::to(&record.seed, all)
+}
+
+/// What the reverse index finds a value by: its type in uppercase, a NUL, and its data.
+pub(crate) fn reverse_value(value: &Value<'_>) -> Vec<u8> {
+    let mut key = value.value_type.to_ascii_uppercase().into_bytes();
+    key.push(0);
+    key.extend_from_slice(&value.data);
+    key
+}
+
+fn posted(item: &impl Serialize) -> Result<Vec<u8>, Refusal> {
+    postcard::to_stdvec(item).map_err(|_| Refusal::Corrupt {
+        what: "what was to be kept".into(),
+    })
+}

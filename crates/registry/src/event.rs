@@ -1,0 +1,431 @@
+//! Events: what every accepted change leaves behind.
+//!
+//! The bytes are a frozen format, drawn in `docs/format.md`: they are the leaves of the proof log and
+//! are never written anew. They hold no value and nobody's name: values enter as commitments, actors as
+//! opaque ids, and a name that is not public as a commitment to its key.
+
+use handfast_wire::{DecodeError, Reader};
+use sha2::{Digest, Sha256};
+
+/// An event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// What was done.
+    pub action: Action,
+    /// Its number: 1, 2, 3 …
+    pub number: u64,
+    /// When, in milliseconds since 1970.
+    pub time: u64,
+    /// Who, as an opaque id.
+    pub actor: [u8; 16],
+    /// The node that accepted it.
+    pub node: u32,
+    /// Which name it is about.
+    pub subject: Subject,
+    /// The key of the authority it is under.
+    pub authority: String,
+    /// The version of the record, or of the authority, that it made.
+    pub version: u64,
+    /// A commitment for each value of that version.
+    pub commitments: Commitments,
+}
+
+/// What was done. The numbers are on disk for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Action {
+    /// A name was created.
+    Create,
+    /// A name was reserved.
+    Reserve,
+    /// A reserved name became active.
+    Activate,
+    /// The values of a name were changed.
+    Change,
+    /// A name was withdrawn.
+    Withdraw,
+    /// A withdrawn name became active again.
+    Restore,
+    /// The administration of a name was handed to someone.
+    Transfer,
+    /// A name was erased.
+    Erase,
+    /// An authority was created.
+    CreateAuthority,
+    /// An authority was asked for.
+    RequestAuthority,
+    /// A request was approved.
+    ApproveAuthority,
+    /// A request was declined.
+    DeclineAuthority,
+    /// Title, meaning, contact or policy of an authority were changed.
+    ChangeAuthority,
+    /// An authority was retired.
+    RetireAuthority,
+    /// A role was granted.
+    Grant,
+    /// A role was revoked.
+    Revoke,
+    /// An account was created or changed.
+    Account,
+}
+
+impl Action {
+    /// All of them.
+    pub const ALL: [Self; 17] = [
+        Self::Create,
+        Self::Reserve,
+        Self::Activate,
+        Self::Change,
+        Self::Withdraw,
+        Self::Restore,
+        Self::Transfer,
+        Self::Erase,
+        Self::CreateAuthority,
+        Self::RequestAuthority,
+        Self::ApproveAuthority,
+        Self::DeclineAuthority,
+        Self::ChangeAuthority,
+        Self::RetireAuthority,
+        Self::Grant,
+        Self::Revoke,
+        Self::Account,
+    ];
+
+    /// The byte on disk.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Create => 0x01,
+            Self::Reserve => 0x02,
+            Self::Activate => 0x03,
+            Self::Change => 0x04,
+            Self::Withdraw => 0x05,
+            Self::Restore => 0x06,
+            Self::Transfer => 0x07,
+            Self::Erase => 0x08,
+            Self::CreateAuthority => 0x10,
+            Self::RequestAuthority => 0x11,
+            Self::ApproveAuthority => 0x12,
+            Self::DeclineAuthority => 0x13,
+            Self::ChangeAuthority => 0x14,
+            Self::RetireAuthority => 0x15,
+            Self::Grant => 0x16,
+            Self::Revoke => 0x17,
+            Self::Account => 0x20,
+        }
+    }
+
+    /// What people read.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Reserve => "reserve",
+            Self::Activate => "activate",
+            Self::Change => "change",
+            Self::Withdraw => "withdraw",
+            Self::Restore => "restore",
+            Self::Transfer => "transfer",
+            Self::Erase => "erase",
+            Self::CreateAuthority => "create authority",
+            Self::RequestAuthority => "request authority",
+            Self::ApproveAuthority => "approve authority",
+            Self::DeclineAuthority => "decline authority",
+            Self::ChangeAuthority => "change authority",
+            Self::RetireAuthority => "retire authority",
+            Self::Grant => "grant",
+            Self::Revoke => "revoke",
+            Self::Account => "account",
+        }
+    }
+
+    fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.code() == code)
+    }
+}
+
+/// Which name an event is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A commitment to a key that is not public: SHA-256 of 32 random bytes and the key.
+    Hidden([u8; 32]),
+    /// None: an event about an authority or account.
+    None,
+    /// A key.
+    Open(String),
+    /// A key that was hidden in earlier events, and the random bytes that open them.
+    Opened {
+        /// The key.
+        key: String,
+        /// The random bytes.
+        salt: [u8; 32],
+    },
+}
+
+impl Subject {
+    /// A commitment to a key.
+    #[must_use]
+    pub fn hide(key: &str, salt: &[u8; 32]) -> Self {
+        Self::Hidden(digest(&[salt, key.as_bytes()]))
+    }
+}
+
+/// Commitments to the values of a version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Commitments {
+    /// One for each value, by index. Index 0 is what the change says beside its values, such as the
+    /// reason of a withdrawal.
+    Each(Vec<(u32, [u8; 32])>),
+    /// One for all of more values than an event may list.
+    Together {
+        /// How many there are.
+        count: u32,
+        /// SHA-256 over all indexes and commitments.
+        digest: [u8; 32],
+    },
+}
+
+/// The most commitments that an event lists: it stays far below 65,535 bytes.
+const MOST_LISTED: usize = 256;
+/// Stands for a count of commitments that are not listed.
+const TOGETHER: u16 = 0xFFFF;
+/// The format of the bytes.
+const FORMAT: u8 = 1;
+
+impl Commitments {
+    /// Commits to values, by index, with random bytes that come from the seed of their version.
+    #[must_use]
+    pub fn to<'v>(seed: &[u8; 32], values: impl Iterator<Item = (u32, &'v [u8])>) -> Self {
+        let each: Vec<_> = values
+            .map(|(index, value)| (index, commit(seed, index, value)))
+            .collect();
+        if each.len() <= MOST_LISTED {
+            return Self::Each(each);
+        }
+        let mut all = Sha256::new();
+        for (index, commitment) in &each {
+            all.update(index.to_be_bytes());
+            all.update(commitment);
+        }
+        Self::Together {
+            count: u32::try_from(each.len()).unwrap_or(u32::MAX),
+            digest: all.finalize().into(),
+        }
+    }
+}
+
+/// The 32 random bytes of one value: derived from the seed, so that opening one value says nothing of
+/// the others.
+#[must_use]
+pub fn salt(seed: &[u8; 32], index: u32) -> [u8; 32] {
+    digest(&[b"handfast salt", seed, &index.to_be_bytes()])
+}
+
+/// SHA-256 of 32 random bytes and a value.
+fn commit(seed: &[u8; 32], index: u32, value: &[u8]) -> [u8; 32] {
+    digest(&[&salt(seed, index), value])
+}
+
+fn digest(parts: &[&[u8]]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    parts.iter().for_each(|part| hash.update(part));
+    hash.finalize().into()
+}
+
+impl Event {
+    /// The bytes, which are frozen.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(160);
+        out.push(FORMAT);
+        out.push(self.action.code());
+        out.extend(self.number.to_be_bytes());
+        out.extend(self.time.to_be_bytes());
+        out.extend(self.actor);
+        out.extend(self.node.to_be_bytes());
+        match &self.subject {
+            Subject::None => out.push(0),
+            Subject::Open(key) => {
+                out.push(1);
+                put(&mut out, key);
+            }
+            Subject::Hidden(commitment) => {
+                out.push(2);
+                out.extend(commitment);
+            }
+            Subject::Opened { key, salt } => {
+                out.push(3);
+                put(&mut out, key);
+                out.extend(salt);
+            }
+        }
+        put(&mut out, &self.authority);
+        out.extend(self.version.to_be_bytes());
+        match &self.commitments {
+            Commitments::Each(each) => {
+                // At most `MOST_LISTED`.
+                out.extend(u16::try_from(each.len()).unwrap_or(TOGETHER).to_be_bytes());
+                for (index, commitment) in each {
+                    out.extend(index.to_be_bytes());
+                    out.extend(commitment);
+                }
+            }
+            Commitments::Together { count, digest } => {
+                out.extend(TOGETHER.to_be_bytes());
+                out.extend(count.to_be_bytes());
+                out.extend(digest);
+            }
+        }
+        out
+    }
+
+    /// Reads the bytes back.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, EventError> {
+        let reader = &mut Reader::new(bytes);
+        let (format, action) = (reader.u8()?, reader.u8()?);
+        if format != FORMAT {
+            return Err(EventError::Unknown);
+        }
+        let event = Self {
+            action: Action::from_code(action).ok_or(EventError::Unknown)?,
+            number: reader.u64()?,
+            time: reader.u64()?,
+            actor: reader.array()?,
+            node: reader.u32()?,
+            subject: match reader.u8()? {
+                0 => Subject::None,
+                1 => Subject::Open(text(reader)?),
+                2 => Subject::Hidden(reader.array()?),
+                3 => Subject::Opened {
+                    key: text(reader)?,
+                    salt: reader.array()?,
+                },
+                _ => return Err(EventError::Unknown),
+            },
+            authority: text(reader)?,
+            version: reader.u64()?,
+            commitments: match reader.u16()? {
+                TOGETHER => Commitments::Together {
+                    count: reader.u32()?,
+                    digest: reader.array()?,
+                },
+                count => {
+                    let each = (0..count).map(|_| Ok((reader.u32()?, reader.array()?)));
+                    Commitments::Each(each.collect::<Result<_, DecodeError>>()?)
+                }
+            },
+        };
+        reader.finish()?;
+        Ok(event)
+    }
+
+    /// RFC 6962 §2.1: the leaf hash, SHA-256 of 0x00 and the bytes.
+    #[must_use]
+    pub fn leaf(bytes: &[u8]) -> [u8; 32] {
+        digest(&[&[0], bytes])
+    }
+}
+
+/// Appends a length of two bytes and a text. Keys and paths are at most 8,196 bytes long.
+fn put(out: &mut Vec<u8>, text: &str) {
+    out.extend(u16::try_from(text.len()).unwrap_or(u16::MAX).to_be_bytes());
+    out.extend(text.as_bytes());
+}
+
+fn text(reader: &mut Reader<'_>) -> Result<String, EventError> {
+    let length = usize::from(reader.u16()?);
+    let bytes = reader.take(length)?.to_vec();
+    String::from_utf8(bytes).map_err(|_| EventError::Unknown)
+}
+
+/// Why bytes are no event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EventError {
+    /// The bytes do not add up.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// A format, action or subject that this program does not know.
+    #[error("not an event that this program knows")]
+    Unknown,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(subject: Subject, commitments: Commitments) -> Event {
+        Event {
+            action: Action::Create,
+            number: 7,
+            time: 1_700_000_000_000,
+            actor: [3; 16],
+            node: 1,
+            subject,
+            authority: "hdl:20.1000".into(),
+            version: 1,
+            commitments,
+        }
+    }
+
+    /// The format is frozen: if this test fails, the code is wrong.
+    #[test]
+    fn the_bytes_are_frozen() {
+        let bytes = event(
+            Subject::Open("hdl:20.1000/X".into()),
+            Commitments::Each(vec![(1, [9; 32])]),
+        )
+        .to_bytes();
+        let mut expected = vec![
+            1, 1, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 1, 0x8B, 0xCF, 0xE5, 0x68, 0,
+        ];
+        expected.extend([3; 16]);
+        expected.extend([0, 0, 0, 1, 1, 0, 13]);
+        expected.extend(b"hdl:20.1000/X");
+        expected.extend([0, 11]);
+        expected.extend(b"hdl:20.1000");
+        expected.extend([0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1]);
+        expected.extend([9; 32]);
+        assert_eq!(bytes, expected);
+    }
+
+    #[test]
+    fn all_forms_come_back() {
+        for subject in [
+            Subject::None,
+            Subject::Open("é".into()),
+            Subject::hide("hdl:1/X", &[5; 32]),
+            Subject::Opened {
+                key: "hdl:1/X".into(),
+                salt: [5; 32],
+            },
+        ] {
+            for count in [0, 1, 256, 257, 5_000] {
+                let values: Vec<_> = (0..count).map(|index| (index, &b"v"[..])).collect();
+                let event = event(
+                    subject.clone(),
+                    Commitments::to(&[1; 32], values.into_iter()),
+                );
+                let bytes = event.to_bytes();
+                assert!(bytes.len() < 20_000);
+                assert_eq!(Event::from_bytes(&bytes), Ok(event));
+                assert!(Event::from_bytes(&bytes[1..]).is_err());
+            }
+        }
+        let codes: std::collections::BTreeSet<_> = Action::ALL.iter().map(|a| a.code()).collect();
+        assert_eq!(codes.len(), Action::ALL.len());
+    }
+
+    #[test]
+    fn a_commitment_can_be_opened_and_differs_by_seed_and_index() {
+        let Commitments::Each(each) = Commitments::to(&[1; 32], [(5, &b"value"[..])].into_iter())
+        else {
+            panic!("one is listed");
+        };
+        let opened: [u8; 32] = Sha256::digest([&salt(&[1; 32], 5)[..], b"value"].concat()).into();
+        assert_eq!(each, [(5, opened)]);
+        assert_ne!(commit(&[2; 32], 5, b"value"), opened);
+        assert_ne!(commit(&[1; 32], 6, b"value"), opened);
+    }
+}

@@ -1,0 +1,57 @@
+//! The domain: authorities, rights, names, lifecycle, minting, history.
+//!
+//! A [`Registry`] keeps names so that nothing acknowledged is lost and no name is ever given twice.
+//! Everything that changes something says who asks ([`Principal`]), is looked at against the current
+//! state by the store's one writer, and leaves an [`Event`]. What is refused says why and what would
+//! help ([`Refusal`]), and leaves no trace.
+//!
+//! ```
+//! use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+//!
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let world = || World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+//! let registry = Registry::create(folder.path(), world())?;
+//! let operator = Principal::Operator;
+//! registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
+//! registry.create_name(&operator, "20.1000/5555", NewName::urls(&["https://example.org/"]))?;
+//!
+//! let shown = registry.show(&operator, "https://hdl.handle.net/20.1000/5555")?;
+//! assert_eq!(shown.record.values[0].data.as_ref(), b"https://example.org/");
+//! // Never twice.
+//! let again = registry.create_name(&operator, "hdl:20.1000/5555", NewName::default());
+//! assert_eq!(again.unwrap_err().code(), "exists");
+//! # Ok::<_, handfast_registry::Refusal>(())
+//! ```
+
+mod account;
+mod admin;
+mod authorities;
+mod authority;
+mod check;
+mod draft;
+mod event;
+mod history;
+mod mint;
+mod names;
+mod path;
+mod principal;
+mod record;
+mod refusal;
+mod registry;
+mod rights;
+mod values;
+mod view;
+
+pub use account::Account;
+pub use authorities::{AuthorityChange, NewAuthority};
+pub use authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError};
+pub use check::{Check, Problem};
+pub use event::{Action, Commitments, Event, EventError, Subject, salt};
+pub use history::{Entry, Moment};
+pub use mint::{Minted, Style, StyleError};
+pub use names::{Edit, NewName, Shown};
+pub use path::AuthorityPath;
+pub use principal::{Principal, PrincipalError};
+pub use record::{Record, RecordError, State, Tombstone};
+pub use refusal::Refusal;
+pub use registry::{Registry, World};

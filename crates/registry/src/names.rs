@@ -1,0 +1,502 @@
+//! What is done with names.
+
+use handfast_id::{CordraId, Handle, Identifier};
+use handfast_wire::{Admin, AdminPermissions, Codec, Reference, Value};
+
+use crate::admin::{needed_for, touches_admins};
+use crate::authority::{Authority, Persistence, Role};
+use crate::draft::Draft;
+use crate::event::Action;
+use crate::path::AuthorityPath;
+use crate::principal::Principal;
+use crate::record::{Record, State, Tombstone};
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+use crate::values;
+use crate::view::View;
+
+/// What a new name is to be.
+///
+/// ```
+/// use handfast_registry::NewName;
+///
+/// let name = NewName::urls(&["https://example.org/1", "https://example.org/2"]);
+/// assert!(!name.reserve);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct NewName {
+    /// Ordered URLs, which become `URL` values at indexes 1, 2, …
+    pub urls: Vec<String>,
+    /// Other values: index, type and data.
+    pub values: Vec<(u32, String, Vec<u8>)>,
+    /// Whether it starts reserved.
+    pub reserve: bool,
+}
+
+impl NewName {
+    /// A name with ordered URLs.
+    #[must_use]
+    pub fn urls(urls: &[&str]) -> Self {
+        let urls = urls.iter().map(|url| (*url).to_string()).collect();
+        Self {
+            urls,
+            ..Self::default()
+        }
+    }
+}
+
+/// A change of the values of a name.
+///
+/// ```
+/// use handfast_registry::Edit;
+///
+/// let edit = Edit::Urls(vec!["https://example.org/".into()]);
+/// assert!(matches!(edit, Edit::Urls(_)));
+/// ```
+#[derive(Clone, Debug)]
+pub enum Edit {
+    /// Adds values, or replaces those of the same index.
+    Put(Vec<(u32, String, Vec<u8>)>),
+    /// Removes the values at these indexes, all of which must be there.
+    Remove(Vec<u32>),
+    /// Replaces all `URL` values.
+    Urls(Vec<String>),
+}
+
+/// A name as it is shown.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// What it is looked up by.
+    pub key: String,
+    /// What is kept of it. Of a prefix, with the computed `HS_ADMIN` values of its grants.
+    pub record: Record,
+}
+
+impl Registry {
+    /// Creates a name, or reserves it.
+    pub fn create_name(&self, who: &Principal, id: &str, new: NewName) -> Result<Shown, Refusal> {
+        let id = id.to_string();
+        self.change(who, move |draft| draft.create(&id, &new))
+    }
+
+    /// Changes the values of a name.
+    pub fn edit_name(&self, who: &Principal, id: &str, edit: Edit) -> Result<Shown, Refusal> {
+        self.change_name(who, id, move |draft, name| {
+            if name.record.state == State::Withdrawn {
+                return Err(name.in_state("restore it first"));
+            }
+            let ttl = name.authority.policy.default_ttl;
+            let new = apply(edit, &name.record.values, ttl)?;
+            let new = values::settle(&name.record.values, new, draft.timestamp())?;
+            name.may_edit(draft, &new)?;
+            name.record.values = new;
+            Ok(Action::Change)
+        })
+    }
+
+    /// Makes a reserved name active. Where names wait for approval a `lead` does.
+    pub fn activate_name(&self, who: &Principal, id: &str) -> Result<Shown, Refusal> {
+        self.change_name(who, id, |draft, name| {
+            let needs = if name.authority.policy.approval {
+                Role::Lead
+            } else {
+                Role::Write
+            };
+            name.need(draft, needs)?;
+            if name.record.state != State::Reserved {
+                return Err(name.in_state("only a reserved name can be activated"));
+            }
+            name.record.state = State::Active;
+            Ok(Action::Activate)
+        })
+    }
+
+    /// Withdraws a name, leaving a tombstone.
+    pub fn withdraw_name(
+        &self,
+        who: &Principal,
+        id: &str,
+        reason: &str,
+        successor: Option<&str>,
+    ) -> Result<Shown, Refusal> {
+        let (reason, successor) = (reason.to_string(), successor.map(str::to_string));
+        self.change_name(who, id, move |draft, name| {
+            let by_protocol = AdminPermissions::DELETE_HANDLE;
+            if !draft.protocol_grants(draft.who(), by_protocol, &name.record.values)? {
+                name.need(draft, Role::Write)?;
+            }
+            match name.record.state {
+                State::Active => {}
+                State::Reserved => {
+                    return Err(name.in_state("activate it first; nobody has seen it"));
+                }
+                State::Withdrawn => return Err(name.in_state("nothing is left to do")),
+            }
+            if name.is_prefix() {
+                let problem = "the record of a prefix goes with its authority: retire that instead";
+                return Err(Refusal::policy("prefix-record", problem));
+            }
+            if let Some(successor) = &successor {
+                draft.identify(successor)?;
+            }
+            name.record.state = State::Withdrawn;
+            name.record.tombstone = Some(Tombstone {
+                reason,
+                date: draft.time(),
+                successor,
+            });
+            Ok(Action::Withdraw)
+        })
+    }
+
+    /// Makes a withdrawn name active again.
+    pub fn restore_name(&self, who: &Principal, id: &str) -> Result<Shown, Refusal> {
+        self.change_name(who, id, |draft, name| {
+            name.need(draft, Role::Write)?;
+            if name.record.state != State::Withdrawn {
+                return Err(name.in_state("only a withdrawn name can be restored"));
+            }
+            name.record.state = State::Active;
+            name.record.tombstone = None;
+            Ok(Action::Restore)
+        })
+    }
+
+    /// Hands the administration of a name to someone (`HDL-9`); the name stays.
+    pub fn transfer_name(
+        &self,
+        who: &Principal,
+        id: &str,
+        to: &Principal,
+    ) -> Result<Shown, Refusal> {
+        let to = to.clone();
+        self.change_name(who, id, move |draft, name| {
+            name.need(draft, Role::Admin)?;
+            draft.ensure_account(&to)?;
+            name.record.holder = Some(to);
+            Ok(Action::Transfer)
+        })
+    }
+
+    /// Erases a name under an authority where that is allowed.
+    pub fn erase_name(&self, who: &Principal, id: &str) -> Result<(), Refusal> {
+        let id = id.to_string();
+        self.change(who, move |draft| {
+            let name = draft.find(&id)?;
+            name.need(draft, Role::Write)?;
+            if name.authority.policy.persistence == Persistence::Permanent {
+                let problem = format!(
+                    "{} is permanent: withdraw the name instead",
+                    name.authority.path
+                );
+                return Err(Refusal::policy("permanent", problem));
+            }
+            draft.erase_record(&name.key, &name.record);
+            Ok(())
+        })
+    }
+
+    /// A name, to someone: a reserved one only to those who may see it.
+    pub fn show(&self, who: &Principal, id: &str) -> Result<Shown, Refusal> {
+        self.read(|view| view.show(who, id))
+    }
+
+    fn change_name(
+        &self,
+        who: &Principal,
+        id: &str,
+        change: impl FnOnce(&mut Draft<'_>, &mut Name) -> Result<Action, Refusal> + Send + 'static,
+    ) -> Result<Shown, Refusal> {
+        let id = id.to_string();
+        self.change(who, move |draft| {
+            let mut name = draft.find(&id)?;
+            let old = name.record.clone();
+            let action = change(draft, &mut name)?;
+            let persistence = name.authority.policy.persistence;
+            draft.keep_record(&name.key, Some(&old), name.record, action, persistence);
+            let record = draft.record(&name.key)?.ok_or(Refusal::NotFound(id))?;
+            Ok(Shown {
+                key: name.key,
+                record,
+            })
+        })
+    }
+}
+
+/// A name that exists, and its authority.
+struct Name {
+    key: String,
+    record: Record,
+    authority: Authority,
+}
+
+impl Name {
+    /// A role on the authority, or being whom the name was handed to.
+    fn need(&self, draft: &Draft<'_>, needs: Role) -> Result<(), Refusal> {
+        let is_holder = self.record.holder.as_ref() == Some(draft.who());
+        if is_holder && needs <= Role::Write {
+            return Ok(());
+        }
+        draft.need(draft.who(), needs, &self.authority.path)
+    }
+
+    fn may_edit(&self, draft: &Draft<'_>, new: &[Value<'_>]) -> Result<(), Refusal> {
+        let old = &self.record.values;
+        if draft.protocol_grants(draft.who(), needed_for(old, new), old)? {
+            return Ok(());
+        }
+        let needs = if touches_admins(old, new) {
+            Role::Lead
+        } else {
+            Role::Write
+        };
+        self.need(draft, needs)
+    }
+
+    fn in_state(&self, way_out: &'static str) -> Refusal {
+        Refusal::State {
+            id: self.record.text.clone(),
+            state: self.record.state.as_str(),
+            way_out,
+        }
+    }
+
+    fn is_prefix(&self) -> bool {
+        self.key.starts_with("hdl:0.NA/")
+    }
+}
+
+impl View<'_> {
+    pub(crate) fn show(&self, who: &Principal, id: &str) -> Result<Shown, Refusal> {
+        let identifier = self.identify(id)?;
+        let key = identifier.key(self).as_str().to_string();
+        let path = AuthorityPath::of(&identifier, self);
+        let not_found = || Refusal::NotFound(id.to_string());
+        let mut record = self.record(&key)?.ok_or_else(not_found)?;
+        if record.state == State::Reserved && !self.may_see(who, &path, &record)? {
+            return Err(not_found());
+        }
+        if key.starts_with("hdl:0.NA/") {
+            self.add_grants(&path, &mut record)?;
+        }
+        Ok(Shown { key, record })
+    }
+
+    /// Whether someone may see a reserved name.
+    pub(crate) fn may_see(
+        &self,
+        who: &Principal,
+        path: &AuthorityPath,
+        record: &Record,
+    ) -> Result<bool, Refusal> {
+        Ok(record.holder.as_ref() == Some(who) || self.role(who, path)? >= Some(Role::Read))
+    }
+
+    /// Roles of handle identities are shown as computed `HS_ADMIN` values, and never read back.
+    fn add_grants(&self, path: &AuthorityPath, record: &mut Record) -> Result<(), Refusal> {
+        let Some(authority) = self.authority(path)? else {
+            return Ok(());
+        };
+        for grant in &authority.grants {
+            let Principal::Identity { index, handle } = &grant.to else {
+                continue;
+            };
+            let admin = Admin {
+                permissions: permissions_of(grant.role),
+                administrator: Reference::new(handle.as_str(), *index),
+            };
+            let taken = |index: &u32| record.values.iter().any(|value| value.index == *index);
+            let Some(index) = (100..u32::MAX).find(|index| !taken(index)) else {
+                break;
+            };
+            let data = admin.to_bytes();
+            record
+                .values
+                .push(Value::new(index, "HS_ADMIN", &data).into_owned());
+        }
+        record.values.sort_by_key(|value| value.index);
+        Ok(())
+    }
+}
+
+/// The bits that a role comes to in the protocol.
+fn permissions_of(role: Role) -> AdminPermissions {
+    use AdminPermissions as P;
+    let read = P::READ_VALUE | P::LIST_HANDLES;
+    let write = P::ADD_HANDLE | P::DELETE_HANDLE | P::ADD_VALUE | P::MODIFY_VALUE | P::REMOVE_VALUE;
+    match role {
+        Role::Read => read,
+        Role::Write => read | write,
+        Role::Lead | Role::Admin => P::ALL,
+    }
+}
+
+impl Draft<'_> {
+    /// A name that exists and that whoever acts may know of.
+    fn find(&self, id: &str) -> Result<Name, Refusal> {
+        let identifier = self.identify(id)?;
+        let key = identifier.key(&**self).as_str().to_string();
+        let path = AuthorityPath::of(&identifier, &**self);
+        let not_found = || Refusal::NotFound(id.to_string());
+        let record = self.record(&key)?.ok_or_else(not_found)?;
+        if record.state == State::Reserved && !self.may_see(self.who(), &path, &record)? {
+            return Err(not_found());
+        }
+        Ok(Name {
+            key,
+            record,
+            authority: self.kept(&path)?,
+        })
+    }
+
+    pub(crate) fn create(&mut self, id: &str, new: &NewName) -> Result<Shown, Refusal> {
+        let identifier = self.identify(id)?;
+        let path = AuthorityPath::of(&identifier, &**self);
+        let authority = self.active(&path)?;
+        let key = identifier.key(&**self).as_str().to_string();
+        let role = self.role(self.who(), &path)?;
+
+        let ttl = authority.policy.default_ttl;
+        let given = new.values.iter();
+        let given: Vec<_> = given
+            .map(|(i, t, d)| values::given(*i, t, d, ttl))
+            .collect();
+        let all = values::urls(&new.urls, &given, ttl);
+        if !self.prefix_grants(&path, AdminPermissions::ADD_HANDLE)? {
+            let needs = if touches_admins(&[], &all) {
+                Role::Lead
+            } else {
+                Role::Write
+            };
+            self.need(self.who(), needs, &path)?;
+        }
+        // Grammar first, which identifying has seen to; then the local policy.
+        check_name(&identifier, &authority, self)?;
+        if let Some(record) = self.record(&key)? {
+            let visible =
+                record.state != State::Reserved || self.may_see(self.who(), &path, &record)?;
+            let event = visible.then_some(record.first_event);
+            return Err(Refusal::Exists {
+                id: id.to_string(),
+                event,
+            });
+        }
+        let waits = authority.policy.approval && role < Some(Role::Lead);
+        let state = if new.reserve || waits {
+            State::Reserved
+        } else {
+            State::Active
+        };
+        let record = Record {
+            text: registered_text(&identifier, self),
+            authority: path.key().to_string(),
+            state,
+            version: 0,
+            created: self.time(),
+            modified: 0,
+            first_event: 0,
+            last_event: 0,
+            seed: [0; 32],
+            salt: None,
+            holder: None,
+            tombstone: None,
+            values: values::settle(&[], all, self.timestamp())?,
+        };
+        let action = if state == State::Reserved {
+            Action::Reserve
+        } else {
+            Action::Create
+        };
+        self.keep_record(&key, None, record, action, authority.policy.persistence);
+        let record = self
+            .record(&key)?
+            .ok_or_else(|| Refusal::NotFound(id.to_string()))?;
+        Ok(Shown { key, record })
+    }
+}
+
+/// What an authority demands of its names beyond the grammar.
+fn check_name(
+    identifier: &Identifier<'_>,
+    authority: &Authority,
+    view: &View<'_>,
+) -> Result<(), Refusal> {
+    let named = identifier.named(view);
+    let identifier = named.as_ref().unwrap_or(identifier);
+    let path = &authority.path;
+    if path.is_delegating_root(view) {
+        let problem = format!("{path} is the root of its namespace, which holds no names (URN-5)");
+        return Err(Refusal::policy("root", problem));
+    }
+    let handle = match identifier {
+        Identifier::Cordra(id) => Some(id.record().borrowed()),
+        Identifier::Doi(doi) => Some(doi.handle().borrowed()),
+        Identifier::Handle(handle) => Some(handle.borrowed()),
+        Identifier::Hdl(uri) => Some(uri.handle().borrowed()),
+        Identifier::Ark(_) | Identifier::Info(_) | Identifier::Urn(_) => None,
+    };
+    if let Some(handle) = &handle {
+        if handle.prefix().as_str().eq_ignore_ascii_case("0.NA") {
+            let problem = "the record of a prefix is made by `handfast authority create`";
+            return Err(Refusal::policy("prefix-record", problem));
+        }
+        if authority.policy.cordra && CordraId::from_handle(handle).is_none() {
+            let problem = format!("{path} takes CORDRA identifiers only: 32 hex digits (CID-3)");
+            return Err(Refusal::policy("not-cordra", problem));
+        }
+    }
+    let canonical = identifier.canonical(view);
+    let local = match (identifier, &handle) {
+        (Identifier::Urn(urn), _) => urn.resource_name().unwrap_or(urn.nss()),
+        (_, Some(handle)) => handle.suffix(),
+        _ => canonical.split_once('/').map_or("", |(_, local)| local),
+    };
+    if !authority.policy.fits(local) {
+        let pattern = authority.policy.pattern.as_deref().unwrap_or_default();
+        let problem = format!("`{local}` does not match the pattern `{pattern}` of {path}");
+        return Err(Refusal::policy("pattern", problem));
+    }
+    Ok(())
+}
+
+/// The name as it is registered: a handle bare, without query and fragment; the rest canonical, but a
+/// URN in the case that was chosen.
+fn registered_text(identifier: &Identifier<'_>, view: &View<'_>) -> String {
+    let shown = |handle: &Handle<'_>| Identifier::Handle(handle.borrowed()).canonical(view);
+    let named = identifier.named(view);
+    match named.as_ref().unwrap_or(identifier) {
+        Identifier::Cordra(id) => id.record().to_string(),
+        Identifier::Doi(doi) => shown(doi.handle()),
+        Identifier::Handle(handle) => shown(handle),
+        Identifier::Hdl(uri) => shown(uri.handle()),
+        Identifier::Urn(urn) => format!("urn:{}:{}", urn.nid(), urn.nss()),
+        other => other.canonical(view),
+    }
+}
+
+fn apply(edit: Edit, old: &[Value<'static>], ttl: u32) -> Result<Vec<Value<'static>>, Refusal> {
+    let mut values = old.to_vec();
+    match edit {
+        Edit::Put(new) => {
+            for (index, value_type, data) in new {
+                values.retain(|value| value.index != index);
+                values.push(values::given(index, &value_type, &data, ttl));
+            }
+        }
+        Edit::Remove(indexes) => {
+            let is_there = |index: &u32| old.iter().any(|value| value.index == *index);
+            if let Some(index) = indexes.iter().find(|index| !is_there(index)) {
+                return Err(Refusal::Value {
+                    index: *index,
+                    problem: "is not there",
+                });
+            }
+            values.retain(|value| !indexes.contains(&value.index));
+        }
+        Edit::Urls(urls) => {
+            values.retain(|value| !value.value_type.eq_ignore_ascii_case("URL"));
+            values = values::urls(&urls, &values, ttl);
+        }
+    }
+    Ok(values)
+}

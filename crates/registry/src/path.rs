@@ -1,0 +1,262 @@
+//! Paths of authorities.
+
+use std::fmt;
+
+use handfast_id::{Ark, Identifier, NssGrammar, ParseError, Prefix, Rules, Urn, UrnProfile};
+use serde::{Deserialize, Serialize};
+
+/// Who may name what: a prefix, a URN authority path, an `info` namespace, an ARK authority number, or
+/// the root of a scheme.
+///
+/// Written as people write it: `20.500` or `0.NA/20.500`, `urn:urn-3:HUL.OIS`, `urn:urn-3` (the root of
+/// the namespace), `info:lccn`, `ark:12025`. Two paths are one when their [keys](Self::key) are.
+///
+/// ```
+/// use handfast_id::Standard;
+/// use handfast_registry::AuthorityPath;
+///
+/// let path = AuthorityPath::parse("urn:urn-3:HUL.OIS", &Standard)?;
+/// assert_eq!(path.key(), "urn:urn-3:hul.ois");
+/// assert_eq!(path.parent().unwrap().to_string(), "urn:urn-3:HUL");
+/// # Ok::<_, handfast_id::ParseError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct AuthorityPath {
+    text: String,
+    key: String,
+}
+
+impl AuthorityPath {
+    /// Reads a path as people write it.
+    pub fn parse(text: &str, rules: &dyn Rules) -> Result<Self, ParseError> {
+        if let Some(rest) = strip(text, "urn:") {
+            return Self::parse_urn(rest, rules);
+        }
+        if let Some(name) = strip(text, "info:") {
+            let key = handfast_id::Namespace::new(name)?.name().to_string();
+            return Ok(Self {
+                text: format!("info:{key}"),
+                key: format!("info:{key}"),
+            });
+        }
+        if let Some(naan) = strip(text, "ark:") {
+            let naan = naan.trim_matches('/').to_ascii_lowercase();
+            Ark::parse(&format!("ark:{naan}/x"))?;
+            return Ok(Self {
+                text: format!("ark:{naan}"),
+                key: format!("ark:{naan}"),
+            });
+        }
+        let prefix = strip(text, "0.NA/").unwrap_or(text);
+        Ok(Self::of_prefix(&Prefix::parse(prefix)?))
+    }
+
+    fn parse_urn(text: &str, rules: &dyn Rules) -> Result<Self, ParseError> {
+        let (nid, path) = text.split_once(':').unwrap_or((text, ""));
+        let nid = nid.to_ascii_lowercase();
+        UrnProfile::new(&nid, NssGrammar::Any)?;
+        if path.is_empty() {
+            return Ok(Self {
+                text: format!("urn:{nid}"),
+                key: format!("urn:{nid}"),
+            });
+        }
+        // The grammar of a path is that of the names in it.
+        let probe = format!("urn:{nid}:{path}:x");
+        let urn = Urn::parse_with(&probe, rules)?;
+        Ok(Self::of_urn(&urn))
+    }
+
+    /// The authority of a prefix.
+    #[must_use]
+    pub fn of_prefix(prefix: &Prefix<'_>) -> Self {
+        let text = prefix.as_str().to_string();
+        Self {
+            key: format!("hdl:{}", text.to_ascii_uppercase()),
+            text,
+        }
+    }
+
+    fn of_urn(urn: &Urn<'_>) -> Self {
+        let canonical = urn.to_string();
+        let Some(path) = urn.authority_path() else {
+            let root = format!("urn:{}", urn.nid());
+            return Self {
+                text: root.clone(),
+                key: root,
+            };
+        };
+        let path: Vec<_> = path.collect();
+        let text = format!("urn:{}:{}", urn.nid(), path.join("."));
+        let key = canonical.get(..text.len()).unwrap_or_default().to_string();
+        Self { text, key }
+    }
+
+    /// The authority that an identifier belongs to. The record `0.NA/P` belongs to `P` itself.
+    #[must_use]
+    pub fn of(identifier: &Identifier<'_>, rules: &dyn Rules) -> Self {
+        let named = identifier.named(rules);
+        match named.as_ref().unwrap_or(identifier) {
+            Identifier::Ark(ark) => {
+                let naan = ark.naan().to_ascii_lowercase();
+                Self {
+                    text: format!("ark:{naan}"),
+                    key: format!("ark:{naan}"),
+                }
+            }
+            Identifier::Info(uri) => {
+                let text = format!("info:{}", uri.namespace());
+                Self {
+                    key: text.clone(),
+                    text,
+                }
+            }
+            Identifier::Urn(urn) => Self::of_urn(urn),
+            Identifier::Cordra(id) => Self::of_prefix(&id.naming_authority()),
+            Identifier::Doi(doi) => Self::of_prefix(&doi.handle().prefix()),
+            Identifier::Handle(handle) => Self::of_handle(handle),
+            Identifier::Hdl(uri) => Self::of_handle(uri.handle()),
+        }
+    }
+
+    fn of_handle(handle: &handfast_id::Handle<'_>) -> Self {
+        let prefix = handle.prefix();
+        match Prefix::parse(handle.suffix()) {
+            Ok(named) if prefix.as_str().eq_ignore_ascii_case("0.NA") => Self::of_prefix(&named),
+            _ => Self::of_prefix(&prefix),
+        }
+    }
+
+    /// What it is found by.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The path it derives from: the prefix or authority path less its last part, and above the first
+    /// part of a URN authority path the root of its namespace. `None` for a root.
+    #[must_use]
+    pub fn parent(&self) -> Option<Self> {
+        let shorter = |text: &str| {
+            let start = text.rfind(':').map_or(0, |colon| colon + 1);
+            let names = text.get(start..)?;
+            match names.rfind('.') {
+                Some(dot) => text.get(..start + dot).map(str::to_string),
+                None if self.is_urn_path() => text.get(..start.checked_sub(1)?).map(str::to_string),
+                None => None,
+            }
+        };
+        Some(Self {
+            text: shorter(&self.text)?,
+            key: shorter(&self.key)?,
+        })
+    }
+
+    /// The prefix, if it is one.
+    #[must_use]
+    pub fn prefix(&self) -> Option<Prefix<'_>> {
+        self.key.strip_prefix("hdl:")?;
+        Prefix::parse(&self.text).ok()
+    }
+
+    /// Whether it is the root of a URN namespace that delegates.
+    #[must_use]
+    pub fn is_delegating_root(&self, rules: &dyn Rules) -> bool {
+        let nid = self
+            .key
+            .strip_prefix("urn:")
+            .filter(|nid| !nid.contains(':'));
+        nid.and_then(|nid| rules.urn_profile(nid))
+            .is_some_and(UrnProfile::is_delegated)
+    }
+
+    /// Whether it is a path in a URN namespace.
+    #[must_use]
+    pub fn is_urn(&self) -> bool {
+        self.key.starts_with("urn:")
+    }
+
+    fn is_urn_path(&self) -> bool {
+        self.key
+            .strip_prefix("urn:")
+            .is_some_and(|rest| rest.contains(':'))
+    }
+}
+
+fn strip<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let (head, rest) = text.split_at_checked(prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then_some(rest)
+}
+
+impl fmt::Display for AuthorityPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use handfast_id::{Standard, recognise};
+
+    use super::*;
+
+    fn path(text: &str) -> AuthorityPath {
+        AuthorityPath::parse(text, &Standard).unwrap()
+    }
+
+    #[test]
+    fn paths_are_found_in_any_case() {
+        assert_eq!(path("20.ab").key(), "hdl:20.AB");
+        assert_eq!(path("0.na/20.AB").key(), "hdl:20.AB");
+        assert_eq!(path("URN:URN-3:Hul.OIS").key(), "urn:urn-3:hul.ois");
+        assert_eq!(path("urn:isbn").key(), "urn:isbn");
+        assert_eq!(path("INFO:LCCN").key(), "info:lccn");
+    }
+
+    #[test]
+    fn hdl_2_urn_5_parents() {
+        let parents = |text: &str| {
+            let mut keys = Vec::new();
+            let mut next = path(text).parent();
+            while let Some(parent) = next {
+                keys.push(parent.key().to_string());
+                next = parent.parent();
+            }
+            keys
+        };
+        assert_eq!(parents("20.500.1"), ["hdl:20.500", "hdl:20"]);
+        assert_eq!(parents("urn:urn-3:HUL.OIS"), ["urn:urn-3:hul", "urn:urn-3"]);
+        assert!(parents("urn:urn-3").is_empty());
+        assert!(parents("info:lccn").is_empty());
+        assert!(path("urn:urn-3").is_delegating_root(&Standard));
+        assert!(!path("urn:isbn").is_delegating_root(&Standard));
+    }
+
+    #[test]
+    fn names_belong_to_their_authority() {
+        let of =
+            |text| AuthorityPath::of(&recognise(text, &Standard).unwrap().identifier, &Standard);
+        assert_eq!(of("hdl:20.1000/x").key(), "hdl:20.1000");
+        assert_eq!(of("info:doi/10.1/x").key(), "hdl:10.1");
+        assert_eq!(of("0.NA/20.1000").key(), "hdl:20.1000");
+        assert_eq!(of("urn:urn-3:HUL.OIS:Home").key(), "urn:urn-3:hul.ois");
+        assert_eq!(of("urn:isbn:1").key(), "urn:isbn");
+        assert_eq!(of("info:lccn/1").key(), "info:lccn");
+        assert_eq!(of("ark:12025/x").key(), "ark:12025");
+    }
+
+    #[test]
+    fn bad_paths_are_refused() {
+        for text in [
+            "",
+            "20..1",
+            "urn:x",
+            "urn:urn-3:HUL..X",
+            "urn:urn-3:H&L",
+            "info:1",
+            "ark:e",
+        ] {
+            assert!(AuthorityPath::parse(text, &Standard).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Records: what is kept of a name.
+
+use handfast_wire::{Codec, DecodeError, Reader, Value};
+
+use crate::principal::Principal;
+
+/// What is kept of a name: its values, its state, and what is needed to prove them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The name as it was registered.
+    pub text: String,
+    /// The key of its authority.
+    pub authority: String,
+    /// Whether it is there.
+    pub state: State,
+    /// Counted up by each change.
+    pub version: u64,
+    /// When it was created, in milliseconds since 1970.
+    pub created: u64,
+    /// When it was last changed.
+    pub modified: u64,
+    /// The event that first assigned it.
+    pub first_event: u64,
+    /// The event that made this version.
+    pub last_event: u64,
+    /// The random bytes behind the commitments of this version.
+    pub seed: [u8; 32],
+    /// The random bytes that hide its key in events, if it was ever hidden.
+    pub salt: Option<[u8; 32]>,
+    /// Who looks after this name alone, if it was handed to someone (`HDL-9`).
+    pub holder: Option<Principal>,
+    /// Why and when it was withdrawn.
+    pub tombstone: Option<Tombstone>,
+    /// Its values, sorted by index.
+    pub values: Vec<Value<'static>>,
+}
+
+/// Whether a name is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    /// It resolves.
+    Active,
+    /// Invisible to the public; nobody else can have it.
+    Reserved,
+    /// Gone, with a tombstone; may be restored.
+    Withdrawn,
+}
+
+impl State {
+    /// Its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Reserved => "reserved",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
+
+/// Why and when a name was withdrawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tombstone {
+    /// Why.
+    pub reason: String,
+    /// When, in milliseconds since 1970.
+    pub date: u64,
+    /// What to use instead.
+    pub successor: Option<String>,
+}
+
+const FORMAT: u8 = 1;
+
+impl Record {
+    /// What the change says beside its values: committed to as index 0.
+    #[must_use]
+    pub fn detail(&self) -> Vec<u8> {
+        let mut out = vec![self.state.code()];
+        put_option(&mut out, self.tombstone.as_ref(), |out, tombstone| {
+            put(out, tombstone.reason.as_bytes());
+            out.extend(tombstone.date.to_be_bytes());
+            put_option(out, tombstone.successor.as_ref(), |out, text| {
+                put(out, text.as_bytes());
+            });
+        });
+        put_option(&mut out, self.holder.as_ref(), |out, holder| {
+            put(out, holder.to_string().as_bytes());
+        });
+        out
+    }
+
+    /// The bytes on disk, as drawn in `docs/format.md`.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(256);
+        out.push(FORMAT);
+        out.extend(self.version.to_be_bytes());
+        out.extend(self.created.to_be_bytes());
+        out.extend(self.modified.to_be_bytes());
+        out.extend(self.first_event.to_be_bytes());
+        out.extend(self.last_event.to_be_bytes());
+        out.extend(self.seed);
+        put_option(&mut out, self.salt.as_ref(), |out, salt| out.extend(salt));
+        put(&mut out, self.text.as_bytes());
+        put(&mut out, self.authority.as_bytes());
+        out.extend(self.detail());
+        put_length(&mut out, self.values.len());
+        self.values.iter().for_each(|value| value.encode(&mut out));
+        out.extend(crc32fast::hash(&out).to_be_bytes());
+        out
+    }
+
+    /// Reads the bytes back; damaged ones are noticed.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RecordError> {
+        let (body, sum) = bytes.split_last_chunk().ok_or(RecordError::Damaged)?;
+        if crc32fast::hash(body) != u32::from_be_bytes(*sum) {
+            return Err(RecordError::Damaged);
+        }
+        let reader = &mut Reader::new(body);
+        if reader.u8()? != FORMAT {
+            return Err(RecordError::Damaged);
+        }
+        let record = Self {
+            version: reader.u64()?,
+            created: reader.u64()?,
+            modified: reader.u64()?,
+            first_event: reader.u64()?,
+            last_event: reader.u64()?,
+            seed: reader.array()?,
+            salt: option(reader, Reader::array)?,
+            text: reader.text()?.to_string(),
+            authority: reader.text()?.to_string(),
+            state: State::from_code(reader.u8()?).ok_or(RecordError::Damaged)?,
+            tombstone: option(reader, |reader| {
+                Ok(Tombstone {
+                    reason: reader.text()?.to_string(),
+                    date: reader.u64()?,
+                    successor: option(reader, |reader| Ok(reader.text()?.to_string()))?,
+                })
+            })?,
+            holder: option(reader, |reader| Ok(reader.text()?.to_string()))?
+                .map(|text| Principal::parse(&text).map_err(|_| RecordError::Damaged))
+                .transpose()?,
+            values: reader.list(Value::MIN_LENGTH, |reader| {
+                Ok(Value::decode(reader)?.into_owned())
+            })?,
+        };
+        reader.finish()?;
+        Ok(record)
+    }
+}
+
+impl State {
+    fn code(self) -> u8 {
+        match self {
+            Self::Active => 1,
+            Self::Reserved => 2,
+            Self::Withdrawn => 3,
+        }
+    }
+
+    fn from_code(code: u8) -> Option<Self> {
+        [Self::Active, Self::Reserved, Self::Withdrawn]
+            .into_iter()
+            .find(|state| state.code() == code)
+    }
+}
+
+fn put(out: &mut Vec<u8>, bytes: &[u8]) {
+    put_length(out, bytes.len());
+    out.extend(bytes);
+}
+
+/// Records are limited to far less than four bytes can count.
+fn put_length(out: &mut Vec<u8>, length: usize) {
+    out.extend(u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes());
+}
+
+fn put_option<T>(out: &mut Vec<u8>, item: Option<&T>, put: impl FnOnce(&mut Vec<u8>, &T)) {
+    out.push(u8::from(item.is_some()));
+    if let Some(item) = item {
+        put(out, item);
+    }
+}
+
+fn option<'a, T>(
+    reader: &mut Reader<'a>,
+    read: impl FnOnce(&mut Reader<'a>) -> Result<T, DecodeError>,
+) -> Result<Option<T>, DecodeError> {
+    if reader.u8()? == 0 {
+        Ok(None)
+    } else {
+        read(reader).map(Some)
+    }
+}
+
+/// Why bytes are no record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// They are not those that were written.
+    #[error("the bytes are not those that were written")]
+    Damaged,
+    /// They do not add up.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> Record {
+        Record {
+            text: "20.1000/Ä".into(),
+            authority: "hdl:20.1000".into(),
+            state: State::Withdrawn,
+            version: 3,
+            created: 1,
+            modified: 2,
+            first_event: 4,
+            last_event: 5,
+            seed: [6; 32],
+            salt: Some([7; 32]),
+            holder: Some(Principal::parse("300:20.1000/ann").unwrap()),
+            tombstone: Some(Tombstone {
+                reason: "wrong".into(),
+                date: 8,
+                successor: Some("20.1000/b".into()),
+            }),
+            values: vec![Value::new(1, "URL", b"https://example.org").into_owned()],
+        }
+    }
+
+    #[test]
+    fn a_record_comes_back() {
+        for record in [
+            record(),
+            Record {
+                salt: None,
+                holder: None,
+                tombstone: None,
+                values: vec![],
+                ..record()
+            },
+        ] {
+            assert_eq!(Record::from_bytes(&record.to_bytes()), Ok(record));
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_anywhere_is_noticed() {
+        let bytes = record().to_bytes();
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x10;
+            assert!(Record::from_bytes(&damaged).is_err(), "byte {at}");
+        }
+        assert!(Record::from_bytes(&[]).is_err());
+    }
+}

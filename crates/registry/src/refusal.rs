@@ -1,0 +1,156 @@
+//! Why something was not done.
+
+use handfast_id::ParseError;
+use handfast_store::StoreError;
+
+use crate::authority::Role;
+use crate::path::AuthorityPath;
+
+/// Why the registry did not do what was asked. What was refused has left no trace.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The authority exists.
+    #[error("authority {0} exists already")]
+    AuthorityExists(AuthorityPath),
+    /// What is stored is damaged.
+    #[error("{what} is damaged")]
+    Corrupt {
+        /// Which record, version, event or authority.
+        what: String,
+    },
+    /// The principal may not do this.
+    #[error("this needs the role {needs} on {authority}, or on an authority above it")]
+    Denied {
+        /// The role that would be enough.
+        needs: Role,
+        /// The authority on which it would be.
+        authority: AuthorityPath,
+    },
+    /// The name has existed, so it can never be given again.
+    #[error("{id} was assigned before and can never be assigned again{}", by_event(*.event))]
+    Exists {
+        /// The name.
+        id: String,
+        /// The event that first assigned it, for those who may see it.
+        event: Option<u64>,
+    },
+    /// A text is no identifier.
+    #[error("{text}: {source}")]
+    Identifier {
+        /// The text.
+        text: String,
+        /// What is wrong with it.
+        source: ParseError,
+    },
+    /// A value is not one.
+    #[error("value {index}: {problem}")]
+    Value {
+        /// Its index.
+        index: u32,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// There is no such authority here.
+    #[error("authority {0} is not kept here")]
+    NoAuthority(AuthorityPath),
+    /// There is no such name.
+    #[error("{0} is not registered here")]
+    NotFound(String),
+    /// What was asked for goes against the policy of the authority, or against a rule.
+    #[error("{problem}")]
+    Policy {
+        /// A stable code.
+        code: &'static str,
+        /// What goes against what.
+        problem: String,
+    },
+    /// The authority is retired.
+    #[error("authority {0} is retired: its names keep resolving, but nothing new is named")]
+    Retired(AuthorityPath),
+    /// The name is in a state in which this cannot be done.
+    #[error("{id} is {state}: {way_out}")]
+    State {
+        /// The name.
+        id: String,
+        /// Its state.
+        state: &'static str,
+        /// What to do instead.
+        way_out: &'static str,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Refusal {
+    /// A stable kebab-case code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::AuthorityExists(_) => "authority-exists",
+            Self::Corrupt { .. } => "corrupt",
+            Self::Denied { .. } => "denied",
+            Self::Exists { .. } => "exists",
+            Self::Identifier { source, .. } => source.code(),
+            Self::NoAuthority(_) => "no-authority",
+            Self::NotFound(_) => "not-found",
+            Self::Policy { code, .. } => code,
+            Self::Retired(_) => "retired",
+            Self::State { .. } => "state",
+            Self::Store(_) => "store",
+            Self::Value { .. } => "invalid-value",
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Denied { needs, authority } => Some(format!(
+                "someone with role lead or admin can run `handfast authority grant {authority} --to WHO --role {needs}`"
+            )),
+            Self::Exists { .. } => {
+                Some("choose another name, or restore this one if it was withdrawn".into())
+            }
+            Self::Identifier { source, .. } => Some(source.remedy().to_string()),
+            Self::NoAuthority(path) => Some(format!("run `handfast authority create {path}`")),
+            Self::NotFound(_) => {
+                Some("check the spelling, or create it with `handfast name create`".into())
+            }
+            Self::Corrupt { .. } => Some("run `handfast check`, and restore from a backup".into()),
+            Self::Store(StoreError::NoStore { folder }) => Some(format!(
+                "run `handfast --data {} init`, or name the folder with --data",
+                folder.display()
+            )),
+            Self::Store(StoreError::Locked { .. }) => Some("stop the other process first".into()),
+            Self::Store(StoreError::AlreadyExists { .. }) => {
+                Some("name another folder with --data".into())
+            }
+            Self::Store(StoreError::OtherFormat { .. }) => {
+                Some("use the program that made it, or a newer one".into())
+            }
+            Self::Store(StoreError::Full) => Some("make room on the disk and try again".into()),
+            _ => None,
+        }
+    }
+
+    /// Whether the system failed, rather than the answer being no.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Store(_) | Self::Corrupt { .. })
+    }
+
+    pub(crate) fn policy(code: &'static str, problem: impl Into<String>) -> Self {
+        Self::Policy {
+            code,
+            problem: problem.into(),
+        }
+    }
+}
+
+fn by_event(event: Option<u64>) -> String {
+    event
+        .map(|number| format!(", by event {number}"))
+        .unwrap_or_default()
+}

@@ -1,0 +1,131 @@
+//! The registry itself.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use handfast_id::{RuleBook, Rules};
+use handfast_store::Store;
+
+use crate::draft::{Call, Draft};
+use crate::principal::Principal;
+use crate::refusal::Refusal;
+use crate::view::View;
+
+/// Time and chance, which are arguments.
+///
+/// ```
+/// use handfast_registry::World;
+///
+/// let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(0));
+/// ```
+pub struct World {
+    now: Box<dyn Fn() -> u64 + Send + Sync>,
+    random: Box<dyn Fn(&mut [u8]) + Send + Sync>,
+}
+
+impl World {
+    /// A clock in milliseconds since 1970, and a source of random bytes fit for secrets.
+    #[must_use]
+    pub fn new(
+        now: impl Fn() -> u64 + Send + Sync + 'static,
+        random: impl Fn(&mut [u8]) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            now: Box::new(now),
+            random: Box::new(random),
+        }
+    }
+}
+
+/// Authorities, names and events, in a data folder.
+pub struct Registry {
+    store: Store,
+    rules: Arc<RuleBook>,
+    world: World,
+}
+
+impl Registry {
+    /// Makes a registry in a folder that has none.
+    pub fn create(folder: &Path, world: World) -> Result<Self, Refusal> {
+        Ok(Self::with(Store::create(folder)?, world))
+    }
+
+    /// Opens the registry in a folder.
+    pub fn open(folder: &Path, world: World) -> Result<Self, Refusal> {
+        Ok(Self::with(Store::open(folder)?, world))
+    }
+
+    /// Makes a registry in a folder that has none from a backup.
+    pub fn restore(file: &Path, folder: &Path, world: World) -> Result<Self, Refusal> {
+        Ok(Self::with(Store::restore(file, folder)?, world))
+    }
+
+    fn with(store: Store, world: World) -> Self {
+        Self {
+            store,
+            rules: Arc::new(RuleBook::standard()),
+            world,
+        }
+    }
+
+    /// Writes a copy to a new file, while reads and writes go on.
+    pub fn backup(&self, file: &Path) -> Result<(), Refusal> {
+        Ok(self.store.backup(file)?)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.store.folder()
+    }
+
+    /// The rules that hold for all of it; those of its authorities are beside them.
+    #[must_use]
+    pub fn rules(&self) -> &dyn Rules {
+        &*self.rules
+    }
+
+    /// Reads from a snapshot.
+    pub(crate) fn read<T>(
+        &self,
+        read: impl FnOnce(&View<'_>) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        self.store
+            .read(|now| Ok(read(&View::new(now, &self.rules))))?
+    }
+
+    /// Decides a change against the current state, and waits until it is on disk or refused.
+    pub(crate) fn change<T: Send + 'static>(
+        &self,
+        actor: &Principal,
+        decide: impl FnOnce(&mut Draft<'_>) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let mut random = [0; 32];
+        (self.world.random)(&mut random);
+        let call = Call {
+            actor: actor.clone(),
+            time: (self.world.now)(),
+            node: 1,
+            random,
+        };
+        let rules = Arc::clone(&self.rules);
+        self.store.change(move |now| {
+            let mut draft = Draft::begin(View::new(now, &rules), call)?;
+            let done = decide(&mut draft)?;
+            Ok((draft.into_writes(), done))
+        })
+    }
+
+    pub(crate) fn random(&self, bytes: &mut [u8]) {
+        (self.world.random)(bytes);
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry")
+            .field("folder", &self.folder())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,144 @@
+//! What a record may hold.
+
+use handfast_wire::{Codec, Permissions, Ttl, Value};
+
+use crate::refusal::Refusal;
+
+/// The most bytes that the values of a record take: they must fit a message of the protocol.
+const MOST_BYTES: usize = 260_000;
+/// The most values that clients of the protocol take.
+const MOST_VALUES: usize = 2_048;
+
+/// Schemes that run code or stand for anything at all: no redirect should ever go there.
+const REFUSED: [&str; 3] = ["javascript:", "data:", "vbscript:"];
+
+/// Checks the values of a new version and puts them in order. Those that are unchanged keep their time.
+pub(crate) fn settle(
+    old: &[Value<'static>],
+    mut new: Vec<Value<'static>>,
+    timestamp: u32,
+) -> Result<Vec<Value<'static>>, Refusal> {
+    new.sort_by_key(|value| value.index);
+    let mut bytes = 0;
+    let mut last = None;
+    for value in &mut new {
+        check(value)?;
+        if last.replace(value.index) == Some(value.index) {
+            return Err(Refusal::Value {
+                index: value.index,
+                problem: "stands twice",
+            });
+        }
+        let unchanged = old.iter().find(|before| value.is_unchanged_from(before));
+        value.timestamp = unchanged.map_or(timestamp, |before| before.timestamp);
+        bytes += value.to_bytes().len();
+    }
+    if new.len() > MOST_VALUES {
+        return Err(Refusal::policy(
+            "too-many-values",
+            format!("a name has at most {MOST_VALUES} values"),
+        ));
+    }
+    if bytes > MOST_BYTES {
+        return Err(Refusal::policy(
+            "too-large",
+            format!("values take at most {MOST_BYTES} bytes"),
+        ));
+    }
+    Ok(new)
+}
+
+fn check(value: &Value<'_>) -> Result<(), Refusal> {
+    let refuse = |problem| {
+        Err(Refusal::Value {
+            index: value.index,
+            problem,
+        })
+    };
+    if value.index == 0 || value.index > 0x7FFF_FFFF {
+        return refuse("an index is 1 to 2147483647");
+    }
+    if value.value_type.is_empty() {
+        return refuse("has no type");
+    }
+    if value.value_type.eq_ignore_ascii_case("URL") && is_dangerous(&value.data) {
+        return refuse("a URL may not begin with javascript:, data: or vbscript:");
+    }
+    Ok(())
+}
+
+/// Browsers skip white space and control characters in front of, and inside, a scheme.
+fn is_dangerous(url: &[u8]) -> bool {
+    let start: String = url
+        .iter()
+        .filter(|byte| **byte > b' ' && **byte != 0x7F)
+        .take(16)
+        .map(|byte| char::from(byte.to_ascii_lowercase()))
+        .collect();
+    REFUSED.iter().any(|scheme| start.starts_with(scheme))
+}
+
+/// `URL` values at indexes 1, 2, … in order; where another value has an index, the next free one.
+pub(crate) fn urls(urls: &[String], others: &[Value<'static>], ttl: u32) -> Vec<Value<'static>> {
+    let is_free = |index: &u32| others.iter().all(|value| value.index != *index);
+    let mut indexes = (1..).filter(is_free);
+    let mut values = others.to_vec();
+    for url in urls {
+        let Some(index) = indexes.next() else { break };
+        let value = Value::new(index, "URL", url.as_bytes());
+        values.push(
+            Value {
+                ttl: Ttl::Relative(ttl),
+                ..value
+            }
+            .into_owned(),
+        );
+    }
+    values
+}
+
+/// A value as someone gives it: secrets are not for the public unless told otherwise.
+pub(crate) fn given(index: u32, value_type: &str, data: &[u8], ttl: u32) -> Value<'static> {
+    let is_secret = handfast_wire::type_matches(value_type, "HS_SECKEY");
+    let permissions = if is_secret {
+        Permissions::SECRET
+    } else {
+        Permissions::DEFAULT
+    };
+    let value = Value::new(index, value_type, data);
+    Value {
+        permissions,
+        ttl: Ttl::Relative(ttl),
+        ..value
+    }
+    .into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dangerous_urls_are_refused_however_they_are_written() {
+        for url in [
+            "javascript:x",
+            " JavaScript:x",
+            "java\tscript:x",
+            "\u{1}data:x",
+            "VBSCRIPT:x",
+        ] {
+            assert!(is_dangerous(url.as_bytes()), "{url}");
+        }
+        for url in ["https://x/javascript:", "dat:x", "", "mailto:a@b"] {
+            assert!(!is_dangerous(url.as_bytes()), "{url}");
+        }
+    }
+
+    #[test]
+    fn urls_take_the_first_free_indexes() {
+        let others = vec![Value::new(2, "EMAIL", b"a@b").into_owned()];
+        let values = urls(&["u".into(), "v".into()], &others, 60);
+        let indexes: Vec<_> = values.iter().map(|value| value.index).collect();
+        assert_eq!(indexes, [2, 1, 3]);
+    }
+}

@@ -1,0 +1,172 @@
+//! The state as a snapshot shows it, read into the types of the domain.
+
+use std::ops::ControlFlow;
+
+use handfast_id::{
+    CaseRule, HandleProfile, HttpResolver, Identifier, InfoGrammar, NamespaceLookup, Prefix,
+    RuleBook, Rules, UrnProfile, recognise,
+};
+use handfast_store::{Place, Snapshot, Table};
+use serde::de::DeserializeOwned;
+
+use crate::authority::Authority;
+use crate::event::Event;
+use crate::path::AuthorityPath;
+use crate::principal::Principal;
+use crate::record::Record;
+use crate::refusal::Refusal;
+
+/// A snapshot, and the rules that hold in it.
+pub(crate) struct View<'n> {
+    pub(crate) now: &'n Snapshot<'n>,
+    base: &'n RuleBook,
+}
+
+impl<'n> View<'n> {
+    pub(crate) fn new(now: &'n Snapshot<'n>, base: &'n RuleBook) -> Self {
+        Self { now, base }
+    }
+
+    /// Reads what a person, or a program, wrote.
+    pub(crate) fn identify<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
+        match recognise(text, self) {
+            Ok(found) => Ok(found.identifier),
+            Err(source) => Err(Refusal::Identifier {
+                text: text.to_string(),
+                source,
+            }),
+        }
+    }
+
+    /// Reads the path of an authority.
+    pub(crate) fn path(&self, text: &str) -> Result<AuthorityPath, Refusal> {
+        AuthorityPath::parse(text, self).map_err(|source| Refusal::Identifier {
+            text: text.to_string(),
+            source,
+        })
+    }
+
+    pub(crate) fn authority(&self, path: &AuthorityPath) -> Result<Option<Authority>, Refusal> {
+        self.authority_by_key(path.key())
+    }
+
+    pub(crate) fn authority_by_key(&self, key: &str) -> Result<Option<Authority>, Refusal> {
+        self.posted(Table::Authorities, key.as_bytes())
+    }
+
+    /// Something kept in postcard form.
+    pub(crate) fn posted<T: DeserializeOwned>(
+        &self,
+        table: Table,
+        key: &[u8],
+    ) -> Result<Option<T>, Refusal> {
+        let read = self.now.get(&Place::named(table, key), |bytes| {
+            postcard::from_bytes(bytes)
+        })?;
+        read.transpose().map_err(|_| Refusal::Corrupt {
+            what: format!("{} {}", table.name(), String::from_utf8_lossy(key)),
+        })
+    }
+
+    pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, Refusal> {
+        let read = self
+            .now
+            .get(&Place::record(key.as_bytes()), Record::from_bytes)?;
+        read.transpose().map_err(|_| Refusal::Corrupt {
+            what: format!("the record of {key}"),
+        })
+    }
+
+    pub(crate) fn version(&self, key: &str, version: u64) -> Result<Option<Record>, Refusal> {
+        let read = self
+            .now
+            .get(&Place::version(key.as_bytes(), version), Record::from_bytes)?;
+        read.transpose().map_err(|_| Refusal::Corrupt {
+            what: format!("version {version} of {key}"),
+        })
+    }
+
+    /// An event; its leaf hash stands behind it.
+    pub(crate) fn event(&self, number: u64) -> Result<Option<Event>, Refusal> {
+        let read = self.now.get(&Place::event(number), read_event)?;
+        read.map(|event| {
+            event.ok_or_else(|| Refusal::Corrupt {
+                what: format!("event {number}"),
+            })
+        })
+        .transpose()
+    }
+
+    /// The numbers of the events of a name.
+    pub(crate) fn events_of(&self, key: &str) -> Result<Vec<u64>, Refusal> {
+        let mut numbers = Vec::new();
+        let from = Place::event_of(key.as_bytes(), 0);
+        self.now.scan(&from, &mut |place, _| {
+            if place.name() != key.as_bytes() {
+                // Long names of one beginning stand by their digests: others may come between.
+                return if key.len() < 448 {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                };
+            }
+            numbers.extend(place.number());
+            ControlFlow::Continue(())
+        })?;
+        Ok(numbers)
+    }
+
+    /// Who an opaque id is.
+    pub(crate) fn actor(&self, id: &[u8; 16]) -> Result<Option<Principal>, Refusal> {
+        self.posted(Table::Actors, &[b"id:", &id[..]].concat())
+    }
+}
+
+/// The bytes of an event and its leaf hash, as they are kept together.
+pub(crate) fn with_leaf(event: &Event) -> Vec<u8> {
+    let mut bytes = event.to_bytes();
+    let leaf = Event::leaf(&bytes);
+    bytes.extend(leaf);
+    bytes
+}
+
+/// Reads an event back, if the bytes are those that were written.
+pub(crate) fn read_event(bytes: &[u8]) -> Option<Event> {
+    let (bytes, leaf) = bytes.split_last_chunk::<32>()?;
+    (Event::leaf(bytes) == *leaf).then(|| Event::from_bytes(bytes).ok())?
+}
+
+/// The rules of the authorities that are kept here, and beside them those that hold everywhere. An
+/// authority that cannot be read has the rules of one that is not there; whoever needs it hears that it
+/// is damaged.
+impl Rules for View<'_> {
+    fn case_rule(&self, prefix: &Prefix<'_>) -> CaseRule {
+        match self.authority(&AuthorityPath::of_prefix(prefix)) {
+            Ok(Some(authority)) => authority.policy.case_rule(),
+            _ => self.base.case_rule(prefix),
+        }
+    }
+
+    fn handle_profile(&self, prefix: &Prefix<'_>) -> HandleProfile {
+        match self.authority(&AuthorityPath::of_prefix(prefix)) {
+            Ok(Some(authority)) => authority.policy.profile(),
+            _ => self.base.handle_profile(prefix),
+        }
+    }
+
+    fn urn_profile(&self, nid: &str) -> Option<&UrnProfile> {
+        self.base.urn_profile(nid)
+    }
+
+    fn info_grammar(&self) -> InfoGrammar {
+        self.base.info_grammar()
+    }
+
+    fn namespace(&self, name: &str) -> NamespaceLookup<'_> {
+        self.base.namespace(name)
+    }
+
+    fn resolvers(&self) -> &[HttpResolver] {
+        self.base.resolvers()
+    }
+}

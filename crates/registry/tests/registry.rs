@@ -1,0 +1,824 @@
+//! What the registry promises, tried as a user of the library would.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use handfast_registry::{
+    Action, AuthorityChange, Edit, Moment, NewAuthority, NewName, Persistence, Principal, Refusal,
+    Registry, Role, State, Style, World,
+};
+use handfast_wire::{Admin, AdminPermissions, Codec, Reference, ValueList};
+
+const OPERATOR: Principal = Principal::Operator;
+
+/// A clock that ticks a second each time it is asked, and random bytes that differ each time.
+fn world() -> World {
+    let clock = AtomicU64::new(1_800_000_000_000);
+    let chance = AtomicU64::new(1);
+    World::new(
+        move || clock.fetch_add(1_000, Ordering::Relaxed),
+        move |bytes| {
+            let draw = chance.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+            bytes
+                .iter_mut()
+                .zip(draw.iter().cycle())
+                .for_each(|(byte, d)| *byte = *d);
+        },
+    )
+}
+
+struct Scene {
+    registry: Registry,
+    folder: tempfile::TempDir,
+}
+
+impl std::ops::Deref for Scene {
+    type Target = Registry;
+
+    fn deref(&self) -> &Registry {
+        &self.registry
+    }
+}
+
+fn scene() -> Scene {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::create(&folder.path().join("data"), world()).unwrap();
+    Scene { registry, folder }
+}
+
+fn authority(registry: &Registry, path: &str) {
+    registry
+        .create_authority(&OPERATOR, path, NewAuthority::default())
+        .unwrap();
+}
+
+fn name(registry: &Registry, id: &str) {
+    registry
+        .create_name(&OPERATOR, id, NewName::urls(&["https://example.org/"]))
+        .unwrap();
+}
+
+fn account(name: &str) -> Principal {
+    Principal::parse(name).unwrap()
+}
+
+fn code<T: std::fmt::Debug>(outcome: Result<T, Refusal>) -> &'static str {
+    outcome.unwrap_err().code()
+}
+
+#[test]
+fn hdl_7_urn_7_a_name_that_existed_is_never_given_again_in_any_spelling() {
+    let scene = scene();
+    authority(&scene, "20.1000");
+    name(&scene, "20.1000/Abc");
+    scene
+        .withdraw_name(&OPERATOR, "20.1000/Abc", "wrong", None)
+        .unwrap();
+    for spelling in [
+        "20.1000/Abc",
+        "20.1000/ABC",
+        "hdl:20.1000/abc",
+        "hdl://20.1000/%41bc",
+        "info:hdl/20.1000/abc",
+        "https://hdl.handle.net/20.1000/abc",
+    ] {
+        match scene.create_name(&OPERATOR, spelling, NewName::default()) {
+            Err(Refusal::Exists { event: Some(3), .. }) => {}
+            other => panic!("{spelling}: {other:?}"),
+        }
+    }
+    let file = scene.folder.path().join("backup");
+    scene.backup(&file).unwrap();
+    let restored =
+        Registry::restore(&file, &scene.folder.path().join("restored"), world()).unwrap();
+    assert_eq!(
+        code(restored.create_name(&OPERATOR, "20.1000/ABC", NewName::default())),
+        "exists"
+    );
+}
+
+#[test]
+fn hdl_6_case_follows_the_authority() {
+    let scene = scene();
+    let change = AuthorityChange {
+        case_sensitive: Some(true),
+        ..AuthorityChange::default()
+    };
+    let sensitive = NewAuthority {
+        change,
+        ..NewAuthority::default()
+    };
+    scene
+        .create_authority(&OPERATOR, "20.2", sensitive.clone())
+        .unwrap();
+    name(&scene, "20.2/a");
+    name(&scene, "20.2/A");
+    assert_eq!(
+        scene.show(&OPERATOR, "20.2/A").unwrap().record.text,
+        "20.2/A"
+    );
+    assert_eq!(
+        code(scene.create_authority(&OPERATOR, "10.5", sensitive)),
+        "always-insensitive"
+    );
+    // What names are looked up by cannot change once there are names.
+    let fold = AuthorityChange {
+        case_sensitive: Some(false),
+        ..AuthorityChange::default()
+    };
+    assert_eq!(
+        code(scene.change_authority(&OPERATOR, "20.2", fold)),
+        "case-fixed"
+    );
+}
+
+#[test]
+fn urn_5_roles_hold_below_and_nowhere_else() {
+    let scene = scene();
+    for path in [
+        "urn:urn-3",
+        "urn:urn-3:HUL",
+        "urn:urn-3:HUL2",
+        "urn:urn-3:HUL.OIS",
+    ] {
+        authority(&scene, path);
+    }
+    let (ann, bob) = (account("ann"), account("bob"));
+    scene
+        .grant(&OPERATOR, "urn:urn-3:HUL", &ann, Role::Lead)
+        .unwrap();
+    scene
+        .create_authority(&ann, "urn:urn-3:HUL.OIS.X", NewAuthority::default())
+        .unwrap();
+    scene
+        .create_name(&ann, "urn:urn-3:HUL.OIS.X:Home", NewName::default())
+        .unwrap();
+    scene
+        .grant(&ann, "urn:urn-3:HUL.OIS", &bob, Role::Write)
+        .unwrap();
+
+    scene
+        .create_name(&bob, "urn:urn-3:hul.ois:b", NewName::default())
+        .unwrap();
+    for id in ["urn:urn-3:HUL:b", "urn:urn-3:HUL2:b"] {
+        match scene.create_name(&bob, id, NewName::default()) {
+            Err(Refusal::Denied {
+                needs: Role::Write,
+                authority,
+            }) => {
+                assert!(id.starts_with(&authority.to_string()));
+            }
+            other => panic!("{id}: {other:?}"),
+        }
+    }
+    let refused = scene.grant(&bob, "urn:urn-3:HUL.OIS", &account("eve"), Role::Read);
+    assert!(
+        matches!(
+            refused,
+            Err(Refusal::Denied {
+                needs: Role::Lead,
+                ..
+            })
+        ),
+        "{refused:?}"
+    );
+    let orphan = scene.create_authority(&ann, "urn:urn-3:HUL.NO.X", NewAuthority::default());
+    assert_eq!(code(orphan), "no-authority");
+    // The root holds no names.
+    assert_eq!(
+        code(scene.create_name(&OPERATOR, "urn:urn-3:NOBODY:x", NewName::default())),
+        "no-authority"
+    );
+}
+
+#[test]
+fn hdl_2_a_parent_created_later_gains_no_rights() {
+    let scene = scene();
+    authority(&scene, "20.500.1");
+    authority(&scene, "20.500");
+    let ann = account("ann");
+    scene.grant(&OPERATOR, "20.500", &ann, Role::Admin).unwrap();
+    assert_eq!(
+        code(scene.create_name(&ann, "20.500.1/x", NewName::default())),
+        "denied"
+    );
+    scene
+        .create_authority(&ann, "20.500.2", NewAuthority::default())
+        .unwrap();
+    scene
+        .create_name(&ann, "20.500.2/x", NewName::default())
+        .unwrap();
+    assert_eq!(
+        code(scene.create_authority(&ann, "30", NewAuthority::default())),
+        "operator-only"
+    );
+}
+
+#[test]
+fn rights_are_those_of_the_table() {
+    let table = include_str!("rights.csv");
+    let mut lines = table.lines().filter(|line| !line.starts_with('#'));
+    let roles: Vec<&str> = lines.next().unwrap().split(',').skip(2).collect();
+    let mut cells = 0;
+    for line in lines {
+        let (operation, rest) = line.split_once(',').unwrap();
+        let (state, rest) = rest.split_once(',').unwrap();
+        for (role, expected) in roles.iter().zip(rest.split(',')) {
+            let got = try_it(operation, state, role.parse().ok());
+            assert_eq!(got, expected, "{operation} on {state} by {role}");
+            cells += 1;
+        }
+    }
+    assert_eq!(cells, 160);
+}
+
+/// Sets a stage for one cell of the table and tries the operation.
+fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let who = account("someone");
+    if let Some(role) = role {
+        scene.grant(&OPERATOR, "20.1", &who, role).unwrap();
+    }
+    let id = "20.1/x";
+    if state != "none" {
+        let reserve = state == "reserved";
+        scene
+            .create_name(
+                &OPERATOR,
+                id,
+                NewName {
+                    reserve,
+                    ..NewName::default()
+                },
+            )
+            .unwrap();
+    }
+    if state == "withdrawn" {
+        scene.withdraw_name(&OPERATOR, id, "gone", None).unwrap();
+    }
+    let admin = || {
+        let administrator = Reference::new("20.1/admin", 300);
+        let admin = Admin {
+            permissions: AdminPermissions::ALL,
+            administrator,
+        };
+        vec![(100, "HS_ADMIN".to_string(), admin.to_bytes())]
+    };
+    let url = || Edit::Urls(vec!["https://example.org/".into()]);
+    let grant = |role| scene.grant(&who, "20.1", &account("friend"), role);
+    let change = |change| scene.change_authority(&who, "20.1", change);
+    let outcome = match operation {
+        "show" => scene.show(&who, id).map(|_| ()),
+        "create" => scene.create_name(&who, id, NewName::default()).map(|_| ()),
+        "reserve" => scene
+            .create_name(
+                &who,
+                id,
+                NewName {
+                    reserve: true,
+                    ..NewName::default()
+                },
+            )
+            .map(|_| ()),
+        "create with admin" => scene
+            .create_name(
+                &who,
+                id,
+                NewName {
+                    values: admin(),
+                    ..NewName::default()
+                },
+            )
+            .map(|_| ()),
+        "edit" => scene.edit_name(&who, id, url()).map(|_| ()),
+        "edit admin" => scene.edit_name(&who, id, Edit::Put(admin())).map(|_| ()),
+        "activate" => scene.activate_name(&who, id).map(|_| ()),
+        "withdraw" => scene.withdraw_name(&who, id, "gone", None).map(|_| ()),
+        "restore" => scene.restore_name(&who, id).map(|_| ()),
+        "transfer" => scene
+            .transfer_name(&who, id, &account("friend"))
+            .map(|_| ()),
+        "erase" => scene.erase_name(&who, id),
+        "grant read" => grant(Role::Read),
+        "grant lead" => grant(Role::Lead),
+        "grant admin" => grant(Role::Admin),
+        "create child" => scene
+            .create_authority(&who, "20.1.1", NewAuthority::default())
+            .map(|_| ()),
+        "set pattern" => change(AuthorityChange {
+            pattern: Some(Some("x".into())),
+            ..Default::default()
+        }),
+        "set ttl" => change(AuthorityChange {
+            default_ttl: Some(60),
+            ..Default::default()
+        }),
+        other => panic!("unknown operation {other}"),
+    };
+    outcome.map_or_else(|refusal| refusal.code(), |()| "ok")
+}
+
+#[test]
+fn the_protocol_grants_what_hs_admin_says_and_no_more() {
+    use AdminPermissions as P;
+    let scene = scene();
+    authority(&scene, "20.1");
+    let admin = |permissions, handle: &'static str, index| {
+        Admin {
+            permissions,
+            administrator: Reference::new(handle, index),
+        }
+        .to_bytes()
+    };
+    let group = ValueList(vec![Reference::new("20.1/ann", 300)]).to_bytes();
+    let record = Edit::Put(vec![
+        (
+            100,
+            "HS_ADMIN".into(),
+            admin(P::ADD_HANDLE, "20.1/group", 200),
+        ),
+        (
+            101,
+            "HS_ADMIN".into(),
+            admin(P::DELETE_HANDLE, "20.1/ann", 300),
+        ),
+    ]);
+    scene.edit_name(&OPERATOR, "0.NA/20.1", record).unwrap();
+    let values = vec![(200, "HS_VLIST".to_string(), group)];
+    scene
+        .create_name(
+            &OPERATOR,
+            "20.1/group",
+            NewName {
+                values,
+                ..NewName::default()
+            },
+        )
+        .unwrap();
+
+    // A member of the group may create; nobody else may.
+    let ann = Principal::parse("300:20.1/ann").unwrap();
+    let own = vec![(
+        100,
+        "HS_ADMIN".to_string(),
+        admin(P::MODIFY_VALUE | P::DELETE_HANDLE, "20.1/ann", 0),
+    )];
+    let values = [own, vec![(1, "URL".into(), b"https://a".to_vec())]].concat();
+    scene
+        .create_name(
+            &ann,
+            "20.1/new",
+            NewName {
+                values,
+                ..NewName::default()
+            },
+        )
+        .unwrap();
+    for other in ["301:20.1/ann", "300:20.1/ANN", "300:20.1/bob", "ann"] {
+        let other = Principal::parse(other).unwrap();
+        assert_eq!(
+            code(scene.create_name(&other, "20.1/y", NewName::default())),
+            "denied"
+        );
+    }
+    // The prefix owner has no rights over existing handles; their own HS_ADMIN does.
+    let change = |text: &str| Edit::Put(vec![(1, "URL".into(), text.as_bytes().to_vec())]);
+    scene
+        .edit_name(&ann, "20.1/new", change("https://b"))
+        .unwrap();
+    assert_eq!(
+        code(scene.edit_name(&ann, "20.1/new", Edit::Remove(vec![1]))),
+        "denied"
+    );
+    assert_eq!(
+        code(scene.edit_name(&ann, "20.1/group", change("https://c"))),
+        "denied"
+    );
+    scene.withdraw_name(&ann, "20.1/new", "done", None).unwrap();
+}
+
+#[test]
+fn roles_of_identities_are_shown_but_never_read_back() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let ann = Principal::parse("300:20.1/ann").unwrap();
+    scene.grant(&OPERATOR, "20.1", &ann, Role::Write).unwrap();
+    let shown = scene.show(&OPERATOR, "0.NA/20.1").unwrap().record;
+    let value = shown
+        .values
+        .iter()
+        .find(|value| value.is_type("HS_ADMIN"))
+        .unwrap();
+    assert_eq!(
+        Admin::from_bytes(&value.data)
+            .unwrap()
+            .administrator
+            .to_string(),
+        "300:20.1/ann"
+    );
+    scene.revoke(&OPERATOR, "20.1", &ann).unwrap();
+    assert!(
+        scene
+            .show(&OPERATOR, "0.NA/20.1")
+            .unwrap()
+            .record
+            .values
+            .is_empty()
+    );
+    assert_eq!(
+        code(scene.create_name(&ann, "20.1/x", NewName::default())),
+        "denied"
+    );
+}
+
+#[test]
+fn urn_8_local_policy_comes_after_the_grammar_and_is_copied_to_children() {
+    let scene = scene();
+    authority(&scene, "urn:urn-3");
+    authority(&scene, "urn:urn-3:HUL");
+    let change = AuthorityChange {
+        pattern: Some(Some("[a-z]+".into())),
+        approval: Some(true),
+        ..AuthorityChange::default()
+    };
+    scene
+        .change_authority(&OPERATOR, "urn:urn-3:HUL", change)
+        .unwrap();
+    authority(&scene, "urn:urn-3:HUL.OIS");
+    assert_eq!(
+        code(scene.create_name(&OPERATOR, "urn:urn-3:HUL.OIS:a/b", NewName::default())),
+        "bad-character"
+    );
+    assert_eq!(
+        code(scene.create_name(&OPERATOR, "urn:urn-3:HUL.OIS:123", NewName::default())),
+        "pattern"
+    );
+    let ann = account("ann");
+    scene
+        .grant(&OPERATOR, "urn:urn-3:HUL.OIS", &ann, Role::Write)
+        .unwrap();
+    let shown = scene
+        .create_name(&ann, "urn:urn-3:HUL.OIS:abc", NewName::default())
+        .unwrap();
+    assert_eq!(shown.record.state, State::Reserved);
+    assert_eq!(
+        code(scene.activate_name(&ann, "urn:urn-3:HUL.OIS:abc")),
+        "denied"
+    );
+    scene
+        .activate_name(&OPERATOR, "urn:urn-3:HUL.OIS:abc")
+        .unwrap();
+    // URN-3, URN-7: no case rule of its own, never erasable.
+    let erasable = AuthorityChange {
+        persistence: Some(Persistence::Erasable),
+        ..Default::default()
+    };
+    assert_eq!(
+        code(scene.change_authority(&OPERATOR, "urn:urn-3:HUL", erasable)),
+        "permanent"
+    );
+}
+
+#[test]
+fn urn_5_an_authority_can_be_asked_for() {
+    let scene = scene();
+    authority(&scene, "urn:urn-3");
+    authority(&scene, "urn:urn-3:HUL");
+    let (ann, lead) = (account("ann"), account("lead"));
+    scene
+        .grant(&OPERATOR, "urn:urn-3:HUL", &lead, Role::Lead)
+        .unwrap();
+    scene
+        .request_authority(&ann, "urn:urn-3:HUL.A", NewAuthority::default())
+        .unwrap();
+    assert_eq!(
+        code(scene.create_name(&ann, "urn:urn-3:HUL.A:x", NewName::default())),
+        "not-approved"
+    );
+    assert_eq!(
+        code(scene.approve_authority(&ann, "urn:urn-3:HUL.A")),
+        "denied"
+    );
+    scene.approve_authority(&lead, "urn:urn-3:HUL.A").unwrap();
+    scene
+        .create_name(&ann, "urn:urn-3:HUL.A:x", NewName::default())
+        .unwrap();
+    scene
+        .request_authority(&ann, "urn:urn-3:HUL.B", NewAuthority::default())
+        .unwrap();
+    scene.decline_authority(&lead, "urn:urn-3:HUL.B").unwrap();
+    assert_eq!(
+        code(scene.authority("urn:urn-3:HUL.B").map(|_| ())),
+        "no-authority"
+    );
+    // Retiring keeps names and the path.
+    scene.retire_authority(&lead, "urn:urn-3:HUL.A").unwrap();
+    assert_eq!(
+        code(scene.create_name(&ann, "urn:urn-3:HUL.A:y", NewName::default())),
+        "retired"
+    );
+    assert_eq!(
+        scene.show(&ann, "urn:urn-3:HUL.A:x").unwrap().record.state,
+        State::Active
+    );
+    let again = scene.create_authority(&lead, "urn:urn-3:HUL.A", NewAuthority::default());
+    assert_eq!(code(again), "authority-exists");
+}
+
+#[test]
+fn cid_11_paths_under_a_cordra_authority_are_in_uppercase() {
+    let scene = scene();
+    let change = AuthorityChange {
+        cordra: Some(true),
+        ..AuthorityChange::default()
+    };
+    let cordra = NewAuthority {
+        change,
+        ..NewAuthority::default()
+    };
+    scene
+        .create_authority(&OPERATOR, "100.102", cordra)
+        .unwrap();
+    let lower = "hdl:100.102/f58fb49eb1f848f0a606e84cef294be5";
+    name(&scene, lower);
+    let shown = scene
+        .show(&OPERATOR, "100.102/F58FB49EB1F848f0A606E84CEF294BE5?q#f")
+        .unwrap();
+    assert_eq!(
+        shown.record.text,
+        "100.102/F58FB49EB1F848F0A606E84CEF294BE5"
+    );
+    assert_eq!(
+        code(scene.create_name(&OPERATOR, "100.102/x", NewName::default())),
+        "not-cordra"
+    );
+    let sensitive = AuthorityChange {
+        case_sensitive: Some(true),
+        ..AuthorityChange::default()
+    };
+    assert!(
+        scene
+            .change_authority(&OPERATOR, "100.102", sensitive)
+            .is_err()
+    );
+}
+
+#[test]
+fn urn_9_urls_keep_their_order_and_versions_are_kept() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let urls = ["https://z", "https://a", "https://m"];
+    scene
+        .create_name(&OPERATOR, "20.1/x", NewName::urls(&urls))
+        .unwrap();
+    let shown = scene.show(&OPERATOR, "20.1/x").unwrap();
+    let data: Vec<_> = shown
+        .record
+        .values
+        .iter()
+        .map(|value| value.data.to_vec())
+        .collect();
+    assert_eq!(data, urls.map(|url| url.as_bytes().to_vec()));
+    scene
+        .edit_name(&OPERATOR, "20.1/x", Edit::Urls(vec!["https://new".into()]))
+        .unwrap();
+    scene
+        .withdraw_name(&OPERATOR, "20.1/x", "moved", Some("20.1/y"))
+        .unwrap();
+
+    let history = scene.history(&OPERATOR, "20.1/x").unwrap();
+    let actions: Vec<_> = history.iter().map(|entry| entry.event.action).collect();
+    assert_eq!(actions, [Action::Create, Action::Change, Action::Withdraw]);
+    assert!(history.iter().all(|entry| entry.who == Some(OPERATOR)));
+    assert!(history.iter().all(|entry| entry.version.is_some()));
+    let created = history[0].event.clone();
+    for moment in [Moment::Event(created.number), Moment::Time(created.time)] {
+        let then = scene.show_at(&OPERATOR, "20.1/x", moment).unwrap();
+        assert_eq!(then.record.values.len(), 3);
+        assert_eq!(then.record.state, State::Active);
+    }
+    assert_eq!(
+        code(
+            scene
+                .show_at(&OPERATOR, "20.1/x", Moment::Event(1))
+                .map(|_| ())
+        ),
+        "not-yet"
+    );
+}
+
+#[test]
+fn a_reserved_name_does_not_leak() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let (ann, eve) = (account("ann"), account("eve"));
+    scene.grant(&OPERATOR, "20.1", &ann, Role::Write).unwrap();
+    authority(&scene, "20.2");
+    scene.grant(&OPERATOR, "20.2", &eve, Role::Write).unwrap();
+    scene
+        .create_name(
+            &ann,
+            "20.1/x",
+            NewName {
+                reserve: true,
+                ..NewName::default()
+            },
+        )
+        .unwrap();
+    assert_eq!(code(scene.show(&eve, "20.1/x").map(|_| ())), "not-found");
+    assert_eq!(code(scene.history(&eve, "20.1/x").map(|_| ())), "not-found");
+    let history = scene.history(&ann, "20.1/x").unwrap();
+    assert!(matches!(
+        history[0].event.subject,
+        handfast_registry::Subject::Hidden(_)
+    ));
+    scene.activate_name(&ann, "20.1/x").unwrap();
+    let history = scene.history(&eve, "20.1/x").unwrap();
+    assert!(
+        matches!(&history[1].event.subject, handfast_registry::Subject::Opened { key, .. } if key == "hdl:20.1/X")
+    );
+    assert!(
+        history.iter().all(|entry| entry.who.is_none()),
+        "who acted is for those with a role"
+    );
+}
+
+#[test]
+fn erasable_names_can_be_given_again() {
+    let scene = scene();
+    let change = AuthorityChange {
+        persistence: Some(Persistence::Erasable),
+        ..Default::default()
+    };
+    scene
+        .create_authority(
+            &OPERATOR,
+            "20.9",
+            NewAuthority {
+                change,
+                ..Default::default()
+            },
+        )
+        .unwrap();
+    name(&scene, "20.9/x");
+    scene
+        .edit_name(&OPERATOR, "20.9/x", Edit::Urls(vec!["https://2".into()]))
+        .unwrap();
+    scene.erase_name(&OPERATOR, "20.9/x").unwrap();
+    assert_eq!(
+        code(scene.show(&OPERATOR, "20.9/x").map(|_| ())),
+        "not-found"
+    );
+    name(&scene, "20.9/x");
+    assert!(scene.check().unwrap().problems.is_empty());
+}
+
+#[test]
+fn hdl_9_a_name_can_be_handed_to_anybody() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    name(&scene, "20.1/x");
+    let ann = account("ann");
+    scene.transfer_name(&OPERATOR, "20.1/x", &ann).unwrap();
+    scene
+        .edit_name(&ann, "20.1/x", Edit::Urls(vec!["https://2".into()]))
+        .unwrap();
+    assert_eq!(
+        code(scene.create_name(&ann, "20.1/y", NewName::default())),
+        "denied"
+    );
+}
+
+#[test]
+fn bad_values_are_refused_and_leave_no_trace() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let before = scene.check().unwrap().events;
+    let put = |index, value_type: &str, data: &[u8]| NewName {
+        values: vec![(index, value_type.to_string(), data.to_vec())],
+        ..NewName::default()
+    };
+    for new in [
+        put(0, "URL", b"x"),
+        put(1, "", b"x"),
+        put(1, "URL", b" JAVASCRIPT:alert(1)"),
+    ] {
+        assert_eq!(
+            code(scene.create_name(&OPERATOR, "20.1/x", new)),
+            "invalid-value"
+        );
+    }
+    assert_eq!(scene.check().unwrap().events, before);
+    let twice = vec![(5, "A".to_string(), vec![]), (5, "B".to_string(), vec![])];
+    let new = NewName {
+        values: twice,
+        ..NewName::default()
+    };
+    assert_eq!(
+        code(scene.create_name(&OPERATOR, "20.1/x", new)),
+        "invalid-value"
+    );
+    let secret = scene
+        .create_name(&OPERATOR, "20.1/s", put(300, "HS_SECKEY", b"secret"))
+        .unwrap();
+    assert_eq!(secret.record.values[0].permissions.to_string(), "1100");
+}
+
+#[test]
+fn names_of_every_kind_and_length() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let longest = format!("20.1/{}", "x".repeat(2_043));
+    let long = format!("20.1/{}", "y".repeat(600));
+    for id in [
+        longest.as_str(),
+        &long,
+        "20.1/a/b?c#d%",
+        "20.1/中文",
+        "20.1/اسم",
+    ] {
+        name(&scene, id);
+        assert_eq!(scene.show(&OPERATOR, id).unwrap().record.text, id);
+        scene.withdraw_name(&OPERATOR, id, "test", None).unwrap();
+        assert_eq!(scene.history(&OPERATOR, id).unwrap().len(), 2);
+    }
+    let check = scene.check().unwrap();
+    assert!(check.problems.is_empty(), "{:?}", check.problems);
+    assert_eq!(
+        code(scene.create_authority(&OPERATOR, "api", NewAuthority::default())),
+        "reserved-prefix"
+    );
+}
+
+#[test]
+fn minting_never_gives_a_name_that_existed() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    name(&scene, "20.1/2");
+    let mut ids = Vec::new();
+    let sequence: Style = "sequence".parse().unwrap();
+    let urls = ["https://example.org/{name}".to_string()];
+    for _ in 0..2 {
+        scene
+            .mint(&OPERATOR, "20.1", Some(&sequence), 3, &urls, |minted| {
+                assert_eq!(
+                    minted.urls,
+                    [format!("https://example.org/{}", &minted.id[5..])]
+                );
+                ids.push(minted.id);
+                Ok(())
+            })
+            .unwrap();
+    }
+    assert_eq!(
+        ids,
+        ["20.1/1", "20.1/3", "20.1/4", "20.1/5", "20.1/6", "20.1/7"]
+    );
+    let mut random = std::collections::BTreeSet::new();
+    for style in ["random:12", "uuid", "guid"] {
+        let style: Style = style.parse().unwrap();
+        scene
+            .mint(&OPERATOR, "20.1", Some(&style), 600, &[], |minted| {
+                assert!(random.insert(minted.id));
+                Ok(())
+            })
+            .unwrap();
+    }
+    assert_eq!(random.len(), 1_800);
+}
+
+#[test]
+fn concurrent_writers_never_share_a_name() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let registry = Arc::new(scene.registry);
+    let writers: Vec<_> = (0..8)
+        .map(|_| {
+            let registry = Arc::clone(&registry);
+            thread::spawn(move || {
+                let create = |n: u32| {
+                    registry
+                        .create_name(&OPERATOR, &format!("20.1/{n}"), NewName::default())
+                        .is_ok()
+                };
+                (0..40).filter(|n| create(*n)).count()
+            })
+        })
+        .collect();
+    let created: usize = writers
+        .into_iter()
+        .map(|writer| writer.join().unwrap())
+        .sum();
+    assert_eq!(created, 40);
+    let check = registry.check().unwrap();
+    assert!(check.problems.is_empty());
+    assert_eq!(check.events, 2 + 40);
+}
