@@ -7,6 +7,8 @@ use std::process::ExitCode;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Done,
+    /// The system failed, and that has been said.
+    Failed,
     /// Refused, not found, denied, a bad line.
     No,
 }
@@ -16,6 +18,7 @@ pub(crate) fn code(outcome: anyhow::Result<Answer>) -> ExitCode {
     match outcome {
         Ok(Answer::Done) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
+        Ok(Answer::Failed) => ExitCode::from(3),
         Err(error) => {
             // If standard error is gone too there is nobody left to tell.
             let _ = writeln!(io::stderr(), "error: {error:#}");

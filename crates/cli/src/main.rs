@@ -1,13 +1,22 @@
 //! Handfast: one program that registers, administers and resolves persistent identifiers.
 
+mod authority;
+mod demo;
 mod exit;
+mod folder;
 mod inspect;
 mod lines;
+mod mint;
+mod name;
+mod output;
+mod user;
 mod view;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::folder::Data;
 
 /// Keeps and resolves persistent identifiers: handles, DOIs, CORDRA identifiers, info URIs, URNs and
 /// ARKs.
@@ -16,6 +25,8 @@ use clap::{Parser, Subcommand};
 #[derive(Parser)]
 #[command(name = "handfast", version, about, max_term_width = 100)]
 struct Cli {
+    #[command(flatten)]
+    data: Data,
     #[command(subcommand)]
     command: Command,
 }
@@ -24,11 +35,39 @@ struct Cli {
 enum Command {
     /// Say what an identifier is: its parts, canonical form and other spellings
     Inspect(inspect::Inspect),
+    /// Make a data folder
+    Init(folder::Init),
+    /// Prefixes and naming authorities: create, delegate, grant, retire
+    #[command(subcommand)]
+    Authority(authority::Command),
+    /// Names: create, show, change, withdraw, history
+    #[command(subcommand)]
+    Name(name::Command),
+    /// Make new names, one or a million
+    Mint(mint::Mint),
+    /// Accounts, to which roles can be granted
+    #[command(subcommand)]
+    User(user::Command),
+    /// Copy the data folder to a file, while it is in use or not
+    Backup(folder::Backup),
+    /// Make a data folder from a backup
+    Restore(folder::Restore),
+    /// Read everything that is kept and compare it with the events that made it
+    Check(folder::Check),
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let Cli { data, command } = Cli::parse();
+    let outcome = match command {
         Command::Inspect(command) => command.run(),
+        Command::Init(command) => command.run(&data),
+        Command::Authority(command) => command.run(&data),
+        Command::Name(command) => command.run(&data),
+        Command::Mint(command) => command.run(&data),
+        Command::User(command) => command.run(&data),
+        Command::Backup(command) => command.run(&data),
+        Command::Restore(command) => command.run(&data),
+        Command::Check(command) => command.run(&data),
     };
     exit::code(outcome)
 }

@@ -135,7 +135,7 @@ fn explanation(out: &mut impl Write, input: &str, steps: &[Explanation]) -> io::
 
 /// Outside text for a terminal: what is invisible, or would move the cursor or turn the line round, is
 /// shown by its number.
-struct Shown<'a>(&'a str);
+pub(crate) struct Shown<'a>(pub(crate) &'a str);
 
 impl Shown<'_> {
     /// How many columns it takes.

@@ -218,31 +218,42 @@ impl Registry {
         role: Role,
     ) -> Result<(), Refusal> {
         let to = to.clone();
-        self.change_grants(who, path, role, Action::Grant, move |draft, grants| {
+        self.change_grants(who, path, Action::Grant, move |draft, grants| {
             draft.ensure_account(&to)?;
+            // Lowering someone's role takes the right to give the one they had.
+            let before = grants
+                .iter()
+                .find(|grant| grant.to == to)
+                .map(|grant| grant.role);
             grants.retain(|grant| grant.to != to);
             grants.push(Grant { to, role });
-            Ok(())
+            Ok(before.map_or(role, |before| before.max(role)))
         })
     }
 
-    /// Revokes whatever role someone was granted there.
-    pub fn revoke(&self, who: &Principal, path: &str, from: &Principal) -> Result<(), Refusal> {
-        let (path, from) = (path.to_string(), from.clone());
-        let role = self.read(|view| {
-            let authority = view.kept(&view.path(&path)?)?;
-            let found = authority
-                .grants
+    /// Revokes the role that someone was granted there; with `role`, only if it is that one.
+    pub fn revoke(
+        &self,
+        who: &Principal,
+        path: &str,
+        from: &Principal,
+        role: Option<Role>,
+    ) -> Result<(), Refusal> {
+        let from = from.clone();
+        self.change_grants(who, path, Action::Revoke, move |_, grants| {
+            let is_meant =
+                |grant: &Grant| grant.to == from && role.is_none_or(|role| role == grant.role);
+            let Some(found) = grants
                 .iter()
-                .find(|grant| grant.to == from)
-                .map(|grant| grant.role);
-            found
-                .ok_or_else(|| Refusal::policy("no-grant", format!("{from} has no role on {path}")))
-        })?;
-        let from_again = from.clone();
-        self.change_grants(who, &path, role, Action::Revoke, move |_, grants| {
-            grants.retain(|grant| grant.to != from_again);
-            Ok(())
+                .find(|grant| is_meant(grant))
+                .map(|grant| grant.role)
+            else {
+                let problem =
+                    format!("{from} has no such role there; a role above is revoked above");
+                return Err(Refusal::policy("no-grant", problem));
+            };
+            grants.retain(|grant| !is_meant(grant));
+            Ok(found)
         })
     }
 
@@ -254,38 +265,34 @@ impl Registry {
         to: &Principal,
     ) -> Result<(), Refusal> {
         let to = to.clone();
-        self.change_grants(
-            who,
-            path,
-            Role::Admin,
-            Action::Grant,
-            move |draft, grants| {
-                draft.ensure_account(&to)?;
-                grants.retain(|grant| grant.to != to && grant.role != Role::Admin);
-                grants.push(Grant {
-                    to,
-                    role: Role::Admin,
-                });
-                Ok(())
-            },
-        )
+        self.change_grants(who, path, Action::Grant, move |draft, grants| {
+            draft.ensure_account(&to)?;
+            grants.retain(|grant| grant.to != to && grant.role != Role::Admin);
+            grants.push(Grant {
+                to,
+                role: Role::Admin,
+            });
+            Ok(Role::Admin)
+        })
     }
 
+    /// Changes grants; `change` says the highest role that it touches, which whoever asks must be able to
+    /// give: a `lead` up to `lead`, an `admin` all.
     fn change_grants(
         &self,
         who: &Principal,
         path: &str,
-        role: Role,
         action: Action,
-        change: impl FnOnce(&mut Draft<'_>, &mut Vec<Grant>) -> Result<(), Refusal> + Send + 'static,
+        change: impl FnOnce(&mut Draft<'_>, &mut Vec<Grant>) -> Result<Role, Refusal> + Send + 'static,
     ) -> Result<(), Refusal> {
         let path = path.to_string();
         self.change(who, move |draft| {
             let path = draft.path(&path)?;
             let mut authority = draft.kept(&path)?;
-            draft.need(draft.who(), role.max(Role::Lead), &path)?;
+            draft.need(draft.who(), Role::Lead, &path)?;
             let mut grants = std::mem::take(&mut authority.grants);
-            change(draft, &mut grants)?;
+            let touched = change(draft, &mut grants)?;
+            draft.need(draft.who(), touched.max(Role::Lead), &path)?;
             authority.grants = grants;
             draft.keep_authority(authority, action).map(|_| ())
         })

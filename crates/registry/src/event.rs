@@ -229,7 +229,9 @@ fn commit(seed: &[u8; 32], index: u32, value: &[u8]) -> [u8; 32] {
 
 fn digest(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Sha256::new();
-    parts.iter().for_each(|part| hash.update(part));
+    for part in parts {
+        hash.update(part);
+    }
     hash.finalize().into()
 }
 

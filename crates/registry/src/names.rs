@@ -1,6 +1,9 @@
 //! What is done with names.
 
+use std::ops::ControlFlow;
+
 use handfast_id::{CordraId, Handle, Identifier};
+use handfast_store::Place;
 use handfast_wire::{Admin, AdminPermissions, Codec, Reference, Value};
 
 use crate::admin::{needed_for, touches_admins};
@@ -199,6 +202,46 @@ impl Registry {
     /// A name, to someone: a reserved one only to those who may see it.
     pub fn show(&self, who: &Principal, id: &str) -> Result<Shown, Refusal> {
         self.read(|view| view.show(who, id))
+    }
+
+    /// The names under an authority that someone may see, in the order of their keys, from after a key
+    /// on.
+    pub fn names(
+        &self,
+        who: &Principal,
+        path: &str,
+        after: Option<&str>,
+        visit: &mut dyn FnMut(Shown) -> ControlFlow<()>,
+    ) -> Result<(), Refusal> {
+        self.read(|view| {
+            let path = view.path(path)?;
+            view.kept(&path)?;
+            let mark = if path.is_urn() { ':' } else { '/' };
+            let start = format!("{}{mark}", path.key());
+            let sees_all = view.role(who, &path)? >= Some(Role::Read);
+            let mut outcome = Ok(());
+            let from = after.unwrap_or(&start);
+            view.now
+                .scan(&Place::record(from.as_bytes()), &mut |place, bytes| {
+                    let key = String::from_utf8_lossy(place.name()).into_owned();
+                    if !key.starts_with(&start) {
+                        return ControlFlow::Break(());
+                    }
+                    let Ok(record) = Record::from_bytes(bytes) else {
+                        outcome = Err(Refusal::Corrupt {
+                            what: format!("the record of {key}"),
+                        });
+                        return ControlFlow::Break(());
+                    };
+                    let is_other = record.authority != path.key() || Some(key.as_str()) == after;
+                    let is_hidden = record.state == State::Reserved && !sees_all;
+                    if is_other || is_hidden {
+                        return ControlFlow::Continue(());
+                    }
+                    visit(Shown { key, record })
+                })?;
+            outcome
+        })
     }
 
     fn change_name(

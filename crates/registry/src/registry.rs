@@ -20,9 +20,12 @@ use crate::view::View;
 /// let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(0));
 /// ```
 pub struct World {
-    now: Box<dyn Fn() -> u64 + Send + Sync>,
-    random: Box<dyn Fn(&mut [u8]) + Send + Sync>,
+    now: Clock,
+    random: Chance,
 }
+
+type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
+type Chance = Box<dyn Fn(&mut [u8]) + Send + Sync>;
 
 impl World {
     /// A clock in milliseconds since 1970, and a source of random bytes fit for secrets.

@@ -1,10 +1,6 @@
 //! What the registry promises, tried as a user of the library would.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test may panic"
-)]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -424,7 +420,7 @@ fn roles_of_identities_are_shown_but_never_read_back() {
             .to_string(),
         "300:20.1/ann"
     );
-    scene.revoke(&OPERATOR, "20.1", &ann).unwrap();
+    scene.revoke(&OPERATOR, "20.1", &ann, None).unwrap();
     assert!(
         scene
             .show(&OPERATOR, "0.NA/20.1")

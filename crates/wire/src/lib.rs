@@ -19,6 +19,8 @@
 
 mod admin;
 mod codec;
+#[cfg(feature = "json")]
+pub mod json;
 mod permissions;
 mod reference;
 mod value;

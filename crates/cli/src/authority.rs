@@ -1,0 +1,373 @@
+//! `handfast authority`: who may name what.
+
+use std::io::{self, Write};
+
+use clap::{Args, Subcommand, ValueEnum};
+use handfast_registry::{
+    Authority, AuthorityChange, AuthorityStatus, NewAuthority, Persistence, Principal, Refusal,
+    Registry, Role,
+};
+use serde_json::{Value as Json, json};
+
+use crate::exit::Answer;
+use crate::folder::Data;
+use crate::output::{Output, time};
+
+/// Prefixes and naming authorities
+///
+/// AUTHORITY is a prefix (20.500), 0.NA/PREFIX, urn:NID (the root of a namespace), urn:NID:PATH,
+/// info:NAMESPACE or ark:NAAN. WHO is an account or INDEX:HANDLE.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Create an authority
+    Create {
+        #[command(flatten)]
+        on: On,
+        #[command(flatten)]
+        about: About,
+        #[command(flatten)]
+        policy: PolicyOptions,
+    },
+    /// List all authorities
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Show an authority: policy and grants
+    Show {
+        #[command(flatten)]
+        on: On,
+    },
+    /// Ask for an authority, which a lead of its parent approves
+    Request {
+        #[command(flatten)]
+        on: On,
+        #[command(flatten)]
+        about: About,
+        #[command(flatten)]
+        policy: PolicyOptions,
+    },
+    /// Approve a request: whoever asked becomes its admin
+    Approve {
+        #[command(flatten)]
+        on: On,
+    },
+    /// Decline a request
+    Decline {
+        #[command(flatten)]
+        on: On,
+    },
+    /// Grant a role on an authority and everything below it
+    Grant {
+        #[command(flatten)]
+        on: On,
+        /// To whom; a new account name makes an account that cannot log in yet
+        #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
+        to: Principal,
+        /// read, write, lead or admin
+        #[arg(long)]
+        role: Role,
+    },
+    /// Take a role away
+    Revoke {
+        #[command(flatten)]
+        on: On,
+        /// From whom
+        #[arg(long = "from", alias = "to", value_name = "WHO", value_parser = Principal::parse)]
+        from: Principal,
+        /// The role, if only that one is to go
+        #[arg(long)]
+        role: Option<Role>,
+    },
+    /// Change title, contact or policy
+    Policy {
+        #[command(flatten)]
+        on: On,
+        #[command(flatten)]
+        about: About,
+        #[command(flatten)]
+        policy: PolicyOptions,
+    },
+    /// Hand an authority to someone, who becomes its only admin
+    Transfer {
+        #[command(flatten)]
+        on: On,
+        /// To whom
+        #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
+        to: Principal,
+    },
+    /// Retire an authority: its names keep resolving, nothing new is named
+    Retire {
+        #[command(flatten)]
+        on: On,
+    },
+}
+
+/// Which authority, and who asks.
+#[derive(Args)]
+pub(crate) struct On {
+    /// The authority
+    authority: String,
+    /// Act as this account, or INDEX:HANDLE, instead of the local operator
+    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+    who: Option<Principal>,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What people read of an authority.
+#[derive(Args)]
+pub(crate) struct About {
+    /// A title for the public register
+    #[arg(long)]
+    title: Option<String>,
+    /// What its names mean
+    #[arg(long)]
+    meaning: Option<String>,
+    /// How to reach whoever runs it
+    #[arg(long)]
+    contact: Option<String>,
+}
+
+/// How names are given.
+#[derive(Args)]
+pub(crate) struct PolicyOptions {
+    /// Whether a name may ever be given again
+    #[arg(long)]
+    persistence: Option<PersistenceOption>,
+    /// What form its names have
+    #[arg(long)]
+    profile: Option<ProfileOption>,
+    /// Whether case counts in its names
+    #[arg(long)]
+    case: Option<CaseOption>,
+    /// What local names must match as a whole; an empty one lifts the demand
+    #[arg(long, value_name = "RE")]
+    pattern: Option<String>,
+    /// Whether new names wait until a lead activates them
+    #[arg(long)]
+    approval: Option<bool>,
+    /// The TTL of new values, in seconds
+    #[arg(long, value_name = "SECONDS")]
+    ttl: Option<u32>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum PersistenceOption {
+    Permanent,
+    Erasable,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ProfileOption {
+    Handle,
+    Cordra,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum CaseOption {
+    Insensitive,
+    Sensitive,
+}
+
+impl Command {
+    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        match self {
+            Self::Create { on, about, policy } => on.change(data, "created", |registry, who| {
+                let new = new_authority(about, policy);
+                registry
+                    .create_authority(who, &on.authority, new)
+                    .map(|_| ())
+            }),
+            Self::List { output } => output.print(
+                data.open().and_then(|registry| registry.authorities()),
+                |authorities| authorities.iter().map(as_json).collect::<Json>(),
+                |authorities, out| {
+                    authorities.iter().try_for_each(|authority| {
+                        let status = status(authority);
+                        writeln!(
+                            out,
+                            "{:<32}  {status:<9}  {}",
+                            authority.path, authority.title
+                        )
+                    })
+                },
+            ),
+            Self::Show { on } => on.output.print(
+                data.open()
+                    .and_then(|registry| registry.authority(&on.authority)),
+                as_json,
+                for_people,
+            ),
+            Self::Request { on, about, policy } => on.change(data, "requested", |registry, who| {
+                let new = new_authority(about, policy);
+                registry
+                    .request_authority(who, &on.authority, new)
+                    .map(|_| ())
+            }),
+            Self::Approve { on } => on.change(data, "approved", |registry, who| {
+                registry.approve_authority(who, &on.authority)
+            }),
+            Self::Decline { on } => on.change(data, "declined", |registry, who| {
+                registry.decline_authority(who, &on.authority)
+            }),
+            Self::Grant { on, to, role } => on.change(data, "granted", |registry, who| {
+                registry.grant(who, &on.authority, to, *role)
+            }),
+            Self::Revoke { on, from, role } => on.change(data, "revoked", |registry, who| {
+                registry.revoke(who, &on.authority, from, *role)
+            }),
+            Self::Policy { on, about, policy } => on.change(data, "changed", |registry, who| {
+                registry.change_authority(who, &on.authority, change(about, policy))
+            }),
+            Self::Transfer { on, to } => on.change(data, "transferred", |registry, who| {
+                registry.transfer_authority(who, &on.authority, to)
+            }),
+            Self::Retire { on } => on.change(data, "retired", |registry, who| {
+                registry.retire_authority(who, &on.authority)
+            }),
+        }
+    }
+}
+
+impl On {
+    /// Changes an authority and says what was done, with how it is now in JSON.
+    fn change(
+        &self,
+        data: &Data,
+        done: &str,
+        change: impl FnOnce(&Registry, &Principal) -> Result<(), Refusal>,
+    ) -> anyhow::Result<Answer> {
+        let who = self.who.clone().unwrap_or(Principal::Operator);
+        let outcome = data.open().and_then(|registry| {
+            change(&registry, &who)?;
+            // One that was declined is not there any more.
+            Ok(registry.authority(&self.authority).ok())
+        });
+        self.output.print(
+            outcome,
+            |authority| authority.as_ref().map_or(Json::Null, as_json),
+            |_, out| writeln!(out, "{done} {}", self.authority),
+        )
+    }
+}
+
+fn new_authority(about: &About, policy: &PolicyOptions) -> NewAuthority {
+    NewAuthority {
+        title: about.title.clone().unwrap_or_default(),
+        meaning: about.meaning.clone().unwrap_or_default(),
+        contact: about.contact.clone().unwrap_or_default(),
+        change: AuthorityChange {
+            title: None,
+            meaning: None,
+            contact: None,
+            ..change(about, policy)
+        },
+    }
+}
+
+fn change(about: &About, policy: &PolicyOptions) -> AuthorityChange {
+    AuthorityChange {
+        title: about.title.clone(),
+        meaning: about.meaning.clone(),
+        contact: about.contact.clone(),
+        case_sensitive: policy
+            .case
+            .map(|case| matches!(case, CaseOption::Sensitive)),
+        persistence: policy.persistence.map(|persistence| match persistence {
+            PersistenceOption::Erasable => Persistence::Erasable,
+            PersistenceOption::Permanent => Persistence::Permanent,
+        }),
+        cordra: policy
+            .profile
+            .map(|profile| matches!(profile, ProfileOption::Cordra)),
+        pattern: policy
+            .pattern
+            .clone()
+            .map(|pattern| Some(pattern).filter(|text| !text.is_empty())),
+        approval: policy.approval,
+        default_ttl: policy.ttl,
+    }
+}
+
+fn status(authority: &Authority) -> &'static str {
+    match authority.status {
+        AuthorityStatus::Active => "active",
+        AuthorityStatus::Requested { .. } => "requested",
+        AuthorityStatus::Retired => "retired",
+    }
+}
+
+fn persistence(authority: &Authority) -> &'static str {
+    match authority.policy.persistence {
+        Persistence::Erasable => "erasable",
+        Persistence::Permanent => "permanent",
+    }
+}
+
+fn as_json(authority: &Authority) -> Json {
+    let policy = &authority.policy;
+    let grant = |grant: &handfast_registry::Grant| json!({"to": grant.to.to_string(), "role": grant.role.as_str()});
+    json!({
+        "authority": authority.path.to_string(),
+        "key": authority.path.key(),
+        "parent": authority.parent.as_ref().map(ToString::to_string),
+        "title": authority.title,
+        "meaning": authority.meaning,
+        "contact": authority.contact,
+        "status": status(authority),
+        "policy": {
+            "case": if policy.case_sensitive { "sensitive" } else { "insensitive" },
+            "persistence": persistence(authority),
+            "profile": if policy.cordra { "cordra" } else { "handle" },
+            "pattern": policy.pattern,
+            "approval": policy.approval,
+            "ttl": policy.default_ttl,
+        },
+        "grants": authority.grants.iter().map(grant).collect::<Json>(),
+        "created": time(authority.created),
+        "version": authority.version,
+    })
+}
+
+fn for_people(authority: &Authority, out: &mut dyn Write) -> io::Result<()> {
+    let policy = &authority.policy;
+    writeln!(out, "{}", authority.path)?;
+    for (label, text) in [
+        ("title", &authority.title),
+        ("meaning", &authority.meaning),
+        ("contact", &authority.contact),
+    ] {
+        if !text.is_empty() {
+            writeln!(out, "  {label:<12}  {text}")?;
+        }
+    }
+    writeln!(out, "  {:<12}  {}", "status", status(authority))?;
+    if let Some(parent) = &authority.parent {
+        writeln!(out, "  {:<12}  {parent}", "parent")?;
+    }
+    writeln!(out, "  {:<12}  {}", "persistence", persistence(authority))?;
+    writeln!(
+        out,
+        "  {:<12}  {}",
+        "case",
+        if policy.case_sensitive {
+            "counts"
+        } else {
+            "does not count"
+        }
+    )?;
+    if policy.cordra {
+        writeln!(out, "  {:<12}  CORDRA identifiers", "names")?;
+    }
+    if let Some(pattern) = &policy.pattern {
+        writeln!(out, "  {:<12}  {pattern}", "pattern")?;
+    }
+    if policy.approval {
+        writeln!(out, "  {:<12}  new names wait for a lead", "approval")?;
+    }
+    for grant in &authority.grants {
+        writeln!(out, "  {:<12}  {} is {}", "grant", grant.to, grant.role)?;
+    }
+    Ok(())
+}

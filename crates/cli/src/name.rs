@@ -1,0 +1,495 @@
+//! `handfast name`: what is registered.
+
+use std::fs;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::str::FromStr;
+
+use anyhow::{Context, anyhow};
+use clap::{Args, Subcommand};
+use handfast_registry::{
+    Edit, Entry, Moment, NewName, Principal, Record, Refusal, Registry, Shown,
+};
+use handfast_wire::{Value, json as wire_json};
+use serde_json::{Value as Json, json};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::exit::Answer;
+use crate::folder::Data;
+use crate::output::{Output, time};
+use crate::view::Shown as Safe;
+
+/// Names
+///
+/// ID is an identifier in any spelling. WHO is an account or INDEX:HANDLE.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Create a name, or reserve it
+    Create {
+        #[command(flatten)]
+        on: On,
+        #[command(flatten)]
+        values: Values,
+        /// Reserve it: nobody sees it until it is activated, and nobody else can have it
+        #[arg(long)]
+        reserve: bool,
+    },
+    /// Show a name, now or as it was
+    Show {
+        #[command(flatten)]
+        on: On,
+        /// As it was after this event, or at this time (RFC 3339)
+        #[arg(long, value_name = "EVENT|TIME", value_parser = moment)]
+        at: Option<Moment>,
+    },
+    /// List the names under an authority
+    List {
+        /// The authority
+        #[arg(long)]
+        authority: String,
+        /// Act as this account, or INDEX:HANDLE
+        #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+        who: Option<Principal>,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Change the values of a name; --url replaces all its URLs
+    Set {
+        #[command(flatten)]
+        on: On,
+        #[command(flatten)]
+        values: Values,
+        /// Remove the value at this index; may be repeated
+        #[arg(long, value_name = "INDEX")]
+        remove: Vec<u32>,
+    },
+    /// Make a reserved name active
+    Activate {
+        #[command(flatten)]
+        on: On,
+    },
+    /// Withdraw a name, leaving a tombstone
+    Withdraw {
+        #[command(flatten)]
+        on: On,
+        /// Why
+        #[arg(long)]
+        reason: String,
+        /// What to use instead
+        #[arg(long, value_name = "ID")]
+        successor: Option<String>,
+    },
+    /// Make a withdrawn name active again
+    Restore {
+        #[command(flatten)]
+        on: On,
+    },
+    /// Hand the administration of a name to someone; the name stays
+    Transfer {
+        #[command(flatten)]
+        on: On,
+        /// To whom
+        #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
+        to: Principal,
+    },
+    /// Erase a name, under an authority where that is allowed
+    Erase {
+        #[command(flatten)]
+        on: On,
+    },
+    /// Show who did what to a name, and when
+    History {
+        #[command(flatten)]
+        on: On,
+    },
+}
+
+/// Which name, and who asks.
+#[derive(Args)]
+pub(crate) struct On {
+    /// The name, in any spelling
+    id: String,
+    /// Act as this account, or INDEX:HANDLE, instead of the local operator
+    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+    who: Option<Principal>,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What a name holds.
+#[derive(Args)]
+pub(crate) struct Values {
+    /// A URL; several keep their order
+    #[arg(long = "url", value_name = "URL")]
+    urls: Vec<String>,
+    /// Another value; @FILE in place of DATA reads it from a file
+    #[arg(long = "value", value_name = "INDEX:TYPE:DATA")]
+    values: Vec<GivenValue>,
+}
+
+#[derive(Clone)]
+struct GivenValue {
+    index: u32,
+    value_type: String,
+    data: String,
+}
+
+impl FromStr for GivenValue {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let mut parts = text.splitn(3, ':');
+        let form =
+            || anyhow!("a value is INDEX:TYPE:DATA, for example 5:EMAIL:someone@example.org");
+        let (index, value_type, data) = match (parts.next(), parts.next(), parts.next()) {
+            (Some(index), Some(value_type), Some(data)) => (index, value_type, data),
+            _ => return Err(form()),
+        };
+        let index = index.parse().map_err(|_| form())?;
+        Ok(Self {
+            index,
+            value_type: value_type.to_string(),
+            data: data.to_string(),
+        })
+    }
+}
+
+impl Values {
+    /// The values with their data, read from files where they say so.
+    fn read(&self) -> anyhow::Result<Vec<(u32, String, Vec<u8>)>> {
+        let read = |value: &GivenValue| {
+            let data = match value.data.strip_prefix('@') {
+                Some(file) => fs::read(file).with_context(|| format!("cannot read {file}"))?,
+                None => value.data.as_bytes().to_vec(),
+            };
+            Ok((value.index, value.value_type.clone(), data))
+        };
+        self.values.iter().map(read).collect()
+    }
+}
+
+fn moment(text: &str) -> anyhow::Result<Moment> {
+    if let Ok(number) = text.parse() {
+        return Ok(Moment::Event(number));
+    }
+    let time = OffsetDateTime::parse(text, &Rfc3339).map_err(|_| {
+        anyhow!("give the number of an event, or a time such as 2026-11-15T12:00:00Z")
+    })?;
+    let milliseconds = time.unix_timestamp_nanos() / 1_000_000;
+    Ok(Moment::Time(
+        u64::try_from(milliseconds).unwrap_or_default(),
+    ))
+}
+
+impl Command {
+    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        match self {
+            Self::Create {
+                on,
+                values,
+                reserve,
+            } => {
+                let new = NewName {
+                    urls: values.urls.clone(),
+                    values: values.read()?,
+                    reserve: *reserve,
+                };
+                on.run(data, "created", |registry, who| {
+                    registry.create_name(who, &on.id, new)
+                })
+            }
+            Self::Show { on, at } => {
+                let who = on.who();
+                let show = |registry: Registry| match at {
+                    Some(moment) => registry.show_at(&who, &on.id, *moment),
+                    None => registry.show(&who, &on.id),
+                };
+                let outcome = data.open().and_then(show).map(|shown| on.filter(shown));
+                on.output.print(outcome, as_json, for_people)
+            }
+            Self::List {
+                authority,
+                who,
+                output,
+            } => list(
+                data,
+                authority,
+                &who.clone().unwrap_or(Principal::Operator),
+                *output,
+            ),
+            Self::Set { on, values, remove } => {
+                let edits = edits(values, remove)?;
+                if edits.is_empty() {
+                    return Err(anyhow!("nothing to set: give --url, --value or --remove"));
+                }
+                on.run(data, "changed", |registry, who| {
+                    let mut last = None;
+                    for edit in edits {
+                        last = Some(registry.edit_name(who, &on.id, edit)?);
+                    }
+                    last.ok_or_else(|| Refusal::NotFound(on.id.clone()))
+                })
+            }
+            Self::Activate { on } => on.run(data, "activated", |registry, who| {
+                registry.activate_name(who, &on.id)
+            }),
+            Self::Withdraw {
+                on,
+                reason,
+                successor,
+            } => on.run(data, "withdrew", |registry, who| {
+                registry.withdraw_name(who, &on.id, reason, successor.as_deref())
+            }),
+            Self::Restore { on } => on.run(data, "restored", |registry, who| {
+                registry.restore_name(who, &on.id)
+            }),
+            Self::Transfer { on, to } => on.run(data, "transferred", |registry, who| {
+                registry.transfer_name(who, &on.id, to)
+            }),
+            Self::Erase { on } => on.output.print(
+                data.open()
+                    .and_then(|registry| registry.erase_name(&on.who(), &on.id)),
+                |()| json!({"erased": on.id}),
+                |(), out| writeln!(out, "erased {}", on.id),
+            ),
+            Self::History { on } => on.output.print(
+                data.open()
+                    .and_then(|registry| registry.history(&on.who(), &on.id)),
+                |entries| entries.iter().map(entry_json).collect::<Json>(),
+                history,
+            ),
+        }
+    }
+}
+
+impl On {
+    fn who(&self) -> Principal {
+        self.who.clone().unwrap_or(Principal::Operator)
+    }
+
+    /// Changes a name and says what was done.
+    fn run(
+        &self,
+        data: &Data,
+        done: &str,
+        change: impl FnOnce(&Registry, &Principal) -> Result<Shown, Refusal>,
+    ) -> anyhow::Result<Answer> {
+        let outcome = data
+            .open()
+            .and_then(|registry| change(&registry, &self.who()));
+        self.output.print(
+            outcome.map(|shown| self.filter(shown)),
+            as_json,
+            |shown, out| {
+                writeln!(
+                    out,
+                    "{done} {} ({})",
+                    Safe(&shown.record.text),
+                    shown.record.state.as_str()
+                )
+            },
+        )
+    }
+
+    /// Leaves out what whoever asks may not read: the operator may read everything.
+    fn filter(&self, mut shown: Shown) -> Shown {
+        if self.who.is_some() {
+            shown
+                .record
+                .values
+                .retain(|value| value.permissions.public_read());
+        }
+        shown
+    }
+}
+
+fn edits(values: &Values, remove: &[u32]) -> anyhow::Result<Vec<Edit>> {
+    let mut edits = Vec::new();
+    if !remove.is_empty() {
+        edits.push(Edit::Remove(remove.to_vec()));
+    }
+    if !values.urls.is_empty() {
+        edits.push(Edit::Urls(values.urls.clone()));
+    }
+    if !values.values.is_empty() {
+        edits.push(Edit::Put(values.read()?));
+    }
+    Ok(edits)
+}
+
+fn list(data: &Data, authority: &str, who: &Principal, output: Output) -> anyhow::Result<Answer> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut failed = None;
+    let outcome = data.open().and_then(|registry| {
+        registry.names(who, authority, None, &mut |shown| {
+            let line = if output.is_json() {
+                json!({"id": shown.record.text, "state": shown.record.state.as_str()}).to_string()
+            } else {
+                format!(
+                    "{:<9}  {}",
+                    shown.record.state.as_str(),
+                    Safe(&shown.record.text)
+                )
+            };
+            match writeln!(out, "{line}") {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        })
+    });
+    match (failed, outcome) {
+        (Some(error), _) => Err(error.into()),
+        (None, Err(refusal)) => output.refuse(refusal),
+        (None, Ok(())) => {
+            out.flush()?;
+            Ok(Answer::Done)
+        }
+    }
+}
+
+fn as_json(shown: &Shown) -> Json {
+    let record = &shown.record;
+    json!({
+        "id": record.text,
+        "key": shown.key,
+        "state": record.state.as_str(),
+        "created": time(record.created),
+        "modified": time(record.modified),
+        "version": record.version,
+        "values": record.values.iter().map(wire_json::value).collect::<Json>(),
+        "withdrawn": record.tombstone.as_ref().map(|tombstone| json!({
+            "reason": tombstone.reason,
+            "date": time(tombstone.date),
+            "successor": tombstone.successor,
+        })),
+    })
+}
+
+fn for_people(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+    let record = &shown.record;
+    writeln!(out, "{}", Safe(&record.text))?;
+    writeln!(out, "  {:<12}  {}", "state", record.state.as_str())?;
+    if let Some(tombstone) = &record.tombstone {
+        writeln!(
+            out,
+            "  {:<12}  {} ({})",
+            "withdrawn",
+            Safe(&tombstone.reason),
+            time(tombstone.date)
+        )?;
+        if let Some(successor) = &tombstone.successor {
+            writeln!(out, "  {:<12}  {}", "use instead", Safe(successor))?;
+        }
+    }
+    writeln!(out, "  {:<12}  {}", "created", time(record.created))?;
+    writeln!(
+        out,
+        "  {:<12}  {} (version {})",
+        "modified",
+        time(record.modified),
+        record.version
+    )?;
+    if let Some(holder) = &record.holder {
+        writeln!(out, "  {:<12}  {holder}", "held by")?;
+    }
+    record
+        .values
+        .iter()
+        .try_for_each(|value| writeln!(out, "  {}", line(value)))
+}
+
+/// A value on one line. Secrets are not shown on a terminal.
+fn line(value: &Value<'_>) -> String {
+    let data = if value.is_type("HS_SECKEY") {
+        "(a secret)".to_string()
+    } else {
+        let data = &wire_json::value(value)["data"]["value"];
+        data.as_str()
+            .map_or_else(|| data.to_string(), |text| Safe(text).to_string())
+    };
+    format!("{:<5} {:<10}  {data}", value.index, Safe(&value.value_type))
+}
+
+fn entry_json(entry: &Entry) -> Json {
+    let event = &entry.event;
+    let values = entry.version.as_ref().map(|record| {
+        record
+            .values
+            .iter()
+            .filter(|value| value.permissions.public_read())
+            .map(wire_json::value)
+            .collect::<Json>()
+    });
+    json!({
+        "event": event.number,
+        "time": time(event.time),
+        "action": event.action.as_str(),
+        "who": entry.who.as_ref().map(ToString::to_string),
+        "version": event.version,
+        "state": entry.version.as_ref().map(|record| record.state.as_str()),
+        "values": values,
+    })
+}
+
+fn history(entries: &Vec<Entry>, out: &mut dyn Write) -> io::Result<()> {
+    let mut before: Option<&Record> = None;
+    for entry in entries {
+        let event = &entry.event;
+        let who = entry
+            .who
+            .as_ref()
+            .map_or_else(|| "someone".to_string(), ToString::to_string);
+        writeln!(
+            out,
+            "event {}  {}  {}  by {who}",
+            event.number,
+            time(event.time),
+            event.action.as_str()
+        )?;
+        if let Some(record) = &entry.version {
+            let old = before
+                .map(|record| record.values.as_slice())
+                .unwrap_or_default();
+            differences(old, &record.values)
+                .iter()
+                .try_for_each(|text| writeln!(out, "    {text}"))?;
+            if let Some(tombstone) = &record.tombstone {
+                writeln!(out, "    reason: {}", Safe(&tombstone.reason))?;
+            }
+            before = Some(record);
+        }
+    }
+    Ok(())
+}
+
+/// What changed between two sets of values.
+fn differences(old: &[Value<'_>], new: &[Value<'_>]) -> Vec<String> {
+    let find = |values: &[Value<'static>], index| {
+        values.iter().find(|value| value.index == index).cloned()
+    };
+    let owned = |values: &[Value<'_>]| -> Vec<Value<'static>> {
+        values
+            .iter()
+            .map(|value| value.clone().into_owned())
+            .collect()
+    };
+    let (old, new) = (owned(old), owned(new));
+    let mut lines = Vec::new();
+    for value in &old {
+        match find(&new, value.index) {
+            Some(after) if after.is_unchanged_from(value) => {}
+            _ => lines.push(format!("- {}", line(value))),
+        }
+    }
+    for value in &new {
+        match find(&old, value.index) {
+            Some(before) if value.is_unchanged_from(&before) => {}
+            _ => lines.push(format!("+ {}", line(value))),
+        }
+    }
+    lines
+}

@@ -1,0 +1,91 @@
+//! What commands print: data to standard output, words to standard error.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use handfast_registry::Refusal;
+use serde_json::{Value as Json, json};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::exit::Answer;
+
+/// How a command prints.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct Output {
+    /// Print JSON instead of text for people
+    #[arg(long)]
+    json: bool,
+}
+
+impl Output {
+    /// Prints what came of a command: JSON, or lines for people; or why it was refused.
+    pub(crate) fn print<T>(
+        self,
+        outcome: Result<T, Refusal>,
+        as_json: impl FnOnce(&T) -> Json,
+        for_people: impl FnOnce(&T, &mut dyn Write) -> io::Result<()>,
+    ) -> anyhow::Result<Answer> {
+        let done = match outcome {
+            Ok(done) => done,
+            Err(refusal) => return self.refuse(refusal),
+        };
+        let mut out = io::stdout().lock();
+        if self.json {
+            writeln!(out, "{}", as_json(&done))?;
+        } else {
+            for_people(&done, &mut out)?;
+        }
+        out.flush()?;
+        Ok(Answer::Done)
+    }
+
+    pub(crate) fn is_json(self) -> bool {
+        self.json
+    }
+
+    /// Says why something was not done: the answer is no, or the system failed.
+    pub(crate) fn refuse(self, refusal: Refusal) -> anyhow::Result<Answer> {
+        if self.json {
+            let mut error = json!({"code": refusal.code(), "message": refusal.to_string()});
+            match &refusal {
+                Refusal::Exists {
+                    event: Some(event), ..
+                } => error["event"] = json!(event),
+                Refusal::Denied { needs, authority } => {
+                    error["needs"] =
+                        json!({"role": needs.as_str(), "authority": authority.to_string()});
+                }
+                _ => {}
+            }
+            if let Some(hint) = refusal.hint() {
+                error["hint"] = json!(hint);
+            }
+            let _ = writeln!(io::stderr(), "{}", json!({ "error": error }));
+            return Ok(if refusal.is_failure() {
+                Answer::Failed
+            } else {
+                Answer::No
+            });
+        }
+        let hint = refusal
+            .hint()
+            .map(|hint| format!("\nhint: {hint}"))
+            .unwrap_or_default();
+        let _ = writeln!(io::stderr(), "error: {refusal} [{}]{hint}", refusal.code());
+        Ok(if refusal.is_failure() {
+            Answer::Failed
+        } else {
+            Answer::No
+        })
+    }
+}
+
+/// Milliseconds since 1970 as RFC 3339.
+pub(crate) fn time(milliseconds: u64) -> String {
+    let nanoseconds = i128::from(milliseconds) * 1_000_000;
+    OffsetDateTime::from_unix_timestamp_nanos(nanoseconds)
+        .ok()
+        .and_then(|time| time.format(&Rfc3339).ok())
+        .unwrap_or_default()
+}
