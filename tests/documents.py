@@ -3,24 +3,29 @@
     documents.py BIN_FOLDER FILE.md...
 
 In a fenced block marked `console`, a line that begins with `$ ` is a command for the shell; the lines up to
-the next one are what it prints, on standard output and standard error. A line of `...` stands for any lines.
+the next one are what it prints, on standard output and standard error. A line of `...` stands for any lines. The
+commands of one block run in one empty folder.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 
 def commands(text):
-    """The commands in a document and the lines that each is said to print."""
+    """The commands in a document, with the folder of their block and the lines that each is said to print."""
     for block in re.findall(r'^```console\n(.*?)^```', text, re.MULTILINE | re.DOTALL):
+        folder = tempfile.mkdtemp()
         for part in re.split(r'^\$ ', block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition('\n')
             while command.endswith('\\'):
                 more, _, output = output.partition('\n')
                 command += '\n' + more
-            yield command, output.rstrip('\n').split('\n')
+            yield folder, command, output.rstrip('\n').split('\n')
+        shutil.rmtree(folder)
 
 
 def matches(expected, printed):
@@ -35,8 +40,8 @@ def main(folder, files):
     for name in files:
         with open(name, encoding='utf-8') as file:
             text = file.read()
-        for command, expected in commands(text):
-            run = subprocess.run(['bash', '-c', command], env=environment, stdout=subprocess.PIPE,
+        for folder_of_block, command, expected in commands(text):
+            run = subprocess.run(['bash', '-c', command], cwd=folder_of_block, env=environment, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, check=False)
             printed = run.stdout.decode('utf-8', 'replace').rstrip('\n').split('\n')
             if matches(expected, printed):

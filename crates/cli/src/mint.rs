@@ -60,7 +60,7 @@ impl Mint {
         out.flush()?;
         match outcome {
             Ok(()) => Ok(Answer::Done),
-            Err(refusal) => self.output.refuse(refusal),
+            Err(refusal) => Ok(self.output.refuse(&refusal)),
         }
     }
 

@@ -142,9 +142,10 @@ impl FromStr for GivenValue {
         let mut parts = text.splitn(3, ':');
         let form =
             || anyhow!("a value is INDEX:TYPE:DATA, for example 5:EMAIL:someone@example.org");
-        let (index, value_type, data) = match (parts.next(), parts.next(), parts.next()) {
-            (Some(index), Some(value_type), Some(data)) => (index, value_type, data),
-            _ => return Err(form()),
+        let (Some(index), Some(value_type), Some(data)) =
+            (parts.next(), parts.next(), parts.next())
+        else {
+            return Err(form());
         };
         let index = index.parse().map_err(|_| form())?;
         Ok(Self {
@@ -343,7 +344,7 @@ fn list(data: &Data, authority: &str, who: &Principal, output: Output) -> anyhow
     });
     match (failed, outcome) {
         (Some(error), _) => Err(error.into()),
-        (None, Err(refusal)) => output.refuse(refusal),
+        (None, Err(refusal)) => Ok(output.refuse(&refusal)),
         (None, Ok(())) => {
             out.flush()?;
             Ok(Answer::Done)
@@ -407,11 +408,17 @@ fn line(value: &Value<'_>) -> String {
     let data = if value.is_type("HS_SECKEY") {
         "(a secret)".to_string()
     } else {
-        let data = &wire_json::value(value)["data"]["value"];
-        data.as_str()
-            .map_or_else(|| data.to_string(), |text| Safe(text).to_string())
+        let value = wire_json::value(value);
+        match value.pointer("/data/value") {
+            Some(Json::String(text)) => Safe(text).to_string(),
+            data => data.map(ToString::to_string).unwrap_or_default(),
+        }
     };
-    format!("{:<5} {:<10}  {data}", value.index, Safe(&value.value_type))
+    format!(
+        "{:<5} {:<10}  {data}",
+        value.index,
+        Safe(&value.value_type).to_string()
+    )
 }
 
 fn entry_json(entry: &Entry) -> Json {

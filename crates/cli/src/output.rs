@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use handfast_registry::Refusal;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -28,7 +28,7 @@ impl Output {
     ) -> anyhow::Result<Answer> {
         let done = match outcome {
             Ok(done) => done,
-            Err(refusal) => return self.refuse(refusal),
+            Err(refusal) => return Ok(self.refuse(&refusal)),
         };
         let mut out = io::stdout().lock();
         if self.json {
@@ -45,40 +45,44 @@ impl Output {
     }
 
     /// Says why something was not done: the answer is no, or the system failed.
-    pub(crate) fn refuse(self, refusal: Refusal) -> anyhow::Result<Answer> {
-        if self.json {
-            let mut error = json!({"code": refusal.code(), "message": refusal.to_string()});
-            match &refusal {
-                Refusal::Exists {
-                    event: Some(event), ..
-                } => error["event"] = json!(event),
-                Refusal::Denied { needs, authority } => {
-                    error["needs"] =
-                        json!({"role": needs.as_str(), "authority": authority.to_string()});
-                }
-                _ => {}
-            }
-            if let Some(hint) = refusal.hint() {
-                error["hint"] = json!(hint);
-            }
-            let _ = writeln!(io::stderr(), "{}", json!({ "error": error }));
-            return Ok(if refusal.is_failure() {
-                Answer::Failed
-            } else {
-                Answer::No
-            });
-        }
-        let hint = refusal
-            .hint()
-            .map(|hint| format!("\nhint: {hint}"))
-            .unwrap_or_default();
-        let _ = writeln!(io::stderr(), "error: {refusal} [{}]{hint}", refusal.code());
-        Ok(if refusal.is_failure() {
+    pub(crate) fn refuse(self, refusal: &Refusal) -> Answer {
+        let text = if self.json {
+            json!({ "error": as_object(refusal) }).to_string()
+        } else {
+            let hint = refusal
+                .hint()
+                .map(|hint| format!("\nhint: {hint}"))
+                .unwrap_or_default();
+            format!("error: {refusal} [{}]{hint}", refusal.code())
+        };
+        // If standard error is gone there is nobody left to tell.
+        let _ = writeln!(io::stderr(), "{text}");
+        if refusal.is_failure() {
             Answer::Failed
         } else {
             Answer::No
-        })
+        }
     }
+}
+
+fn as_object(refusal: &Refusal) -> Map<String, Json> {
+    let mut error = Map::new();
+    error.insert("code".into(), refusal.code().into());
+    error.insert("message".into(), refusal.to_string().into());
+    match refusal {
+        Refusal::Exists {
+            event: Some(event), ..
+        } => {
+            error.insert("event".into(), (*event).into());
+        }
+        Refusal::Denied { needs, authority } => {
+            let needs = json!({"role": needs.as_str(), "authority": authority.to_string()});
+            error.insert("needs".into(), needs);
+        }
+        _ => {}
+    }
+    error.extend(refusal.hint().map(|hint| ("hint".to_string(), hint.into())));
+    error
 }
 
 /// Milliseconds since 1970 as RFC 3339.

@@ -448,6 +448,8 @@ impl Draft<'_> {
             status,
             version: 0,
             created: self.time(),
+            last_event: 0,
+            seed: [0; 32],
         };
         new.change.apply(&mut authority);
         check_policy(path, &authority.policy)?;

@@ -33,6 +33,10 @@ pub struct Authority {
     pub version: u64,
     /// When it was created, in milliseconds since 1970.
     pub created: u64,
+    /// The event that made this version.
+    pub last_event: u64,
+    /// The random bytes behind the commitment of that event.
+    pub seed: [u8; 32],
 }
 
 /// Where an authority is in its life.

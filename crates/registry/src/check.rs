@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use handfast_store::{Place, Table};
 
 use crate::authority::Authority;
-use crate::draft::commitments;
+use crate::draft::{AUTHORITY_HISTORY, authority_commitments, commitments};
 use crate::event::{Event, Subject};
 use crate::record::Record;
 use crate::refusal::Refusal;
@@ -99,10 +99,12 @@ impl Check {
             check.authorities += 1;
             let key = String::from_utf8_lossy(place.name()).into_owned();
             let read = postcard::from_bytes::<Authority>(bytes);
-            if read.is_ok_and(|authority| authority.path.key() == key) {
-                return;
+            let is_right = read.is_ok_and(|authority| {
+                authority.path.key() == key && is_committed_authority(view, &authority)
+            });
+            if !is_right {
+                check.problems.push(Problem::Authority(key));
             }
-            check.problems.push(Problem::Authority(key));
         });
     }
 
@@ -127,8 +129,14 @@ impl Check {
             check.versions += 1;
             let key = String::from_utf8_lossy(place.name()).into_owned();
             let version = place.number().unwrap_or_default();
-            let is_right = Record::from_bytes(bytes)
-                .is_ok_and(|record| record.version == version && is_committed(view, &key, &record));
+            let is_right = if key.starts_with(AUTHORITY_HISTORY) {
+                postcard::from_bytes::<Authority>(bytes)
+                    .is_ok_and(|authority| is_committed_authority(view, &authority))
+            } else {
+                Record::from_bytes(bytes).is_ok_and(|record| {
+                    record.version == version && is_committed(view, &key, &record)
+                })
+            };
             if !is_right {
                 check.problems.push(Problem::Version(key, version));
             }
@@ -161,6 +169,15 @@ fn is_committed(view: &View<'_>, key: &str, record: &Record) -> bool {
     names(&event, key, record)
         && event.version == record.version
         && event.commitments == commitments(record)
+}
+
+fn is_committed_authority(view: &View<'_>, authority: &Authority) -> bool {
+    let Ok(Some(event)) = view.event(authority.last_event) else {
+        return false;
+    };
+    let committed = authority_commitments(authority);
+    event.version == authority.version
+        && committed.is_ok_and(|(commitments, _)| commitments == event.commitments)
 }
 
 fn names(event: &Event, key: &str, record: &Record) -> bool {

@@ -149,14 +149,19 @@ impl<'n> Draft<'n> {
         mut authority: Authority,
         action: Action,
     ) -> Result<u64, Refusal> {
-        authority.version += 1;
         let number = self.next_event;
-        let seed = self.random("seed");
-        let bytes = posted(&authority)?;
-        let commitments = Commitments::to(&seed, [(0, &bytes[..])].into_iter());
         let key = authority.path.key().to_string();
+        let history = authority_history(&key);
+        if let Some(old) = self.authority_by_key(&key)? {
+            let bytes = posted(&old)?;
+            self.put(Place::version(history.as_bytes(), old.version), bytes);
+        }
+        authority.version += 1;
+        authority.last_event = number;
+        authority.seed = self.random("seed");
+        let (commitments, bytes) = authority_commitments(&authority)?;
         self.event(action, Subject::None, &key, authority.version, commitments);
-        self.put(Place::event_of(key.as_bytes(), number), Vec::new());
+        self.put(Place::event_of(history.as_bytes(), number), Vec::new());
         self.put(Place::named(Table::Authorities, key.as_bytes()), bytes);
         Ok(number)
     }
@@ -294,6 +299,24 @@ pub(crate) fn commitments(record: &Record) -> Commitments {
         .collect();
     let all = std::iter::once((0, &detail[..])).chain(values.iter().map(|(i, v)| (*i, &v[..])));
     Commitments::to(&record.seed, all)
+}
+
+/// The commitment to an authority, and the bytes it is to.
+pub(crate) fn authority_commitments(
+    authority: &Authority,
+) -> Result<(Commitments, Vec<u8>), Refusal> {
+    let bytes = posted(authority)?;
+    Ok((
+        Commitments::to(&authority.seed, [(0, &bytes[..])].into_iter()),
+        bytes,
+    ))
+}
+
+/// What versions and events of an authority are found by, beside those of names.
+pub(crate) const AUTHORITY_HISTORY: &str = "authority ";
+
+fn authority_history(key: &str) -> String {
+    format!("{AUTHORITY_HISTORY}{key}")
 }
 
 /// What the reverse index finds a value by: its type in uppercase, a NUL, and its data.

@@ -190,7 +190,7 @@ fn strip<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
 
 impl fmt::Display for AuthorityPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.pad(&self.text)
     }
 }
 

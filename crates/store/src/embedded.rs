@@ -16,6 +16,8 @@ use crate::writer::Write;
 
 /// The map is sparse: only what is used takes room on the disk.
 const MAP_SIZE: usize = 1 << 40;
+/// With less room than this on the disk a failed write is put down to it.
+const SCARCE: u64 = 1 << 20;
 /// Threads that read at the same time.
 const MAX_READERS: u32 = 1_024;
 
@@ -79,6 +81,14 @@ impl Embedded {
             engine: self,
             txn: self.env.write_txn()?,
         })
+    }
+
+    /// LMDB reports a write that was cut short as an input/output error: mostly the disk is full.
+    pub(crate) fn diagnose(&self, error: StoreError) -> StoreError {
+        let is_full = matches!(&error, StoreError::Engine(heed::Error::Io(_)))
+            && rustix::fs::statvfs(&self.folder)
+                .is_ok_and(|space| space.f_bavail.saturating_mul(space.f_frsize) < SCARCE);
+        if is_full { StoreError::Full } else { error }
     }
 
     /// Writes a copy of the newest snapshot to a file, while reads and writes go on.

@@ -91,6 +91,9 @@ impl StoreError {
                 key: key.clone(),
             },
             Self::Closed => Self::Closed,
+            Self::Engine(error) => {
+                Self::Engine(heed::Error::Io(io::Error::other(error.to_string())))
+            }
             other => Self::Engine(heed::Error::Io(io::Error::other(other.to_string()))),
         }
     }

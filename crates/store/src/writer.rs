@@ -1,8 +1,9 @@
 //! The one writer: group commit.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crate::embedded::{Embedded, Snapshot};
 use crate::error::StoreError;
@@ -54,6 +55,10 @@ pub type Change<T, R> = Result<(Vec<Write>, T), R>;
 
 /// How many changes share one sync at most. More would make the first of them wait too long.
 const MOST: usize = 4_096;
+
+/// How long a batch that is smaller than the one before waits for each further change: far less than a sync
+/// takes.
+const PATIENCE: Duration = Duration::from_micros(100);
 
 /// A change on its way: decides against a snapshot, and is told how it went.
 type Job = Box<dyn FnOnce(&Snapshot<'_>) -> (Vec<Write>, Answer) + Send>;
@@ -114,14 +119,32 @@ impl Drop for Writer {
 }
 
 fn run(engine: &Embedded, arrivals: &Receiver<Job>) {
+    let mut usual = 1;
     while let Ok(first) = arrivals.recv() {
-        let batch = std::iter::once(first).chain(arrivals.try_iter().take(MOST - 1));
+        let mut batch = vec![first];
+        gather(arrivals, &mut batch, usual);
+        usual = batch.len();
         write(engine, batch);
     }
 }
 
+/// Callers whose changes were answered together come back together, but not in the same instant: without
+/// a moment's patience the first of them would get a sync of its own, and the others the next.
+fn gather(arrivals: &Receiver<Job>, batch: &mut Vec<Job>, usual: usize) {
+    while batch.len() < MOST {
+        let next = match arrivals.try_recv() {
+            Err(TryRecvError::Empty) if batch.len() < usual => arrivals.recv_timeout(PATIENCE).ok(),
+            next => next.ok(),
+        };
+        match next {
+            Some(job) => batch.push(job),
+            None => return,
+        }
+    }
+}
+
 /// Looks at each change in turn, writes them all in one transaction, syncs once, answers them all.
-fn write(engine: &Embedded, batch: impl Iterator<Item = Job>) {
+fn write(engine: &Embedded, batch: Vec<Job>) {
     let mut answers: Vec<Answer> = Vec::new();
     let outcome = engine.begin().and_then(|mut writing| {
         let mut has_writes = false;
@@ -135,6 +158,7 @@ fn write(engine: &Embedded, batch: impl Iterator<Item = Job>) {
         }
         if has_writes { writing.commit() } else { Ok(()) }
     });
+    let outcome = outcome.map_err(|error| engine.diagnose(error));
     for answer in answers {
         answer(match &outcome {
             Ok(()) => Ok(()),

@@ -1,0 +1,416 @@
+//! The registry as a user of the command line meets it.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+struct Folder {
+    temporary: tempfile::TempDir,
+}
+
+impl Folder {
+    /// A new data folder, by `handfast init`.
+    fn new(arguments: &[&str]) -> Self {
+        let folder = Self {
+            temporary: tempfile::tempdir().unwrap(),
+        };
+        folder.done(&[&["init"], arguments].concat());
+        folder
+    }
+
+    fn data(&self) -> PathBuf {
+        self.temporary.path().join("data")
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_handfast"));
+        command
+            .env_remove("HANDFAST_DATA")
+            .arg("--data")
+            .arg(self.data())
+            .args(arguments);
+        command.output().unwrap()
+    }
+
+    /// Runs a command that must succeed, and gives what it prints.
+    fn done(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.done(&[arguments, &["--json"]].concat())).unwrap()
+    }
+
+    /// Runs a command that must be refused, and gives the error.
+    fn refused(&self, arguments: &[&str]) -> Value {
+        let output = self.run(&[arguments, &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+        error["error"].clone()
+    }
+}
+
+#[test]
+fn the_demo_shows_the_examples_of_the_documents() {
+    let folder = Folder::new(&["--demo"]);
+    let shown = folder.json(&["name", "show", "urn:URN-3:hul.ois:HOME"]);
+    assert_eq!(shown["id"], "urn:urn-3:HUL.OIS:Home");
+    assert_eq!(shown["values"].as_array().unwrap().len(), 3);
+    assert_eq!(shown["values"][0]["index"], 1);
+    let document = folder.json(&[
+        "name",
+        "show",
+        "hdl:2000.01/ffee9f72b00c4189b137ecd34188b94e",
+    ]);
+    let values = document["values"].as_array().unwrap();
+    let link = values
+        .iter()
+        .find(|value| value["type"] == "METADATA")
+        .unwrap();
+    let metadata = link["data"]["value"].as_str().unwrap();
+    assert_eq!(folder.json(&["name", "show", metadata])["state"], "active");
+    for (id, state) in [
+        ("100.102/F58FB49EB1F848f0A606E84CEF294BE5", "active"),
+        ("https://doi.org/10.1045/APRIL2006-paskin", "active"),
+        ("12345.1/vase-8", "withdrawn"),
+        ("12345.1/not-yet-shown", "reserved"),
+    ] {
+        assert_eq!(folder.json(&["name", "show", id])["state"], state, "{id}");
+    }
+    assert_eq!(
+        folder.refused(&["name", "show", "12345.1/not-yet-shown", "--as", "eve"])["code"],
+        "not-found"
+    );
+    folder.done(&["check"]);
+}
+
+#[test]
+fn the_folder_can_be_named_before_after_and_in_the_environment() {
+    let folder = Folder::new(&[]);
+    let handfast = || Command::new(env!("CARGO_BIN_EXE_handfast"));
+    let after = handfast()
+        .args(["authority", "list", "--data"])
+        .arg(folder.data())
+        .output()
+        .unwrap();
+    assert!(after.status.success());
+    let environment = handfast()
+        .args(["authority", "list"])
+        .env("HANDFAST_DATA", folder.data())
+        .output()
+        .unwrap();
+    assert_eq!(environment.stdout, after.stdout);
+    let nowhere = handfast()
+        .args(["--data", "/nonexistent/x", "authority", "list"])
+        .output()
+        .unwrap();
+    assert_eq!(nowhere.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&nowhere.stderr).contains("init"));
+}
+
+#[test]
+fn a_name_lives_and_is_never_given_again() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "20.500", "--title", "Test"]);
+    let created = folder.json(&[
+        "name",
+        "create",
+        "20.500/Report",
+        "--url",
+        "https://a.example/",
+        "--url",
+        "https://b.example/",
+        "--value",
+        "5:EMAIL:a@example.org",
+    ]);
+    assert_eq!(created["key"], "hdl:20.500/REPORT");
+    assert_eq!(created["version"], 1);
+    assert_eq!(created["withdrawn"], Value::Null);
+    folder.done(&[
+        "name",
+        "set",
+        "20.500/report",
+        "--url",
+        "https://c.example/",
+    ]);
+    let shown = folder.json(&["name", "show", "20.500/report"]);
+    assert_eq!(shown["values"].as_array().unwrap().len(), 2);
+    let first = folder.json(&["name", "history", "20.500/report"])[0]["event"].to_string();
+    let then = folder.json(&["name", "show", "20.500/report", "--at", &first]);
+    assert_eq!(then["values"].as_array().unwrap().len(), 3);
+
+    folder.done(&[
+        "name",
+        "withdraw",
+        "20.500/report",
+        "--reason",
+        "wrong",
+        "--successor",
+        "20.500/other",
+    ]);
+    let withdrawn = folder.json(&["name", "show", "20.500/report"]);
+    assert_eq!(withdrawn["withdrawn"]["reason"], "wrong");
+    assert_eq!(withdrawn["withdrawn"]["successor"], "20.500/other");
+    for spelling in [
+        "20.500/REPORT",
+        "hdl:20.500/report",
+        "info:hdl/20.500/Report",
+    ] {
+        let error = folder.refused(&["name", "create", spelling]);
+        assert_eq!(error["code"], "exists");
+        assert_eq!(error["event"].to_string(), first);
+    }
+    folder.done(&["name", "restore", "20.500/report"]);
+    assert_eq!(
+        folder.json(&["name", "show", "20.500/report"])["state"],
+        "active"
+    );
+}
+
+#[test]
+fn refusals_say_which_role_would_be_needed() {
+    let folder = Folder::new(&[]);
+    for path in ["urn:urn-3:HUL", "urn:urn-3:HUL2", "urn:urn-3:HUL.OIS"] {
+        folder.done(&["authority", "create", path]);
+    }
+    folder.done(&[
+        "authority",
+        "grant",
+        "urn:urn-3:HUL",
+        "--to",
+        "ann",
+        "--role",
+        "lead",
+    ]);
+    folder.done(&["authority", "create", "urn:urn-3:HUL.OIS.X", "--as", "ann"]);
+    folder.done(&["name", "create", "urn:urn-3:HUL.OIS.X:Home", "--as", "ann"]);
+    folder.done(&[
+        "authority",
+        "grant",
+        "urn:urn-3:HUL.OIS",
+        "--to",
+        "300:20.1/bob",
+        "--role",
+        "write",
+        "--as",
+        "ann",
+    ]);
+    folder.done(&[
+        "name",
+        "create",
+        "urn:urn-3:HUL.OIS:b",
+        "--as",
+        "300:20.1/bob",
+    ]);
+    for path in ["HUL", "HUL2"] {
+        let error = folder.refused(&[
+            "name",
+            "create",
+            &format!("urn:urn-3:{path}:b"),
+            "--as",
+            "300:20.1/bob",
+        ]);
+        assert_eq!(error["needs"]["role"], "write");
+        assert_eq!(error["needs"]["authority"], format!("urn:urn-3:{path}"));
+    }
+    let error = folder.refused(&[
+        "authority",
+        "grant",
+        "urn:urn-3:HUL.OIS",
+        "--to",
+        "eve",
+        "--role",
+        "read",
+        "--as",
+        "300:20.1/bob",
+    ]);
+    assert_eq!(error["needs"]["role"], "lead");
+    assert_eq!(
+        folder.refused(&["authority", "create", "urn:urn-3:HUL.NO.X"])["code"],
+        "no-authority"
+    );
+    folder.done(&[
+        "authority",
+        "revoke",
+        "urn:urn-3:HUL.OIS",
+        "--to",
+        "300:20.1/bob",
+        "--role",
+        "write",
+    ]);
+    assert_eq!(
+        folder.refused(&[
+            "name",
+            "create",
+            "urn:urn-3:HUL.OIS:c",
+            "--as",
+            "300:20.1/bob"
+        ])["code"],
+        "denied"
+    );
+    let shown = folder.json(&["authority", "show", "urn:urn-3:hul"]);
+    assert_eq!(shown["grants"][0]["role"], "lead");
+}
+
+#[test]
+fn names_are_minted_with_their_urls() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "20.1"]);
+    folder.done(&["authority", "create", "2000.02", "--profile", "cordra"]);
+    for (authority, length) in [("20.1", 9), ("2000.02", 32)] {
+        let printed = folder.done(&[
+            "mint",
+            "--authority",
+            authority,
+            "--count",
+            "700",
+            "--url",
+            "https://example.org/{name}",
+            "--json",
+        ]);
+        let lines: Vec<Value> = printed
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(lines.len(), 700);
+        let (_, local) = lines[0]["id"].as_str().unwrap().split_once('/').unwrap();
+        assert_eq!(local.len(), length);
+        assert_eq!(lines[0]["urls"][0], format!("https://example.org/{local}"));
+    }
+}
+
+#[test]
+fn values_are_read_from_files_and_secrets_are_kept_from_the_terminal() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "20.1"]);
+    let file = folder.temporary.path().join("secret");
+    fs::write(&file, "geheim").unwrap();
+    let value = format!("300:HS_SECKEY:@{}", file.display());
+    let created = folder.json(&["name", "create", "20.1/admin", "--value", &value]);
+    assert_eq!(created["values"][0]["permissions"], "1100");
+    assert!(
+        !folder
+            .done(&["name", "show", "20.1/admin"])
+            .contains("geheim")
+    );
+    assert!(
+        !folder
+            .done(&["name", "history", "20.1/admin", "--json"])
+            .contains("geheim")
+    );
+    assert!(
+        !folder
+            .done(&["name", "show", "20.1/admin", "--as", "eve", "--json"])
+            .contains("geheim")
+    );
+    let missing = folder.run(&["name", "create", "20.1/x", "--value", "1:URL:@/nonexistent"]);
+    assert_eq!(missing.status.code(), Some(3));
+}
+
+#[test]
+fn a_backup_is_a_folder_again_and_keeps_what_was_withdrawn() {
+    let folder = Folder::new(&["--demo"]);
+    let backup = folder.temporary.path().join("backup");
+    folder.done(&["backup", backup.to_str().unwrap()]);
+    let other = Folder {
+        temporary: tempfile::tempdir().unwrap(),
+    };
+    other.done(&["restore", backup.to_str().unwrap()]);
+    assert_eq!(
+        other.refused(&["name", "create", "12345.1/VASE-8"])["code"],
+        "exists"
+    );
+    let again = other.run(&["restore", backup.to_str().unwrap()]);
+    assert_eq!(again.status.code(), Some(3));
+}
+
+/// Changes the bytes of the data file wherever they stand. Nothing has it open.
+fn damage(data: &Path, find: &[u8], replace: &[u8]) {
+    let file = data.join("data.mdb");
+    let mut bytes = fs::read(&file).unwrap();
+    let places: Vec<_> = (0..bytes.len() - find.len())
+        .filter(|at| bytes[*at..].starts_with(find))
+        .collect();
+    assert!(!places.is_empty());
+    for at in places {
+        bytes[at..at + find.len()].copy_from_slice(replace);
+    }
+    fs::write(&file, bytes).unwrap();
+}
+
+#[test]
+fn a_changed_byte_is_found_and_named() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "20.1", "--title", "Original title"]);
+    folder.done(&[
+        "name",
+        "create",
+        "20.1/one",
+        "--url",
+        "https://example.org/one",
+    ]);
+    folder.done(&[
+        "name",
+        "create",
+        "20.1/two",
+        "--url",
+        "https://example.org/two",
+    ]);
+    folder.done(&["check"]);
+    damage(
+        &folder.data(),
+        b"https://example.org/two",
+        b"https://example.org/twp",
+    );
+    let output = folder.run(&["check"]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("the record of hdl:20.1/TWO is damaged"),
+        "{text}"
+    );
+    assert!(!text.contains("ONE"), "{text}");
+    let shown = folder.run(&["name", "show", "20.1/two"]);
+    assert_eq!(
+        shown.status.code(),
+        Some(3),
+        "a damaged record is never shown"
+    );
+    damage(&folder.data(), b"Original title", b"0riginal title");
+    let text = String::from_utf8(folder.run(&["check"]).stdout).unwrap();
+    assert!(text.contains("authority hdl:20.1 is damaged"), "{text}");
+}
+
+#[test]
+fn a_changed_event_is_found_and_named() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "20.1"]);
+    folder.done(&["name", "create", "20.1/x"]);
+    let event = folder.json(&["name", "history", "20.1/x"])[0]["event"].to_string();
+    // In an event, and nowhere else, the key stands behind its length and in front of the authority's.
+    damage(
+        &folder.data(),
+        b"hdl:20.1/X\0\x08hdl:20.1",
+        b"hdl:20.1/Y\0\x08hdl:20.1",
+    );
+    let output = folder.run(&["check"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains(&format!("event {event} is damaged")),
+        "{text}"
+    );
+}

@@ -1,0 +1,128 @@
+//! A process that is killed in the middle of writes loses nothing that it acknowledged.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
+
+use std::collections::BTreeSet;
+use std::env;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use handfast_registry::{Edit, NewAuthority, NewName, Principal, Registry, World};
+
+const FOLDER: &str = "HANDFAST_CRASH_FOLDER";
+const ROUND: &str = "HANDFAST_CRASH_ROUND";
+const ROUNDS: u64 = 200;
+const WRITERS: u64 = 4;
+const OPERATOR: Principal = Principal::Operator;
+
+fn world(round: u64) -> World {
+    let count = AtomicU64::new(round << 32);
+    World::new(
+        move || 1_800_000_000_000 + round,
+        move |bytes| {
+            let draw = count.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+            bytes
+                .iter_mut()
+                .zip(draw.iter().cycle())
+                .for_each(|(byte, d)| *byte = *d);
+        },
+    )
+}
+
+/// The process that is killed: several writers create and change names, and say so when they hear that it
+/// was done. Does nothing unless it is told where.
+#[test]
+fn child() {
+    let Ok(folder) = env::var(FOLDER) else { return };
+    let round: u64 = env::var(ROUND).unwrap().parse().unwrap();
+    let registry = Arc::new(Registry::open(Path::new(&folder), world(round)).unwrap());
+    let writers: Vec<_> = (0..WRITERS)
+        .map(|writer| {
+            let registry = Arc::clone(&registry);
+            thread::spawn(move || {
+                for number in 0.. {
+                    let id = format!("20.1/r{round}-w{writer}-{number}");
+                    registry
+                        .create_name(&OPERATOR, &id, NewName::urls(&["https://a"]))
+                        .unwrap();
+                    say(&format!("created {id}"));
+                    registry
+                        .edit_name(&OPERATOR, &id, Edit::Urls(vec!["https://b".into()]))
+                        .unwrap();
+                    say(&format!("changed {id}"));
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.join().unwrap();
+    }
+}
+
+/// One whole line at once, whatever other threads say.
+fn say(text: &str) {
+    let mut out = std::io::stdout().lock();
+    out.write_all(format!("\n{text}\n").as_bytes()).unwrap();
+    out.flush().unwrap();
+}
+
+#[test]
+fn sigkill_loses_nothing_acknowledged() {
+    if env::var(FOLDER).is_ok() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let registry = Registry::create(&data, world(0)).unwrap();
+    registry
+        .create_authority(&OPERATOR, "20.1", NewAuthority::default())
+        .unwrap();
+    drop(registry);
+    let mut acknowledged = BTreeSet::new();
+    for round in 1..=ROUNDS {
+        let mut child = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "child", "--nocapture", "--test-threads=1"])
+            .env(FOLDER, &data)
+            .env(ROUND, round.to_string())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        // A moment that differs from round to round: after so many lines.
+        let lines = said
+            .by_ref()
+            .lines()
+            .take(usize::try_from(5 + round % 61).unwrap());
+        acknowledged.extend(lines.map_while(Result::ok));
+        child.kill().unwrap();
+        acknowledged.extend(said.lines().map_while(Result::ok));
+        child.wait().unwrap();
+        if round % 20 == 0 {
+            verify(&data, &acknowledged);
+        }
+    }
+    assert!(acknowledged.len() > 1_000, "{}", acknowledged.len());
+}
+
+fn verify(data: &Path, acknowledged: &BTreeSet<String>) {
+    let registry = Registry::open(data, world(u64::from(u32::MAX))).unwrap();
+    let check = registry.check().unwrap();
+    assert!(check.problems.is_empty(), "{:?}", check.problems);
+    for line in acknowledged {
+        if let Some(id) = line.strip_prefix("created ") {
+            assert!(registry.show(&OPERATOR, id).is_ok(), "{line}");
+        }
+        if let Some(id) = line.strip_prefix("changed ") {
+            let record = registry.show(&OPERATOR, id).unwrap().record;
+            assert_eq!(record.values[0].data.as_ref(), b"https://b", "{line}");
+        }
+    }
+}
