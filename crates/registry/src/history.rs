@@ -4,7 +4,7 @@ use crate::event::Event;
 use crate::names::Shown;
 use crate::path::AuthorityPath;
 use crate::principal::Principal;
-use crate::record::Record;
+use crate::record::{Record, State};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 
@@ -42,7 +42,7 @@ impl Registry {
             let Shown { key, record } = view.show(who, id)?;
             let identifier = view.identify(id)?;
             let path = AuthorityPath::of(&identifier, view);
-            let sees_people = view.may_see(who, &path, &record)?;
+            let sees_all = view.may_see(who, &path, &record)?;
             let current = view.record(&key)?;
             let entry = |number: u64| {
                 let missing = || Refusal::Corrupt {
@@ -53,7 +53,12 @@ impl Registry {
                     Some(current) if current.version == event.version => Some(current.clone()),
                     _ => view.version(&key, event.version)?,
                 };
-                let who = if sees_people {
+                // What was reserved then is not for everybody now.
+                let version = version.filter(|record| sees_all || record.state != State::Reserved);
+                let version = version
+                    .map(|record| view.readable(who, &path, record))
+                    .transpose()?;
+                let who = if sees_all {
                     view.actor(&event.actor)?
                 } else {
                     None
@@ -71,15 +76,21 @@ impl Registry {
     /// A name as it was.
     pub fn show_at(&self, who: &Principal, id: &str, moment: Moment) -> Result<Shown, Refusal> {
         self.read(|view| {
-            let Shown { key, .. } = view.show(who, id)?;
+            let Shown { key, record } = view.show(who, id)?;
+            let path = AuthorityPath::of(&view.identify(id)?, view);
+            let sees_all = view.may_see(who, &path, &record)?;
             let is_past = |record: &Record| match moment {
                 Moment::Event(number) => record.last_event <= number,
                 Moment::Time(time) => record.modified <= time,
             };
             let mut next = view.record(&key)?;
             while let Some(record) = next {
-                if is_past(&record) {
+                if is_past(&record) && (sees_all || record.state != State::Reserved) {
+                    let record = view.readable(who, &path, record)?;
                     return Ok(Shown { key, record });
+                }
+                if is_past(&record) {
+                    break;
                 }
                 next = view.version(&key, record.version - 1)?;
             }

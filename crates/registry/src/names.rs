@@ -322,7 +322,27 @@ impl View<'_> {
         if key.starts_with("hdl:0.NA/") {
             self.add_grants(&path, &mut record)?;
         }
+        let record = self.readable(who, &path, record)?;
         Ok(Shown { key, record })
+    }
+
+    /// A version of a record as someone may read it: the public what is public, those with a role or with
+    /// the protocol's permission what administrators may read, the operator everything.
+    pub(crate) fn readable(
+        &self,
+        who: &Principal,
+        path: &AuthorityPath,
+        mut record: Record,
+    ) -> Result<Record, Refusal> {
+        if *who == Principal::Operator {
+            return Ok(record);
+        }
+        let is_admin = self.may_see(who, path, &record)?
+            || self.protocol_grants(who, AdminPermissions::READ_VALUE, &record.values)?;
+        record.values.retain(|value| {
+            value.permissions.public_read() || is_admin && value.permissions.admin_read()
+        });
+        Ok(record)
     }
 
     /// Whether someone may see a reserved name.

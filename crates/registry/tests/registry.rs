@@ -645,6 +645,16 @@ fn a_reserved_name_does_not_leak() {
         history.iter().all(|entry| entry.who.is_none()),
         "who acted is for those with a role"
     );
+    assert!(
+        history[0].version.is_none(),
+        "nor what it was while it was reserved"
+    );
+    let then = Moment::Event(history[0].event.number);
+    assert_eq!(
+        code(scene.show_at(&eve, "20.1/x", then).map(|_| ())),
+        "not-yet"
+    );
+    assert!(scene.show_at(&ann, "20.1/x", then).is_ok());
 }
 
 #[test]
@@ -817,4 +827,24 @@ fn concurrent_writers_never_share_a_name() {
     let check = registry.check().unwrap();
     assert!(check.problems.is_empty());
     assert_eq!(check.events, 2 + 40);
+}
+
+#[test]
+fn values_are_shown_to_those_who_may_read_them() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let secret = vec![(300, "HS_SECKEY".to_string(), b"secret".to_vec())];
+    let new = NewName {
+        values: secret,
+        ..NewName::urls(&["https://a"])
+    };
+    scene.create_name(&OPERATOR, "20.1/x", new).unwrap();
+    let reader = account("reader");
+    scene.grant(&OPERATOR, "20.1", &reader, Role::Read).unwrap();
+    let seen = |who: &Principal| scene.show(who, "20.1/x").unwrap().record.values.len();
+    assert_eq!(seen(&OPERATOR), 2);
+    assert_eq!(seen(&reader), 2);
+    assert_eq!(seen(&account("nobody")), 1);
+    let history = scene.history(&account("nobody"), "20.1/x").unwrap();
+    assert_eq!(history[0].version.as_ref().unwrap().values.len(), 1);
 }
