@@ -7,6 +7,7 @@ use clap::{Args, ValueHint};
 use handfast_registry::{NewAuthority, Principal, Refusal, Registry, World};
 use serde_json::json;
 
+use crate::config;
 use crate::demo;
 use crate::exit::Answer;
 use crate::output::Output;
@@ -27,8 +28,12 @@ pub(crate) struct Data {
 }
 
 impl Data {
+    /// Opens the folder, under the rules of its configuration.
     pub(crate) fn open(&self) -> Result<Registry, Refusal> {
-        Registry::open(&self.folder, world())
+        let rules = config::rules(&self.folder).map_err(|error| Refusal::Configuration {
+            problem: format!("{error:#}"),
+        })?;
+        Ok(Registry::open(&self.folder, world())?.with_rules(rules))
     }
 }
 

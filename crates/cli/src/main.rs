@@ -1,6 +1,7 @@
 //! Handfast: one program that registers, administers and resolves persistent identifiers.
 
 mod authority;
+mod config;
 mod demo;
 mod exit;
 mod folder;

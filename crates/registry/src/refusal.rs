@@ -13,6 +13,12 @@ pub enum Refusal {
     /// The authority exists.
     #[error("authority {0} exists already")]
     AuthorityExists(AuthorityPath),
+    /// The configuration cannot be used.
+    #[error("{problem}")]
+    Configuration {
+        /// What is wrong with it.
+        problem: String,
+    },
     /// What is stored is damaged.
     #[error("{what} is damaged")]
     Corrupt {
@@ -89,6 +95,7 @@ impl Refusal {
     pub fn code(&self) -> &'static str {
         match self {
             Self::AuthorityExists(_) => "authority-exists",
+            Self::Configuration { .. } => "configuration",
             Self::Corrupt { .. } => "corrupt",
             Self::Denied { .. } => "denied",
             Self::Exists { .. } => "exists",
@@ -138,7 +145,10 @@ impl Refusal {
     /// Whether the system failed, rather than the answer being no.
     #[must_use]
     pub fn is_failure(&self) -> bool {
-        matches!(self, Self::Store(_) | Self::Corrupt { .. })
+        matches!(
+            self,
+            Self::Store(_) | Self::Corrupt { .. } | Self::Configuration { .. }
+        )
     }
 
     pub(crate) fn policy(code: &'static str, problem: impl Into<String>) -> Self {

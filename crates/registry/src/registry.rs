@@ -72,6 +72,15 @@ impl Registry {
         }
     }
 
+    /// The same registry under other rules than the standard ones, such as further URN profiles.
+    #[must_use]
+    pub fn with_rules(self, rules: RuleBook) -> Self {
+        Self {
+            rules: Arc::new(rules),
+            ..self
+        }
+    }
+
     /// Writes a copy to a new file, while reads and writes go on.
     pub fn backup(&self, file: &Path) -> Result<(), Refusal> {
         Ok(self.store.backup(file)?)

@@ -1,0 +1,170 @@
+//! Configuration: `handfast.toml` in the data folder.
+
+use std::borrow::Cow;
+use std::io;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use handfast_id::{
+    DelegatedGrammar, HttpResolver, NssGrammar, Pattern, RuleBook, UrnProfile, UrnRegistration,
+};
+use serde::Deserialize;
+
+/// The rules that a data folder's configuration sets; the standard ones where it has none.
+pub(crate) fn rules(folder: &Path) -> anyhow::Result<RuleBook> {
+    let file = folder.join("handfast.toml");
+    let text = match std::fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(RuleBook::standard()),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
+    };
+    let config = toml::from_str::<Config>(&text);
+    config
+        .context("the configuration is not as etc/handfast.toml describes it")
+        .and_then(Config::rules)
+        .with_context(|| format!("cannot use {}", file.display()))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    version: Version,
+    #[serde(default)]
+    resolvers: Vec<String>,
+    #[serde(default)]
+    urn: Vec<Namespace>,
+}
+
+#[derive(Deserialize)]
+enum Version {
+    #[serde(rename = "v1")]
+    V1,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Namespace {
+    nid: String,
+    #[serde(default)]
+    delegated: bool,
+    characters: Option<String>,
+    pattern: Option<String>,
+    #[serde(default)]
+    ignore_case: bool,
+    #[serde(default)]
+    registrant: String,
+    #[serde(default)]
+    contact: String,
+    #[serde(default)]
+    registration: String,
+    #[serde(default)]
+    date: String,
+}
+
+impl Config {
+    fn rules(self) -> anyhow::Result<RuleBook> {
+        let Version::V1 = self.version;
+        let mut rules = RuleBook::standard();
+        for resolver in &self.resolvers {
+            let read = HttpResolver::parse(resolver);
+            rules = rules.with_resolver(read.with_context(|| format!("resolver {resolver}"))?);
+        }
+        for namespace in self.urn {
+            let nid = namespace.nid.clone();
+            rules =
+                rules.with_urn_profile(namespace.profile().with_context(|| format!("urn {nid}"))?);
+        }
+        Ok(rules)
+    }
+}
+
+impl Namespace {
+    fn profile(self) -> anyhow::Result<UrnProfile> {
+        let grammar = match (self.delegated, self.pattern, self.characters) {
+            (true, Some(_), _) => bail!("a namespace is delegated or has a pattern, not both"),
+            (true, None, Some(extra)) => NssGrammar::Delegated(DelegatedGrammar::new(&extra)?),
+            (true, None, None) => NssGrammar::harvard(),
+            (false, _, Some(_)) => {
+                bail!("characters are those of authority names: set delegated = true")
+            }
+            (false, Some(pattern), None) => NssGrammar::Matching(Pattern::new(&pattern)?),
+            (false, None, None) => NssGrammar::Any,
+        };
+        let registration = UrnRegistration {
+            registrant: Cow::Owned(self.registrant),
+            contact: Cow::Owned(self.contact),
+            version: Cow::Owned(self.registration),
+            date: Cow::Owned(self.date),
+        };
+        let profile = UrnProfile::new(&self.nid, grammar)?;
+        Ok(profile
+            .ignoring_case(self.ignore_case)
+            .with_registration(registration))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use handfast_id::{Rules, Urn};
+
+    use super::*;
+
+    fn read(text: &str) -> anyhow::Result<RuleBook> {
+        toml::from_str::<Config>(text)?.rules()
+    }
+
+    #[test]
+    fn urn_10_namespaces_are_configured_not_coded() {
+        let rules = read(
+            r#"
+            version = "v1"
+            resolvers = ["https://hdl.example.org"]
+            [[urn]]
+            nid = "urn-42"
+            delegated = true
+            ignore-case = true
+            [[urn]]
+            nid = "isbn"
+            pattern = "[0-9]{13}"
+            "#,
+        )
+        .unwrap();
+        let urn = Urn::parse_with("urn:urn-42:LIB.Maps:Atlas", &rules).unwrap();
+        assert_eq!(urn.to_string(), "urn:urn-42:lib.maps:atlas");
+        assert!(Urn::parse_with("urn:isbn:1", &rules).is_err());
+        assert_eq!(rules.resolvers().len(), 1);
+    }
+
+    #[test]
+    fn the_reference_file_can_be_read_with_its_examples() {
+        let reference = include_str!("../../../etc/handfast.toml");
+        assert!(read(reference).is_ok());
+        let example = |line: &&str| line.starts_with("# [[") || line.contains(" = ");
+        let lines = reference
+            .lines()
+            .filter(example)
+            .map(|line| line.trim_start_matches("# "));
+        let mut text: Vec<&str> = lines.filter(|line| !line.starts_with("pattern")).collect();
+        text.dedup();
+        assert!(read(&text.join("\n")).is_ok(), "{}", text.join("\n"));
+    }
+
+    #[test]
+    fn what_is_not_known_is_an_error_that_names_it() {
+        for (text, named) in [
+            ("version = \"v2\"", "v2"),
+            ("version = \"v1\"\nresolver = []", "resolver"),
+            (
+                "version = \"v1\"\n[[urn]]\nnid = \"x\"",
+                "namespace identifier",
+            ),
+            (
+                "version = \"v1\"\n[[urn]]\nnid = \"xy\"\ndelegated = true\npattern = \"x\"",
+                "not both",
+            ),
+        ] {
+            let error = read(text).err().unwrap();
+            assert!(format!("{error:#}").contains(named), "{error:#}");
+        }
+    }
+}
