@@ -465,21 +465,7 @@ impl Draft<'_> {
         if self.record(&key)?.is_some() {
             return Ok(());
         }
-        let record = Record {
-            text,
-            authority: path.key().to_string(),
-            state: State::Active,
-            version: 0,
-            created: self.time(),
-            modified: 0,
-            first_event: 0,
-            last_event: 0,
-            seed: [0; 32],
-            salt: None,
-            holder: None,
-            tombstone: None,
-            values: Vec::new(),
-        };
+        let record = Record::new(text, path.key(), State::Active, self.time());
         self.keep_record(&key, None, record, Action::Create, Persistence::Permanent);
         Ok(())
     }

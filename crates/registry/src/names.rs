@@ -450,20 +450,11 @@ impl Draft<'_> {
         } else {
             State::Active
         };
+        let values = values::settle(&[], all, self.timestamp())?;
+        let text = registered_text(&identifier, self);
         let record = Record {
-            text: registered_text(&identifier, self),
-            authority: path.key().to_string(),
-            state,
-            version: 0,
-            created: self.time(),
-            modified: 0,
-            first_event: 0,
-            last_event: 0,
-            seed: [0; 32],
-            salt: None,
-            holder: None,
-            tombstone: None,
-            values: values::settle(&[], all, self.timestamp())?,
+            values,
+            ..Record::new(text, path.key(), state, self.time())
         };
         let action = if state == State::Reserved {
             Action::Reserve

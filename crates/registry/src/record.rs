@@ -72,6 +72,25 @@ pub struct Tombstone {
 const FORMAT: u8 = 1;
 
 impl Record {
+    /// What is known of a name before it is kept; versions, events and random bytes come with keeping it.
+    pub(crate) fn new(text: String, authority: &str, state: State, created: u64) -> Self {
+        Self {
+            text,
+            authority: authority.to_string(),
+            state,
+            version: 0,
+            created,
+            modified: created,
+            first_event: 0,
+            last_event: 0,
+            seed: [0; 32],
+            salt: None,
+            holder: None,
+            tombstone: None,
+            values: Vec::new(),
+        }
+    }
+
     /// What the change says beside its values: committed to as index 0.
     #[must_use]
     pub fn detail(&self) -> Vec<u8> {
