@@ -125,7 +125,9 @@ impl Refusal {
             Self::NotFound(_) => {
                 Some("check the spelling, or create it with `handfast name create`".into())
             }
-            Self::Corrupt { .. } => Some("run `handfast check`, and restore from a backup".into()),
+            Self::Corrupt { .. } | Self::Store(StoreError::Damaged) => {
+                Some("run `handfast check`, and restore from a backup".into())
+            }
             Self::Store(StoreError::NoStore { folder }) => Some(format!(
                 "run `handfast --data {} init`, or name the folder with --data",
                 folder.display()

@@ -16,6 +16,8 @@ use crate::writer::Write;
 
 /// The map is sparse: only what is used takes room on the disk.
 const MAP_SIZE: usize = 1 << 40;
+/// How many pages a sound file may lack at its end.
+const FEW_PAGES: u64 = 64;
 /// With less room than this on the disk a failed write is put down to it.
 const SCARCE: u64 = 1 << 20;
 /// Threads that read at the same time.
@@ -167,9 +169,32 @@ fn open_env(folder: &Path, map_size: usize) -> Result<Env<WithoutTls>, StoreErro
     // folder is ours, its files are mode 0600, and the lock above keeps other writers of ours out.
     let env = unsafe { options.open(folder) };
     let env = env?;
+    fill_up(&env, folder)?;
     let path = folder.join("data.mdb");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(StoreError::io(&path))?;
     Ok(env)
+}
+
+/// Pages that the map promises and the file does not have would end the process when they are read. A
+/// sound file may lack a few at its end, freed before they were ever written: it is filled up. One that
+/// lacks many was cut short.
+fn fill_up(env: &Env<WithoutTls>, folder: &Path) -> Result<(), StoreError> {
+    let file = folder.join("data.mdb");
+    let length = file.metadata().map_err(StoreError::io(&file))?.len();
+    let pages = u64::try_from(env.info().last_page_number).unwrap_or(u64::MAX);
+    let page = u64::try_from(rustix::param::page_size()).unwrap_or(4_096);
+    let promised = pages.saturating_add(1).saturating_mul(page);
+    if promised <= length {
+        return Ok(());
+    }
+    if promised - length > FEW_PAGES * page {
+        return Err(StoreError::Damaged);
+    }
+    let writable = OpenOptions::new()
+        .write(true)
+        .open(&file)
+        .map_err(StoreError::io(&file))?;
+    writable.set_len(promised).map_err(StoreError::io(file))
 }
 
 /// A snapshot of the store: what had been committed when it was taken, or, inside a change, what the

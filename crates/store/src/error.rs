@@ -30,6 +30,9 @@ pub enum StoreError {
         /// The key, as text where it is text.
         key: String,
     },
+    /// The file of the store is not one, or pages of it are missing or changed.
+    #[error("the file data.mdb is damaged, or is not one of this store")]
+    Damaged,
     /// The engine failed.
     #[error("the store failed: {0}")]
     Engine(#[source] heed::Error),
@@ -75,6 +78,14 @@ impl From<heed::Error> for StoreError {
     fn from(error: heed::Error) -> Self {
         match error {
             heed::Error::Mdb(heed::MdbError::MapFull) => Self::Full,
+            heed::Error::Mdb(
+                heed::MdbError::Corrupted
+                | heed::MdbError::Invalid
+                | heed::MdbError::PageNotFound
+                | heed::MdbError::VersionMismatch
+                | heed::MdbError::Incompatible
+                | heed::MdbError::BadTxn,
+            ) => Self::Damaged,
             heed::Error::Io(error) if error.kind() == io::ErrorKind::StorageFull => Self::Full,
             error => Self::Engine(error),
         }
@@ -85,6 +96,7 @@ impl StoreError {
     /// The same error for each of several callers whose changes fail together.
     pub(crate) fn again(&self) -> Self {
         match self {
+            Self::Damaged => Self::Damaged,
             Self::Full => Self::Full,
             Self::Corrupt { table, key } => Self::Corrupt {
                 table,

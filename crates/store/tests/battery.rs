@@ -434,6 +434,24 @@ mod folder {
     }
 
     #[test]
+    fn a_file_that_is_cut_short_is_refused_and_does_not_end_the_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create(folder.path()).unwrap();
+        for number in 0..200_u32 {
+            put(&store, &number.to_be_bytes(), &[7; 2_000]).unwrap();
+        }
+        drop(store);
+        let file = std::fs::OpenOptions::new()
+            .write(true)
+            .open(folder.path().join("data.mdb"))
+            .unwrap();
+        for length in [200_000, 12_288, 8_192, 100, 0] {
+            file.set_len(length).unwrap();
+            assert!(Store::open(folder.path()).is_err(), "{length}");
+        }
+    }
+
+    #[test]
     fn a_copy_that_is_no_store_is_refused_and_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("junk");
