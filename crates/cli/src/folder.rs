@@ -1,10 +1,10 @@
 //! The data folder: making, copying, checking.
 
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueHint};
-use handfast_registry::{NewAuthority, Principal, Refusal, Registry, World};
+use handfast_registry::{NewAuthority, Principal, Refusal, Registry, StoreError, World};
 use serde_json::json;
 
 use crate::config;
@@ -33,9 +33,27 @@ impl Data {
         let rules = config::rules(&self.folder).map_err(|error| Refusal::Configuration {
             problem: format!("{error:#}"),
         })?;
-        Ok(Registry::open(&self.folder, world())?.with_rules(rules))
+        let mut tries = 0;
+        loop {
+            match Registry::open(&self.folder, world()) {
+                // Another command may be about to end.
+                Err(Refusal::Store(StoreError::Locked { .. })) if tries < TRIES => {
+                    tries += 1;
+                    #[expect(
+                        clippy::disallowed_methods,
+                        reason = "the other process will not tell us"
+                    )]
+                    std::thread::sleep(PAUSE);
+                }
+                outcome => return outcome.map(|registry| registry.with_rules(rules)),
+            }
+        }
     }
 }
+
+/// How often, and how long apart, a folder that is in use is tried again: ten seconds in all.
+const TRIES: u32 = 500;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The clock and the random numbers of this machine.
 fn world() -> World {

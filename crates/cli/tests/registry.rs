@@ -118,7 +118,7 @@ fn the_folder_can_be_named_before_after_and_in_the_environment() {
         .args(["--data", "/nonexistent/x", "authority", "list"])
         .output()
         .unwrap();
-    assert_eq!(nowhere.status.code(), Some(3));
+    assert_eq!(nowhere.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&nowhere.stderr).contains("init"));
 }
 
@@ -335,7 +335,7 @@ fn a_backup_is_a_folder_again_and_keeps_what_was_withdrawn() {
         "exists"
     );
     let again = other.run(&["restore", backup.to_str().unwrap()]);
-    assert_eq!(again.status.code(), Some(3));
+    assert_eq!(again.status.code(), Some(1));
 }
 
 /// Changes the bytes of the data file wherever they stand. Nothing has it open.
@@ -380,7 +380,7 @@ fn a_changed_byte_is_found_and_named() {
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(
-        text.contains("the record of hdl:20.1/TWO is damaged"),
+        text.contains("the record of 20.1/two (hdl:20.1/TWO) is damaged"),
         "{text}"
     );
     assert!(!text.contains("ONE"), "{text}");
@@ -412,5 +412,24 @@ fn a_changed_event_is_found_and_named() {
     assert!(
         text.contains(&format!("event {event} is damaged")),
         "{text}"
+    );
+}
+
+#[test]
+fn commands_at_the_same_time_wait_for_each_other() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "20.1"]);
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let folder = &folder;
+            scope.spawn(move || folder.done(&["name", "create", &format!("20.1/{number}")]));
+        }
+    });
+    assert_eq!(
+        folder
+            .done(&["name", "list", "--authority", "20.1"])
+            .lines()
+            .count(),
+        8
     );
 }

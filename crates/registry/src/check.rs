@@ -113,11 +113,17 @@ impl Check {
             check.records += 1;
             let key = String::from_utf8_lossy(place.name()).into_owned();
             match Record::from_bytes(bytes) {
-                Err(_) => check.problems.push(Problem::Record(key)),
-                Ok(record) if !is_committed(view, &key, &record) => {
+                Err(_) => {
+                    let name = Record::name_in(bytes).unwrap_or(&key);
                     check
                         .problems
-                        .push(Problem::RecordAndEvent(key, record.last_event));
+                        .push(Problem::Record(format!("{name} ({key})")));
+                }
+                Ok(record) if !is_committed(view, &key, &record) => {
+                    let name = format!("{} ({key})", record.text);
+                    check
+                        .problems
+                        .push(Problem::RecordAndEvent(name, record.last_event));
                 }
                 Ok(_) => {}
             }

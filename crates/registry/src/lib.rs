@@ -47,6 +47,7 @@ pub use authorities::{AuthorityChange, NewAuthority};
 pub use authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError};
 pub use check::{Check, Problem};
 pub use event::{Action, Commitments, Event, EventError, Subject, salt};
+pub use handfast_store::StoreError;
 pub use history::{Entry, Moment};
 pub use mint::{Minted, Style, StyleError};
 pub use names::{Edit, NewName, Shown};

@@ -129,6 +129,18 @@ impl Record {
         out
     }
 
+    /// The name in bytes that may be damaged, as far as it can be read: to say which record they are.
+    #[must_use]
+    pub fn name_in(bytes: &[u8]) -> Option<&str> {
+        let reader = &mut Reader::new(bytes);
+        // Format, five numbers and the seed stand in front of the salt.
+        reader.take(1 + 5 * 8 + 32).ok()?;
+        if reader.u8().ok()? == 1 {
+            reader.take(32).ok()?;
+        }
+        reader.text().ok()
+    }
+
     /// Reads the bytes back; damaged ones are noticed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RecordError> {
         let (body, sum) = bytes.split_last_chunk().ok_or(RecordError::Damaged)?;
@@ -263,6 +275,7 @@ mod tests {
                 ..record()
             },
         ] {
+            assert_eq!(Record::name_in(&record.to_bytes()), Some("20.1000/Ä"));
             assert_eq!(Record::from_bytes(&record.to_bytes()), Ok(record));
         }
     }

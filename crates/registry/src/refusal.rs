@@ -147,10 +147,12 @@ impl Refusal {
     /// Whether the system failed, rather than the answer being no.
     #[must_use]
     pub fn is_failure(&self) -> bool {
-        matches!(
-            self,
-            Self::Store(_) | Self::Corrupt { .. } | Self::Configuration { .. }
-        )
+        use StoreError::{AlreadyExists, NoStore, OtherFormat};
+        match self {
+            Self::Store(AlreadyExists { .. } | NoStore { .. } | OtherFormat { .. }) => false,
+            Self::Store(_) | Self::Corrupt { .. } | Self::Configuration { .. } => true,
+            _ => false,
+        }
     }
 
     pub(crate) fn policy(code: &'static str, problem: impl Into<String>) -> Self {
