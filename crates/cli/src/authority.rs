@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::output::{Output, time};
+use crate::view::Shown as Safe;
 
 /// Prefixes and naming authorities
 ///
@@ -188,14 +189,15 @@ impl Command {
                         writeln!(
                             out,
                             "{:<32}  {status:<9}  {}",
-                            authority.path, authority.title
+                            authority.path,
+                            Safe(&authority.title)
                         )
                     })
                 },
             ),
             Self::Show { on } => on.output.print(
                 data.open()
-                    .and_then(|registry| registry.authority(&on.authority)),
+                    .and_then(|registry| registry.authority(&on.who(), &on.authority)),
                 as_json,
                 for_people,
             ),
@@ -231,6 +233,10 @@ impl Command {
 }
 
 impl On {
+    fn who(&self) -> Principal {
+        self.who.clone().unwrap_or(Principal::Operator)
+    }
+
     /// Changes an authority and says what was done, with how it is now in JSON.
     fn change(
         &self,
@@ -238,15 +244,18 @@ impl On {
         done: &str,
         change: impl FnOnce(&Registry, &Principal) -> Result<(), Refusal>,
     ) -> anyhow::Result<Answer> {
-        let who = self.who.clone().unwrap_or(Principal::Operator);
+        let who = self.who();
         let outcome = data.open().and_then(|registry| {
             change(&registry, &who)?;
             // One that was declined is not there any more.
-            Ok(registry.authority(&self.authority).ok())
+            Ok(registry.authority(&who, &self.authority).ok())
         });
         self.output.print(
             outcome,
-            |authority| authority.as_ref().map_or(Json::Null, as_json),
+            |authority| {
+                let gone = || json!({"authority": self.authority, "status": "declined"});
+                authority.as_ref().map_or_else(gone, as_json)
+            },
             |_, out| writeln!(out, "{done} {}", self.authority),
         )
     }
@@ -339,7 +348,7 @@ fn for_people(authority: &Authority, out: &mut dyn Write) -> io::Result<()> {
         ("contact", &authority.contact),
     ] {
         if !text.is_empty() {
-            writeln!(out, "  {label:<12}  {text}")?;
+            writeln!(out, "  {label:<12}  {}", Safe(text))?;
         }
     }
     writeln!(out, "  {:<12}  {}", "status", status(authority))?;

@@ -9,6 +9,8 @@ pub(crate) enum Answer {
     Done,
     /// The system failed, and that has been said.
     Failed,
+    /// Wrong usage that only the command itself could tell.
+    Misused,
     /// Refused, not found, denied, a bad line.
     No,
 }
@@ -18,7 +20,9 @@ pub(crate) fn code(outcome: anyhow::Result<Answer>) -> ExitCode {
     match outcome {
         Ok(Answer::Done) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
+        Ok(Answer::Misused) => ExitCode::from(2),
         Ok(Answer::Failed) => ExitCode::from(3),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // If standard error is gone too there is nobody left to tell.
             let _ = writeln!(io::stderr(), "error: {error:#}");

@@ -156,18 +156,38 @@ impl Restore {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
         let restored = Registry::restore(&self.file, &data.folder, world());
         let outcome = restored.and_then(|registry| registry.check());
+        let is_sound = outcome
+            .as_ref()
+            .is_ok_and(|check| check.problems.is_empty());
         let folder = data.folder.display().to_string();
-        self.output.print(
+        let answer = self.output.print(
             outcome,
-            |check| json!({"folder": folder, "names": check.records, "events": check.events}),
+            |check| {
+                let problems: Vec<_> = check.problems.iter().map(ToString::to_string).collect();
+                json!({
+                    "folder": folder,
+                    "names": check.records,
+                    "events": check.events,
+                    "problems": problems,
+                })
+            },
             |check, out| {
                 writeln!(
                     out,
                     "made {folder}: {} names, {} events",
                     check.records, check.events
-                )
+                )?;
+                check
+                    .problems
+                    .iter()
+                    .try_for_each(|problem| writeln!(out, "problem: {problem}"))
             },
-        )
+        )?;
+        Ok(if answer == Answer::Done && !is_sound {
+            Answer::No
+        } else {
+            answer
+        })
     }
 }
 

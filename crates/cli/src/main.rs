@@ -49,7 +49,7 @@ enum Command {
     /// Accounts, to which roles can be granted
     #[command(subcommand)]
     User(user::Command),
-    /// Copy the data folder to a file, while it is in use or not
+    /// Copy the data folder to a file
     Backup(folder::Backup),
     /// Make a data folder from a backup
     Restore(folder::Restore),

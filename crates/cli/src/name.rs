@@ -220,16 +220,18 @@ impl Command {
                 *output,
             ),
             Self::Set { on, values, remove } => {
-                let edits = edits(values, remove)?;
-                if edits.is_empty() {
-                    return Err(anyhow!("nothing to set: give --url, --value or --remove"));
+                let edit = Edit {
+                    remove: remove.clone(),
+                    urls: Some(values.urls.clone()).filter(|urls| !urls.is_empty()),
+                    put: values.read()?,
+                };
+                if edit.remove.is_empty() && edit.urls.is_none() && edit.put.is_empty() {
+                    return Ok(on
+                        .output
+                        .misused("nothing to set: give --url, --value or --remove"));
                 }
                 on.run(data, "changed", |registry, who| {
-                    let mut last = None;
-                    for edit in edits {
-                        last = Some(registry.edit_name(who, &on.id, edit)?);
-                    }
-                    last.ok_or_else(|| Refusal::NotFound(on.id.clone()))
+                    registry.edit_name(who, &on.id, edit)
                 })
             }
             Self::Activate { on } => on.run(data, "activated", |registry, who| {
@@ -288,20 +290,6 @@ impl On {
             )
         })
     }
-}
-
-fn edits(values: &Values, remove: &[u32]) -> anyhow::Result<Vec<Edit>> {
-    let mut edits = Vec::new();
-    if !remove.is_empty() {
-        edits.push(Edit::Remove(remove.to_vec()));
-    }
-    if !values.urls.is_empty() {
-        edits.push(Edit::Urls(values.urls.clone()));
-    }
-    if !values.values.is_empty() {
-        edits.push(Edit::Put(values.read()?));
-    }
-    Ok(edits)
 }
 
 fn list(data: &Data, authority: &str, who: &Principal, output: Output) -> anyhow::Result<Answer> {

@@ -9,6 +9,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::exit::Answer;
+use crate::view::Shown;
 
 /// How a command prints.
 #[derive(Args, Clone, Copy)]
@@ -44,6 +45,17 @@ impl Output {
         self.json
     }
 
+    /// Says that a command was not used as it should be.
+    pub(crate) fn misused(self, problem: &str) -> Answer {
+        let text = if self.json {
+            json!({"error": {"code": "usage", "message": problem}}).to_string()
+        } else {
+            format!("error: {problem}")
+        };
+        let _ = writeln!(io::stderr(), "{text}");
+        Answer::Misused
+    }
+
     /// Says why something was not done: the answer is no, or the system failed.
     pub(crate) fn refuse(self, refusal: &Refusal) -> Answer {
         let text = if self.json {
@@ -53,7 +65,8 @@ impl Output {
                 .hint()
                 .map(|hint| format!("\nhint: {hint}"))
                 .unwrap_or_default();
-            format!("error: {refusal} [{}]{hint}", refusal.code())
+            let refused = refusal.to_string();
+            format!("error: {} [{}]{hint}", Shown(&refused), refusal.code())
         };
         // If standard error is gone there is nobody left to tell.
         let _ = writeln!(io::stderr(), "{text}");

@@ -7,6 +7,7 @@ use handfast_id::Handle;
 use handfast_wire::{Admin, AdminPermissions, Codec, Reference, Value, ValueList};
 
 use crate::principal::Principal;
+use crate::record::State;
 use crate::refusal::Refusal;
 use crate::view::View;
 
@@ -67,6 +68,10 @@ impl View<'_> {
         let Some(record) = self.record(key.as_str())? else {
             return Ok(Vec::new());
         };
+        // A group that the public cannot resolve grants nothing.
+        if record.state != State::Active {
+            return Ok(Vec::new());
+        }
         let lists = record
             .values
             .iter()
@@ -133,9 +138,23 @@ pub(crate) fn needed_for(old: &[Value<'_>], new: &[Value<'_>]) -> AdminPermissio
 
 /// Whether a change touches who administers a handle.
 pub(crate) fn touches_admins(old: &[Value<'_>], new: &[Value<'_>]) -> bool {
-    use AdminPermissions as P;
-    let needed = needed_for(old, new);
-    [P::ADD_ADMIN, P::MODIFY_ADMIN, P::REMOVE_ADMIN]
-        .into_iter()
-        .any(|bit| needed.contains(bit))
+    touches(old, new, &["HS_ADMIN"])
+}
+
+/// Whether a change of what exists touches by whom, or by what, anybody is known: groups and keys too.
+pub(crate) fn touches_identities(old: &[Value<'_>], new: &[Value<'_>]) -> bool {
+    touches(
+        old,
+        new,
+        &["HS_ADMIN", "HS_VLIST", "HS_PUBKEY", "HS_SECKEY"],
+    )
+}
+
+fn touches(old: &[Value<'_>], new: &[Value<'_>], types: &[&str]) -> bool {
+    let is_one = |value: &Value<'_>| types.iter().any(|wanted| value.is_type(wanted));
+    let is_in = |value: &Value<'_>, values: &[Value<'_>]| {
+        values.iter().any(|other| value.is_unchanged_from(other))
+    };
+    old.iter().any(|value| is_one(value) && !is_in(value, new))
+        || new.iter().any(|value| is_one(value) && !is_in(value, old))
 }

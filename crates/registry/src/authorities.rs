@@ -86,7 +86,7 @@ impl Registry {
         self.change(who, move |draft| {
             let path = draft.path(&path)?;
             let parent = draft.parent_of(&path)?;
-            draft.need_over_child(&path, parent.as_ref())?;
+            draft.need_to_create(&path, parent.as_ref())?;
             let authority = draft.new_authority(&path, parent, new, AuthorityStatus::Active)?;
             draft.keep_authority(authority, Action::CreateAuthority)?;
             draft.home(&path)?;
@@ -140,6 +140,10 @@ impl Registry {
                 draft.keep_authority(authority, Action::DeclineAuthority)?;
                 draft.forget_authority(&path);
                 return Ok(());
+            }
+            if by == *draft.who() && by != Principal::Operator {
+                let problem = "someone else must approve what you have asked for";
+                return Err(Refusal::policy("own-request", problem));
             }
             authority.status = AuthorityStatus::Active;
             if by != Principal::Operator {
@@ -195,14 +199,25 @@ impl Registry {
                 .case_sensitive
                 .is_some_and(|c| c != authority.policy.case_sensitive)
                 || change.cordra.is_some_and(|c| c != authority.policy.cordra);
-            if moves_keys && draft.has_names(&path)? {
+            let is_named = draft.has_names(&path)?;
+            if moves_keys && is_named {
                 return Err(Refusal::policy(
                     "case-fixed",
                     format!("{path} has names: what they are looked up by cannot change any more"),
                 ));
             }
+            let becomes_erasable = change.persistence == Some(Persistence::Erasable)
+                && authority.policy.persistence == Persistence::Permanent;
+            if becomes_erasable && is_named {
+                return Err(Refusal::policy(
+                    "permanent",
+                    format!(
+                        "{path} has given names that are permanent: they cannot become erasable"
+                    ),
+                ));
+            }
             change.apply(&mut authority);
-            check_policy(&path, &authority.policy)?;
+            check_authority(&authority)?;
             draft
                 .keep_authority(authority, Action::ChangeAuthority)
                 .map(|_| ())
@@ -265,15 +280,20 @@ impl Registry {
         to: &Principal,
     ) -> Result<(), Refusal> {
         let to = to.clone();
-        self.change_grants(who, path, Action::Grant, move |draft, grants| {
-            draft.ensure_account(&to)?;
-            grants.retain(|grant| grant.to != to && grant.role != Role::Admin);
-            grants.push(Grant {
-                to,
-                role: Role::Admin,
-            });
-            Ok(Role::Admin)
-        })
+        self.change_grants(
+            who,
+            path,
+            Action::TransferAuthority,
+            move |draft, grants| {
+                draft.ensure_account(&to)?;
+                grants.retain(|grant| grant.to != to && grant.role != Role::Admin);
+                grants.push(Grant {
+                    to,
+                    role: Role::Admin,
+                });
+                Ok(Role::Admin)
+            },
+        )
     }
 
     /// Changes grants; `change` says the highest role that it touches, which whoever asks must be able to
@@ -298,9 +318,16 @@ impl Registry {
         })
     }
 
-    /// An authority, for the public register.
-    pub fn authority(&self, path: &str) -> Result<Authority, Refusal> {
-        self.read(|view| view.kept(&view.path(path)?))
+    /// An authority, for the public register. Who has which role is for those who have one.
+    pub fn authority(&self, who: &Principal, path: &str) -> Result<Authority, Refusal> {
+        self.read(|view| {
+            let path = view.path(path)?;
+            let mut authority = view.kept(&path)?;
+            if view.role(who, &path)? < Some(Role::Read) {
+                authority.grants.clear();
+            }
+            Ok(authority)
+        })
     }
 
     /// All authorities, by key.
@@ -355,13 +382,30 @@ impl View<'_> {
         }
     }
 
+    /// Whether the `HS_ADMIN` values of the prefix handle give someone a permission.
+    pub(crate) fn prefix_grants(
+        &self,
+        who: &Principal,
+        path: &AuthorityPath,
+        needed: AdminPermissions,
+    ) -> Result<bool, Refusal> {
+        let Some(prefix) = path.prefix() else {
+            return Ok(false);
+        };
+        match self.record(&prefix_key(&prefix))? {
+            Some(record) => self.protocol_grants(who, needed, &record.values),
+            None => Ok(false),
+        }
+    }
+
     /// Whether any name was ever given under an authority.
     fn has_names(&self, path: &AuthorityPath) -> Result<bool, Refusal> {
         let mark = if path.is_urn() { ':' } else { '/' };
         let start = format!("{}{mark}", path.key());
         let mut found = false;
+        // By events, which stay when a name is erased.
         self.now
-            .scan(&Place::record(start.as_bytes()), &mut |place, _| {
+            .scan(&Place::event_of(start.as_bytes(), 0), &mut |place, _| {
                 found = place.name().starts_with(start.as_bytes());
                 ControlFlow::Break(())
             })?;
@@ -370,47 +414,41 @@ impl View<'_> {
 }
 
 impl Draft<'_> {
-    /// Creating, approving and retiring a child needs `lead` on its parent, or the protocol's permission
-    /// for derived prefixes; without a parent here, the operator.
+    /// Creating a child needs what changing one does, or the protocol's permission for derived prefixes,
+    /// which is for creating alone.
+    fn need_to_create(
+        &self,
+        path: &AuthorityPath,
+        parent: Option<&AuthorityPath>,
+    ) -> Result<(), Refusal> {
+        match (self.need_over_child(path, parent), parent) {
+            (Err(Refusal::Denied { .. }), Some(parent))
+                if self.prefix_grants(
+                    self.who(),
+                    parent,
+                    AdminPermissions::ADD_DERIVED_PREFIX,
+                )? =>
+            {
+                Ok(())
+            }
+            (outcome, _) => outcome,
+        }
+    }
+
+    /// Approving, changing and retiring a child needs `lead` on its parent; without a parent here, the
+    /// operator.
     fn need_over_child(
         &self,
         path: &AuthorityPath,
         parent: Option<&AuthorityPath>,
     ) -> Result<(), Refusal> {
-        let who = self.who();
-        let Some(parent) = parent else {
-            return match who {
-                Principal::Operator => Ok(()),
-                _ => Err(Refusal::policy(
-                    "operator-only",
-                    format!(
-                        "the parent of {path} is not kept here, so only the operator may do this"
-                    ),
-                )),
-            };
-        };
-        match self.need(who, Role::Lead, parent) {
-            Err(Refusal::Denied { .. })
-                if self.prefix_grants(parent, AdminPermissions::ADD_DERIVED_PREFIX)? =>
-            {
-                Ok(())
-            }
-            outcome => outcome,
-        }
-    }
-
-    /// Whether the `HS_ADMIN` values of the prefix handle give whoever acts a permission.
-    pub(crate) fn prefix_grants(
-        &self,
-        path: &AuthorityPath,
-        needed: AdminPermissions,
-    ) -> Result<bool, Refusal> {
-        let Some(prefix) = path.prefix() else {
-            return Ok(false);
-        };
-        match self.record(&prefix_key(&prefix))? {
-            Some(record) => self.protocol_grants(self.who(), needed, &record.values),
-            None => Ok(false),
+        match (self.who(), parent) {
+            (who, Some(parent)) => self.need(who, Role::Lead, parent),
+            (Principal::Operator, None) => Ok(()),
+            (_, None) => Err(Refusal::policy(
+                "operator-only",
+                format!("the parent of {path} is not kept here, so only the operator may do this"),
+            )),
         }
     }
 
@@ -421,8 +459,13 @@ impl Draft<'_> {
         new: NewAuthority,
         status: AuthorityStatus,
     ) -> Result<Authority, Refusal> {
-        if self.authority(path)?.is_some() {
-            return Err(Refusal::AuthorityExists(path.clone()));
+        match self.authority(path)?.map(|authority| authority.status) {
+            None => {}
+            Some(AuthorityStatus::Requested { by }) => {
+                let problem = format!("{by} has asked for {path}: approve or decline that first");
+                return Err(Refusal::policy("requested", problem));
+            }
+            Some(_) => return Err(Refusal::AuthorityExists(path.clone())),
         }
         if let Some(prefix) = path.prefix()
             && DOORS
@@ -452,7 +495,7 @@ impl Draft<'_> {
             seed: [0; 32],
         };
         new.change.apply(&mut authority);
-        check_policy(path, &authority.policy)?;
+        check_authority(&authority)?;
         Ok(authority)
     }
 
@@ -500,8 +543,26 @@ fn set<T>(field: &mut T, value: Option<T>) {
     }
 }
 
+/// The longest title, meaning or contact, in bytes.
+const MOST_TEXT: usize = 10_000;
+
+fn check_authority(authority: &Authority) -> Result<(), Refusal> {
+    let texts = [&authority.title, &authority.meaning, &authority.contact];
+    if texts.iter().any(|text| text.len() > MOST_TEXT) {
+        let problem = format!("title, meaning and contact have at most {MOST_TEXT} bytes each");
+        return Err(Refusal::policy("too-large", problem));
+    }
+    check_policy(&authority.path, &authority.policy)
+}
+
 fn check_policy(path: &AuthorityPath, policy: &Policy) -> Result<(), Refusal> {
     let refuse = |code, problem: &str| Err(Refusal::policy(code, format!("{path}: {problem}")));
+    if ["info:ark", "info:doi", "info:hdl"].contains(&path.key()) {
+        return refuse(
+            "other-authority",
+            "its names are handles, DOIs or ARKs and belong to their prefixes",
+        );
+    }
     if let Some(pattern) = &policy.pattern
         && let Err(error) = Pattern::new(pattern)
     {
@@ -526,6 +587,12 @@ fn check_policy(path: &AuthorityPath, policy: &Policy) -> Result<(), Refusal> {
         );
     }
     let Some(prefix) = path.prefix() else {
+        if policy.cordra || policy.case_sensitive {
+            return refuse(
+                "prefix-policy",
+                "case and profile are chosen for prefixes only",
+            );
+        }
         return Ok(());
     };
     if policy.cordra

@@ -7,7 +7,7 @@ use handfast_store::{Place, Table};
 
 use crate::authority::Authority;
 use crate::draft::{AUTHORITY_HISTORY, authority_commitments, commitments};
-use crate::event::{Event, Subject};
+use crate::event::{Action, Event, Subject};
 use crate::record::Record;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
@@ -38,6 +38,8 @@ pub enum Problem {
     Event(u64),
     /// Numbers of events are missing before this one.
     Gap(u64),
+    /// What an event made is not there.
+    Missing(String, u64),
     /// A record cannot be read.
     Record(String),
     /// The values of a record are not those that its last event committed to.
@@ -54,6 +56,9 @@ impl fmt::Display for Problem {
             Self::Authority(key) => write!(f, "authority {key} is damaged"),
             Self::Event(number) => write!(f, "event {number} is damaged"),
             Self::Gap(number) => write!(f, "events before event {number} are missing"),
+            Self::Missing(key, number) => {
+                write!(f, "{key} is not as event {number}, its last, left it")
+            }
             Self::Record(key) => write!(f, "the record of {key} is damaged"),
             Self::RecordAndEvent(key, number) => {
                 write!(f, "the record of {key} is not what event {number} says")
@@ -73,6 +78,7 @@ impl Registry {
             check.authorities(view);
             check.records(view);
             check.versions(view);
+            check.names_of_events(view);
             Ok(check)
         })
     }
@@ -147,6 +153,62 @@ impl Check {
                 check.problems.push(Problem::Version(key, version));
             }
         });
+    }
+
+    /// What was made by an event, and not unmade by a later one, must be there.
+    fn names_of_events(&mut self, view: &View<'_>) {
+        let mut last: Option<(String, u64)> = None;
+        self.table(view, Table::EventsByKey, |check, place, _| {
+            let key = String::from_utf8_lossy(place.name()).into_owned();
+            let number = place.number().unwrap_or_default();
+            let before = last
+                .replace((key.clone(), number))
+                .filter(|(before, _)| *before != key);
+            check.is_there(view, before);
+        });
+        self.is_there(view, last);
+        // And the other way round: an event that names its subject is found by it.
+        self.table(view, Table::Events, |check, place, bytes| {
+            let number = place.number().unwrap_or_default();
+            let Some(event) = read_event(bytes) else {
+                return;
+            };
+            let is_found = match &event.subject {
+                Subject::Open(key) | Subject::Opened { key, .. } => {
+                    let place = Place::event_of(key.as_bytes(), number);
+                    matches!(view.now.get(&place, |_| ()), Ok(Some(())))
+                }
+                Subject::Hidden(_) | Subject::None => true,
+            };
+            if !is_found || !matches!(view.actor(&event.actor), Ok(Some(_))) {
+                check.problems.push(Problem::Event(number));
+            }
+        });
+    }
+
+    /// Whether what the last event of a name, or of an authority, says is so.
+    fn is_there(&mut self, view: &View<'_>, last: Option<(String, u64)>) {
+        let Some((key, number)) = last else { return };
+        let Ok(Some(event)) = view.event(number) else {
+            self.problems.push(Problem::Event(number));
+            return;
+        };
+        let is_gone = matches!(event.action, Action::Erase | Action::DeclineAuthority);
+        let made_by = match key.strip_prefix(AUTHORITY_HISTORY) {
+            Some(key) => view
+                .authority_by_key(key)
+                .map(|found| found.map(|found| found.last_event)),
+            None => view
+                .record(&key)
+                .map(|found| found.map(|found| found.last_event)),
+        };
+        match made_by {
+            Ok(Some(made_by)) if !is_gone && made_by == number => {}
+            Ok(None) if is_gone => {}
+            // One that cannot be read has been reported.
+            Err(_) => {}
+            Ok(_) => self.problems.push(Problem::Missing(key, number)),
+        }
     }
 
     fn table(

@@ -50,6 +50,10 @@ pub enum Action {
     Transfer,
     /// A name was erased.
     Erase,
+    /// A name was made here and created; `Create` is of a name that was supplied (`CID-4`).
+    Mint,
+    /// A name was made here and reserved.
+    MintReserved,
     /// An authority was created.
     CreateAuthority,
     /// An authority was asked for.
@@ -66,13 +70,15 @@ pub enum Action {
     Grant,
     /// A role was revoked.
     Revoke,
+    /// An authority was handed to someone.
+    TransferAuthority,
     /// An account was created or changed.
     Account,
 }
 
 impl Action {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 20] = [
         Self::Create,
         Self::Reserve,
         Self::Activate,
@@ -81,6 +87,8 @@ impl Action {
         Self::Restore,
         Self::Transfer,
         Self::Erase,
+        Self::Mint,
+        Self::MintReserved,
         Self::CreateAuthority,
         Self::RequestAuthority,
         Self::ApproveAuthority,
@@ -89,6 +97,7 @@ impl Action {
         Self::RetireAuthority,
         Self::Grant,
         Self::Revoke,
+        Self::TransferAuthority,
         Self::Account,
     ];
 
@@ -104,6 +113,8 @@ impl Action {
             Self::Restore => 0x06,
             Self::Transfer => 0x07,
             Self::Erase => 0x08,
+            Self::Mint => 0x09,
+            Self::MintReserved => 0x0A,
             Self::CreateAuthority => 0x10,
             Self::RequestAuthority => 0x11,
             Self::ApproveAuthority => 0x12,
@@ -112,6 +123,7 @@ impl Action {
             Self::RetireAuthority => 0x15,
             Self::Grant => 0x16,
             Self::Revoke => 0x17,
+            Self::TransferAuthority => 0x18,
             Self::Account => 0x20,
         }
     }
@@ -128,6 +140,8 @@ impl Action {
             Self::Restore => "restore",
             Self::Transfer => "transfer",
             Self::Erase => "erase",
+            Self::Mint => "mint",
+            Self::MintReserved => "mint and reserve",
             Self::CreateAuthority => "create authority",
             Self::RequestAuthority => "request authority",
             Self::ApproveAuthority => "approve authority",
@@ -136,6 +150,7 @@ impl Action {
             Self::RetireAuthority => "retire authority",
             Self::Grant => "grant",
             Self::Revoke => "revoke",
+            Self::TransferAuthority => "transfer authority",
             Self::Account => "account",
         }
     }

@@ -50,9 +50,10 @@ impl Registry {
                 };
                 let event = view.event(number)?.ok_or_else(missing)?;
                 let version = match &current {
-                    Some(current) if current.version == event.version => Some(current.clone()),
+                    Some(current) if current.last_event == number => Some(current.clone()),
                     _ => view.version(&key, event.version)?,
                 };
+                let version = version.filter(|record| record.last_event == number);
                 // What was reserved then is not for everybody now.
                 let version = version.filter(|record| sees_all || record.state != State::Reserved);
                 let version = version

@@ -51,7 +51,7 @@ pub use handfast_store::StoreError;
 pub use history::{Entry, Moment};
 pub use mint::{Minted, Style, StyleError};
 pub use names::{Edit, NewName, Shown};
-pub use path::AuthorityPath;
+pub use path::{AuthorityPath, PathError};
 pub use principal::{Principal, PrincipalError};
 pub use record::{Record, RecordError, State, Tombstone};
 pub use refusal::Refusal;

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 use std::str::FromStr;
+use std::time::Duration;
 
-use handfast_id::Guid;
+use handfast_id::{CaseRule, Guid, TimeGuids};
 use handfast_store::Table;
 
 use crate::draft::Draft;
-use crate::names::NewName;
+use crate::names::{NewName, Origin};
 use crate::path::AuthorityPath;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
@@ -26,6 +27,8 @@ use crate::registry::Registry;
 pub enum Style {
     /// 32 hex digits from a UUID of version 4 (`CID-4`).
     Guid,
+    /// 32 hex digits from a UUID of version 1, which holds the time.
+    GuidV1,
     /// Digits and consonants, the last one a check character that tells one mistyped character and two
     /// that changed places.
     Random {
@@ -50,6 +53,7 @@ impl FromStr for Style {
         let mut parts = text.splitn(2, ':');
         match (parts.next().unwrap_or_default(), parts.next()) {
             ("guid", None) => Ok(Self::Guid),
+            ("guid-v1", None) => Ok(Self::GuidV1),
             ("uuid", None) => Ok(Self::Uuid),
             ("random", None) => Ok(Self::Random { length: 9 }),
             ("random", Some(length)) => match length.parse() {
@@ -80,7 +84,7 @@ impl FromStr for Style {
 
 /// A text that is no style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a style is guid, uuid, random[:LENGTH] (4 to 64) or sequence[:START[:WIDTH]]")]
+#[error("a style is guid, guid-v1, uuid, random[:LENGTH] (4 to 64) or sequence[:START[:WIDTH]]")]
 pub struct StyleError;
 
 /// A minted name.
@@ -134,8 +138,11 @@ struct Mint {
     path: AuthorityPath,
     style: Style,
     seed: [u8; 32],
+    counter_key: Vec<u8>,
     counter: u64,
     drawn: u64,
+    timed: TimeGuids,
+    time: Duration,
 }
 
 impl Mint {
@@ -151,21 +158,33 @@ impl Mint {
             None if authority.policy.cordra => Style::Guid,
             None => Style::Random { length: 9 },
         };
-        let counter = draft
-            .posted(Table::Meta, &counter_key(&path, &style))?
-            .unwrap_or(0);
+        let counter_key = counter_key(&path, &style, authority.policy.case_rule());
+        let counter = draft.posted(Table::Meta, &counter_key)?.unwrap_or(0);
+        // A node of its own for each batch: no two batches can meet.
+        let [n0, n1, n2, n3, n4, n5, s1, s0, ..] = seed;
+        let node = TimeGuids::random_node([n0, n1, n2, n3, n4, n5]);
+        let timed = TimeGuids::new(node, u16::from_be_bytes([s1, s0]));
+        let time = Duration::from_millis(draft.time());
         Ok(Self {
             path,
             style,
             seed,
+            counter_key,
             counter,
             drawn: 0,
+            timed,
+            time,
         })
     }
 
     /// The next name that has never existed, created.
     fn next(&mut self, draft: &mut Draft<'_>, urls: &[String]) -> Result<Minted, Refusal> {
-        for _ in 0..TRIES {
+        let tries = if matches!(self.style, Style::Sequence { .. }) {
+            u32::MAX
+        } else {
+            TRIES
+        };
+        for _ in 0..tries {
             let local = self.local();
             let id = self.id(&local);
             let encoded = encode(&local);
@@ -177,7 +196,7 @@ impl Mint {
                 urls: urls.clone(),
                 ..NewName::default()
             };
-            match draft.create(&id, &new) {
+            match draft.create(&id, &new, Origin::Minted) {
                 Ok(shown) => {
                     return Ok(Minted {
                         id: shown.record.text,
@@ -194,11 +213,7 @@ impl Mint {
     }
 
     fn end(&self, draft: &mut Draft<'_>) -> Result<(), Refusal> {
-        draft.keep_posted(
-            Table::Meta,
-            &counter_key(&self.path, &self.style),
-            &self.counter,
-        )
+        draft.keep_posted(Table::Meta, &self.counter_key, &self.counter)
     }
 
     fn id(&self, local: &str) -> String {
@@ -212,6 +227,7 @@ impl Mint {
     fn local(&mut self) -> String {
         match self.style.clone() {
             Style::Guid => Guid::v4(self.draw()).to_string(),
+            Style::GuidV1 => self.timed.next(self.time).to_string(),
             Style::Uuid => hyphenated(&Guid::v4(self.draw()).to_string().to_lowercase()),
             Style::Random { length } => self.random(length),
             Style::Sequence { start, width } => {
@@ -247,10 +263,12 @@ impl Mint {
     }
 }
 
-fn counter_key(path: &AuthorityPath, style: &Style) -> Vec<u8> {
+/// Starts that differ in case only share a counter where case does not count.
+fn counter_key(path: &AuthorityPath, style: &Style, case: CaseRule) -> Vec<u8> {
     let start = match style {
-        Style::Sequence { start, .. } => start.as_str(),
-        _ => "",
+        Style::Sequence { start, .. } if case == CaseRule::Sensitive => start.clone(),
+        Style::Sequence { start, .. } => start.to_ascii_lowercase(),
+        _ => String::new(),
     };
     format!("minted:{}:{start}", path.key()).into_bytes()
 }

@@ -6,7 +6,7 @@ use handfast_id::{CordraId, Handle, Identifier};
 use handfast_store::Place;
 use handfast_wire::{Admin, AdminPermissions, Codec, Reference, Value};
 
-use crate::admin::{needed_for, touches_admins};
+use crate::admin::{needed_for, touches_admins, touches_identities};
 use crate::authority::{Authority, Persistence, Role};
 use crate::draft::Draft;
 use crate::event::Action;
@@ -48,22 +48,52 @@ impl NewName {
     }
 }
 
-/// A change of the values of a name.
+/// A change of the values of a name, made as one.
 ///
 /// ```
 /// use handfast_registry::Edit;
 ///
-/// let edit = Edit::Urls(vec!["https://example.org/".into()]);
-/// assert!(matches!(edit, Edit::Urls(_)));
+/// let edit = Edit { remove: vec![7], ..Edit::urls(&["https://example.org/"]) };
+/// assert_eq!(edit.urls.unwrap().len(), 1);
 /// ```
-#[derive(Clone, Debug)]
-pub enum Edit {
-    /// Adds values, or replaces those of the same index.
-    Put(Vec<(u32, String, Vec<u8>)>),
+#[derive(Clone, Debug, Default)]
+pub struct Edit {
     /// Removes the values at these indexes, all of which must be there.
-    Remove(Vec<u32>),
+    pub remove: Vec<u32>,
     /// Replaces all `URL` values.
-    Urls(Vec<String>),
+    pub urls: Option<Vec<String>>,
+    /// Adds values, or replaces those of the same index.
+    pub put: Vec<(u32, String, Vec<u8>)>,
+}
+
+impl Edit {
+    /// Replaces all `URL` values.
+    #[must_use]
+    pub fn urls(urls: &[&str]) -> Self {
+        let urls = urls.iter().map(|url| (*url).to_string()).collect();
+        Self {
+            urls: Some(urls),
+            ..Self::default()
+        }
+    }
+
+    /// Adds values, or replaces those of the same index.
+    #[must_use]
+    pub fn put(put: Vec<(u32, String, Vec<u8>)>) -> Self {
+        Self {
+            put,
+            ..Self::default()
+        }
+    }
+
+    /// Removes values.
+    #[must_use]
+    pub fn remove(remove: &[u32]) -> Self {
+        Self {
+            remove: remove.to_vec(),
+            ..Self::default()
+        }
+    }
 }
 
 /// A name as it is shown.
@@ -79,7 +109,7 @@ impl Registry {
     /// Creates a name, or reserves it.
     pub fn create_name(&self, who: &Principal, id: &str, new: NewName) -> Result<Shown, Refusal> {
         let id = id.to_string();
-        self.change(who, move |draft| draft.create(&id, &new))
+        self.change(who, move |draft| draft.create(&id, &new, Origin::Supplied))
     }
 
     /// Changes the values of a name.
@@ -136,11 +166,20 @@ impl Registry {
                 State::Withdrawn => return Err(name.in_state("nothing is left to do")),
             }
             if name.is_prefix() {
-                let problem = "the record of a prefix goes with its authority: retire that instead";
-                return Err(Refusal::policy("prefix-record", problem));
+                return Err(prefix_record());
+            }
+            if reason.trim().is_empty() || reason.len() > MOST_REASON {
+                let problem = format!("a reason is needed, of at most {MOST_REASON} bytes");
+                return Err(Refusal::policy("bad-reason", problem));
             }
             if let Some(successor) = &successor {
-                draft.identify(successor)?;
+                let successor = draft.identify(successor)?;
+                if successor.key(&**draft).as_str() == name.key {
+                    return Err(Refusal::policy(
+                        "bad-successor",
+                        "a name cannot succeed itself",
+                    ));
+                }
             }
             name.record.state = State::Withdrawn;
             name.record.tombstone = Some(Tombstone {
@@ -175,6 +214,11 @@ impl Registry {
         let to = to.clone();
         self.change_name(who, id, move |draft, name| {
             name.need(draft, Role::Admin)?;
+            if to == Principal::Operator {
+                let problem =
+                    "the operator may do everything already: name an account or INDEX:HANDLE";
+                return Err(Refusal::policy("bad-holder", problem));
+            }
             draft.ensure_account(&to)?;
             name.record.holder = Some(to);
             Ok(Action::Transfer)
@@ -187,7 +231,11 @@ impl Registry {
         self.change(who, move |draft| {
             let name = draft.find(&id)?;
             name.need(draft, Role::Write)?;
-            if name.authority.policy.persistence == Persistence::Permanent {
+            if name.is_prefix() {
+                return Err(prefix_record());
+            }
+            // One without salt was permanent when it was given, whatever its authority says now.
+            if name.persistence() == Persistence::Permanent || name.record.salt.is_none() {
                 let problem = format!(
                     "{} is permanent: withdraw the name instead",
                     name.authority.path
@@ -218,7 +266,14 @@ impl Registry {
             view.kept(&path)?;
             let mark = if path.is_urn() { ':' } else { '/' };
             let start = format!("{}{mark}", path.key());
-            let sees_all = view.role(who, &path)? >= Some(Role::Read);
+            let role = view.role(who, &path)?;
+            if role.is_none() && !view.prefix_grants(who, &path, AdminPermissions::LIST_HANDLES)? {
+                return Err(Refusal::Denied {
+                    needs: Role::Read,
+                    authority: path,
+                });
+            }
+            let sees_all = role.is_some();
             let mut outcome = Ok(());
             let from = after.unwrap_or(&start);
             view.now
@@ -255,7 +310,7 @@ impl Registry {
             let mut name = draft.find(&id)?;
             let old = name.record.clone();
             let action = change(draft, &mut name)?;
-            let persistence = name.authority.policy.persistence;
+            let persistence = name.persistence();
             draft.keep_record(&name.key, Some(&old), name.record, action, persistence);
             let record = draft.record(&name.key)?.ok_or(Refusal::NotFound(id))?;
             Ok(Shown {
@@ -265,6 +320,9 @@ impl Registry {
         })
     }
 }
+
+/// The longest reason of a withdrawal, in bytes.
+const MOST_REASON: usize = 10_000;
 
 /// A name that exists, and its authority.
 struct Name {
@@ -288,7 +346,8 @@ impl Name {
         if draft.protocol_grants(draft.who(), needed_for(old, new), old)? {
             return Ok(());
         }
-        let needs = if touches_admins(old, new) {
+        // The record of a prefix says who may do what under it.
+        let needs = if self.is_prefix() || touches_identities(old, new) {
             Role::Lead
         } else {
             Role::Write
@@ -301,6 +360,15 @@ impl Name {
             id: self.record.text.clone(),
             state: self.record.state.as_str(),
             way_out,
+        }
+    }
+
+    /// The record of a prefix is never erased.
+    fn persistence(&self) -> Persistence {
+        if self.is_prefix() {
+            Persistence::Permanent
+        } else {
+            self.authority.policy.persistence
         }
     }
 
@@ -339,6 +407,7 @@ impl View<'_> {
         }
         let is_admin = self.may_see(who, path, &record)?
             || self.protocol_grants(who, AdminPermissions::READ_VALUE, &record.values)?;
+        record.holder = record.holder.filter(|_| is_admin);
         record.values.retain(|value| {
             value.permissions.public_read() || is_admin && value.permissions.admin_read()
         });
@@ -382,6 +451,11 @@ impl View<'_> {
     }
 }
 
+fn prefix_record() -> Refusal {
+    let problem = "the record of a prefix goes with its authority: retire that instead";
+    Refusal::policy("prefix-record", problem)
+}
+
 /// The bits that a role comes to in the protocol.
 fn permissions_of(role: Role) -> AdminPermissions {
     use AdminPermissions as P;
@@ -412,7 +486,12 @@ impl Draft<'_> {
         })
     }
 
-    pub(crate) fn create(&mut self, id: &str, new: &NewName) -> Result<Shown, Refusal> {
+    pub(crate) fn create(
+        &mut self,
+        id: &str,
+        new: &NewName,
+        origin: Origin,
+    ) -> Result<Shown, Refusal> {
         let identifier = self.identify(id)?;
         let path = AuthorityPath::of(&identifier, &**self);
         let authority = self.active(&path)?;
@@ -425,7 +504,7 @@ impl Draft<'_> {
             .map(|(i, t, d)| values::given(*i, t, d, ttl))
             .collect();
         let all = values::urls(&new.urls, &given, ttl);
-        if !self.prefix_grants(&path, AdminPermissions::ADD_HANDLE)? {
+        if !self.prefix_grants(self.who(), &path, AdminPermissions::ADD_HANDLE)? {
             let needs = if touches_admins(&[], &all) {
                 Role::Lead
             } else {
@@ -456,10 +535,11 @@ impl Draft<'_> {
             values,
             ..Record::new(text, path.key(), state, self.time())
         };
-        let action = if state == State::Reserved {
-            Action::Reserve
-        } else {
-            Action::Create
+        let action = match (origin, state) {
+            (Origin::Minted, State::Reserved) => Action::MintReserved,
+            (Origin::Minted, _) => Action::Mint,
+            (Origin::Supplied, State::Reserved) => Action::Reserve,
+            (Origin::Supplied, _) => Action::Create,
         };
         self.keep_record(&key, None, record, action, authority.policy.persistence);
         let record = self
@@ -467,6 +547,15 @@ impl Draft<'_> {
             .ok_or_else(|| Refusal::NotFound(id.to_string()))?;
         Ok(Shown { key, record })
     }
+}
+
+/// Where a new name comes from (`CID-4`).
+#[derive(Clone, Copy)]
+pub(crate) enum Origin {
+    /// It was made here.
+    Minted,
+    /// Whoever asks has chosen it.
+    Supplied,
 }
 
 /// What an authority demands of its names beyond the grammar.
@@ -530,27 +619,24 @@ fn registered_text(identifier: &Identifier<'_>, view: &View<'_>) -> String {
 
 fn apply(edit: Edit, old: &[Value<'static>], ttl: u32) -> Result<Vec<Value<'static>>, Refusal> {
     let mut values = old.to_vec();
-    match edit {
-        Edit::Put(new) => {
-            for (index, value_type, data) in new {
-                values.retain(|value| value.index != index);
-                values.push(values::given(index, &value_type, &data, ttl));
-            }
-        }
-        Edit::Remove(indexes) => {
-            let is_there = |index: &u32| old.iter().any(|value| value.index == *index);
-            if let Some(index) = indexes.iter().find(|index| !is_there(index)) {
-                return Err(Refusal::Value {
-                    index: *index,
-                    problem: "is not there",
-                });
-            }
-            values.retain(|value| !indexes.contains(&value.index));
-        }
-        Edit::Urls(urls) => {
-            values.retain(|value| !value.value_type.eq_ignore_ascii_case("URL"));
-            values = values::urls(&urls, &values, ttl);
-        }
+    let is_there = |index: &u32| old.iter().any(|value| value.index == *index);
+    if let Some(index) = edit.remove.iter().find(|index| !is_there(index)) {
+        return Err(Refusal::Value {
+            index: *index,
+            problem: "is not there",
+        });
     }
+    values.retain(|value| !edit.remove.contains(&value.index));
+    if let Some(urls) = edit.urls {
+        values.retain(|value| !value.value_type.eq_ignore_ascii_case("URL"));
+        values = values::urls(&urls, &values, ttl);
+    }
+    // One that is given twice is refused when the values are settled.
+    values.retain(|value| edit.put.iter().all(|(index, ..)| *index != value.index));
+    values.extend(
+        edit.put
+            .iter()
+            .map(|(i, t, d)| values::given(*i, t, d, ttl)),
+    );
     Ok(values)
 }

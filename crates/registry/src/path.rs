@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 /// let path = AuthorityPath::parse("urn:urn-3:HUL.OIS", &Standard)?;
 /// assert_eq!(path.key(), "urn:urn-3:hul.ois");
 /// assert_eq!(path.parent().unwrap().to_string(), "urn:urn-3:HUL");
-/// # Ok::<_, handfast_id::ParseError>(())
+/// # Ok::<_, handfast_registry::PathError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct AuthorityPath {
@@ -28,7 +28,7 @@ pub struct AuthorityPath {
 
 impl AuthorityPath {
     /// Reads a path as people write it.
-    pub fn parse(text: &str, rules: &dyn Rules) -> Result<Self, ParseError> {
+    pub fn parse(text: &str, rules: &dyn Rules) -> Result<Self, PathError> {
         if let Some(rest) = strip(text, "urn:") {
             return Self::parse_urn(rest, rules);
         }
@@ -51,7 +51,7 @@ impl AuthorityPath {
         Ok(Self::of_prefix(&Prefix::parse(prefix)?))
     }
 
-    fn parse_urn(text: &str, rules: &dyn Rules) -> Result<Self, ParseError> {
+    fn parse_urn(text: &str, rules: &dyn Rules) -> Result<Self, PathError> {
         let (nid, path) = text.split_once(':').unwrap_or((text, ""));
         let nid = nid.to_ascii_lowercase();
         UrnProfile::new(&nid, NssGrammar::Any)?;
@@ -64,6 +64,9 @@ impl AuthorityPath {
         // The grammar of a path is that of the names in it.
         let probe = format!("urn:{nid}:{path}:x");
         let urn = Urn::parse_with(&probe, rules)?;
+        if urn.authority_path().is_none() {
+            return Err(PathError::NotDelegated { nid });
+        }
         Ok(Self::of_urn(&urn))
     }
 
@@ -181,6 +184,28 @@ impl AuthorityPath {
             .strip_prefix("urn:")
             .is_some_and(|rest| rest.contains(':'))
     }
+}
+
+/// A text that is no path of an authority.
+///
+/// ```
+/// use handfast_id::Standard;
+/// use handfast_registry::{AuthorityPath, PathError};
+///
+/// let error = AuthorityPath::parse("urn:isbn:978", &Standard).unwrap_err();
+/// assert!(matches!(error, PathError::NotDelegated { .. }));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    /// A path in a URN namespace that has none.
+    #[error("urn:{nid} has no authority paths")]
+    NotDelegated {
+        /// The namespace identifier.
+        nid: String,
+    },
+    /// Not the text of a path.
+    #[error(transparent)]
+    Syntax(#[from] ParseError),
 }
 
 fn strip<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {

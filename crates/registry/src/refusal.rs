@@ -114,6 +114,12 @@ impl Refusal {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::Denied {
+                needs: Role::Admin,
+                authority,
+            } => Some(format!(
+                "someone with role admin can run `handfast authority grant {authority} --to WHO --role admin`"
+            )),
             Self::Denied { needs, authority } => Some(format!(
                 "someone with role lead or admin can run `handfast authority grant {authority} --to WHO --role {needs}`"
             )),

@@ -61,6 +61,9 @@ fn check(value: &Value<'_>) -> Result<(), Refusal> {
     if value.value_type.is_empty() {
         return refuse("has no type");
     }
+    if value.value_type.eq_ignore_ascii_case("URL") && value.data.is_empty() {
+        return refuse("a URL is empty");
+    }
     if value.value_type.eq_ignore_ascii_case("URL") && is_dangerous(&value.data) {
         return refuse("a URL may not begin with javascript:, data: or vbscript:");
     }

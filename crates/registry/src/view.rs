@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::authority::Authority;
 use crate::event::Event;
-use crate::path::AuthorityPath;
+use crate::path::{AuthorityPath, PathError};
 use crate::principal::Principal;
 use crate::record::Record;
 use crate::refusal::Refusal;
@@ -40,9 +40,15 @@ impl<'n> View<'n> {
 
     /// Reads the path of an authority.
     pub(crate) fn path(&self, text: &str) -> Result<AuthorityPath, Refusal> {
-        AuthorityPath::parse(text, self).map_err(|source| Refusal::Identifier {
-            text: text.to_string(),
-            source,
+        AuthorityPath::parse(text, self).map_err(|error| match error {
+            PathError::NotDelegated { nid } => Refusal::policy(
+                "not-delegated",
+                format!("urn:{nid} has no authority paths: its authority is urn:{nid} itself"),
+            ),
+            PathError::Syntax(source) => Refusal::Identifier {
+                text: text.to_string(),
+                source,
+            },
         })
     }
 
@@ -103,12 +109,7 @@ impl<'n> View<'n> {
         let from = Place::event_of(key.as_bytes(), 0);
         self.now.scan(&from, &mut |place, _| {
             if place.name() != key.as_bytes() {
-                // Long names of one beginning stand by their digests: others may come between.
-                return if key.len() < 448 {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                };
+                return ControlFlow::Break(());
             }
             numbers.extend(place.number());
             ControlFlow::Continue(())

@@ -55,7 +55,7 @@ fn child() {
                         .unwrap();
                     say(&format!("created {id}"));
                     registry
-                        .edit_name(&OPERATOR, &id, Edit::Urls(vec!["https://b".into()]))
+                        .edit_name(&OPERATOR, &id, Edit::urls(&["https://b"]))
                         .unwrap();
                     say(&format!("changed {id}"));
                 }

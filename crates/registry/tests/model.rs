@@ -156,7 +156,7 @@ fn apply(registry: &Registry, operation: &Operation) -> &'static str {
             registry.create_name(&OPERATOR, name, new).map(|_| ())
         }
         Operation::Set { name, url: number } => registry
-            .edit_name(&OPERATOR, name, Edit::Urls(vec![url(*number)]))
+            .edit_name(&OPERATOR, name, Edit::urls(&[&url(*number)]))
             .map(|_| ()),
         Operation::Activate(name) => registry.activate_name(&OPERATOR, name).map(|_| ()),
         Operation::Withdraw(name) => registry

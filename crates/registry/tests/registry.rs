@@ -268,7 +268,7 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
         };
         vec![(100, "HS_ADMIN".to_string(), admin.to_bytes())]
     };
-    let url = || Edit::Urls(vec!["https://example.org/".into()]);
+    let url = || Edit::urls(&["https://example.org/"]);
     let grant = |role| scene.grant(&who, "20.1", &account("friend"), role);
     let change = |change| scene.change_authority(&who, "20.1", change);
     let outcome = match operation {
@@ -295,7 +295,7 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
             )
             .map(|_| ()),
         "edit" => scene.edit_name(&who, id, url()).map(|_| ()),
-        "edit admin" => scene.edit_name(&who, id, Edit::Put(admin())).map(|_| ()),
+        "edit admin" => scene.edit_name(&who, id, Edit::put(admin())).map(|_| ()),
         "activate" => scene.activate_name(&who, id).map(|_| ()),
         "withdraw" => scene.withdraw_name(&who, id, "gone", None).map(|_| ()),
         "restore" => scene.restore_name(&who, id).map(|_| ()),
@@ -335,7 +335,7 @@ fn the_protocol_grants_what_hs_admin_says_and_no_more() {
         .to_bytes()
     };
     let group = ValueList(vec![Reference::new("20.1/ann", 300)]).to_bytes();
-    let record = Edit::Put(vec![
+    let record = Edit::put(vec![
         (
             100,
             "HS_ADMIN".into(),
@@ -386,12 +386,12 @@ fn the_protocol_grants_what_hs_admin_says_and_no_more() {
         );
     }
     // The prefix owner has no rights over existing handles; their own HS_ADMIN does.
-    let change = |text: &str| Edit::Put(vec![(1, "URL".into(), text.as_bytes().to_vec())]);
+    let change = |text: &str| Edit::put(vec![(1, "URL".into(), text.as_bytes().to_vec())]);
     scene
         .edit_name(&ann, "20.1/new", change("https://b"))
         .unwrap();
     assert_eq!(
-        code(scene.edit_name(&ann, "20.1/new", Edit::Remove(vec![1]))),
+        code(scene.edit_name(&ann, "20.1/new", Edit::remove(&[1]))),
         "denied"
     );
     assert_eq!(
@@ -512,7 +512,7 @@ fn urn_5_an_authority_can_be_asked_for() {
         .unwrap();
     scene.decline_authority(&lead, "urn:urn-3:HUL.B").unwrap();
     assert_eq!(
-        code(scene.authority("urn:urn-3:HUL.B").map(|_| ())),
+        code(scene.authority(&OPERATOR, "urn:urn-3:HUL.B").map(|_| ())),
         "no-authority"
     );
     // Retiring keeps names and the path.
@@ -584,7 +584,7 @@ fn urn_9_urls_keep_their_order_and_versions_are_kept() {
         .collect();
     assert_eq!(data, urls.map(|url| url.as_bytes().to_vec()));
     scene
-        .edit_name(&OPERATOR, "20.1/x", Edit::Urls(vec!["https://new".into()]))
+        .edit_name(&OPERATOR, "20.1/x", Edit::urls(&["https://new"]))
         .unwrap();
     scene
         .withdraw_name(&OPERATOR, "20.1/x", "moved", Some("20.1/y"))
@@ -676,7 +676,7 @@ fn erasable_names_can_be_given_again() {
         .unwrap();
     name(&scene, "20.9/x");
     scene
-        .edit_name(&OPERATOR, "20.9/x", Edit::Urls(vec!["https://2".into()]))
+        .edit_name(&OPERATOR, "20.9/x", Edit::urls(&["https://2"]))
         .unwrap();
     scene.erase_name(&OPERATOR, "20.9/x").unwrap();
     assert_eq!(
@@ -695,7 +695,7 @@ fn hdl_9_a_name_can_be_handed_to_anybody() {
     let ann = account("ann");
     scene.transfer_name(&OPERATOR, "20.1/x", &ann).unwrap();
     scene
-        .edit_name(&ann, "20.1/x", Edit::Urls(vec!["https://2".into()]))
+        .edit_name(&ann, "20.1/x", Edit::urls(&["https://2"]))
         .unwrap();
     assert_eq!(
         code(scene.create_name(&ann, "20.1/y", NewName::default())),
@@ -789,7 +789,7 @@ fn minting_never_gives_a_name_that_existed() {
         ["20.1/1", "20.1/3", "20.1/4", "20.1/5", "20.1/6", "20.1/7"]
     );
     let mut random = std::collections::BTreeSet::new();
-    for style in ["random:12", "uuid", "guid"] {
+    for style in ["random:12", "uuid", "guid", "guid-v1"] {
         let style: Style = style.parse().unwrap();
         scene
             .mint(&OPERATOR, "20.1", Some(&style), 600, &[], |minted| {
@@ -798,7 +798,7 @@ fn minting_never_gives_a_name_that_existed() {
             })
             .unwrap();
     }
-    assert_eq!(random.len(), 1_800);
+    assert_eq!(random.len(), 2_400);
 }
 
 #[test]
@@ -847,4 +847,148 @@ fn values_are_shown_to_those_who_may_read_them() {
     assert_eq!(seen(&account("nobody")), 1);
     let history = scene.history(&account("nobody"), "20.1/x").unwrap();
     assert_eq!(history[0].version.as_ref().unwrap().values.len(), 1);
+}
+
+#[test]
+fn permanence_cannot_be_switched_off() {
+    let scene = scene();
+    authority(&scene, "20.9");
+    name(&scene, "20.9/x");
+    let erasable = AuthorityChange {
+        persistence: Some(Persistence::Erasable),
+        ..Default::default()
+    };
+    assert_eq!(
+        code(scene.change_authority(&OPERATOR, "20.9", erasable.clone())),
+        "permanent"
+    );
+    assert_eq!(
+        code(scene.erase_name(&OPERATOR, "0.NA/20.9")),
+        "prefix-record"
+    );
+    // Before anything is named it can.
+    authority(&scene, "20.8");
+    scene.change_authority(&OPERATOR, "20.8", erasable).unwrap();
+}
+
+#[test]
+fn a_permission_of_the_protocol_is_for_what_it_says() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    authority(&scene, "20.1.5");
+    let permissions = AdminPermissions::ADD_DERIVED_PREFIX;
+    let admin = Admin {
+        permissions,
+        administrator: Reference::new("20.1/eve", 300),
+    }
+    .to_bytes();
+    let record = Edit::put(vec![(100, "HS_ADMIN".into(), admin)]);
+    scene.edit_name(&OPERATOR, "0.NA/20.1", record).unwrap();
+    let eve = Principal::parse("300:20.1/eve").unwrap();
+    scene
+        .create_authority(&eve, "20.1.6", NewAuthority::default())
+        .unwrap();
+    assert_eq!(code(scene.retire_authority(&eve, "20.1.5")), "denied");
+    let change = AuthorityChange {
+        default_ttl: Some(1),
+        ..Default::default()
+    };
+    assert_eq!(
+        code(scene.change_authority(&eve, "20.1.5", change)),
+        "denied"
+    );
+}
+
+#[test]
+fn keys_and_groups_are_not_for_those_who_only_write() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let wes = account("wes");
+    scene.grant(&OPERATOR, "20.1", &wes, Role::Write).unwrap();
+    let key = || vec![(300, "HS_SECKEY".to_string(), b"mine".to_vec())];
+    let boss = NewName {
+        values: key(),
+        ..NewName::default()
+    };
+    scene.create_name(&OPERATOR, "20.1/boss", boss).unwrap();
+    let group = vec![(200, "HS_VLIST".to_string(), ValueList(vec![]).to_bytes())];
+    for (id, values) in [
+        ("20.1/boss", key()),
+        ("20.1/boss", group.clone()),
+        ("0.NA/20.1", group),
+    ] {
+        let changed = values
+            .into_iter()
+            .map(|(i, t, _)| (i, t, b"\0\0\0\0".to_vec()))
+            .collect();
+        assert_eq!(
+            code(scene.edit_name(&wes, id, Edit::put(changed))),
+            "denied"
+        );
+    }
+    let url = Edit::put(vec![(1, "URL".into(), b"https://x".to_vec())]);
+    assert_eq!(code(scene.edit_name(&wes, "0.NA/20.1", url)), "denied");
+}
+
+#[test]
+fn a_change_of_values_is_made_as_one_or_not_at_all() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    name(&scene, "20.1/x");
+    let edit = Edit {
+        remove: vec![1],
+        put: vec![(0, "BAD".into(), vec![])],
+        ..Edit::default()
+    };
+    assert_eq!(
+        code(scene.edit_name(&OPERATOR, "20.1/x", edit)),
+        "invalid-value"
+    );
+    let record = scene.show(&OPERATOR, "20.1/x").unwrap().record;
+    assert_eq!((record.version, record.values.len()), (1, 1));
+}
+
+#[test]
+fn the_history_of_a_name_that_was_erased_is_its_own() {
+    let scene = scene();
+    let change = AuthorityChange {
+        persistence: Some(Persistence::Erasable),
+        ..Default::default()
+    };
+    scene
+        .create_authority(
+            &OPERATOR,
+            "20.9",
+            NewAuthority {
+                change,
+                ..Default::default()
+            },
+        )
+        .unwrap();
+    name(&scene, "20.9/x");
+    scene.erase_name(&OPERATOR, "20.9/x").unwrap();
+    name(&scene, "20.9/x");
+    let history = scene.history(&OPERATOR, "20.9/x").unwrap();
+    let kept: Vec<_> = history
+        .iter()
+        .map(|entry| entry.version.is_some())
+        .collect();
+    assert_eq!(kept, [false, false, true]);
+}
+
+#[test]
+fn listing_needs_a_role() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    name(&scene, "20.1/x");
+    let list = |who: &Principal| {
+        let mut count = 0;
+        let outcome = scene.names(who, "20.1", None, &mut |_| {
+            count += 1;
+            std::ops::ControlFlow::Continue(())
+        });
+        outcome.map(|()| count)
+    };
+    assert_eq!(list(&OPERATOR).unwrap(), 1);
+    assert_eq!(code(list(&account("nobody"))), "denied");
 }

@@ -333,6 +333,9 @@ impl Writing<'_> {
         match write {
             Write::Put(place, value) => {
                 let table = self.engine.table(place.table());
+                if place.has_name_in_value() {
+                    self.check_same_name(place)?;
+                }
                 table.put(&mut self.txn, &place.key(), &place.wrap(value))?;
             }
             Write::Delete(place) => {
@@ -353,6 +356,22 @@ impl Writing<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What stands at a shortened key must be of the same name: another one of the same digest, which
+    /// would have to be made on purpose, never overwrites it.
+    fn check_same_name(&self, place: &Place<'_>) -> Result<(), StoreError> {
+        let found = self
+            .engine
+            .table(place.table())
+            .get(&self.txn, &place.key())?;
+        match found {
+            Some(value) if place.unwrap(value).is_none() => Err(StoreError::Corrupt {
+                table: place.table().name(),
+                key: String::from_utf8_lossy(place.name()).into_owned(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// On disk when this returns.

@@ -46,12 +46,14 @@ impl Store {
 
     /// The same with a map of a given size, for tests of what happens when it is full.
     pub fn create_with(folder: &Path, map_size: Option<usize>) -> Result<Self, StoreError> {
-        if Embedded::exists(folder) {
+        let is_new = !Embedded::exists(folder);
+        let store = Self::start(folder, map_size)?;
+        // A folder whose making was interrupted has tables, and nothing in them.
+        if !is_new && !store.is_empty()? {
             return Err(StoreError::AlreadyExists {
                 folder: folder.to_path_buf(),
             });
         }
-        let store = Self::start(folder, map_size)?;
         let format = Write::put(format_place(), &FORMAT.to_be_bytes());
         store.change(move |_| Ok::<_, StoreError>((vec![format], ())))?;
         Ok(store)
@@ -79,6 +81,16 @@ impl Store {
                 folder: folder_path(),
             }),
         }
+    }
+
+    fn is_empty(&self) -> Result<bool, StoreError> {
+        self.read(|now| {
+            let counts = Table::ALL.into_iter().map(|table| now.count(table));
+            Ok(counts
+                .collect::<Result<Vec<_>, _>>()?
+                .into_iter()
+                .all(|count| count == 0))
+        })
     }
 
     fn start(folder: &Path, map_size: Option<usize>) -> Result<Self, StoreError> {
@@ -135,8 +147,12 @@ impl Store {
             .mode(0o600)
             .open(file)
             .map_err(StoreError::io(file))?;
-        self.engine.copy_to(&mut copy)?;
-        copy.sync_all().map_err(StoreError::io(file))
+        let copied = self
+            .engine
+            .copy_to(&mut copy)
+            .and_then(|()| copy.sync_all().map_err(StoreError::io(file)));
+        // Half a copy is none.
+        copied.inspect_err(|_| drop(fs::remove_file(file)))
     }
 
     /// Makes a store in a folder that has none from a copy.
@@ -156,7 +172,9 @@ impl Store {
             drop(fs::remove_file(&half));
             return Err(error);
         }
-        fs::rename(&half, &whole).map_err(StoreError::io(&whole))?;
+        fs::rename(&half, &whole)
+            .and_then(|()| File::open(folder)?.sync_all())
+            .map_err(StoreError::io(&whole))?;
         Self::open(folder).inspect_err(|_| drop(fs::remove_file(&whole)))
     }
 

@@ -148,14 +148,17 @@ fn write(engine: &Embedded, batch: Vec<Job>) {
     let mut answers: Vec<Answer> = Vec::new();
     let outcome = engine.begin().and_then(|mut writing| {
         let mut has_writes = false;
+        let mut applied = Ok(());
         for job in batch {
+            // When one cannot be written none is, but all are told so.
             let (writes, answer) = job(&writing.snapshot());
             answers.push(answer);
             has_writes |= !writes.is_empty();
             for write in &writes {
-                writing.apply(write)?;
+                applied = applied.and_then(|()| writing.apply(write));
             }
         }
+        applied?;
         if has_writes { writing.commit() } else { Ok(()) }
     });
     let outcome = outcome.map_err(|error| engine.diagnose(error));

@@ -365,12 +365,44 @@ mod folder {
             Store::open(folder.path()),
             Err(StoreError::Locked { .. })
         ));
+        drop(store);
         assert!(matches!(
             Store::create(folder.path()),
             Err(StoreError::AlreadyExists { .. })
         ));
-        drop(store);
         assert!(Store::open(folder.path()).is_ok());
+    }
+
+    /// `init` may be killed before it has written anything.
+    #[test]
+    fn a_folder_that_was_not_finished_can_be_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create(folder.path()).unwrap();
+        let format = Write::Delete(Place::named(Table::Meta, b"format"));
+        store
+            .change(move |_| Ok::<_, StoreError>((vec![format], ())))
+            .unwrap();
+        drop(store);
+        assert!(matches!(
+            Store::open(folder.path()),
+            Err(StoreError::NoStore { .. })
+        ));
+        drop(Store::create(folder.path()).unwrap());
+        assert!(Store::open(folder.path()).is_ok());
+    }
+
+    /// The short form of a long name is itself a name that could be asked for.
+    #[test]
+    fn a_name_made_to_look_like_a_shortened_one_overwrites_nothing() {
+        use sha2::{Digest, Sha256};
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create(folder.path()).unwrap();
+        let long = vec![b'z'; 600];
+        put(&store, &long, b"kept").unwrap();
+        let impostor = [&long[..448], &Sha256::digest(&long)[..]].concat();
+        assert!(get(&store, &impostor).is_none());
+        assert!(put(&store, &impostor, b"stolen").is_err());
+        assert_eq!(get(&store, &long).unwrap(), b"kept");
     }
 
     #[test]
