@@ -1,6 +1,8 @@
 //! The examples of the documents that describe these identifiers.
 
-use handfast_registry::{AuthorityChange, NewAuthority, NewName, Principal, Refusal, Registry};
+use handfast_registry::{
+    AuthorityChange, NewAuthority, NewName, NewValue, Principal, Refusal, Registry,
+};
 
 const OPERATOR: Principal = Principal::Operator;
 
@@ -41,9 +43,8 @@ fn cordra(registry: &Registry) -> Result<(), Refusal> {
             "CORDRA Identifiers",
         ),
     ] {
-        let link =
-            |value_type: &str, to: &str| (10, value_type.to_string(), to.as_bytes().to_vec());
-        let title = (5, "DESC".to_string(), title.as_bytes().to_vec());
+        let link = |value_type: &str, to: &str| NewValue::new(10, value_type, to.as_bytes());
+        let title = NewValue::new(5, "DESC", title.as_bytes());
         let about_document = NewName {
             urls: vec![format!(
                 "https://cordra.example/documents/{}",

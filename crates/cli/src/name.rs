@@ -8,9 +8,9 @@ use std::str::FromStr;
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use handfast_registry::{
-    Edit, Entry, Moment, NewName, Principal, Record, Refusal, Registry, Shown,
+    Edit, Entry, Moment, NewName, NewValue, Principal, Record, Refusal, Registry, Shown,
 };
-use handfast_wire::{Value, json as wire_json};
+use handfast_wire::{Permissions, Ttl, Value, json as wire_json};
 use serde_json::{Value as Json, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -125,7 +125,39 @@ pub(crate) struct Values {
     urls: Vec<String>,
     /// Another value; @FILE in place of DATA reads it from a file
     #[arg(long = "value", value_name = "INDEX:TYPE:DATA")]
-    values: Vec<GivenValue>,
+    given: Vec<GivenValue>,
+    /// The permissions of a value given here, admin-read, admin-write, public-read, public-write: for
+    /// example 300:1100, which secrets have anyway
+    #[arg(long, value_name = "INDEX:PERMISSIONS")]
+    permissions: Vec<ForIndex<Permissions>>,
+    /// The TTL of a value given here, in seconds
+    #[arg(long, value_name = "INDEX:SECONDS")]
+    ttl: Vec<ForIndex<u32>>,
+}
+
+/// Something for the value at an index.
+#[derive(Clone)]
+struct ForIndex<T> {
+    index: u32,
+    item: T,
+}
+
+impl<T: FromStr> FromStr for ForIndex<T>
+where
+    T::Err: std::fmt::Display,
+{
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let (index, item) = text
+            .split_once(':')
+            .ok_or_else(|| anyhow!("begin with the INDEX and a colon"))?;
+        let index = index
+            .parse()
+            .map_err(|_| anyhow!("`{index}` is no index"))?;
+        let item = item.parse().map_err(|error| anyhow!("{error}"))?;
+        Ok(Self { index, item })
+    }
 }
 
 #[derive(Clone)]
@@ -158,15 +190,28 @@ impl FromStr for GivenValue {
 
 impl Values {
     /// The values with their data, read from files where they say so.
-    fn read(&self) -> anyhow::Result<Vec<(u32, String, Vec<u8>)>> {
-        let read = |value: &GivenValue| {
-            let data = match value.data.strip_prefix('@') {
-                Some(file) => fs::read(file).with_context(|| format!("cannot read {file}"))?,
-                None => value.data.as_bytes().to_vec(),
-            };
-            Ok((value.index, value.value_type.clone(), data))
+    fn read(&self) -> anyhow::Result<Vec<NewValue>> {
+        self.given
+            .iter()
+            .map(|value| self.read_one(value))
+            .collect()
+    }
+
+    fn read_one(&self, value: &GivenValue) -> anyhow::Result<NewValue> {
+        let data = match value.data.strip_prefix('@') {
+            Some(file) => fs::read(file).with_context(|| format!("cannot read {file}"))?,
+            None => value.data.as_bytes().to_vec(),
         };
-        self.values.iter().map(read).collect()
+        let permissions = self
+            .permissions
+            .iter()
+            .find(|given| given.index == value.index);
+        let ttl = self.ttl.iter().find(|given| given.index == value.index);
+        Ok(NewValue {
+            permissions: permissions.map(|given| given.item),
+            ttl: ttl.map(|given| Ttl::Relative(given.item)),
+            ..NewValue::new(value.index, &value.value_type, &data)
+        })
     }
 }
 

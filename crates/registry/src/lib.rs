@@ -56,3 +56,4 @@ pub use principal::{Principal, PrincipalError};
 pub use record::{Record, RecordError, State, Tombstone};
 pub use refusal::Refusal;
 pub use registry::{Registry, World};
+pub use values::NewValue;

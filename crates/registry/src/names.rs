@@ -15,7 +15,7 @@ use crate::principal::Principal;
 use crate::record::{Record, State, Tombstone};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
-use crate::values;
+use crate::values::{self, NewValue};
 use crate::view::View;
 
 /// What a new name is to be.
@@ -30,8 +30,8 @@ use crate::view::View;
 pub struct NewName {
     /// Ordered URLs, which become `URL` values at indexes 1, 2, …
     pub urls: Vec<String>,
-    /// Other values: index, type and data.
-    pub values: Vec<(u32, String, Vec<u8>)>,
+    /// Other values.
+    pub values: Vec<NewValue>,
     /// Whether it starts reserved.
     pub reserve: bool,
 }
@@ -63,7 +63,7 @@ pub struct Edit {
     /// Replaces all `URL` values.
     pub urls: Option<Vec<String>>,
     /// Adds values, or replaces those of the same index.
-    pub put: Vec<(u32, String, Vec<u8>)>,
+    pub put: Vec<NewValue>,
 }
 
 impl Edit {
@@ -79,9 +79,9 @@ impl Edit {
 
     /// Adds values, or replaces those of the same index.
     #[must_use]
-    pub fn put(put: Vec<(u32, String, Vec<u8>)>) -> Self {
+    pub fn put(put: Vec<impl Into<NewValue>>) -> Self {
         Self {
-            put,
+            put: put.into_iter().map(Into::into).collect(),
             ..Self::default()
         }
     }
@@ -343,8 +343,17 @@ impl Name {
 
     fn may_edit(&self, draft: &Draft<'_>, new: &[Value<'_>]) -> Result<(), Refusal> {
         let old = &self.record.values;
-        if draft.protocol_grants(draft.who(), needed_for(old, new), old)? {
-            return Ok(());
+        let is_identity = matches!(draft.who(), Principal::Identity { .. });
+        let needed = needed_for(old, new);
+        let is_changed = new.len() != old.len()
+            || new
+                .iter()
+                .zip(old)
+                .any(|(new, old)| !new.is_unchanged_from(old));
+        // What the public may write anybody who is known may; nobody writes nothing at all.
+        let is_public = is_identity && is_changed && needed == AdminPermissions::NONE;
+        if is_public || is_changed && draft.protocol_grants(draft.who(), needed, old)? {
+            return check_writable(old, new);
         }
         // The record of a prefix says who may do what under it.
         let needs = if self.is_prefix() || touches_identities(old, new) {
@@ -451,6 +460,23 @@ impl View<'_> {
     }
 }
 
+/// The protocol changes no value that its administrators may not write.
+fn check_writable(old: &[Value<'_>], new: &[Value<'_>]) -> Result<(), Refusal> {
+    let is_kept = |value: &Value<'_>| new.iter().any(|after| after.is_unchanged_from(value));
+    let is_replaced = |value: &Value<'_>| new.iter().any(|after| after.index == value.index);
+    let locked = old.iter().find(|value| {
+        let is_writable = value.permissions.admin_write() || value.permissions.public_write();
+        is_replaced(value) && !is_kept(value) && !is_writable
+    });
+    match locked {
+        Some(value) => Err(Refusal::Value {
+            index: value.index,
+            problem: "is read-only",
+        }),
+        None => Ok(()),
+    }
+}
+
 fn prefix_record() -> Refusal {
     let problem = "the record of a prefix goes with its authority: retire that instead";
     Refusal::policy("prefix-record", problem)
@@ -500,9 +526,7 @@ impl Draft<'_> {
 
         let ttl = authority.policy.default_ttl;
         let given = new.values.iter();
-        let given: Vec<_> = given
-            .map(|(i, t, d)| values::given(*i, t, d, ttl))
-            .collect();
+        let given: Vec<_> = given.map(|value| value.settle(ttl)).collect();
         let all = values::urls(&new.urls, &given, ttl);
         if !self.prefix_grants(self.who(), &path, AdminPermissions::ADD_HANDLE)? {
             let needs = if touches_admins(&[], &all) {
@@ -632,11 +656,7 @@ fn apply(edit: Edit, old: &[Value<'static>], ttl: u32) -> Result<Vec<Value<'stat
         values = values::urls(&urls, &values, ttl);
     }
     // One that is given twice is refused when the values are settled.
-    values.retain(|value| edit.put.iter().all(|(index, ..)| *index != value.index));
-    values.extend(
-        edit.put
-            .iter()
-            .map(|(i, t, d)| values::given(*i, t, d, ttl)),
-    );
+    values.retain(|value| edit.put.iter().all(|put| put.index != value.index));
+    values.extend(edit.put.iter().map(|value| value.settle(ttl)));
     Ok(values)
 }

@@ -1,6 +1,6 @@
 //! What a record may hold.
 
-use handfast_wire::{Codec, Permissions, Ttl, Value};
+use handfast_wire::{Codec, Permissions, Reference, Ttl, Value};
 
 use crate::refusal::Refusal;
 
@@ -100,21 +100,65 @@ pub(crate) fn urls(urls: &[String], others: &[Value<'static>], ttl: u32) -> Vec<
     values
 }
 
-/// A value as someone gives it: secrets are not for the public unless told otherwise.
-pub(crate) fn given(index: u32, value_type: &str, data: &[u8], ttl: u32) -> Value<'static> {
-    let is_secret = handfast_wire::type_matches(value_type, "HS_SECKEY");
-    let permissions = if is_secret {
-        Permissions::SECRET
-    } else {
-        Permissions::DEFAULT
-    };
-    let value = Value::new(index, value_type, data);
-    Value {
-        permissions,
-        ttl: Ttl::Relative(ttl),
-        ..value
+/// A value as someone gives it.
+///
+/// ```
+/// use handfast_registry::NewValue;
+///
+/// let secret = NewValue::new(300, "HS_SECKEY", b"secret");
+/// assert_eq!(secret.permissions, None); // which makes it 1100: not for the public
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewValue {
+    /// The index, unique in its record.
+    pub index: u32,
+    /// The type.
+    pub value_type: String,
+    /// Any bytes.
+    pub data: Vec<u8>,
+    /// Who may read and write it; by default everybody may read it, but for secrets only administrators.
+    pub permissions: Option<Permissions>,
+    /// How long it may be cached; by default as the authority says.
+    pub ttl: Option<Ttl>,
+    /// References to other values.
+    pub references: Vec<Reference<'static>>,
+}
+
+impl NewValue {
+    /// A value with what is usual for its type.
+    #[must_use]
+    pub fn new(index: u32, value_type: &str, data: &[u8]) -> Self {
+        Self {
+            index,
+            value_type: value_type.to_string(),
+            data: data.to_vec(),
+            permissions: None,
+            ttl: None,
+            references: Vec::new(),
+        }
     }
-    .into_owned()
+
+    pub(crate) fn settle(&self, default_ttl: u32) -> Value<'static> {
+        let is_secret = handfast_wire::type_matches(&self.value_type, "HS_SECKEY");
+        let usual = if is_secret {
+            Permissions::SECRET
+        } else {
+            Permissions::DEFAULT
+        };
+        let value = Value {
+            permissions: self.permissions.unwrap_or(usual),
+            ttl: self.ttl.unwrap_or(Ttl::Relative(default_ttl)),
+            references: self.references.clone(),
+            ..Value::new(self.index, &self.value_type, &self.data)
+        };
+        value.into_owned()
+    }
+}
+
+impl From<(u32, String, Vec<u8>)> for NewValue {
+    fn from((index, value_type, data): (u32, String, Vec<u8>)) -> Self {
+        Self::new(index, &value_type, &data)
+    }
 }
 
 #[cfg(test)]

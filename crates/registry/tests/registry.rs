@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use handfast_registry::{
-    Action, AuthorityChange, Edit, Moment, NewAuthority, NewName, Persistence, Principal, Refusal,
-    Registry, Role, State, Style, World,
+    Action, AuthorityChange, Edit, Moment, NewAuthority, NewName, NewValue, Persistence, Principal,
+    Refusal, Registry, Role, State, Style, World,
 };
 use handfast_wire::{Admin, AdminPermissions, Codec, Reference, ValueList};
 
@@ -59,6 +59,10 @@ fn name(registry: &Registry, id: &str) {
     registry
         .create_name(&OPERATOR, id, NewName::urls(&["https://example.org/"]))
         .unwrap();
+}
+
+fn new_values(values: Vec<(u32, String, Vec<u8>)>) -> Vec<NewValue> {
+    values.into_iter().map(NewValue::from).collect()
 }
 
 fn account(name: &str) -> Principal {
@@ -232,7 +236,7 @@ fn rights_are_those_of_the_table() {
             cells += 1;
         }
     }
-    assert_eq!(cells, 160);
+    assert_eq!(cells, 5 * 45);
 }
 
 /// Sets a stage for one cell of the table and tries the operation.
@@ -289,7 +293,7 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
                 &who,
                 id,
                 NewName {
-                    values: admin(),
+                    values: new_values(admin()),
                     ..NewName::default()
                 },
             )
@@ -317,6 +321,42 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
             default_ttl: Some(60),
             ..Default::default()
         }),
+        "list" => scene.names(&who, "20.1", None, &mut |_| {
+            std::ops::ControlFlow::Continue(())
+        }),
+        "history" => scene.history(&who, id).map(|_| ()),
+        "edit key" => {
+            let key = vec![(300, "HS_PUBKEY".to_string(), b"key".to_vec())];
+            scene.edit_name(&who, id, Edit::put(key)).map(|_| ())
+        }
+        "edit prefix record" => scene.edit_name(&who, "0.NA/20.1", url()).map(|_| ()),
+        "retire child" => {
+            authority(&scene, "20.1.9");
+            scene.retire_authority(&who, "20.1.9")
+        }
+        "approve child" | "decline child" => {
+            scene
+                .request_authority(&account("asker"), "20.1.9", NewAuthority::default())
+                .unwrap();
+            if operation == "approve child" {
+                scene.approve_authority(&who, "20.1.9")
+            } else {
+                scene.decline_authority(&who, "20.1.9")
+            }
+        }
+        "revoke read" | "revoke admin" => {
+            let role = if operation == "revoke read" {
+                Role::Read
+            } else {
+                Role::Admin
+            };
+            scene
+                .grant(&OPERATOR, "20.1", &account("friend"), role)
+                .unwrap();
+            scene.revoke(&who, "20.1", &account("friend"), None)
+        }
+        "transfer authority" => scene.transfer_authority(&who, "20.1", &account("friend")),
+        "retire" => scene.retire_authority(&who, "20.1"),
         other => panic!("unknown operation {other}"),
     };
     outcome.map_or_else(|refusal| refusal.code(), |()| "ok")
@@ -354,7 +394,7 @@ fn the_protocol_grants_what_hs_admin_says_and_no_more() {
             &OPERATOR,
             "20.1/group",
             NewName {
-                values,
+                values: new_values(values),
                 ..NewName::default()
             },
         )
@@ -373,7 +413,7 @@ fn the_protocol_grants_what_hs_admin_says_and_no_more() {
             &ann,
             "20.1/new",
             NewName {
-                values,
+                values: new_values(values),
                 ..NewName::default()
             },
         )
@@ -709,7 +749,7 @@ fn bad_values_are_refused_and_leave_no_trace() {
     authority(&scene, "20.1");
     let before = scene.check().unwrap().events;
     let put = |index, value_type: &str, data: &[u8]| NewName {
-        values: vec![(index, value_type.to_string(), data.to_vec())],
+        values: vec![NewValue::new(index, value_type, data)],
         ..NewName::default()
     };
     for new in [
@@ -725,7 +765,7 @@ fn bad_values_are_refused_and_leave_no_trace() {
     assert_eq!(scene.check().unwrap().events, before);
     let twice = vec![(5, "A".to_string(), vec![]), (5, "B".to_string(), vec![])];
     let new = NewName {
-        values: twice,
+        values: new_values(twice),
         ..NewName::default()
     };
     assert_eq!(
@@ -835,7 +875,7 @@ fn values_are_shown_to_those_who_may_read_them() {
     authority(&scene, "20.1");
     let secret = vec![(300, "HS_SECKEY".to_string(), b"secret".to_vec())];
     let new = NewName {
-        values: secret,
+        values: new_values(secret),
         ..NewName::urls(&["https://a"])
     };
     scene.create_name(&OPERATOR, "20.1/x", new).unwrap();
@@ -907,7 +947,7 @@ fn keys_and_groups_are_not_for_those_who_only_write() {
     scene.grant(&OPERATOR, "20.1", &wes, Role::Write).unwrap();
     let key = || vec![(300, "HS_SECKEY".to_string(), b"mine".to_vec())];
     let boss = NewName {
-        values: key(),
+        values: new_values(key()),
         ..NewName::default()
     };
     scene.create_name(&OPERATOR, "20.1/boss", boss).unwrap();
@@ -917,7 +957,7 @@ fn keys_and_groups_are_not_for_those_who_only_write() {
         ("20.1/boss", group.clone()),
         ("0.NA/20.1", group),
     ] {
-        let changed = values
+        let changed: Vec<(u32, String, Vec<u8>)> = values
             .into_iter()
             .map(|(i, t, _)| (i, t, b"\0\0\0\0".to_vec()))
             .collect();
@@ -937,7 +977,7 @@ fn a_change_of_values_is_made_as_one_or_not_at_all() {
     name(&scene, "20.1/x");
     let edit = Edit {
         remove: vec![1],
-        put: vec![(0, "BAD".into(), vec![])],
+        put: vec![NewValue::new(0, "BAD", b"")],
         ..Edit::default()
     };
     assert_eq!(
@@ -991,4 +1031,63 @@ fn listing_needs_a_role() {
     };
     assert_eq!(list(&OPERATOR).unwrap(), 1);
     assert_eq!(code(list(&account("nobody"))), "denied");
+}
+
+#[test]
+fn values_say_who_may_write_them() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let all = Admin {
+        permissions: AdminPermissions::ALL,
+        administrator: Reference::new("20.1/ann", 300),
+    };
+    let with = |index, permissions: &str| NewValue {
+        permissions: Some(permissions.parse().unwrap()),
+        ..NewValue::new(index, "NOTE", b"old")
+    };
+    let values = vec![
+        NewValue::new(100, "HS_ADMIN", &all.to_bytes()),
+        with(1, "1010"),
+        with(2, "1111"),
+        with(3, "1110"),
+    ];
+    scene
+        .create_name(
+            &OPERATOR,
+            "20.1/x",
+            NewName {
+                values,
+                ..NewName::default()
+            },
+        )
+        .unwrap();
+    let ann = Principal::parse("300:20.1/ann").unwrap();
+    let stranger = Principal::parse("300:99/stranger").unwrap();
+    let note = |index, text: &[u8]| {
+        Edit::put(vec![NewValue {
+            permissions: Some("1111".parse().unwrap()),
+            ..NewValue::new(index, "NOTE", text)
+        }])
+    };
+    assert_eq!(
+        code(scene.edit_name(&ann, "20.1/x", note(1, b"new"))),
+        "invalid-value"
+    );
+    scene.edit_name(&ann, "20.1/x", note(3, b"new")).unwrap();
+    // What the public may write anybody who is known may, and that alone.
+    scene
+        .edit_name(&stranger, "20.1/x", note(2, b"new"))
+        .unwrap();
+    assert_eq!(
+        code(scene.edit_name(&stranger, "20.1/x", note(2, b"new"))),
+        "denied"
+    );
+    assert_eq!(
+        code(scene.edit_name(&stranger, "20.1/x", Edit::remove(&[2]))),
+        "denied"
+    );
+    assert_eq!(
+        code(scene.edit_name(&account("bob"), "20.1/x", note(2, b"x"))),
+        "denied"
+    );
 }
