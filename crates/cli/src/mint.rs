@@ -22,8 +22,11 @@ pub(crate) struct Mint {
     /// A URL of each, in which {name} stands for the local name; may be repeated
     #[arg(long = "url", value_name = "URL")]
     urls: Vec<String>,
-    /// guid, uuid, random[:LENGTH] or sequence[:START[:WIDTH]]; guid under a cordra authority, else random
-    #[arg(long)]
+    /// What they look like: by default a GUID under a cordra authority, else random characters
+    #[arg(
+        long,
+        value_name = "guid|guid-v1|uuid|random[:LENGTH]|sequence[:START[:WIDTH]]"
+    )]
     style: Option<Style>,
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
     #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]

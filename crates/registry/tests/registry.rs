@@ -240,6 +240,10 @@ fn rights_are_those_of_the_table() {
 }
 
 /// Sets a stage for one cell of the table and tries the operation.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one arm for each operation of the table"
+)]
 fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
     let scene = scene();
     authority(&scene, "20.1");
