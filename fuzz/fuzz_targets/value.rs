@@ -1,6 +1,6 @@
 #![no_main]
 
-use handfast_wire::{Admin, Codec, Value, ValueList, json};
+use handfast_wire::{Admin, Codec, PublicKey, Site, Value, ValueList, json};
 use libfuzzer_sys::fuzz_target;
 
 // What decodes encodes to something that decodes to the same.
@@ -12,6 +12,12 @@ fuzz_target!(|data: &[u8]| {
     }
     if let Ok(list) = ValueList::from_bytes(data) {
         assert_eq!(list.to_bytes(), data);
+    }
+    if let Ok(site) = Site::from_bytes(data) {
+        assert_eq!(Site::from_bytes(&site.to_bytes()), Ok(site));
+    }
+    if let Ok(key) = PublicKey::from_bytes(data) {
+        assert_eq!(PublicKey::from_bytes(&key.to_bytes()).as_ref(), Ok(&key));
     }
     if let Ok(admin) = Admin::from_bytes(data) {
         assert_eq!(Admin::from_bytes(&admin.to_bytes()), Ok(admin));

@@ -414,25 +414,32 @@ impl View<'_> {
 }
 
 impl Draft<'_> {
-    /// Creating a child needs what changing one does, or the protocol's permission for derived prefixes,
-    /// which is for creating alone.
+    /// Creating a child needs what changing one does, or the protocol's permission to create its prefix
+    /// handle: for derived prefixes on the parent's, for others on `0.NA/0.NA` (`handle-protocol.md`
+    /// §7.6). That is for creating alone.
     fn need_to_create(
         &self,
         path: &AuthorityPath,
         parent: Option<&AuthorityPath>,
     ) -> Result<(), Refusal> {
-        match (self.need_over_child(path, parent), parent) {
-            (Err(Refusal::Denied { .. }), Some(parent))
-                if self.prefix_grants(
-                    self.who(),
-                    parent,
-                    AdminPermissions::ADD_DERIVED_PREFIX,
-                )? =>
-            {
-                Ok(())
+        let Err(refusal) = self.need_over_child(path, parent) else {
+            return Ok(());
+        };
+        let is_granted = match (parent, Prefix::parse("0.NA")) {
+            (Some(parent), _) => {
+                self.prefix_grants(self.who(), parent, AdminPermissions::ADD_DERIVED_PREFIX)?
             }
-            (outcome, _) => outcome,
-        }
+            (None, Ok(root))
+                if path
+                    .prefix()
+                    .is_some_and(|prefix| prefix.parent().is_none()) =>
+            {
+                let root = AuthorityPath::of_prefix(&root);
+                self.prefix_grants(self.who(), &root, AdminPermissions::ADD_HANDLE)?
+            }
+            _ => false,
+        };
+        if is_granted { Ok(()) } else { Err(refusal) }
     }
 
     /// Approving, changing and retiring a child needs `lead` on its parent; without a parent here, the

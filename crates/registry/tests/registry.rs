@@ -932,6 +932,10 @@ fn a_permission_of_the_protocol_is_for_what_it_says() {
     scene
         .create_authority(&eve, "20.1.6", NewAuthority::default())
         .unwrap();
+    assert_eq!(
+        code(scene.create_authority(&eve, "77", NewAuthority::default())),
+        "operator-only"
+    );
     assert_eq!(code(scene.retire_authority(&eve, "20.1.5")), "denied");
     let change = AuthorityChange {
         default_ttl: Some(1),
@@ -1093,5 +1097,27 @@ fn values_say_who_may_write_them() {
     assert_eq!(
         code(scene.edit_name(&account("bob"), "20.1/x", note(2, b"x"))),
         "denied"
+    );
+}
+
+#[test]
+fn the_root_of_the_handle_system_grants_new_prefixes() {
+    let scene = scene();
+    authority(&scene, "0.NA");
+    let permissions = AdminPermissions::ADD_HANDLE;
+    let admin = Admin {
+        permissions,
+        administrator: Reference::new("0.NA/0.NA", 300),
+    }
+    .to_bytes();
+    let record = Edit::put(vec![(100, "HS_ADMIN".into(), admin)]);
+    scene.edit_name(&OPERATOR, "0.NA/0.NA", record).unwrap();
+    let root = Principal::parse("300:0.na/0.na").unwrap();
+    scene
+        .create_authority(&root, "77", NewAuthority::default())
+        .unwrap();
+    assert_eq!(
+        code(scene.create_authority(&root, "78.1", NewAuthority::default())),
+        "operator-only"
     );
 }

@@ -4,7 +4,7 @@
 //! outside are checked against what remains in the buffer before anything is allocated.
 //!
 //! So far this holds what a stored record is made of: [`Value`]s, and the structured data inside
-//! some of them, [`Admin`] and [`ValueList`].
+//! some of them: [`Admin`], [`ValueList`], [`PublicKey`] and [`Site`].
 //!
 //! ```
 //! use handfast_wire::{Codec, Value};
@@ -22,11 +22,15 @@ mod codec;
 #[cfg(feature = "json")]
 pub mod json;
 mod permissions;
+mod public_key;
 mod reference;
+mod site;
 mod value;
 
 pub use admin::{Admin, AdminPermissions};
 pub use codec::{Codec, DecodeError, Reader};
 pub use permissions::{Permissions, PermissionsError};
+pub use public_key::PublicKey;
 pub use reference::{Reference, ValueList};
+pub use site::{Site, SiteInterface, SiteServer};
 pub use value::{Ttl, Value, type_matches};

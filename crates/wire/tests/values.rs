@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use handfast_wire::{
-    Admin, AdminPermissions, Codec, Permissions, Reference, Ttl, Value, ValueList,
+    Admin, AdminPermissions, Codec, Permissions, PublicKey, Reference, Site, Ttl, Value, ValueList,
 };
 use proptest::prelude::*;
 
@@ -75,6 +75,46 @@ fn b_5_absolute_ttl_and_a_reference() {
     );
 }
 
+#[test]
+fn b_20_a_site() {
+    let bytes = hex("00 01 02 0b 00 01 80 02  00 00 00 00 00 00 00 01
+              00 00 00 04 64 65 73 63  00 00 00 07 45 78 61 6d
+              70 6c 65 00 00 00 01 00  00 00 01 00 00 00 00 00
+              00 00 00 00 00 00 00 c0  00 02 0a 00 00 00 a1 00
+              00 00 0b 52 53 41 5f 50  55 42 5f 4b 45 59 00 00
+              00 00 00 03 01 00 01 00  00 00 81 00 80 48 72 42
+              ca 6a bb bd 6e 1b fc 5b  58 f7 71 e6 bc f6 05 8d
+              0f c4 0f 6b b3 f5 ae 24  03 4c 2f b2 57 36 c7 c3
+              38 fc c3 21 92 95 06 00  05 ca 5c ac e3 56 6f be
+              d0 02 8c 4d 57 c0 f9 bb  c3 24 da c4 c0 62 2a 70
+              e5 d2 4d c4 e5 67 74 d8  5c ea bd 44 44 1c 9f 97
+              68 fb 25 19 c8 af ac bc  dd 7f b2 0e 23 dd 09 91
+              8a 40 7f 00 46 c5 27 e2  86 76 ca 75 10 a8 e7 10
+              a7 b4 6b 5f cc 36 99 46  4b e2 3b 47 00 00 00 00
+              00 00 00 03 03 01 00 00  0a 51 02 00 00 00 0a 51
+              03 02 00 00 1f 40");
+    let site = Site::from_bytes(&bytes).unwrap();
+    assert_eq!(site.to_bytes(), bytes);
+    assert!(site.is_primary);
+    for server in &site.servers {
+        let key = PublicKey::from_bytes(&server.public_key).unwrap();
+        assert!(matches!(key, PublicKey::Rsa { .. }));
+        assert_eq!(key.to_bytes(), server.public_key);
+    }
+}
+
+#[test]
+fn b_21_a_group() {
+    let bytes = hex("00 00 00 02 00 00 00 11  30 2e 4e 41 2f 32 30 2e
+              35 30 30 2e 31 32 33 34  35 00 00 01 2c 00 00 00
+              12 32 30 2e 35 30 30 2e  31 32 33 34 35 2f 75 73
+              65 72 31 00 00 01 2d");
+    let list = ValueList::from_bytes(&bytes).unwrap();
+    let members: Vec<_> = list.0.iter().map(ToString::to_string).collect();
+    assert_eq!(members, ["300:0.NA/20.500.12345", "301:20.500.12345/user1"]);
+    assert_eq!(list.to_bytes(), bytes);
+}
+
 fn reference() -> impl Strategy<Value = Reference<'static>> {
     (".{0,8}", any::<u32>()).prop_map(|(handle, index)| Reference::new(handle, index))
 }
@@ -119,6 +159,11 @@ proptest! {
             prop_assert_eq!(list.to_bytes(), bytes.clone());
         }
         let _ = Admin::from_bytes(&bytes);
+        if let Ok(site) = Site::from_bytes(&bytes) {
+            let encoded = site.to_bytes();
+            prop_assert_eq!(Site::from_bytes(&encoded).unwrap(), site);
+        }
+        let _ = PublicKey::from_bytes(&bytes);
     }
 
     #[test]
