@@ -1,5 +1,6 @@
 //! The state as a snapshot shows it, read into the types of the domain.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use handfast_id::{
@@ -20,11 +21,17 @@ use crate::refusal::Refusal;
 pub(crate) struct View<'n> {
     pub(crate) now: &'n Snapshot<'n>,
     base: &'n RuleBook,
+    /// The rules of the prefix that was asked for last: reading one identifier asks several times.
+    last: RefCell<Option<(String, CaseRule, HandleProfile)>>,
 }
 
 impl<'n> View<'n> {
     pub(crate) fn new(now: &'n Snapshot<'n>, base: &'n RuleBook) -> Self {
-        Self { now, base }
+        Self {
+            now,
+            base,
+            last: RefCell::new(None),
+        }
     }
 
     /// Reads what a person, or a program, wrote.
@@ -117,6 +124,24 @@ impl<'n> View<'n> {
         Ok(numbers)
     }
 
+    fn prefix_rules(&self, prefix: &Prefix<'_>) -> (CaseRule, HandleProfile) {
+        if let Some((text, case, profile)) = &*self.last.borrow()
+            && text == prefix.as_str()
+        {
+            return (*case, *profile);
+        }
+        let (case, profile) = match self.authority(&AuthorityPath::of_prefix(prefix)) {
+            Ok(Some(authority)) => (authority.policy.case_rule(), authority.policy.profile()),
+            _ => (
+                self.base.case_rule(prefix),
+                self.base.handle_profile(prefix),
+            ),
+        };
+        self.last
+            .replace(Some((prefix.as_str().to_string(), case, profile)));
+        (case, profile)
+    }
+
     /// Who an opaque id is.
     pub(crate) fn actor(&self, id: &[u8; 16]) -> Result<Option<Principal>, Refusal> {
         self.posted(Table::Actors, &[b"id:", &id[..]].concat())
@@ -142,17 +167,11 @@ pub(crate) fn read_event(bytes: &[u8]) -> Option<Event> {
 /// is damaged.
 impl Rules for View<'_> {
     fn case_rule(&self, prefix: &Prefix<'_>) -> CaseRule {
-        match self.authority(&AuthorityPath::of_prefix(prefix)) {
-            Ok(Some(authority)) => authority.policy.case_rule(),
-            _ => self.base.case_rule(prefix),
-        }
+        self.prefix_rules(prefix).0
     }
 
     fn handle_profile(&self, prefix: &Prefix<'_>) -> HandleProfile {
-        match self.authority(&AuthorityPath::of_prefix(prefix)) {
-            Ok(Some(authority)) => authority.policy.profile(),
-            _ => self.base.handle_profile(prefix),
-        }
+        self.prefix_rules(prefix).1
     }
 
     fn urn_profile(&self, nid: &str) -> Option<&UrnProfile> {
