@@ -72,17 +72,17 @@ pub(crate) struct Inspect {
 impl Inspect {
     pub(crate) fn run(&self) -> anyhow::Result<Answer> {
         let rules = self.rules()?;
-        let mut session = Session {
+        let mut answering = Answering {
             command: self,
             rules: &rules,
             out: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
             all_read: true,
         };
-        match session.run(&self.ids) {
+        match answering.run(&self.ids) {
             Err(error) if is_broken_pipe(&error) => {}
             outcome => outcome?,
         }
-        Ok(if session.all_read {
+        Ok(if answering.all_read {
             Answer::Done
         } else {
             Answer::No
@@ -109,14 +109,14 @@ impl Inspect {
 }
 
 /// One run of the command: where it writes, and whether all could be read so far.
-struct Session<'a, W: Write> {
+struct Answering<'a, W: Write> {
     command: &'a Inspect,
     rules: &'a RuleBook,
     out: BufWriter<W>,
     all_read: bool,
 }
 
-impl<W: Write> Session<'_, W> {
+impl<W: Write> Answering<'_, W> {
     fn run(&mut self, ids: &[OsString]) -> anyhow::Result<()> {
         for id in ids {
             if id == "-" {
@@ -133,7 +133,7 @@ impl<W: Write> Session<'_, W> {
         lines::for_each(
             &mut reader,
             self,
-            |session| session.out.flush(),
+            |answering| answering.out.flush(),
             Self::answer,
         )
         .context("standard input, or output, failed")
