@@ -1,6 +1,7 @@
 //! The data folder: making, copying, checking.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueHint};
@@ -132,6 +133,16 @@ pub(crate) struct Backup {
 
 impl Backup {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        if self.file.exists() {
+            let problem = format!(
+                "{} exists: a backup never overwrites a file",
+                self.file.display()
+            );
+            return Ok(self.output.refuse(&Refusal::Policy {
+                code: "file-exists",
+                problem,
+            }));
+        }
         let outcome = data.open().and_then(|registry| registry.backup(&self.file));
         let file = self.file.display().to_string();
         self.output.print(
@@ -154,40 +165,67 @@ pub(crate) struct Restore {
 
 impl Restore {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let restored = Registry::restore(&self.file, &data.folder, world());
-        let outcome = restored.and_then(|registry| registry.check());
-        let is_sound = outcome
-            .as_ref()
-            .is_ok_and(|check| check.problems.is_empty());
+        let outcome = self.restore(&data.folder);
         let folder = data.folder.display().to_string();
-        let answer = self.output.print(
+        self.output.print(
             outcome,
-            |check| {
-                let problems: Vec<_> = check.problems.iter().map(ToString::to_string).collect();
-                json!({
-                    "folder": folder,
-                    "names": check.records,
-                    "events": check.events,
-                    "problems": problems,
-                })
-            },
+            |check| json!({"folder": folder, "names": check.records, "events": check.events}),
             |check, out| {
                 writeln!(
                     out,
                     "made {folder}: {} names, {} events",
                     check.records, check.events
-                )?;
-                check
-                    .problems
-                    .iter()
-                    .try_for_each(|problem| writeln!(out, "problem: {problem}"))
+                )
             },
-        )?;
-        Ok(if answer == Answer::Done && !is_sound {
-            Answer::No
-        } else {
-            answer
-        })
+        )
+    }
+
+    /// Makes the folder beside its place and moves it there when all of it has been found sound.
+    fn restore(&self, folder: &Path) -> Result<handfast_registry::Check, Refusal> {
+        if folder.join("data.mdb").exists() {
+            return Err(StoreError::AlreadyExists {
+                folder: folder.to_path_buf(),
+            }
+            .into());
+        }
+        let mut half = folder.as_os_str().to_os_string();
+        half.push(".restoring");
+        let half = PathBuf::from(half);
+        // What an earlier try left.
+        drop(fs::remove_dir_all(&half));
+        let outcome = self.restore_to(&half).and_then(|check| {
+            let moved = fs::create_dir_all(folder)
+                .and_then(|()| fs::remove_dir(folder))
+                .and_then(|()| fs::rename(&half, folder));
+            moved.map_err(|source| StoreError::Io {
+                path: folder.to_path_buf(),
+                source,
+            })?;
+            Ok(check)
+        });
+        outcome.inspect_err(|_| drop(fs::remove_dir_all(&half)))
+    }
+
+    fn restore_to(&self, half: &Path) -> Result<handfast_registry::Check, Refusal> {
+        let backup = self.file.display();
+        let damaged = |problem: &str| Refusal::Policy {
+            code: "damaged-backup",
+            problem: format!("{backup} cannot be restored: {problem}"),
+        };
+        let check = match Registry::restore(&self.file, half, world()) {
+            Ok(registry) => registry.check()?,
+            Err(Refusal::Store(StoreError::Damaged | StoreError::NoStore { .. })) => {
+                return Err(damaged("it is not a whole backup"));
+            }
+            Err(refusal) => return Err(refusal),
+        };
+        match check.problems.as_slice() {
+            [] => Ok(check),
+            [first, rest @ ..] => Err(damaged(&format!(
+                "{first}, and {} more problems",
+                rest.len()
+            ))),
+        }
     }
 }
 

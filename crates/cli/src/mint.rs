@@ -25,7 +25,7 @@ pub(crate) struct Mint {
     /// What they look like: by default a GUID under a cordra authority, else random characters
     #[arg(
         long,
-        value_name = "guid|guid-v1|uuid|random[:LENGTH]|sequence[:START[:WIDTH]]"
+        value_name = "guid|guid-v1|uuid|random[:LENGTH]|sequence[:TEXT[:WIDTH]]"
     )]
     style: Option<Style>,
     /// Act as this account, or INDEX:HANDLE, instead of the local operator

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
 use handfast_registry::{
     Edit, Entry, Moment, NewName, NewValue, Principal, Record, Refusal, Registry, Shown,
@@ -191,6 +191,17 @@ impl FromStr for GivenValue {
 impl Values {
     /// The values with their data, read from files where they say so.
     fn read(&self) -> anyhow::Result<Vec<NewValue>> {
+        let is_given = |index: u32| self.given.iter().any(|value| value.index == index);
+        let about = self
+            .permissions
+            .iter()
+            .map(|p| p.index)
+            .chain(self.ttl.iter().map(|t| t.index));
+        if let Some(index) = about.into_iter().find(|index| !is_given(*index)) {
+            bail!(
+                "--permissions and --ttl are for values given with --value: there is none at {index}"
+            );
+        }
         self.given
             .iter()
             .map(|value| self.read_one(value))
@@ -236,9 +247,13 @@ impl Command {
                 values,
                 reserve,
             } => {
+                let given = match values.read() {
+                    Ok(given) => given,
+                    Err(error) => return Ok(on.output.misused(&format!("{error:#}"))),
+                };
                 let new = NewName {
                     urls: values.urls.clone(),
-                    values: values.read()?,
+                    values: given,
                     reserve: *reserve,
                 };
                 on.run(data, "created", |registry, who| {
@@ -265,10 +280,14 @@ impl Command {
                 *output,
             ),
             Self::Set { on, values, remove } => {
+                let put = match values.read() {
+                    Ok(put) => put,
+                    Err(error) => return Ok(on.output.misused(&format!("{error:#}"))),
+                };
                 let edit = Edit {
                     remove: remove.clone(),
                     urls: Some(values.urls.clone()).filter(|urls| !urls.is_empty()),
-                    put: values.read()?,
+                    put,
                 };
                 if edit.remove.is_empty() && edit.urls.is_none() && edit.put.is_empty() {
                     return Ok(on

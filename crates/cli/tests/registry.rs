@@ -318,7 +318,7 @@ fn values_are_read_from_files_and_secrets_are_kept_from_the_terminal() {
             .contains("geheim")
     );
     let missing = folder.run(&["name", "create", "20.1/x", "--value", "1:URL:@/nonexistent"]);
-    assert_eq!(missing.status.code(), Some(3));
+    assert_eq!(missing.status.code(), Some(2));
 }
 
 #[test]
@@ -432,4 +432,35 @@ fn commands_at_the_same_time_wait_for_each_other() {
             .count(),
         8
     );
+}
+
+#[test]
+fn a_damaged_backup_is_refused_and_leaves_nothing() {
+    let folder = Folder::new(&["--demo"]);
+    let backup = folder.temporary.path().join("backup");
+    folder.done(&["backup", backup.to_str().unwrap()]);
+    assert_eq!(
+        folder.refused(&["backup", backup.to_str().unwrap()])["code"],
+        "file-exists"
+    );
+    let whole = fs::read(&backup).unwrap();
+    let other = Folder {
+        temporary: tempfile::tempdir().unwrap(),
+    };
+    let find = b"https://museum.example/vase-7";
+    let at = (0..whole.len())
+        .find(|at| whole[*at..].starts_with(find))
+        .unwrap();
+    let mut flipped = whole.clone();
+    flipped[at + 10] ^= 1;
+    for bad in [&flipped[..], &whole[..whole.len() / 3], b""] {
+        fs::write(&backup, bad).unwrap();
+        assert_eq!(
+            other.refused(&["restore", backup.to_str().unwrap()])["code"],
+            "damaged-backup"
+        );
+        assert!(!other.data().exists());
+    }
+    fs::write(&backup, &whole).unwrap();
+    other.done(&["restore", backup.to_str().unwrap()]);
 }

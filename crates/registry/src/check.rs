@@ -5,9 +5,11 @@ use std::ops::ControlFlow;
 
 use handfast_store::{Place, Table};
 
+use crate::account::Account;
 use crate::authority::Authority;
 use crate::draft::{AUTHORITY_HISTORY, authority_commitments, commitments};
 use crate::event::{Action, Event, Subject};
+use crate::principal::Principal;
 use crate::record::Record;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
@@ -40,6 +42,8 @@ pub enum Problem {
     Gap(u64),
     /// What an event made is not there.
     Missing(String, u64),
+    /// An account, or who an opaque id is, is not what was written.
+    Person(String),
     /// A record cannot be read.
     Record(String),
     /// The values of a record are not those that its last event committed to.
@@ -59,6 +63,7 @@ impl fmt::Display for Problem {
             Self::Missing(key, number) => {
                 write!(f, "{key} is not as event {number}, its last, left it")
             }
+            Self::Person(key) => write!(f, "{} is damaged", key.escape_debug()),
             Self::Record(key) => write!(f, "the record of {key} is damaged"),
             Self::RecordAndEvent(key, number) => {
                 write!(f, "the record of {key} is not what event {number} says")
@@ -79,6 +84,7 @@ impl Registry {
             check.records(view);
             check.versions(view);
             check.names_of_events(view);
+            check.people(view);
             Ok(check)
         })
     }
@@ -142,8 +148,11 @@ impl Check {
             let key = String::from_utf8_lossy(place.name()).into_owned();
             let version = place.number().unwrap_or_default();
             let is_right = if key.starts_with(AUTHORITY_HISTORY) {
-                postcard::from_bytes::<Authority>(bytes)
-                    .is_ok_and(|authority| is_committed_authority(view, &authority))
+                postcard::from_bytes::<Authority>(bytes).is_ok_and(|authority| {
+                    key.strip_prefix(AUTHORITY_HISTORY) == Some(authority.path.key())
+                        && authority.version == version
+                        && is_committed_authority(view, &authority)
+                })
             } else {
                 Record::from_bytes(bytes).is_ok_and(|record| {
                     record.version == version && is_committed(view, &key, &record)
@@ -151,6 +160,34 @@ impl Check {
             };
             if !is_right {
                 check.problems.push(Problem::Version(key, version));
+            }
+        });
+    }
+
+    /// Accounts are kept under their names; who an opaque id is, is known both ways.
+    fn people(&mut self, view: &View<'_>) {
+        self.table(view, Table::Accounts, |check, place, bytes| {
+            let account = postcard::from_bytes::<Account>(bytes).ok();
+            let who = account.and_then(|account| Principal::account(&account.name).ok());
+            if who.is_none_or(|who| who.key().as_bytes() != place.name()) {
+                check.problems.push(Problem::Person(
+                    String::from_utf8_lossy(place.name()).into_owned(),
+                ));
+            }
+        });
+        self.table(view, Table::Actors, |check, place, bytes| {
+            let is_known = match place.name().strip_prefix(b"id:") {
+                Some(id) => postcard::from_bytes::<Principal>(bytes).is_ok_and(|who| {
+                    let key = [b"who:", who.key().as_bytes()].concat();
+                    matches!(view.posted::<[u8; 16]>(Table::Actors, &key), Ok(Some(found)) if found == id)
+                }),
+                None => postcard::from_bytes::<[u8; 16]>(bytes).is_ok_and(|id| {
+                    let key = [b"who:", view.actor(&id).ok().flatten().map(|who| who.key()).unwrap_or_default().as_bytes()].concat();
+                    key == place.name()
+                }),
+            };
+            if !is_known {
+                check.problems.push(Problem::Person(String::from_utf8_lossy(place.name()).into_owned()));
             }
         });
     }

@@ -84,7 +84,9 @@ impl FromStr for Style {
 
 /// A text that is no style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a style is guid, guid-v1, uuid, random[:LENGTH] (4 to 64) or sequence[:START[:WIDTH]]")]
+#[error(
+    "a style is guid, guid-v1, uuid, random[:LENGTH] (4 to 64) or sequence[:TEXT[:WIDTH]], a number behind TEXT"
+)]
 pub struct StyleError;
 
 /// A minted name.

@@ -194,7 +194,7 @@ impl Registry {
     /// Makes a withdrawn name active again.
     pub fn restore_name(&self, who: &Principal, id: &str) -> Result<Shown, Refusal> {
         self.change_name(who, id, |draft, name| {
-            name.need(draft, Role::Write)?;
+            name.need(draft, name.role_for_all())?;
             if name.record.state != State::Withdrawn {
                 return Err(name.in_state("only a withdrawn name can be restored"));
             }
@@ -230,7 +230,7 @@ impl Registry {
         let id = id.to_string();
         self.change(who, move |draft| {
             let name = draft.find(&id)?;
-            name.need(draft, Role::Write)?;
+            name.need(draft, name.role_for_all())?;
             if name.is_prefix() {
                 return Err(prefix_record());
             }
@@ -339,6 +339,16 @@ impl Name {
             return Ok(());
         }
         draft.need(draft.who(), needs, &self.authority.path)
+    }
+
+    /// What is needed to make all values come or go: a name by which, or by whose groups and keys, anybody
+    /// is known, takes a `lead`.
+    fn role_for_all(&self) -> Role {
+        if touches_identities(&[], &self.record.values) {
+            Role::Lead
+        } else {
+            Role::Write
+        }
     }
 
     fn may_edit(&self, draft: &Draft<'_>, new: &[Value<'_>]) -> Result<(), Refusal> {
@@ -642,21 +652,25 @@ fn registered_text(identifier: &Identifier<'_>, view: &View<'_>) -> String {
 }
 
 fn apply(edit: Edit, old: &[Value<'static>], ttl: u32) -> Result<Vec<Value<'static>>, Refusal> {
-    let mut values = old.to_vec();
-    let is_there = |index: &u32| old.iter().any(|value| value.index == *index);
-    if let Some(index) = edit.remove.iter().find(|index| !is_there(index)) {
+    let at = |index: u32| old.iter().find(|value| value.index == index);
+    if let Some(index) = edit.remove.iter().find(|index| at(**index).is_none()) {
         return Err(Refusal::Value {
             index: *index,
             problem: "is not there",
         });
     }
+    let mut values = old.to_vec();
     values.retain(|value| !edit.remove.contains(&value.index));
-    if let Some(urls) = edit.urls {
+    if edit.urls.is_some() {
         values.retain(|value| !value.value_type.eq_ignore_ascii_case("URL"));
-        values = values::urls(&urls, &values, ttl);
     }
     // One that is given twice is refused when the values are settled.
     values.retain(|value| edit.put.iter().all(|put| put.index != value.index));
-    values.extend(edit.put.iter().map(|value| value.settle(ttl)));
-    Ok(values)
+    values.extend(
+        edit.put
+            .iter()
+            .map(|put| put.settle_over(at(put.index), ttl)),
+    );
+    // URLs come last, as they take what indexes the others leave.
+    Ok(values::urls(&edit.urls.unwrap_or_default(), &values, ttl))
 }

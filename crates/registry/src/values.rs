@@ -138,6 +138,16 @@ impl NewValue {
         }
     }
 
+    /// In place of a value that is there: what is not said stays as it was.
+    pub(crate) fn settle_over(&self, old: Option<&Value<'_>>, default_ttl: u32) -> Value<'static> {
+        let unsaid = Self {
+            permissions: self.permissions.or(old.map(|old| old.permissions)),
+            ttl: self.ttl.or(old.map(|old| old.ttl)),
+            ..self.clone()
+        };
+        unsaid.settle(default_ttl)
+    }
+
     pub(crate) fn settle(&self, default_ttl: u32) -> Value<'static> {
         let is_secret = handfast_wire::type_matches(&self.value_type, "HS_SECKEY");
         let usual = if is_secret {

@@ -1121,3 +1121,75 @@ fn the_root_of_the_handle_system_grants_new_prefixes() {
         "operator-only"
     );
 }
+
+#[test]
+fn what_is_not_said_of_a_value_stays() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let hidden = NewValue {
+        permissions: Some("1100".parse().unwrap()),
+        ..NewValue::new(5, "S", b"old")
+    };
+    let new = NewName {
+        values: vec![hidden],
+        ..NewName::urls(&["https://a"])
+    };
+    scene.create_name(&OPERATOR, "20.1/x", new).unwrap();
+    let edit = Edit {
+        put: vec![NewValue::new(5, "S", b"new"), NewValue::new(1, "M", b"m")],
+        ..Edit::urls(&["https://b"])
+    };
+    let record = scene.edit_name(&OPERATOR, "20.1/x", edit).unwrap().record;
+    let shown: Vec<_> = record
+        .values
+        .iter()
+        .map(|v| (v.index, v.permissions.to_string()))
+        .collect();
+    let expected = [(1, "1110"), (2, "1110"), (5, "1100")].map(|(i, p)| (i, p.to_string()));
+    assert_eq!(shown, expected, "and a URL takes the next free index");
+}
+
+#[test]
+fn groups_are_not_taken_over_by_erasing_them() {
+    let scene = scene();
+    let change = AuthorityChange {
+        persistence: Some(Persistence::Erasable),
+        ..Default::default()
+    };
+    scene
+        .create_authority(
+            &OPERATOR,
+            "20.6",
+            NewAuthority {
+                change,
+                ..Default::default()
+            },
+        )
+        .unwrap();
+    let ann = account("ann");
+    scene.grant(&OPERATOR, "20.6", &ann, Role::Write).unwrap();
+    let group = vec![NewValue::new(
+        200,
+        "HS_VLIST",
+        &ValueList(vec![]).to_bytes(),
+    )];
+    scene
+        .create_name(
+            &OPERATOR,
+            "20.6/g",
+            NewName {
+                values: group,
+                ..NewName::default()
+            },
+        )
+        .unwrap();
+    assert_eq!(code(scene.erase_name(&ann, "20.6/g")), "denied");
+    scene
+        .withdraw_name(&OPERATOR, "20.6/g", "cut off", None)
+        .unwrap();
+    assert_eq!(code(scene.restore_name(&ann, "20.6/g")), "denied");
+    scene
+        .create_name(&ann, "20.6/plain", NewName::urls(&["https://a"]))
+        .unwrap();
+    scene.erase_name(&ann, "20.6/plain").unwrap();
+}

@@ -361,6 +361,7 @@ mod folder {
     fn a_folder_is_used_by_one_process() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path()).unwrap();
+        put(&store, b"kept", b"").unwrap();
         assert!(matches!(
             Store::open(folder.path()),
             Err(StoreError::Locked { .. })
