@@ -1,0 +1,217 @@
+//! Prefixes and naming authorities.
+
+use handfast_registry::{AuthorityChange, Persistence, Role, State};
+
+use crate::*;
+
+#[test]
+fn hdl_6_case_follows_the_authority() {
+    let scene = scene();
+    let change = AuthorityChange {
+        case_sensitive: Some(true),
+        ..AuthorityChange::default()
+    };
+    let sensitive = NewAuthority {
+        change,
+        ..NewAuthority::default()
+    };
+    scene
+        .create_authority(&OPERATOR, "20.2", sensitive.clone())
+        .unwrap();
+    name(&scene, "20.2/a");
+    name(&scene, "20.2/A");
+    assert_eq!(
+        scene.show(&OPERATOR, "20.2/A").unwrap().record.text,
+        "20.2/A"
+    );
+    assert_eq!(
+        code(scene.create_authority(&OPERATOR, "10.5", sensitive)),
+        "always-insensitive"
+    );
+    // What names are looked up by cannot change once there are names.
+    let fold = AuthorityChange {
+        case_sensitive: Some(false),
+        ..AuthorityChange::default()
+    };
+    assert_eq!(
+        code(scene.change_authority(&OPERATOR, "20.2", fold)),
+        "case-fixed"
+    );
+}
+
+#[test]
+fn hdl_2_a_parent_created_later_gains_no_rights() {
+    let scene = scene();
+    authority(&scene, "20.500.1");
+    authority(&scene, "20.500");
+    let ann = account("ann");
+    scene.grant(&OPERATOR, "20.500", &ann, Role::Admin).unwrap();
+    assert_eq!(
+        code(scene.create_name(&ann, "20.500.1/x", NewName::default())),
+        "denied"
+    );
+    scene
+        .create_authority(&ann, "20.500.2", NewAuthority::default())
+        .unwrap();
+    scene
+        .create_name(&ann, "20.500.2/x", NewName::default())
+        .unwrap();
+    assert_eq!(
+        code(scene.create_authority(&ann, "30", NewAuthority::default())),
+        "operator-only"
+    );
+}
+
+#[test]
+fn urn_8_local_policy_comes_after_the_grammar_and_is_copied_to_children() {
+    let scene = scene();
+    authority(&scene, "urn:urn-3");
+    authority(&scene, "urn:urn-3:HUL");
+    let change = AuthorityChange {
+        pattern: Some(Some("[a-z]+".into())),
+        approval: Some(true),
+        ..AuthorityChange::default()
+    };
+    scene
+        .change_authority(&OPERATOR, "urn:urn-3:HUL", change)
+        .unwrap();
+    authority(&scene, "urn:urn-3:HUL.OIS");
+    assert_eq!(
+        code(scene.create_name(&OPERATOR, "urn:urn-3:HUL.OIS:a/b", NewName::default())),
+        "bad-character"
+    );
+    assert_eq!(
+        code(scene.create_name(&OPERATOR, "urn:urn-3:HUL.OIS:123", NewName::default())),
+        "pattern"
+    );
+    let ann = account("ann");
+    scene
+        .grant(&OPERATOR, "urn:urn-3:HUL.OIS", &ann, Role::Write)
+        .unwrap();
+    let shown = scene
+        .create_name(&ann, "urn:urn-3:HUL.OIS:abc", NewName::default())
+        .unwrap();
+    assert_eq!(shown.record.state, State::Reserved);
+    assert_eq!(
+        code(scene.activate_name(&ann, "urn:urn-3:HUL.OIS:abc")),
+        "denied"
+    );
+    scene
+        .activate_name(&OPERATOR, "urn:urn-3:HUL.OIS:abc")
+        .unwrap();
+    // URN-3, URN-7: no case rule of its own, never erasable.
+    let erasable = AuthorityChange {
+        persistence: Some(Persistence::Erasable),
+        ..Default::default()
+    };
+    assert_eq!(
+        code(scene.change_authority(&OPERATOR, "urn:urn-3:HUL", erasable)),
+        "permanent"
+    );
+}
+
+#[test]
+fn urn_5_an_authority_can_be_asked_for() {
+    let scene = scene();
+    authority(&scene, "urn:urn-3");
+    authority(&scene, "urn:urn-3:HUL");
+    let (ann, lead) = (account("ann"), account("lead"));
+    scene
+        .grant(&OPERATOR, "urn:urn-3:HUL", &lead, Role::Lead)
+        .unwrap();
+    scene
+        .request_authority(&ann, "urn:urn-3:HUL.A", NewAuthority::default())
+        .unwrap();
+    assert_eq!(
+        code(scene.create_name(&ann, "urn:urn-3:HUL.A:x", NewName::default())),
+        "not-approved"
+    );
+    assert_eq!(
+        code(scene.approve_authority(&ann, "urn:urn-3:HUL.A")),
+        "denied"
+    );
+    scene.approve_authority(&lead, "urn:urn-3:HUL.A").unwrap();
+    scene
+        .create_name(&ann, "urn:urn-3:HUL.A:x", NewName::default())
+        .unwrap();
+    scene
+        .request_authority(&ann, "urn:urn-3:HUL.B", NewAuthority::default())
+        .unwrap();
+    scene.decline_authority(&lead, "urn:urn-3:HUL.B").unwrap();
+    assert_eq!(
+        code(scene.authority(&OPERATOR, "urn:urn-3:HUL.B").map(|_| ())),
+        "no-authority"
+    );
+    // Retiring keeps names and the path.
+    scene.retire_authority(&lead, "urn:urn-3:HUL.A").unwrap();
+    assert_eq!(
+        code(scene.create_name(&ann, "urn:urn-3:HUL.A:y", NewName::default())),
+        "retired"
+    );
+    assert_eq!(
+        scene.show(&ann, "urn:urn-3:HUL.A:x").unwrap().record.state,
+        State::Active
+    );
+    let again = scene.create_authority(&lead, "urn:urn-3:HUL.A", NewAuthority::default());
+    assert_eq!(code(again), "authority-exists");
+}
+
+#[test]
+fn cid_11_paths_under_a_cordra_authority_are_in_uppercase() {
+    let scene = scene();
+    let change = AuthorityChange {
+        cordra: Some(true),
+        ..AuthorityChange::default()
+    };
+    let cordra = NewAuthority {
+        change,
+        ..NewAuthority::default()
+    };
+    scene
+        .create_authority(&OPERATOR, "100.102", cordra)
+        .unwrap();
+    let lower = "hdl:100.102/f58fb49eb1f848f0a606e84cef294be5";
+    name(&scene, lower);
+    let shown = scene
+        .show(&OPERATOR, "100.102/F58FB49EB1F848f0A606E84CEF294BE5?q#f")
+        .unwrap();
+    assert_eq!(
+        shown.record.text,
+        "100.102/F58FB49EB1F848F0A606E84CEF294BE5"
+    );
+    assert_eq!(
+        code(scene.create_name(&OPERATOR, "100.102/x", NewName::default())),
+        "not-cordra"
+    );
+    let sensitive = AuthorityChange {
+        case_sensitive: Some(true),
+        ..AuthorityChange::default()
+    };
+    assert!(
+        scene
+            .change_authority(&OPERATOR, "100.102", sensitive)
+            .is_err()
+    );
+}
+
+#[test]
+fn permanence_cannot_be_switched_off() {
+    let scene = scene();
+    authority(&scene, "20.9");
+    name(&scene, "20.9/x");
+    let erasable = AuthorityChange {
+        persistence: Some(Persistence::Erasable),
+        ..Default::default()
+    };
+    assert_eq!(
+        code(scene.change_authority(&OPERATOR, "20.9", erasable.clone())),
+        "permanent"
+    );
+    assert_eq!(
+        code(scene.erase_name(&OPERATOR, "0.NA/20.9")),
+        "prefix-record"
+    );
+    // Before anything is named it can.
+    authority(&scene, "20.8");
+    scene.change_authority(&OPERATOR, "20.8", erasable).unwrap();
+}

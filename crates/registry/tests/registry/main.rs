@@ -1,0 +1,72 @@
+//! What the registry promises, tried as a user of the library would.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod authorities;
+mod names;
+mod rights;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Refusal, Registry, World};
+
+const OPERATOR: Principal = Principal::Operator;
+
+/// A clock that ticks a second each time it is asked, and random bytes that differ each time.
+fn world() -> World {
+    let clock = AtomicU64::new(1_800_000_000_000);
+    let chance = AtomicU64::new(1);
+    World::new(
+        move || clock.fetch_add(1_000, Ordering::Relaxed),
+        move |bytes| {
+            let draw = chance.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+            bytes
+                .iter_mut()
+                .zip(draw.iter().cycle())
+                .for_each(|(byte, d)| *byte = *d);
+        },
+    )
+}
+
+struct Scene {
+    registry: Registry,
+    folder: tempfile::TempDir,
+}
+
+impl std::ops::Deref for Scene {
+    type Target = Registry;
+
+    fn deref(&self) -> &Registry {
+        &self.registry
+    }
+}
+
+fn scene() -> Scene {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::create(&folder.path().join("data"), world()).unwrap();
+    Scene { registry, folder }
+}
+
+fn authority(registry: &Registry, path: &str) {
+    registry
+        .create_authority(&OPERATOR, path, NewAuthority::default())
+        .unwrap();
+}
+
+fn name(registry: &Registry, id: &str) {
+    registry
+        .create_name(&OPERATOR, id, NewName::urls(&["https://example.org/"]))
+        .unwrap();
+}
+
+fn new_values(values: Vec<(u32, String, Vec<u8>)>) -> Vec<NewValue> {
+    values.into_iter().map(NewValue::from).collect()
+}
+
+fn account(name: &str) -> Principal {
+    Principal::parse(name).unwrap()
+}
+
+fn code<T: std::fmt::Debug>(outcome: Result<T, Refusal>) -> &'static str {
+    outcome.unwrap_err().code()
+}

@@ -1,0 +1,328 @@
+//! What becomes of names.
+
+use std::sync::Arc;
+use std::thread;
+
+use handfast_registry::{Action, AuthorityChange, Edit, Moment, Persistence, State, Style};
+
+use crate::*;
+
+#[test]
+fn hdl_7_urn_7_a_name_that_existed_is_never_given_again_in_any_spelling() {
+    let scene = scene();
+    authority(&scene, "20.1000");
+    name(&scene, "20.1000/Abc");
+    scene
+        .withdraw_name(&OPERATOR, "20.1000/Abc", "wrong", None)
+        .unwrap();
+    for spelling in [
+        "20.1000/Abc",
+        "20.1000/ABC",
+        "hdl:20.1000/abc",
+        "hdl://20.1000/%41bc",
+        "info:hdl/20.1000/abc",
+        "https://hdl.handle.net/20.1000/abc",
+    ] {
+        match scene.create_name(&OPERATOR, spelling, NewName::default()) {
+            Err(Refusal::Exists { event: Some(3), .. }) => {}
+            other => panic!("{spelling}: {other:?}"),
+        }
+    }
+    let file = scene.folder.path().join("backup");
+    scene.backup(&file).unwrap();
+    let restored =
+        Registry::restore(&file, &scene.folder.path().join("restored"), world()).unwrap();
+    assert_eq!(
+        code(restored.create_name(&OPERATOR, "20.1000/ABC", NewName::default())),
+        "exists"
+    );
+}
+
+#[test]
+fn urn_9_urls_keep_their_order_and_versions_are_kept() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let urls = ["https://z", "https://a", "https://m"];
+    scene
+        .create_name(&OPERATOR, "20.1/x", NewName::urls(&urls))
+        .unwrap();
+    let shown = scene.show(&OPERATOR, "20.1/x").unwrap();
+    let data: Vec<_> = shown
+        .record
+        .values
+        .iter()
+        .map(|value| value.data.to_vec())
+        .collect();
+    assert_eq!(data, urls.map(|url| url.as_bytes().to_vec()));
+    scene
+        .edit_name(&OPERATOR, "20.1/x", Edit::urls(&["https://new"]))
+        .unwrap();
+    scene
+        .withdraw_name(&OPERATOR, "20.1/x", "moved", Some("20.1/y"))
+        .unwrap();
+
+    let history = scene.history(&OPERATOR, "20.1/x").unwrap();
+    let actions: Vec<_> = history.iter().map(|entry| entry.event.action).collect();
+    assert_eq!(actions, [Action::Create, Action::Change, Action::Withdraw]);
+    assert!(history.iter().all(|entry| entry.who == Some(OPERATOR)));
+    assert!(history.iter().all(|entry| entry.version.is_some()));
+    let created = history[0].event.clone();
+    for moment in [Moment::Event(created.number), Moment::Time(created.time)] {
+        let then = scene.show_at(&OPERATOR, "20.1/x", moment).unwrap();
+        assert_eq!(then.record.values.len(), 3);
+        assert_eq!(then.record.state, State::Active);
+    }
+    assert_eq!(
+        code(
+            scene
+                .show_at(&OPERATOR, "20.1/x", Moment::Event(1))
+                .map(|_| ())
+        ),
+        "not-yet"
+    );
+}
+
+#[test]
+fn erasable_names_can_be_given_again() {
+    let scene = scene();
+    let change = AuthorityChange {
+        persistence: Some(Persistence::Erasable),
+        ..Default::default()
+    };
+    scene
+        .create_authority(
+            &OPERATOR,
+            "20.9",
+            NewAuthority {
+                change,
+                ..Default::default()
+            },
+        )
+        .unwrap();
+    name(&scene, "20.9/x");
+    scene
+        .edit_name(&OPERATOR, "20.9/x", Edit::urls(&["https://2"]))
+        .unwrap();
+    scene.erase_name(&OPERATOR, "20.9/x").unwrap();
+    assert_eq!(
+        code(scene.show(&OPERATOR, "20.9/x").map(|_| ())),
+        "not-found"
+    );
+    name(&scene, "20.9/x");
+    assert!(scene.check().unwrap().problems.is_empty());
+}
+
+#[test]
+fn hdl_9_a_name_can_be_handed_to_anybody() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    name(&scene, "20.1/x");
+    let ann = account("ann");
+    scene.transfer_name(&OPERATOR, "20.1/x", &ann).unwrap();
+    scene
+        .edit_name(&ann, "20.1/x", Edit::urls(&["https://2"]))
+        .unwrap();
+    assert_eq!(
+        code(scene.create_name(&ann, "20.1/y", NewName::default())),
+        "denied"
+    );
+}
+
+#[test]
+fn bad_values_are_refused_and_leave_no_trace() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let before = scene.check().unwrap().events;
+    let put = |index, value_type: &str, data: &[u8]| NewName {
+        values: vec![NewValue::new(index, value_type, data)],
+        ..NewName::default()
+    };
+    for new in [
+        put(0, "URL", b"x"),
+        put(1, "", b"x"),
+        put(1, "URL", b" JAVASCRIPT:alert(1)"),
+    ] {
+        assert_eq!(
+            code(scene.create_name(&OPERATOR, "20.1/x", new)),
+            "invalid-value"
+        );
+    }
+    assert_eq!(scene.check().unwrap().events, before);
+    let twice = vec![(5, "A".to_string(), vec![]), (5, "B".to_string(), vec![])];
+    let new = NewName {
+        values: new_values(twice),
+        ..NewName::default()
+    };
+    assert_eq!(
+        code(scene.create_name(&OPERATOR, "20.1/x", new)),
+        "invalid-value"
+    );
+    let secret = scene
+        .create_name(&OPERATOR, "20.1/s", put(300, "HS_SECKEY", b"secret"))
+        .unwrap();
+    assert_eq!(secret.record.values[0].permissions.to_string(), "1100");
+}
+
+#[test]
+fn names_of_every_kind_and_length() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let longest = format!("20.1/{}", "x".repeat(2_043));
+    let long = format!("20.1/{}", "y".repeat(600));
+    for id in [
+        longest.as_str(),
+        &long,
+        "20.1/a/b?c#d%",
+        "20.1/中文",
+        "20.1/اسم",
+    ] {
+        name(&scene, id);
+        assert_eq!(scene.show(&OPERATOR, id).unwrap().record.text, id);
+        scene.withdraw_name(&OPERATOR, id, "test", None).unwrap();
+        assert_eq!(scene.history(&OPERATOR, id).unwrap().len(), 2);
+    }
+    let check = scene.check().unwrap();
+    assert!(check.problems.is_empty(), "{:?}", check.problems);
+    assert_eq!(
+        code(scene.create_authority(&OPERATOR, "api", NewAuthority::default())),
+        "reserved-prefix"
+    );
+}
+
+#[test]
+fn minting_never_gives_a_name_that_existed() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    name(&scene, "20.1/2");
+    let mut ids = Vec::new();
+    let sequence: Style = "sequence".parse().unwrap();
+    let urls = ["https://example.org/{name}".to_string()];
+    for _ in 0..2 {
+        scene
+            .mint(&OPERATOR, "20.1", Some(&sequence), 3, &urls, |minted| {
+                assert_eq!(
+                    minted.urls,
+                    [format!("https://example.org/{}", &minted.id[5..])]
+                );
+                ids.push(minted.id);
+                Ok(())
+            })
+            .unwrap();
+    }
+    assert_eq!(
+        ids,
+        ["20.1/1", "20.1/3", "20.1/4", "20.1/5", "20.1/6", "20.1/7"]
+    );
+    let mut random = std::collections::BTreeSet::new();
+    for style in ["random:12", "uuid", "guid", "guid-v1"] {
+        let style: Style = style.parse().unwrap();
+        scene
+            .mint(&OPERATOR, "20.1", Some(&style), 600, &[], |minted| {
+                assert!(random.insert(minted.id));
+                Ok(())
+            })
+            .unwrap();
+    }
+    assert_eq!(random.len(), 2_400);
+}
+
+#[test]
+fn concurrent_writers_never_share_a_name() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let registry = Arc::new(scene.registry);
+    let writers: Vec<_> = (0..8)
+        .map(|_| {
+            let registry = Arc::clone(&registry);
+            thread::spawn(move || {
+                let create = |n: u32| {
+                    registry
+                        .create_name(&OPERATOR, &format!("20.1/{n}"), NewName::default())
+                        .is_ok()
+                };
+                (0..40).filter(|n| create(*n)).count()
+            })
+        })
+        .collect();
+    let created: usize = writers
+        .into_iter()
+        .map(|writer| writer.join().unwrap())
+        .sum();
+    assert_eq!(created, 40);
+    let check = registry.check().unwrap();
+    assert!(check.problems.is_empty());
+    assert_eq!(check.events, 2 + 40);
+}
+
+#[test]
+fn a_change_of_values_is_made_as_one_or_not_at_all() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    name(&scene, "20.1/x");
+    let edit = Edit {
+        remove: vec![1],
+        put: vec![NewValue::new(0, "BAD", b"")],
+        ..Edit::default()
+    };
+    assert_eq!(
+        code(scene.edit_name(&OPERATOR, "20.1/x", edit)),
+        "invalid-value"
+    );
+    let record = scene.show(&OPERATOR, "20.1/x").unwrap().record;
+    assert_eq!((record.version, record.values.len()), (1, 1));
+}
+
+#[test]
+fn the_history_of_a_name_that_was_erased_is_its_own() {
+    let scene = scene();
+    let change = AuthorityChange {
+        persistence: Some(Persistence::Erasable),
+        ..Default::default()
+    };
+    scene
+        .create_authority(
+            &OPERATOR,
+            "20.9",
+            NewAuthority {
+                change,
+                ..Default::default()
+            },
+        )
+        .unwrap();
+    name(&scene, "20.9/x");
+    scene.erase_name(&OPERATOR, "20.9/x").unwrap();
+    name(&scene, "20.9/x");
+    let history = scene.history(&OPERATOR, "20.9/x").unwrap();
+    let kept: Vec<_> = history
+        .iter()
+        .map(|entry| entry.version.is_some())
+        .collect();
+    assert_eq!(kept, [false, false, true]);
+}
+
+#[test]
+fn what_is_not_said_of_a_value_stays() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let hidden = NewValue {
+        permissions: Some("1100".parse().unwrap()),
+        ..NewValue::new(5, "S", b"old")
+    };
+    let new = NewName {
+        values: vec![hidden],
+        ..NewName::urls(&["https://a"])
+    };
+    scene.create_name(&OPERATOR, "20.1/x", new).unwrap();
+    let edit = Edit {
+        put: vec![NewValue::new(5, "S", b"new"), NewValue::new(1, "M", b"m")],
+        ..Edit::urls(&["https://b"])
+    };
+    let record = scene.edit_name(&OPERATOR, "20.1/x", edit).unwrap().record;
+    let shown: Vec<_> = record
+        .values
+        .iter()
+        .map(|v| (v.index, v.permissions.to_string()))
+        .collect();
+    let expected = [(1, "1110"), (2, "1110"), (5, "1100")].map(|(i, p)| (i, p.to_string()));
+    assert_eq!(shown, expected, "and a URL takes the next free index");
+}
