@@ -77,7 +77,7 @@ impl fmt::Display for Problem {
 impl Registry {
     /// Reads all that is kept, and compares records with the events that made them.
     pub fn check(&self) -> Result<Check, Refusal> {
-        self.read(|view| {
+        let mut check = self.read(|view| {
             let mut check = Check::default();
             check.events(view);
             check.authorities(view);
@@ -86,7 +86,18 @@ impl Registry {
             check.names_of_events(view);
             check.people(view);
             Ok(check)
-        })
+        })?;
+        // Tables that nothing above looks into are read to their end as well.
+        for table in self.check_tables()? {
+            let problem = table
+                .entries
+                .err()
+                .map(|error| Problem::Table(error.to_string()));
+            check
+                .problems
+                .extend(problem.filter(|problem| !check.problems.contains(problem)));
+        }
+        Ok(check)
     }
 }
 

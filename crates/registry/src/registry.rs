@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use handfast_id::{RuleBook, Rules};
-use handfast_store::Store;
+use handfast_store::{Store, TableCheck};
 
 use crate::draft::{Call, Draft};
 use crate::principal::Principal;
@@ -127,6 +127,11 @@ impl Registry {
             let done = decide(&mut draft)?;
             Ok((draft.into_writes(), done))
         })
+    }
+
+    /// Reads all of every table.
+    pub(crate) fn check_tables(&self) -> Result<Vec<TableCheck>, Refusal> {
+        Ok(self.store.check()?)
     }
 
     pub(crate) fn random(&self, bytes: &mut [u8]) {

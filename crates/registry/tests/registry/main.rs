@@ -8,7 +8,10 @@ mod rights;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Refusal, Registry, World};
+use handfast_registry::{
+    AuthorityChange, NewAuthority, NewName, NewValue, Persistence, Principal, Refusal, Registry,
+    World,
+};
 
 const OPERATOR: Principal = Principal::Operator;
 
@@ -51,6 +54,18 @@ fn authority(registry: &Registry, path: &str) {
     registry
         .create_authority(&OPERATOR, path, NewAuthority::default())
         .unwrap();
+}
+
+fn erasable_authority(registry: &Registry, path: &str) {
+    let change = AuthorityChange {
+        persistence: Some(Persistence::Erasable),
+        ..AuthorityChange::default()
+    };
+    let new = NewAuthority {
+        change,
+        ..NewAuthority::default()
+    };
+    registry.create_authority(&OPERATOR, path, new).unwrap();
 }
 
 fn name(registry: &Registry, id: &str) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use handfast_registry::{Action, AuthorityChange, Edit, Moment, Persistence, State, Style};
+use handfast_registry::{Action, Edit, Moment, State, Style};
 
 use crate::*;
 
@@ -85,20 +85,7 @@ fn urn_9_urls_keep_their_order_and_versions_are_kept() {
 #[test]
 fn erasable_names_can_be_given_again() {
     let scene = scene();
-    let change = AuthorityChange {
-        persistence: Some(Persistence::Erasable),
-        ..Default::default()
-    };
-    scene
-        .create_authority(
-            &OPERATOR,
-            "20.9",
-            NewAuthority {
-                change,
-                ..Default::default()
-            },
-        )
-        .unwrap();
+    erasable_authority(&scene, "20.9");
     name(&scene, "20.9/x");
     scene
         .edit_name(&OPERATOR, "20.9/x", Edit::urls(&["https://2"]))
@@ -275,20 +262,7 @@ fn a_change_of_values_is_made_as_one_or_not_at_all() {
 #[test]
 fn the_history_of_a_name_that_was_erased_is_its_own() {
     let scene = scene();
-    let change = AuthorityChange {
-        persistence: Some(Persistence::Erasable),
-        ..Default::default()
-    };
-    scene
-        .create_authority(
-            &OPERATOR,
-            "20.9",
-            NewAuthority {
-                change,
-                ..Default::default()
-            },
-        )
-        .unwrap();
+    erasable_authority(&scene, "20.9");
     name(&scene, "20.9/x");
     scene.erase_name(&OPERATOR, "20.9/x").unwrap();
     name(&scene, "20.9/x");

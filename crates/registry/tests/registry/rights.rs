@@ -1,6 +1,6 @@
 //! Who may do what.
 
-use handfast_registry::{AuthorityChange, Edit, Moment, Persistence, Role};
+use handfast_registry::{AuthorityChange, Edit, Moment, Role};
 use handfast_wire::{Admin, AdminPermissions, Codec, Reference, ValueList};
 
 use crate::*;
@@ -552,20 +552,7 @@ fn the_root_of_the_handle_system_grants_new_prefixes() {
 #[test]
 fn groups_are_not_taken_over_by_erasing_them() {
     let scene = scene();
-    let change = AuthorityChange {
-        persistence: Some(Persistence::Erasable),
-        ..Default::default()
-    };
-    scene
-        .create_authority(
-            &OPERATOR,
-            "20.6",
-            NewAuthority {
-                change,
-                ..Default::default()
-            },
-        )
-        .unwrap();
+    erasable_authority(&scene, "20.6");
     let ann = account("ann");
     scene.grant(&OPERATOR, "20.6", &ann, Role::Write).unwrap();
     let group = vec![NewValue::new(
