@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use heed::types::Bytes;
 use heed::{
-    CompactionOption, Database, DatabaseFlags, Env, EnvOpenOptions, RoTxn, RwTxn, WithoutTls,
+    CompactionOption, Database, DatabaseFlags, Env, EnvOpenOptions, PutFlags, RoTxn, RwTxn,
+    WithoutTls,
 };
 
 use crate::error::StoreError;
@@ -98,7 +99,7 @@ impl Embedded {
         Ok(self.env.copy_to_file(file, CompactionOption::Enabled)?)
     }
 
-    fn table(&self, table: Table) -> &Database<Bytes, Bytes> {
+    pub(crate) fn table(&self, table: Table) -> &Database<Bytes, Bytes> {
         let [
             actors,
             accounts,
@@ -316,8 +317,8 @@ impl Reading<'_> {
 
 /// The write transaction.
 pub(crate) struct Writing<'e> {
-    engine: &'e Embedded,
-    txn: RwTxn<'e>,
+    pub(crate) engine: &'e Embedded,
+    pub(crate) txn: RwTxn<'e>,
 }
 
 impl Writing<'_> {
@@ -336,7 +337,16 @@ impl Writing<'_> {
                 if place.has_name_in_value() {
                     self.check_same_name(place)?;
                 }
-                table.put(&mut self.txn, &place.key(), &place.wrap(value))?;
+                let (key, value) = (place.key(), place.wrap(value));
+                // Events come in the order of their numbers: appending fills pages to the brim, where
+                // putting would leave each of them half empty.
+                let is_last = place.table() == Table::Events
+                    && table.last(&self.txn)?.is_none_or(|(last, _)| last < &*key);
+                if is_last {
+                    table.put_with_flags(&mut self.txn, PutFlags::APPEND, &key, &value)?;
+                } else {
+                    table.put(&mut self.txn, &key, &value)?;
+                }
             }
             Write::Delete(place) => {
                 self.engine
@@ -360,7 +370,7 @@ impl Writing<'_> {
 
     /// What stands at a shortened key must be of the same name: another one of the same digest, which
     /// would have to be made on purpose, never overwrites it.
-    fn check_same_name(&self, place: &Place<'_>) -> Result<(), StoreError> {
+    pub(crate) fn check_same_name(&self, place: &Place<'_>) -> Result<(), StoreError> {
         let found = self
             .engine
             .table(place.table())

@@ -19,12 +19,16 @@
 
 mod embedded;
 mod error;
+mod loading;
 mod place;
+mod sorter;
 mod store;
 mod writer;
 
 pub use embedded::Snapshot;
 pub use error::StoreError;
+pub use loading::Loading;
 pub use place::{Place, Table};
+pub use sorter::{Merge, Run, Sorted, Sorter};
 pub use store::{FORMAT, Store, TableCheck};
 pub use writer::{Change, Write};

@@ -88,6 +88,14 @@ impl Table {
         }
     }
 
+    /// Its place in [`ALL`](Self::ALL).
+    pub(crate) fn number(self) -> usize {
+        Self::ALL
+            .iter()
+            .position(|table| *table == self)
+            .unwrap_or_default()
+    }
+
     /// Whether a key has several values, which are sorted.
     pub(crate) fn is_multiple(self) -> bool {
         self == Self::Reverse

@@ -8,6 +8,7 @@ use std::sync::mpsc::sync_channel;
 
 use crate::embedded::{Embedded, Snapshot};
 use crate::error::StoreError;
+use crate::loading::Loading;
 use crate::place::{Place, Table};
 use crate::writer::{Change, Write, Writer};
 
@@ -139,6 +140,35 @@ impl Store {
         answer: impl FnOnce(Result<T, R>) + Send + 'static,
     ) {
         self.writer.submit(decide, answer);
+    }
+
+    /// Hands in a load: many entries, in the order of their keys, in a transaction of its own. `answer` is
+    /// called, by the writer, when it is on disk or has failed; what fails leaves nothing.
+    ///
+    /// ```
+    /// use handfast_store::{Place, Store, StoreError};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = Store::create(folder.path())?;
+    /// let (done, wait) = std::sync::mpsc::channel();
+    /// store.load(
+    ///     |loading| {
+    ///         for name in ["a", "b", "c"] {
+    ///             loading.put(&Place::record(name.as_bytes()), b"")?;
+    ///         }
+    ///         Ok::<_, StoreError>(3)
+    ///     },
+    ///     move |outcome| done.send(outcome).unwrap(),
+    /// );
+    /// assert_eq!(wait.recv()??, 3);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load<T: Send + 'static, R: From<StoreError> + Send + 'static>(
+        &self,
+        load: impl FnOnce(&mut Loading<'_>) -> Result<T, R> + Send + 'static,
+        answer: impl FnOnce(Result<T, R>) + Send + 'static,
+    ) {
+        self.writer.submit_load(load, answer);
     }
 
     /// Writes a copy of the newest snapshot to a new file of mode 0600, while reads and writes go on.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::embedded::{Embedded, Snapshot};
 use crate::error::StoreError;
+use crate::loading::Loading;
 use crate::place::Place;
 
 /// One write of a change.
@@ -60,8 +61,17 @@ const MOST: usize = 4_096;
 /// takes.
 const PATIENCE: Duration = Duration::from_micros(100);
 
+/// Work for the writer.
+enum Job {
+    Change(Decide),
+    Load(Load),
+}
+
+/// A load on its way, which begins and ends its own transaction.
+type Load = Box<dyn FnOnce(&Embedded) + Send>;
+
 /// A change on its way: decides against a snapshot, and is told how it went.
-type Job = Box<dyn FnOnce(&Snapshot<'_>) -> (Vec<Write>, Answer) + Send>;
+type Decide = Box<dyn FnOnce(&Snapshot<'_>) -> (Vec<Write>, Answer) + Send>;
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 
 /// The thread that writes.
@@ -90,7 +100,7 @@ impl Writer {
         decide: impl FnOnce(&Snapshot<'_>) -> Change<T, R> + Send + 'static,
         answer: impl FnOnce(Result<T, R>) + Send + 'static,
     ) {
-        let job: Job = Box::new(move |snapshot| {
+        let decide: Decide = Box::new(move |snapshot| {
             let (writes, decided) = match decide(snapshot) {
                 Ok((writes, done)) => (writes, Ok(done)),
                 Err(refused) => (Vec::new(), Err(refused)),
@@ -101,6 +111,27 @@ impl Writer {
                 Box::new(move |outcome| answer(outcome.map_err(R::from).and(decided))),
             )
         });
+        self.send(Job::Change(decide));
+    }
+
+    /// Hands in a load, which has a transaction to itself.
+    pub(crate) fn submit_load<T: Send + 'static, R: From<StoreError> + Send + 'static>(
+        &self,
+        load: impl FnOnce(&mut Loading<'_>) -> Result<T, R> + Send + 'static,
+        answer: impl FnOnce(Result<T, R>) + Send + 'static,
+    ) {
+        self.send(Job::Load(Box::new(move |engine| {
+            let outcome = engine.begin().map_err(R::from).and_then(|writing| {
+                let mut loading = Loading::new(writing);
+                let done = load(&mut loading)?;
+                loading.commit()?;
+                Ok(done)
+            });
+            answer(outcome);
+        })));
+    }
+
+    fn send(&self, job: Job) {
         let sent = self.jobs.as_ref().map(|jobs| jobs.send(job));
         // A job that cannot be sent is dropped, and with it the answer: whoever waits for it hears that
         // the store is closed.
@@ -121,30 +152,43 @@ impl Drop for Writer {
 fn run(engine: &Embedded, arrivals: &Receiver<Job>) {
     let mut usual = 1;
     while let Ok(first) = arrivals.recv() {
-        let mut batch = vec![first];
-        gather(arrivals, &mut batch, usual);
-        usual = batch.len();
-        write(engine, batch);
+        let mut batch = Vec::new();
+        let load = match first {
+            Job::Change(first) => {
+                batch.push(first);
+                let load = gather(arrivals, &mut batch, usual);
+                usual = batch.len();
+                write(engine, batch);
+                load
+            }
+            Job::Load(load) => Some(load),
+        };
+        if let Some(load) = load {
+            load(engine);
+        }
     }
 }
 
 /// Callers whose changes were answered together come back together, but not in the same instant: without
-/// a moment's patience the first of them would get a sync of its own, and the others the next.
-fn gather(arrivals: &Receiver<Job>, batch: &mut Vec<Job>, usual: usize) {
+/// a moment's patience the first of them would get a sync of its own, and the others the next. A load
+/// that arrives ends the batch, and is done behind it.
+fn gather(arrivals: &Receiver<Job>, batch: &mut Vec<Decide>, usual: usize) -> Option<Load> {
     while batch.len() < MOST {
         let next = match arrivals.try_recv() {
             Err(TryRecvError::Empty) if batch.len() < usual => arrivals.recv_timeout(PATIENCE).ok(),
             next => next.ok(),
         };
         match next {
-            Some(job) => batch.push(job),
-            None => return,
+            Some(Job::Change(change)) => batch.push(change),
+            Some(Job::Load(load)) => return Some(load),
+            None => return None,
         }
     }
+    None
 }
 
 /// Looks at each change in turn, writes them all in one transaction, syncs once, answers them all.
-fn write(engine: &Embedded, batch: Vec<Job>) {
+fn write(engine: &Embedded, batch: Vec<Decide>) {
     let mut answers: Vec<Answer> = Vec::new();
     let outcome = engine.begin().and_then(|mut writing| {
         let mut has_writes = false;
