@@ -8,7 +8,7 @@ use std::str::FromStr;
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
 use handfast_registry::{
-    Edit, Entry, Moment, NewName, NewValue, Principal, Record, Refusal, Registry, Shown,
+    Edit, Entry, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown,
 };
 use handfast_wire::{Permissions, Ttl, Value, json as wire_json};
 use serde_json::{Value as Json, json};
@@ -102,6 +102,14 @@ pub(crate) enum Command {
     History {
         #[command(flatten)]
         on: On,
+    },
+    /// Undo a change of a name, as a new change
+    Undo {
+        #[command(flatten)]
+        on: On,
+        /// The event that made the change; by default the last one
+        #[arg(long)]
+        event: Option<u64>,
     },
 }
 
@@ -314,6 +322,9 @@ impl Command {
             Self::Transfer { on, to } => on.run(data, "transferred", |registry, who| {
                 registry.transfer_name(who, &on.id, to)
             }),
+            Self::Undo { on, event } => on.run(data, "undid the change of", |registry, who| {
+                registry.undo(who, &on.id, *event)
+            }),
             Self::Erase { on } => on.output.print(
                 data.open()
                     .and_then(|registry| registry.erase_name(&on.who(), &on.id)),
@@ -461,11 +472,15 @@ fn line(value: &Value<'_>) -> String {
 fn entry_json(entry: &Entry) -> Json {
     let event = &entry.event;
     let values = entry.version.as_ref().map(|record| {
-        let values = record
-            .values
-            .iter()
-            .filter(|value| !value.is_type("HS_SECKEY"));
-        values.map(wire_json::value).collect::<Json>()
+        let values = record.values.iter();
+        values.filter_map(shown_json).collect::<Json>()
+    });
+    let changes = entry.changes.iter().map(|change| {
+        json!({
+            "index": change.index,
+            "before": change.before.as_ref().and_then(shown_json),
+            "after": change.after.as_ref().and_then(shown_json),
+        })
     });
     json!({
         "event": event.number,
@@ -475,11 +490,16 @@ fn entry_json(entry: &Entry) -> Json {
         "version": event.version,
         "state": entry.version.as_ref().map(|record| record.state.as_str()),
         "values": values,
+        "changes": changes.collect::<Json>(),
     })
 }
 
+/// A value as JSON; nothing of a secret.
+fn shown_json(value: &Value<'_>) -> Option<Json> {
+    (!value.is_type("HS_SECKEY")).then(|| wire_json::value(value))
+}
+
 fn history(entries: &Vec<Entry>, out: &mut dyn Write) -> io::Result<()> {
-    let mut before: Option<&Record> = None;
     for entry in entries {
         let event = &entry.event;
         let who = entry
@@ -493,46 +513,18 @@ fn history(entries: &Vec<Entry>, out: &mut dyn Write) -> io::Result<()> {
             time(event.time),
             event.action.as_str()
         )?;
-        if let Some(record) = &entry.version {
-            let old = before
-                .map(|record| record.values.as_slice())
-                .unwrap_or_default();
-            differences(old, &record.values)
-                .iter()
-                .try_for_each(|text| writeln!(out, "    {text}"))?;
-            if let Some(tombstone) = &record.tombstone {
-                writeln!(out, "    reason: {}", Safe(&tombstone.reason))?;
+        for change in &entry.changes {
+            if let Some(value) = &change.before {
+                writeln!(out, "    - {}", line(value))?;
             }
-            before = Some(record);
+            if let Some(value) = &change.after {
+                writeln!(out, "    + {}", line(value))?;
+            }
+        }
+        let version = entry.version.as_ref();
+        if let Some(tombstone) = version.and_then(|record| record.tombstone.as_ref()) {
+            writeln!(out, "    reason: {}", Safe(&tombstone.reason))?;
         }
     }
     Ok(())
-}
-
-/// What changed between two sets of values.
-fn differences(old: &[Value<'_>], new: &[Value<'_>]) -> Vec<String> {
-    let find = |values: &[Value<'static>], index| {
-        values.iter().find(|value| value.index == index).cloned()
-    };
-    let owned = |values: &[Value<'_>]| -> Vec<Value<'static>> {
-        values
-            .iter()
-            .map(|value| value.clone().into_owned())
-            .collect()
-    };
-    let (old, new) = (owned(old), owned(new));
-    let mut lines = Vec::new();
-    for value in &old {
-        match find(&new, value.index) {
-            Some(after) if after.is_unchanged_from(value) => {}
-            _ => lines.push(format!("- {}", line(value))),
-        }
-    }
-    for value in &new {
-        match find(&old, value.index) {
-            Some(before) if value.is_unchanged_from(&before) => {}
-            _ => lines.push(format!("+ {}", line(value))),
-        }
-    }
-    lines
 }

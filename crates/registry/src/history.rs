@@ -1,12 +1,15 @@
 //! How a name came to be what it is.
 
-use crate::event::Event;
+use handfast_wire::Value;
+
+use crate::event::{Action, Event};
 use crate::names::Shown;
 use crate::path::AuthorityPath;
 use crate::principal::Principal;
 use crate::record::{Record, State};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
+use crate::undo::{Difference, differences};
 
 /// A moment in the history of a registry.
 ///
@@ -33,6 +36,8 @@ pub struct Entry {
     pub who: Option<Principal>,
     /// The version it made; `None` if that was erased.
     pub version: Option<Record>,
+    /// What that changed in the values.
+    pub changes: Vec<Difference>,
 }
 
 impl Registry {
@@ -68,9 +73,21 @@ impl Registry {
                     event,
                     who,
                     version,
+                    changes: Vec::new(),
                 })
             };
-            view.events_of(&key)?.into_iter().map(entry).collect()
+            let numbers = view.events_of(&key)?.into_iter();
+            let mut entries = numbers.map(entry).collect::<Result<Vec<_>, Refusal>>()?;
+            let mut before: Vec<Value<'static>> = Vec::new();
+            for entry in &mut entries {
+                if entry.event.action == Action::Erase {
+                    before.clear();
+                } else if let Some(version) = &entry.version {
+                    entry.changes = differences(&before, &version.values);
+                    before.clone_from(&version.values);
+                }
+            }
+            Ok(entries)
         })
     }
 

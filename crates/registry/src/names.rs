@@ -6,10 +6,11 @@ use handfast_id::{CordraId, Handle, Identifier};
 use handfast_store::Place;
 use handfast_wire::{Admin, AdminPermissions, Codec, Reference, Value};
 
-use crate::admin::{needed_for, touches_admins, touches_identities};
+use crate::admin::touches_admins;
 use crate::authority::{Authority, Persistence, Role};
 use crate::draft::Draft;
 use crate::event::Action;
+use crate::name::{Name, prefix_record};
 use crate::path::AuthorityPath;
 use crate::principal::Principal;
 use crate::record::{Record, State, Tombstone};
@@ -115,33 +116,16 @@ impl Registry {
     /// Changes the values of a name.
     pub fn edit_name(&self, who: &Principal, id: &str, edit: Edit) -> Result<Shown, Refusal> {
         self.change_name(who, id, move |draft, name| {
-            if name.record.state == State::Withdrawn {
-                return Err(name.in_state("restore it first"));
-            }
             let ttl = name.authority.policy.default_ttl;
-            let new = apply(edit, &name.record.values, ttl)?;
-            let new = values::settle(&name.record.values, new, draft.timestamp())?;
-            name.may_edit(draft, &new)?;
-            name.record.values = new;
-            Ok(Action::Change)
+            let new = apply(&edit, &name.record.values, ttl)?;
+            let new = new.into_iter().map(Value::into_owned).collect();
+            name.edit(draft, new)
         })
     }
 
     /// Makes a reserved name active. Where names wait for approval a `lead` does.
     pub fn activate_name(&self, who: &Principal, id: &str) -> Result<Shown, Refusal> {
-        self.change_name(who, id, |draft, name| {
-            let needs = if name.authority.policy.approval {
-                Role::Lead
-            } else {
-                Role::Write
-            };
-            name.need(draft, needs)?;
-            if name.record.state != State::Reserved {
-                return Err(name.in_state("only a reserved name can be activated"));
-            }
-            name.record.state = State::Active;
-            Ok(Action::Activate)
-        })
+        self.change_name(who, id, |draft, name| name.activate(draft))
     }
 
     /// Withdraws a name, leaving a tombstone.
@@ -154,54 +138,21 @@ impl Registry {
     ) -> Result<Shown, Refusal> {
         let (reason, successor) = (reason.to_string(), successor.map(str::to_string));
         self.change_name(who, id, move |draft, name| {
-            let by_protocol = AdminPermissions::DELETE_HANDLE;
-            if !draft.protocol_grants(draft.who(), by_protocol, &name.record.values)? {
-                name.need(draft, Role::Write)?;
-            }
-            match name.record.state {
-                State::Active => {}
-                State::Reserved => {
-                    return Err(name.in_state("activate it first; nobody has seen it"));
-                }
-                State::Withdrawn => return Err(name.in_state("nothing is left to do")),
-            }
-            if name.is_prefix() {
-                return Err(prefix_record());
-            }
-            if reason.trim().is_empty() || reason.len() > MOST_REASON {
-                let problem = format!("a reason is needed, of at most {MOST_REASON} bytes");
-                return Err(Refusal::policy("bad-reason", problem));
-            }
-            if let Some(successor) = &successor {
-                let successor = draft.identify(successor)?;
-                if successor.key(&**draft).as_str() == name.key {
-                    return Err(Refusal::policy(
-                        "bad-successor",
-                        "a name cannot succeed itself",
-                    ));
-                }
-            }
-            name.record.state = State::Withdrawn;
-            name.record.tombstone = Some(Tombstone {
-                reason,
-                date: draft.time(),
-                successor,
-            });
-            Ok(Action::Withdraw)
+            let date = draft.time();
+            name.withdraw(
+                draft,
+                Tombstone {
+                    reason,
+                    date,
+                    successor,
+                },
+            )
         })
     }
 
     /// Makes a withdrawn name active again.
     pub fn restore_name(&self, who: &Principal, id: &str) -> Result<Shown, Refusal> {
-        self.change_name(who, id, |draft, name| {
-            name.need(draft, name.role_for_all())?;
-            if name.record.state != State::Withdrawn {
-                return Err(name.in_state("only a withdrawn name can be restored"));
-            }
-            name.record.state = State::Active;
-            name.record.tombstone = None;
-            Ok(Action::Restore)
-        })
+        self.change_name(who, id, |draft, name| name.restore(draft))
     }
 
     /// Hands the administration of a name to someone (`HDL-9`); the name stays.
@@ -212,17 +163,7 @@ impl Registry {
         to: &Principal,
     ) -> Result<Shown, Refusal> {
         let to = to.clone();
-        self.change_name(who, id, move |draft, name| {
-            name.need(draft, Role::Admin)?;
-            if to == Principal::Operator {
-                let problem =
-                    "the operator may do everything already: name an account or INDEX:HANDLE";
-                return Err(Refusal::policy("bad-holder", problem));
-            }
-            draft.ensure_account(&to)?;
-            name.record.holder = Some(to);
-            Ok(Action::Transfer)
-        })
+        self.change_name(who, id, move |draft, name| name.transfer(draft, Some(to)))
     }
 
     /// Erases a name under an authority where that is allowed.
@@ -310,89 +251,11 @@ impl Registry {
             let mut name = draft.find(&id)?;
             let old = name.record.clone();
             let action = change(draft, &mut name)?;
-            let persistence = name.persistence();
-            draft.keep_record(&name.key, Some(&old), name.record, action, persistence);
-            let record = draft.record(&name.key)?.ok_or(Refusal::NotFound(id))?;
-            Ok(Shown {
-                key: name.key,
-                record,
-            })
+            let key = name.key.clone();
+            draft.keep_name(&old, name, action);
+            let record = draft.record(&key)?.ok_or(Refusal::NotFound(id))?;
+            Ok(Shown { key, record })
         })
-    }
-}
-
-/// The longest reason of a withdrawal, in bytes.
-const MOST_REASON: usize = 10_000;
-
-/// A name that exists, and its authority.
-struct Name {
-    key: String,
-    record: Record,
-    authority: Authority,
-}
-
-impl Name {
-    /// A role on the authority, or being whom the name was handed to.
-    fn need(&self, draft: &Draft<'_>, needs: Role) -> Result<(), Refusal> {
-        let is_holder = self.record.holder.as_ref() == Some(draft.who());
-        if is_holder && needs <= Role::Write {
-            return Ok(());
-        }
-        draft.need(draft.who(), needs, &self.authority.path)
-    }
-
-    /// What is needed to make all values come or go: a name by which, or by whose groups and keys, anybody
-    /// is known, takes a `lead`.
-    fn role_for_all(&self) -> Role {
-        if touches_identities(&[], &self.record.values) {
-            Role::Lead
-        } else {
-            Role::Write
-        }
-    }
-
-    fn may_edit(&self, draft: &Draft<'_>, new: &[Value<'_>]) -> Result<(), Refusal> {
-        let old = &self.record.values;
-        let is_identity = matches!(draft.who(), Principal::Identity { .. });
-        let needed = needed_for(old, new);
-        let is_changed = new.len() != old.len()
-            || new
-                .iter()
-                .zip(old)
-                .any(|(new, old)| !new.is_unchanged_from(old));
-        // What the public may write anybody who is known may; nobody writes nothing at all.
-        let is_public = is_identity && is_changed && needed == AdminPermissions::NONE;
-        if is_public || is_changed && draft.protocol_grants(draft.who(), needed, old)? {
-            return check_writable(old, new);
-        }
-        // The record of a prefix says who may do what under it.
-        let needs = if self.is_prefix() || touches_identities(old, new) {
-            Role::Lead
-        } else {
-            Role::Write
-        };
-        self.need(draft, needs)
-    }
-
-    fn in_state(&self, way_out: &'static str) -> Refusal {
-        Refusal::State {
-            id: self.record.text.clone(),
-            state: self.record.state.as_str(),
-            way_out,
-        }
-    }
-
-    /// The record of a prefix is never erased.
-    fn persistence(&self) -> Persistence {
-        if self.is_prefix() {
-            Persistence::Permanent
-        } else {
-            self.authority.policy.persistence
-        }
-    }
-
-    fn is_prefix(&self) -> bool {
-        self.key.starts_with("hdl:0.NA/")
     }
 }
 
@@ -470,28 +333,6 @@ impl View<'_> {
     }
 }
 
-/// The protocol changes no value that its administrators may not write.
-fn check_writable(old: &[Value<'_>], new: &[Value<'_>]) -> Result<(), Refusal> {
-    let is_kept = |value: &Value<'_>| new.iter().any(|after| after.is_unchanged_from(value));
-    let is_replaced = |value: &Value<'_>| new.iter().any(|after| after.index == value.index);
-    let locked = old.iter().find(|value| {
-        let is_writable = value.permissions.admin_write() || value.permissions.public_write();
-        is_replaced(value) && !is_kept(value) && !is_writable
-    });
-    match locked {
-        Some(value) => Err(Refusal::Value {
-            index: value.index,
-            problem: "is read-only",
-        }),
-        None => Ok(()),
-    }
-}
-
-fn prefix_record() -> Refusal {
-    let problem = "the record of a prefix goes with its authority: retire that instead";
-    Refusal::policy("prefix-record", problem)
-}
-
 /// The bits that a role comes to in the protocol.
 fn permissions_of(role: Role) -> AdminPermissions {
     use AdminPermissions as P;
@@ -506,7 +347,7 @@ fn permissions_of(role: Role) -> AdminPermissions {
 
 impl Draft<'_> {
     /// A name that exists and that whoever acts may know of.
-    fn find(&self, id: &str) -> Result<Name, Refusal> {
+    pub(crate) fn find(&self, id: &str) -> Result<Name, Refusal> {
         let identifier = self.identify(id)?;
         let key = identifier.key(&**self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, &**self);
@@ -520,6 +361,12 @@ impl Draft<'_> {
             record,
             authority: self.kept(&path)?,
         })
+    }
+
+    /// Keeps what has become of a name; returns the event's number.
+    pub(crate) fn keep_name(&mut self, old: &Record, name: Name, action: Action) -> u64 {
+        let persistence = name.persistence();
+        self.keep_record(&name.key, Some(old), name.record, action, persistence)
     }
 
     pub(crate) fn create(
@@ -537,7 +384,7 @@ impl Draft<'_> {
         let ttl = authority.policy.default_ttl;
         let given = new.values.iter();
         let given: Vec<_> = given.map(|value| value.settle(ttl)).collect();
-        let all = values::urls(&new.urls, &given, ttl);
+        let all = values::urls(new.urls.iter().map(String::as_str), given, ttl);
         if !self.prefix_grants(self.who(), &path, AdminPermissions::ADD_HANDLE)? {
             let needs = if touches_admins(&[], &all) {
                 Role::Lead
@@ -564,6 +411,7 @@ impl Draft<'_> {
             State::Active
         };
         let values = values::settle(&[], all, self.timestamp())?;
+        let values = values.into_iter().map(Value::into_owned).collect();
         let text = registered_text(&identifier, self);
         let record = Record {
             values,
@@ -651,7 +499,7 @@ fn registered_text(identifier: &Identifier<'_>, view: &View<'_>) -> String {
     }
 }
 
-fn apply(edit: Edit, old: &[Value<'static>], ttl: u32) -> Result<Vec<Value<'static>>, Refusal> {
+fn apply<'v>(edit: &'v Edit, old: &[Value<'v>], ttl: u32) -> Result<Vec<Value<'v>>, Refusal> {
     let at = |index: u32| old.iter().find(|value| value.index == index);
     if let Some(index) = edit.remove.iter().find(|index| at(**index).is_none()) {
         return Err(Refusal::Value {
@@ -672,5 +520,6 @@ fn apply(edit: Edit, old: &[Value<'static>], ttl: u32) -> Result<Vec<Value<'stat
             .map(|put| put.settle_over(at(put.index), ttl)),
     );
     // URLs come last, as they take what indexes the others leave.
-    Ok(values::urls(&edit.urls.unwrap_or_default(), &values, ttl))
+    let urls = edit.urls.iter().flatten().map(String::as_str);
+    Ok(values::urls(urls, values, ttl))
 }

@@ -1,6 +1,6 @@
 //! What a record may hold.
 
-use handfast_wire::{Codec, Permissions, Reference, Ttl, Value};
+use handfast_wire::{Permissions, Reference, Ttl, Value};
 
 use crate::refusal::Refusal;
 
@@ -12,12 +12,13 @@ const MOST_VALUES: usize = 2_048;
 /// Schemes that run code or stand for anything at all: no redirect should ever go there.
 const REFUSED: [&str; 3] = ["javascript:", "data:", "vbscript:"];
 
-/// Checks the values of a new version and puts them in order. Those that are unchanged keep their time.
-pub(crate) fn settle(
-    old: &[Value<'static>],
-    mut new: Vec<Value<'static>>,
+/// Checks the values of a new version and puts them in order. Those that are unchanged keep their time;
+/// the others have the one they come with, or are of now.
+pub(crate) fn settle<'v>(
+    old: &[Value<'_>],
+    mut new: Vec<Value<'v>>,
     timestamp: u32,
-) -> Result<Vec<Value<'static>>, Refusal> {
+) -> Result<Vec<Value<'v>>, Refusal> {
     new.sort_by_key(|value| value.index);
     let mut bytes = 0;
     let mut last = None;
@@ -30,8 +31,12 @@ pub(crate) fn settle(
             });
         }
         let unchanged = old.iter().find(|before| value.is_unchanged_from(before));
-        value.timestamp = unchanged.map_or(timestamp, |before| before.timestamp);
-        bytes += value.to_bytes().len();
+        value.timestamp = match unchanged {
+            Some(before) => before.timestamp,
+            None if value.timestamp == 0 => timestamp,
+            None => value.timestamp,
+        };
+        bytes += value.encoded_length();
     }
     if new.len() > MOST_VALUES {
         return Err(Refusal::policy(
@@ -82,20 +87,21 @@ fn is_dangerous(url: &[u8]) -> bool {
 }
 
 /// `URL` values at indexes 1, 2, … in order; where another value has an index, the next free one.
-pub(crate) fn urls(urls: &[String], others: &[Value<'static>], ttl: u32) -> Vec<Value<'static>> {
-    let is_free = |index: &u32| others.iter().all(|value| value.index != *index);
-    let mut indexes = (1..).filter(is_free);
-    let mut values = others.to_vec();
+pub(crate) fn urls<'v>(
+    urls: impl IntoIterator<Item = &'v str>,
+    mut values: Vec<Value<'v>>,
+    ttl: u32,
+) -> Vec<Value<'v>> {
+    let mut index = 0;
     for url in urls {
-        let Some(index) = indexes.next() else { break };
-        let value = Value::new(index, "URL", url.as_bytes());
-        values.push(
-            Value {
-                ttl: Ttl::Relative(ttl),
-                ..value
-            }
-            .into_owned(),
-        );
+        index += 1;
+        while values.iter().any(|value| value.index == index) {
+            index += 1;
+        }
+        values.push(Value {
+            ttl: Ttl::Relative(ttl),
+            ..Value::new(index, "URL", url.as_bytes())
+        });
     }
     values
 }
@@ -194,7 +200,7 @@ mod tests {
     #[test]
     fn urls_take_the_first_free_indexes() {
         let others = vec![Value::new(2, "EMAIL", b"a@b").into_owned()];
-        let values = urls(&["u".into(), "v".into()], &others, 60);
+        let values = urls(["u", "v"], others, 60);
         let indexes: Vec<_> = values.iter().map(|value| value.index).collect();
         assert_eq!(indexes, [2, 1, 3]);
     }

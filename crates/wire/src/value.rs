@@ -107,6 +107,14 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// How many bytes its wire form has.
+    #[must_use]
+    pub fn encoded_length(&self) -> usize {
+        let references = self.references.iter();
+        let references: usize = references.map(|reference| 8 + reference.handle.len()).sum();
+        Self::MIN_LENGTH + self.value_type.len() + self.data.len() + references
+    }
+
     /// The smallest wire form.
     pub const MIN_LENGTH: usize = 26;
 }

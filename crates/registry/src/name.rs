@@ -1,0 +1,213 @@
+//! A name that exists, and what can become of it.
+//!
+//! Each of these says whether whoever acts may do it, and whether it can be done in the state the name is
+//! in; what it makes of the record is kept by the draft.
+
+use handfast_wire::{AdminPermissions, Value};
+
+use crate::admin::{needed_for, touches_identities};
+use crate::authority::{Authority, Persistence, Role};
+use crate::draft::Draft;
+use crate::event::Action;
+use crate::principal::Principal;
+use crate::record::{Record, State, Tombstone};
+use crate::refusal::Refusal;
+use crate::values;
+
+/// The longest reason of a withdrawal, in bytes.
+const MOST_REASON: usize = 10_000;
+
+/// A name that exists, and its authority.
+pub(crate) struct Name {
+    pub(crate) key: String,
+    pub(crate) record: Record,
+    pub(crate) authority: Authority,
+}
+
+impl Name {
+    /// Gives it other values.
+    pub(crate) fn edit(
+        &mut self,
+        draft: &Draft<'_>,
+        new: Vec<Value<'static>>,
+    ) -> Result<Action, Refusal> {
+        if self.record.state == State::Withdrawn {
+            return Err(self.in_state("restore it first"));
+        }
+        let new = values::settle(&self.record.values, new, draft.timestamp())?;
+        self.may_edit(draft, &new)?;
+        self.record.values = new;
+        Ok(Action::Change)
+    }
+
+    /// Makes it active. Where names wait for approval a `lead` does.
+    pub(crate) fn activate(&mut self, draft: &Draft<'_>) -> Result<Action, Refusal> {
+        let needs = if self.authority.policy.approval {
+            Role::Lead
+        } else {
+            Role::Write
+        };
+        self.need(draft, needs)?;
+        if self.record.state != State::Reserved {
+            return Err(self.in_state("only a reserved name can be activated"));
+        }
+        self.record.state = State::Active;
+        Ok(Action::Activate)
+    }
+
+    /// Withdraws it, leaving a tombstone.
+    pub(crate) fn withdraw(
+        &mut self,
+        draft: &Draft<'_>,
+        tombstone: Tombstone,
+    ) -> Result<Action, Refusal> {
+        let by_protocol = AdminPermissions::DELETE_HANDLE;
+        if !draft.protocol_grants(draft.who(), by_protocol, &self.record.values)? {
+            self.need(draft, Role::Write)?;
+        }
+        match self.record.state {
+            State::Active => {}
+            State::Reserved => {
+                return Err(self.in_state("activate it first; nobody has seen it"));
+            }
+            State::Withdrawn => return Err(self.in_state("nothing is left to do")),
+        }
+        if self.is_prefix() {
+            return Err(prefix_record());
+        }
+        self.check_tombstone(draft, &tombstone)?;
+        self.record.state = State::Withdrawn;
+        self.record.tombstone = Some(tombstone);
+        Ok(Action::Withdraw)
+    }
+
+    fn check_tombstone(&self, draft: &Draft<'_>, tombstone: &Tombstone) -> Result<(), Refusal> {
+        let reason = &tombstone.reason;
+        if reason.trim().is_empty() || reason.len() > MOST_REASON {
+            let problem = format!("a reason is needed, of at most {MOST_REASON} bytes");
+            return Err(Refusal::policy("bad-reason", problem));
+        }
+        if let Some(successor) = &tombstone.successor {
+            let successor = draft.identify(successor)?;
+            if successor.key(&**draft).as_str() == self.key {
+                let problem = "a name cannot succeed itself";
+                return Err(Refusal::policy("bad-successor", problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes it active again.
+    pub(crate) fn restore(&mut self, draft: &Draft<'_>) -> Result<Action, Refusal> {
+        self.need(draft, self.role_for_all())?;
+        if self.record.state != State::Withdrawn {
+            return Err(self.in_state("only a withdrawn name can be restored"));
+        }
+        self.record.state = State::Active;
+        self.record.tombstone = None;
+        Ok(Action::Restore)
+    }
+
+    /// Hands its administration to someone, or back to its authority (`HDL-9`).
+    pub(crate) fn transfer(
+        &mut self,
+        draft: &mut Draft<'_>,
+        to: Option<Principal>,
+    ) -> Result<Action, Refusal> {
+        self.need(draft, Role::Admin)?;
+        if to == Some(Principal::Operator) {
+            let problem = "the operator may do everything already: name an account or INDEX:HANDLE";
+            return Err(Refusal::policy("bad-holder", problem));
+        }
+        if let Some(to) = &to {
+            draft.ensure_account(to)?;
+        }
+        self.record.holder = to;
+        Ok(Action::Transfer)
+    }
+
+    /// A role on the authority, or being whom the name was handed to.
+    pub(crate) fn need(&self, draft: &Draft<'_>, needs: Role) -> Result<(), Refusal> {
+        let is_holder = self.record.holder.as_ref() == Some(draft.who());
+        if is_holder && needs <= Role::Write {
+            return Ok(());
+        }
+        draft.need(draft.who(), needs, &self.authority.path)
+    }
+
+    /// What is needed to make all values come or go: a name by which, or by whose groups and keys, anybody
+    /// is known, takes a `lead`.
+    pub(crate) fn role_for_all(&self) -> Role {
+        if touches_identities(&[], &self.record.values) {
+            Role::Lead
+        } else {
+            Role::Write
+        }
+    }
+
+    fn may_edit(&self, draft: &Draft<'_>, new: &[Value<'_>]) -> Result<(), Refusal> {
+        let old = &self.record.values;
+        let is_identity = matches!(draft.who(), Principal::Identity { .. });
+        let needed = needed_for(old, new);
+        let is_changed = new.len() != old.len()
+            || new
+                .iter()
+                .zip(old)
+                .any(|(new, old)| !new.is_unchanged_from(old));
+        // What the public may write anybody who is known may; nobody writes nothing at all.
+        let is_public = is_identity && is_changed && needed == AdminPermissions::NONE;
+        if is_public || is_changed && draft.protocol_grants(draft.who(), needed, old)? {
+            return check_writable(old, new);
+        }
+        // The record of a prefix says who may do what under it.
+        let needs = if self.is_prefix() || touches_identities(old, new) {
+            Role::Lead
+        } else {
+            Role::Write
+        };
+        self.need(draft, needs)
+    }
+
+    fn in_state(&self, way_out: &'static str) -> Refusal {
+        Refusal::State {
+            id: self.record.text.clone(),
+            state: self.record.state.as_str(),
+            way_out,
+        }
+    }
+
+    /// The record of a prefix is never erased.
+    pub(crate) fn persistence(&self) -> Persistence {
+        if self.is_prefix() {
+            Persistence::Permanent
+        } else {
+            self.authority.policy.persistence
+        }
+    }
+
+    pub(crate) fn is_prefix(&self) -> bool {
+        self.key.starts_with("hdl:0.NA/")
+    }
+}
+
+/// The protocol changes no value that its administrators may not write.
+fn check_writable(old: &[Value<'_>], new: &[Value<'_>]) -> Result<(), Refusal> {
+    let is_kept = |value: &Value<'_>| new.iter().any(|after| after.is_unchanged_from(value));
+    let is_replaced = |value: &Value<'_>| new.iter().any(|after| after.index == value.index);
+    let locked = old.iter().find(|value| {
+        let is_writable = value.permissions.admin_write() || value.permissions.public_write();
+        is_replaced(value) && !is_kept(value) && !is_writable
+    });
+    match locked {
+        Some(value) => Err(Refusal::Value {
+            index: value.index,
+            problem: "is read-only",
+        }),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn prefix_record() -> Refusal {
+    let problem = "the record of a prefix goes with its authority: retire that instead";
+    Refusal::policy("prefix-record", problem)
+}

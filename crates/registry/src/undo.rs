@@ -1,0 +1,155 @@
+//! Undoing a change, as a new change: nothing is ever taken out of the history.
+
+use handfast_wire::Value;
+
+use crate::draft::Draft;
+use crate::event::{Action, Event};
+use crate::name::Name;
+use crate::names::Shown;
+use crate::principal::Principal;
+use crate::record::{Record, State};
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+
+impl Registry {
+    /// Undoes the change that an event made to a name, by default the last one. Whoever may make the
+    /// opposite change may.
+    pub fn undo(&self, who: &Principal, id: &str, event: Option<u64>) -> Result<Shown, Refusal> {
+        let id = id.to_string();
+        self.change(who, move |draft| {
+            let name = draft.find(&id)?;
+            let key = name.key.clone();
+            draft.undo(name, event)?;
+            let record = draft.record(&key)?.ok_or(Refusal::NotFound(id))?;
+            Ok(Shown { key, record })
+        })
+    }
+}
+
+impl Draft<'_> {
+    /// Undoes what an event, by default the last one, did to a name; returns the number of the new event.
+    pub(crate) fn undo(&mut self, mut name: Name, event: Option<u64>) -> Result<u64, Refusal> {
+        let old = name.record.clone();
+        let number = event.unwrap_or(old.last_event);
+        let event = self.event_of(&name, number)?;
+        let made = if old.last_event == number {
+            Some(old.clone())
+        } else {
+            self.version(&name.key, event.version)?
+        };
+        let before = match event.version {
+            0 | 1 => None,
+            version => self.version(&name.key, version - 1)?,
+        };
+        let (Some(made), Some(before)) = (made.filter(|made| made.last_event == number), before)
+        else {
+            return Err(impossible(
+                "a name that was given stays: withdraw it instead",
+            ));
+        };
+        let action = match event.action {
+            Action::Change => {
+                let values = put_back(&old, &made, &before)?;
+                name.edit(self, values)?
+            }
+            Action::Withdraw if old.state == State::Withdrawn => name.restore(self)?,
+            Action::Restore => match before.tombstone {
+                Some(tombstone) if old.state == State::Active => name.withdraw(self, tombstone)?,
+                _ => return Err(changed_since("its state")),
+            },
+            Action::Transfer if old.holder == made.holder => name.transfer(self, before.holder)?,
+            Action::Transfer => return Err(changed_since("its holder")),
+            Action::Withdraw => return Err(changed_since("its state")),
+            Action::Activate => {
+                return Err(impossible(
+                    "what the public has seen cannot be reserved again",
+                ));
+            }
+            _ => {
+                return Err(impossible(
+                    "a name that was given stays: withdraw it instead",
+                ));
+            }
+        };
+        Ok(self.keep_name(&old, name, action))
+    }
+
+    fn event_of(&self, name: &Name, number: u64) -> Result<Event, Refusal> {
+        let event = self.event(number)?;
+        match event.filter(|_| number >= name.record.first_event) {
+            Some(event) if self.events_of(&name.key)?.contains(&number) => Ok(event),
+            _ => Err(Refusal::policy(
+                "other-event",
+                format!("event {number} is not one of {}", name.record.text),
+            )),
+        }
+    }
+}
+
+/// The values as they are, but what one change did to them as it was before. What has been changed
+/// again since is not overwritten.
+fn put_back(now: &Record, made: &Record, before: &Record) -> Result<Vec<Value<'static>>, Refusal> {
+    let mut values = now.values.clone();
+    for difference in differences(&before.values, &made.values) {
+        let found = now
+            .values
+            .iter()
+            .find(|value| value.index == difference.index);
+        let is_as_made = match (found, &difference.after) {
+            (Some(found), Some(after)) => found.is_unchanged_from(after),
+            (None, None) => true,
+            _ => false,
+        };
+        if !is_as_made {
+            return Err(changed_since(&format!("value {}", difference.index)));
+        }
+        values.retain(|value| value.index != difference.index);
+        values.extend(difference.before.map(|before| Value {
+            // It is put there now.
+            timestamp: 0,
+            ..before
+        }));
+    }
+    Ok(values)
+}
+
+/// A value before and after a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Its index.
+    pub index: u32,
+    /// As it was; `None` if it was not there.
+    pub before: Option<Value<'static>>,
+    /// As it is; `None` if it is not there any more.
+    pub after: Option<Value<'static>>,
+}
+
+/// What changed between two sets of values, by index.
+pub(crate) fn differences(old: &[Value<'static>], new: &[Value<'static>]) -> Vec<Difference> {
+    let at = |values: &[Value<'static>], index| {
+        values.iter().find(|value| value.index == index).cloned()
+    };
+    let mut indexes: Vec<_> = old.iter().chain(new).map(|value| value.index).collect();
+    indexes.sort_unstable();
+    indexes.dedup();
+    let differences = indexes.into_iter().map(|index| Difference {
+        index,
+        before: at(old, index),
+        after: at(new, index),
+    });
+    differences
+        .filter(|difference| match (&difference.before, &difference.after) {
+            (Some(before), Some(after)) => !after.is_unchanged_from(before),
+            _ => true,
+        })
+        .collect()
+}
+
+fn impossible(problem: &str) -> Refusal {
+    Refusal::policy("cannot-undo", problem)
+}
+
+fn changed_since(what: &str) -> Refusal {
+    let problem = format!("{what} has been changed since: undo the later change first");
+    Refusal::policy("changed-since", problem)
+}
