@@ -182,42 +182,7 @@ impl Registry {
         let path = path.to_string();
         self.change(who, move |draft| {
             let path = draft.path(&path)?;
-            let mut authority = draft.active(&path)?;
-            let local = change.case_sensitive.is_none()
-                && change.persistence.is_none()
-                && change.cordra.is_none()
-                && change.default_ttl.is_none();
-            let over_child = draft.need_over_child(&path, authority.parent.clone().as_ref());
-            if over_child.is_err() {
-                draft.need(
-                    draft.who(),
-                    if local { Role::Lead } else { Role::Admin },
-                    &path,
-                )?;
-            }
-            let moves_keys = change
-                .case_sensitive
-                .is_some_and(|c| c != authority.policy.case_sensitive)
-                || change.cordra.is_some_and(|c| c != authority.policy.cordra);
-            let is_named = draft.has_names(&path)?;
-            if moves_keys && is_named {
-                return Err(Refusal::policy(
-                    "case-fixed",
-                    format!("{path} has names: what they are looked up by cannot change any more"),
-                ));
-            }
-            let becomes_erasable = change.persistence == Some(Persistence::Erasable)
-                && authority.policy.persistence == Persistence::Permanent;
-            if becomes_erasable && is_named {
-                return Err(Refusal::policy(
-                    "permanent",
-                    format!(
-                        "{path} has given names that are permanent: they cannot become erasable"
-                    ),
-                ));
-            }
-            change.apply(&mut authority);
-            check_authority(&authority)?;
+            let authority = draft.changed(&path, change)?;
             draft
                 .keep_authority(authority, Action::ChangeAuthority)
                 .map(|_| ())
@@ -371,7 +336,7 @@ impl View<'_> {
 
     /// The parent of a new authority: in a URN namespace it must exist and not be retired; of a prefix it
     /// may be kept elsewhere.
-    fn parent_of(&self, path: &AuthorityPath) -> Result<Option<AuthorityPath>, Refusal> {
+    pub(crate) fn parent_of(&self, path: &AuthorityPath) -> Result<Option<AuthorityPath>, Refusal> {
         let Some(parent) = path.parent() else {
             return Ok(None);
         };
@@ -418,7 +383,7 @@ impl Draft<'_> {
     /// Creating a child needs what changing one does, or the protocol's permission to create its prefix
     /// handle: for derived prefixes on the parent's, for others on `0.NA/0.NA` (`handle-protocol.md`
     /// §7.6). That is for creating alone.
-    fn need_to_create(
+    pub(crate) fn need_to_create(
         &self,
         path: &AuthorityPath,
         parent: Option<&AuthorityPath>,
@@ -460,7 +425,52 @@ impl Draft<'_> {
         }
     }
 
-    fn new_authority(
+    /// An authority with another title, meaning, contact or policy.
+    pub(crate) fn changed(
+        &self,
+        path: &AuthorityPath,
+        change: AuthorityChange,
+    ) -> Result<Authority, Refusal> {
+        let mut authority = self.active(path)?;
+        let local = change.case_sensitive.is_none()
+            && change.persistence.is_none()
+            && change.cordra.is_none()
+            && change.default_ttl.is_none();
+        let over_child = self.need_over_child(path, authority.parent.clone().as_ref());
+        if over_child.is_err() {
+            self.need(
+                self.who(),
+                if local { Role::Lead } else { Role::Admin },
+                path,
+            )?;
+        }
+        let moves_keys = change
+            .case_sensitive
+            .is_some_and(|c| c != authority.policy.case_sensitive)
+            || change.cordra.is_some_and(|c| c != authority.policy.cordra);
+        let is_named = self.has_names(path)?;
+        if moves_keys && is_named {
+            return Err(Refusal::policy(
+                "case-fixed",
+                format!("{path} has names: what they are looked up by cannot change any more"),
+            ));
+        }
+        let becomes_erasable = change.persistence == Some(Persistence::Erasable)
+            && authority.policy.persistence == Persistence::Permanent;
+        if becomes_erasable && is_named {
+            return Err(Refusal::policy(
+                "permanent",
+                format!(
+                    "{path} has given names that are permanent: they cannot become erasable"
+                ),
+            ));
+        }
+        change.apply(&mut authority);
+        check_authority(&authority)?;
+        Ok(authority)
+    }
+
+    pub(crate) fn new_authority(
         &self,
         path: &AuthorityPath,
         parent: Option<AuthorityPath>,
@@ -508,7 +518,7 @@ impl Draft<'_> {
     }
 
     /// Makes the record of the prefix itself, `0.NA/PREFIX`.
-    fn home(&mut self, path: &AuthorityPath) -> Result<(), Refusal> {
+    pub(crate) fn home(&mut self, path: &AuthorityPath) -> Result<(), Refusal> {
         let Some(prefix) = path.prefix() else {
             return Ok(());
         };

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Deref;
 
+use handfast_log::Tree;
 use handfast_store::{Place, Table, Write};
 use handfast_wire::{Codec, Value};
 use serde::Serialize;
@@ -14,6 +15,7 @@ use crate::path::AuthorityPath;
 use crate::principal::Principal;
 use crate::record::{Record, State};
 use crate::refusal::Refusal;
+use crate::tree;
 use crate::view::{View, with_leaf};
 
 /// Who asks, when, and with what chance.
@@ -30,19 +32,22 @@ pub(crate) struct Draft<'n> {
     view: View<'n>,
     call: Call,
     actor: [u8; 16],
-    next_event: u64,
+    tree: Tree,
+    /// How many events there were before.
+    events_before: u64,
     writes: Vec<Write>,
     records: HashMap<String, Record>,
 }
 
 impl<'n> Draft<'n> {
     pub(crate) fn begin(view: View<'n>, call: Call) -> Result<Self, Refusal> {
-        let next_event = view.now.last_number(Table::Events)?.unwrap_or(0) + 1;
+        let tree = tree::read(view.now)?;
         let mut draft = Self {
             view,
             call,
             actor: [0; 16],
-            next_event,
+            events_before: tree.size(),
+            tree,
             writes: Vec::new(),
             records: HashMap::new(),
         };
@@ -50,8 +55,26 @@ impl<'n> Draft<'n> {
         Ok(draft)
     }
 
-    pub(crate) fn into_writes(self) -> Vec<Write> {
+    pub(crate) fn into_writes(mut self) -> Vec<Write> {
+        if self.tree.size() > self.events_before {
+            self.writes.push(tree::kept(&self.tree));
+        }
         self.writes
+    }
+
+    /// The number that the next event will have.
+    pub(crate) fn next_event(&self) -> u64 {
+        self.tree.size() + 1
+    }
+
+    /// The opaque id of whoever acts.
+    pub(crate) fn actor_id(&self) -> [u8; 16] {
+        self.actor
+    }
+
+    /// The tree of all events so far.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
     }
 
     pub(crate) fn who(&self) -> &Principal {
@@ -72,7 +95,7 @@ impl<'n> Draft<'n> {
     pub(crate) fn random(&self, purpose: &str) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(self.call.random);
-        hash.update(self.next_event.to_be_bytes());
+        hash.update(self.next_event().to_be_bytes());
         hash.update(purpose);
         hash.finalize().into()
     }
@@ -93,13 +116,13 @@ impl<'n> Draft<'n> {
         action: Action,
         persistence: Persistence,
     ) -> u64 {
-        let number = self.next_event;
+        let number = self.next_event();
         record.version = old.map_or(1, |old| old.version + 1);
         record.modified = self.call.time;
         record.last_event = number;
         record.first_event = old.map_or(number, |old| old.first_event);
         record.seed = self.random("seed");
-        let subject = self.subject(key, old, &mut record, persistence);
+        let subject = name_subject(key, old, &mut record, persistence, || self.random("salt"));
         let commitments = commitments(&record);
         self.event(
             action,
@@ -121,7 +144,7 @@ impl<'n> Draft<'n> {
 
     /// Forgets a record and its earlier versions; the event stays.
     pub(crate) fn erase_record(&mut self, key: &str, old: &Record) -> u64 {
-        let number = self.next_event;
+        let number = self.next_event();
         let salt = old.salt.unwrap_or_default();
         let subject = Subject::hide(key, &salt);
         let none = Commitments::Each(Vec::new());
@@ -149,7 +172,7 @@ impl<'n> Draft<'n> {
         mut authority: Authority,
         action: Action,
     ) -> Result<u64, Refusal> {
-        let number = self.next_event;
+        let number = self.next_event();
         let key = authority.path.key().to_string();
         let history = authority_history(&key);
         if let Some(old) = self.authority_by_key(&key)? {
@@ -190,7 +213,7 @@ impl<'n> Draft<'n> {
         self.event(action, Subject::None, "", 0, commitments);
     }
 
-    fn event(
+    pub(crate) fn event(
         &mut self,
         action: Action,
         subject: Subject,
@@ -198,9 +221,10 @@ impl<'n> Draft<'n> {
         version: u64,
         commitments: Commitments,
     ) {
+        let number = self.next_event();
         let event = Event {
             action,
-            number: self.next_event,
+            number,
             time: self.call.time,
             actor: self.actor,
             node: self.call.node,
@@ -209,31 +233,9 @@ impl<'n> Draft<'n> {
             version,
             commitments,
         };
-        self.put(Place::event(self.next_event), with_leaf(&event));
-        self.next_event += 1;
-    }
-
-    /// How an event names its subject: a name that is reserved, or may be erased, enters as a
-    /// commitment; when a reserved name becomes active the commitments are opened.
-    fn subject(
-        &self,
-        key: &str,
-        old: Option<&Record>,
-        record: &mut Record,
-        persistence: Persistence,
-    ) -> Subject {
-        let is_hidden = record.state == State::Reserved || persistence == Persistence::Erasable;
-        record.salt = old
-            .and_then(|old| old.salt)
-            .or_else(|| is_hidden.then(|| self.random("salt")));
-        match (is_hidden, record.salt) {
-            (true, Some(salt)) => Subject::hide(key, &salt),
-            (false, Some(salt)) => Subject::Opened {
-                key: key.to_string(),
-                salt,
-            },
-            (_, None) => Subject::Open(key.to_string()),
-        }
+        let (bytes, leaf) = with_leaf(&event);
+        self.put(Place::event(number), bytes);
+        tree::push(&mut self.tree, leaf, &mut self.writes);
     }
 
     fn keep_reverse(&mut self, key: &str, old: Option<&Record>, new: Option<&Record>) {
@@ -276,6 +278,10 @@ impl<'n> Draft<'n> {
         Ok(id)
     }
 
+    pub(crate) fn push(&mut self, write: Write) {
+        self.writes.push(write);
+    }
+
     fn put(&mut self, place: Place<'_>, bytes: Vec<u8>) {
         self.writes.push(Write::Put(place.into_owned(), bytes));
     }
@@ -286,6 +292,29 @@ impl<'n> Deref for Draft<'n> {
 
     fn deref(&self) -> &View<'n> {
         &self.view
+    }
+}
+
+/// How an event names its subject: a name that is reserved, or may be erased, enters as a commitment;
+/// when a reserved name becomes active the commitments are opened.
+pub(crate) fn name_subject(
+    key: &str,
+    old: Option<&Record>,
+    record: &mut Record,
+    persistence: Persistence,
+    random: impl FnOnce() -> [u8; 32],
+) -> Subject {
+    let is_hidden = record.state == State::Reserved || persistence == Persistence::Erasable;
+    record.salt = old
+        .and_then(|old| old.salt)
+        .or_else(|| is_hidden.then(random));
+    match (is_hidden, record.salt) {
+        (true, Some(salt)) => Subject::hide(key, &salt),
+        (false, Some(salt)) => Subject::Opened {
+            key: key.to_string(),
+            salt,
+        },
+        (_, None) => Subject::Open(key.to_string()),
     }
 }
 

@@ -297,6 +297,13 @@ impl Event {
         out
     }
 
+    /// Sets the number in bytes that were made before it was known.
+    pub(crate) fn set_number(bytes: &mut [u8], number: u64) {
+        if let Some(at) = bytes.get_mut(2..10) {
+            at.copy_from_slice(&number.to_be_bytes());
+        }
+    }
+
     /// Reads the bytes back.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, EventError> {
         let reader = &mut Reader::new(bytes);
@@ -340,7 +347,7 @@ impl Event {
     /// RFC 6962 §2.1: the leaf hash, SHA-256 of 0x00 and the bytes.
     #[must_use]
     pub fn leaf(bytes: &[u8]) -> [u8; 32] {
-        digest(&[&[0], bytes])
+        handfast_log::leaf_hash(bytes)
     }
 }
 

@@ -188,7 +188,7 @@ impl Mint {
         };
         for _ in 0..tries {
             let local = self.local();
-            let id = self.id(&local);
+            let id = self.path.name(&local);
             let encoded = encode(&local);
             let urls: Vec<_> = urls
                 .iter()
@@ -218,14 +218,6 @@ impl Mint {
         draft.keep_posted(Table::Meta, &self.counter_key, &self.counter)
     }
 
-    fn id(&self, local: &str) -> String {
-        if self.path.is_urn() {
-            format!("{}:{local}", self.path)
-        } else {
-            format!("{}/{local}", self.path)
-        }
-    }
-
     fn local(&mut self) -> String {
         match self.style.clone() {
             Style::Guid => Guid::v4(self.draw()).to_string(),
@@ -248,7 +240,7 @@ impl Mint {
                 local.push(character(u32::from(byte) % 29));
             }
         }
-        let check = check_character(&self.id(&local));
+        let check = check_character(&self.path.name(&local));
         local.push(check);
         local
     }

@@ -441,7 +441,7 @@ pub(crate) enum Origin {
 }
 
 /// What an authority demands of its names beyond the grammar.
-fn check_name(
+pub(crate) fn check_name(
     identifier: &Identifier<'_>,
     authority: &Authority,
     view: &View<'_>,
@@ -486,7 +486,7 @@ fn check_name(
 
 /// The name as it is registered: a handle bare, without query and fragment; the rest canonical, but a
 /// URN in the case that was chosen.
-fn registered_text(identifier: &Identifier<'_>, view: &View<'_>) -> String {
+pub(crate) fn registered_text(identifier: &Identifier<'_>, view: &View<'_>) -> String {
     let shown = |handle: &Handle<'_>| Identifier::Handle(handle.borrowed()).canonical(view);
     let named = identifier.named(view);
     match named.as_ref().unwrap_or(identifier) {

@@ -130,6 +130,21 @@ impl AuthorityPath {
         }
     }
 
+    /// The name under it that a local name becomes, unchanged (`HDL-10`).
+    ///
+    /// ```
+    /// # use handfast_id::Standard;
+    /// # use handfast_registry::AuthorityPath;
+    /// let maps = AuthorityPath::parse("20.1000", &Standard)?;
+    /// assert_eq!(maps.name("shelf/7"), "20.1000/shelf/7");
+    /// # Ok::<_, handfast_registry::PathError>(())
+    /// ```
+    #[must_use]
+    pub fn name(&self, local: &str) -> String {
+        let mark = if self.is_urn() { ':' } else { '/' };
+        format!("{self}{mark}{local}")
+    }
+
     /// What it is found by.
     #[must_use]
     pub fn key(&self) -> &str {

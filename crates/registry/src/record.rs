@@ -47,6 +47,14 @@ pub enum State {
 }
 
 impl State {
+    /// Reads a name of one.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+
+    const ALL: [Self; 3] = [Self::Active, Self::Reserved, Self::Withdrawn];
+
     /// Its name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -70,6 +78,8 @@ pub struct Tombstone {
 }
 
 const FORMAT: u8 = 1;
+/// Where the last event stands in the bytes; the first one stands before it.
+const LAST_EVENT: std::ops::Range<usize> = 33..41;
 
 impl Record {
     /// What is known of a name before it is kept; versions, events and random bytes come with keeping it.
@@ -141,6 +151,24 @@ impl Record {
         reader.text().ok()
     }
 
+    /// Sets the event that makes a new record, in bytes that were made before its number was known.
+    pub(crate) fn set_event(bytes: &mut [u8], number: u64) {
+        for at in [25..33, LAST_EVENT] {
+            if let Some(at) = bytes.get_mut(at) {
+                at.copy_from_slice(&number.to_be_bytes());
+            }
+        }
+        if let Some((body, sum)) = bytes.split_last_chunk_mut::<4>() {
+            *sum = crc32fast::hash(body).to_be_bytes();
+        }
+    }
+
+    /// The event that made the record whose bytes these are.
+    pub(crate) fn last_event_in(bytes: &[u8]) -> Option<u64> {
+        let number = bytes.get(LAST_EVENT)?.try_into().ok()?;
+        Some(u64::from_be_bytes(number))
+    }
+
     /// Reads the bytes back; damaged ones are noticed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RecordError> {
         let (body, sum) = bytes.split_last_chunk().ok_or(RecordError::Damaged)?;
@@ -191,7 +219,7 @@ impl State {
     }
 
     fn from_code(code: u8) -> Option<Self> {
-        [Self::Active, Self::Reserved, Self::Withdrawn]
+        Self::ALL
             .into_iter()
             .find(|state| state.code() == code)
     }
@@ -278,6 +306,19 @@ mod tests {
             assert_eq!(Record::name_in(&record.to_bytes()), Some("20.1000/Ä"));
             assert_eq!(Record::from_bytes(&record.to_bytes()), Ok(record));
         }
+    }
+
+    #[test]
+    fn the_event_of_a_new_record_is_set_in_its_bytes() {
+        let mut bytes = record().to_bytes();
+        Record::set_event(&mut bytes, 77);
+        assert_eq!(Record::last_event_in(&bytes), Some(77));
+        let expected = Record {
+            first_event: 77,
+            last_event: 77,
+            ..record()
+        };
+        assert_eq!(Record::from_bytes(&bytes), Ok(expected));
     }
 
     #[test]

@@ -33,6 +33,14 @@ pub enum Refusal {
         /// The authority on which it would be.
         authority: AuthorityPath,
     },
+    /// The name exists, and is not what it is said to be.
+    #[error("{id} exists and is different, since event {event}")]
+    Differs {
+        /// The name, or the authority.
+        id: String,
+        /// The event that made it what it is.
+        event: u64,
+    },
     /// The name has existed, so it can never be given again.
     #[error("{id} was assigned before and can never be assigned again{}", by_event(*.event))]
     Exists {
@@ -40,6 +48,14 @@ pub enum Refusal {
         id: String,
         /// The event that first assigned it, for those who may see it.
         event: Option<u64>,
+    },
+    /// What was to be read cannot be.
+    #[error("{what} cannot be read: {source}")]
+    Input {
+        /// The input.
+        what: String,
+        /// Why.
+        source: std::io::Error,
     },
     /// A text is no identifier.
     #[error("{text}: {source}")]
@@ -98,8 +114,10 @@ impl Refusal {
             Self::Configuration { .. } => "configuration",
             Self::Corrupt { .. } => "corrupt",
             Self::Denied { .. } => "denied",
+            Self::Differs { .. } => "differs",
             Self::Exists { .. } => "exists",
             Self::Identifier { source, .. } => source.code(),
+            Self::Input { .. } => "input",
             Self::NoAuthority(_) => "no-authority",
             Self::NotFound(_) => "not-found",
             Self::Policy { code, .. } => code,
@@ -123,6 +141,9 @@ impl Refusal {
             Self::Denied { needs, authority } => Some(format!(
                 "someone with role lead or admin can run `handfast authority grant {authority} --to WHO --role {needs}`"
             )),
+            Self::Differs { .. } => {
+                Some("with --update it is changed".into())
+            }
             Self::Exists { .. } => {
                 Some("choose another name, or restore this one if it was withdrawn".into())
             }
@@ -156,7 +177,10 @@ impl Refusal {
         use StoreError::{AlreadyExists, NoStore, OtherFormat};
         match self {
             Self::Store(AlreadyExists { .. } | NoStore { .. } | OtherFormat { .. }) => false,
-            Self::Store(_) | Self::Corrupt { .. } | Self::Configuration { .. } => true,
+            Self::Store(_)
+            | Self::Corrupt { .. }
+            | Self::Configuration { .. }
+            | Self::Input { .. } => true,
             _ => false,
         }
     }

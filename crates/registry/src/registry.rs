@@ -3,9 +3,10 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 
 use handfast_id::{RuleBook, Rules};
-use handfast_store::{Store, TableCheck};
+use handfast_store::{Loading, Store, StoreError, TableCheck};
 
 use crate::draft::{Call, Draft};
 use crate::principal::Principal;
@@ -43,8 +44,8 @@ impl World {
 
 /// Authorities, names and events, in a data folder.
 pub struct Registry {
-    store: Store,
-    rules: Arc<RuleBook>,
+    pub(crate) store: Store,
+    pub(crate) rules: Arc<RuleBook>,
     world: World,
 }
 
@@ -129,6 +130,21 @@ impl Registry {
         })
     }
 
+    /// Writes many entries, and waits until they are on disk or refused.
+    pub(crate) fn load<T: Send + 'static>(
+        &self,
+        load: impl FnOnce(&mut Loading<'_>) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let (answer, answered) = sync_channel(1);
+        self.store.load(load, move |outcome| {
+            // Nobody is waiting any more only if the caller has gone with its thread.
+            drop(answer.send(outcome));
+        });
+        answered
+            .recv()
+            .unwrap_or_else(|_| Err(StoreError::Closed.into()))
+    }
+
     /// Reads all of every table.
     pub(crate) fn check_tables(&self) -> Result<Vec<TableCheck>, Refusal> {
         Ok(self.store.check()?)
@@ -136,6 +152,11 @@ impl Registry {
 
     pub(crate) fn random(&self, bytes: &mut [u8]) {
         (self.world.random)(bytes);
+    }
+
+    /// Milliseconds since 1970.
+    pub(crate) fn now(&self) -> u64 {
+        (self.world.now)()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The state as a snapshot shows it, read into the types of the domain.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use handfast_id::{
@@ -23,6 +24,8 @@ pub(crate) struct View<'n> {
     base: &'n RuleBook,
     /// The rules of the prefix that was asked for last: reading one identifier asks several times.
     last: RefCell<Option<(String, CaseRule, HandleProfile)>>,
+    /// Authorities that would be there if something were done.
+    planned: Option<&'n HashMap<String, Authority>>,
 }
 
 impl<'n> View<'n> {
@@ -31,6 +34,15 @@ impl<'n> View<'n> {
             now,
             base,
             last: RefCell::new(None),
+            planned: None,
+        }
+    }
+
+    /// The same, with authorities that would be there.
+    pub(crate) fn with_planned(self, planned: &'n HashMap<String, Authority>) -> Self {
+        Self {
+            planned: Some(planned),
+            ..self
         }
     }
 
@@ -64,6 +76,9 @@ impl<'n> View<'n> {
     }
 
     pub(crate) fn authority_by_key(&self, key: &str) -> Result<Option<Authority>, Refusal> {
+        if let Some(planned) = self.planned.and_then(|planned| planned.get(key)) {
+            return Ok(Some(planned.clone()));
+        }
         self.posted(Table::Authorities, key.as_bytes())
     }
 
@@ -149,11 +164,11 @@ impl<'n> View<'n> {
 }
 
 /// The bytes of an event and its leaf hash, as they are kept together.
-pub(crate) fn with_leaf(event: &Event) -> Vec<u8> {
+pub(crate) fn with_leaf(event: &Event) -> (Vec<u8>, [u8; 32]) {
     let mut bytes = event.to_bytes();
     let leaf = Event::leaf(&bytes);
     bytes.extend(leaf);
-    bytes
+    (bytes, leaf)
 }
 
 /// Reads an event back, if the bytes are those that were written.

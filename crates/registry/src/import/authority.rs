@@ -1,0 +1,221 @@
+//! Authorities among the lines of an import.
+
+use crate::authorities::{AuthorityChange, NewAuthority};
+use crate::authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role};
+use crate::draft::Draft;
+use crate::event::Action;
+use crate::import::given::{GivenAuthority, GivenGrant, GivenPolicy, GivenStatus};
+use crate::import::outcome::Done;
+use crate::import::take::Taking;
+use crate::principal::Principal;
+use crate::refusal::Refusal;
+use crate::time::{parse_rfc3339, rfc3339};
+
+impl Draft<'_> {
+    /// Makes an authority what it is to be. One that is to be retired is so only when its names are there:
+    /// see [`retire`](Self::retire_given).
+    pub(crate) fn take_authority(
+        &mut self,
+        given: &GivenAuthority,
+        taking: Taking,
+    ) -> Result<(Done, Authority), Refusal> {
+        let path = self.path(&given.authority)?;
+        let grants = given.grants()?;
+        let Some(old) = self.authority(&path)? else {
+            return self.take_new_authority(given, grants);
+        };
+        if given.is_same(&old, &grants) {
+            let done = if old.last_event >= taking.since {
+                Done::Created(old.last_event)
+            } else {
+                Done::Unchanged
+            };
+            return Ok((done, old));
+        }
+        if !taking.update {
+            return Err(Refusal::Differs {
+                id: given.authority.clone(),
+                event: old.last_event,
+            });
+        }
+        let mut authority = self.changed(&path, given.change())?;
+        let missing: Vec<_> = grants
+            .into_iter()
+            .filter(|grant| !authority.grants.contains(grant))
+            .collect();
+        if !missing.is_empty() {
+            self.need(self.who(), Role::Admin, &path)?;
+            for grant in missing {
+                self.ensure_account(&grant.to)?;
+                authority.grants.retain(|old| old.to != grant.to);
+                authority.grants.push(grant);
+            }
+        }
+        let event = self.keep_authority(authority.clone(), Action::ChangeAuthority)?;
+        Ok((Done::Changed(event), authority))
+    }
+
+    fn take_new_authority(
+        &mut self,
+        given: &GivenAuthority,
+        grants: Vec<Grant>,
+    ) -> Result<(Done, Authority), Refusal> {
+        let path = self.path(&given.authority)?;
+        let mut parent = self.parent_of(&path)?;
+        self.need_to_create(&path, parent.as_ref())?;
+        if given.independent {
+            parent = None;
+        }
+        let requested_by = match (&given.requested_by, given.status) {
+            (Some(by), GivenStatus::Requested) => Some(principal(by)?),
+            (None, GivenStatus::Requested) => {
+                let problem = "an authority that was asked for needs `requested_by`";
+                return Err(Refusal::policy("bad-authority", problem));
+            }
+            _ => None,
+        };
+        let new = NewAuthority {
+            title: given.title.clone(),
+            meaning: given.meaning.clone(),
+            contact: given.contact.clone(),
+            change: given.change(),
+        };
+        let status = match requested_by {
+            Some(by) => AuthorityStatus::Requested { by },
+            None => AuthorityStatus::Active,
+        };
+        let is_requested = given.status == GivenStatus::Requested;
+        let mut authority = self.new_authority(&path, parent, new, status)?;
+        if !grants.is_empty() && *self.who() != Principal::Operator {
+            let problem = "only the operator takes over who may do what";
+            return Err(Refusal::policy("operator-only", problem));
+        }
+        for grant in &grants {
+            self.ensure_account(&grant.to)?;
+        }
+        authority.grants = grants;
+        if let Some(created) = given.created.as_deref().and_then(parse_rfc3339) {
+            authority.created = created;
+        }
+        let action = if is_requested {
+            Action::RequestAuthority
+        } else {
+            Action::CreateAuthority
+        };
+        let event = self.keep_authority(authority.clone(), action)?;
+        if !is_requested {
+            self.home(&path)?;
+        }
+        Ok((Done::Created(event), authority))
+    }
+
+    /// Retires an authority whose names have been taken.
+    pub(crate) fn retire_given(&mut self, path: &str) -> Result<(), Refusal> {
+        let path = self.path(path)?;
+        let mut authority = self.kept(&path)?;
+        if authority.status == AuthorityStatus::Active {
+            authority.status = AuthorityStatus::Retired;
+            self.keep_authority(authority, Action::RetireAuthority)?;
+        }
+        Ok(())
+    }
+}
+
+impl GivenAuthority {
+    /// An authority as a line.
+    pub(crate) fn of(authority: &Authority) -> Self {
+        let policy = &authority.policy;
+        let by = match &authority.status {
+            AuthorityStatus::Requested { by } => Some(by.to_string()),
+            _ => None,
+        };
+        Self {
+            authority: authority.path.to_string(),
+            title: authority.title.clone(),
+            meaning: authority.meaning.clone(),
+            contact: authority.contact.clone(),
+            policy: GivenPolicy {
+                case_sensitive: Some(policy.case_sensitive),
+                erasable: Some(policy.persistence == Persistence::Erasable),
+                cordra: Some(policy.cordra),
+                pattern: policy.pattern.clone(),
+                approval: Some(policy.approval),
+                default_ttl: Some(policy.default_ttl),
+            },
+            grants: authority
+                .grants
+                .iter()
+                .map(|grant| GivenGrant {
+                    to: grant.to.to_string(),
+                    role: grant.role.to_string(),
+                })
+                .collect(),
+            status: match authority.status {
+                AuthorityStatus::Active => GivenStatus::Active,
+                AuthorityStatus::Requested { .. } => GivenStatus::Requested,
+                AuthorityStatus::Retired => GivenStatus::Retired,
+            },
+            requested_by: by,
+            independent: authority.parent.is_none() && authority.path.parent().is_some(),
+            created: Some(rfc3339(authority.created)),
+        }
+    }
+
+    fn change(&self) -> AuthorityChange {
+        let policy = &self.policy;
+        AuthorityChange {
+            title: Some(self.title.clone()),
+            meaning: Some(self.meaning.clone()),
+            contact: Some(self.contact.clone()),
+            case_sensitive: policy.case_sensitive,
+            persistence: policy.erasable.map(|erasable| {
+                if erasable {
+                    Persistence::Erasable
+                } else {
+                    Persistence::Permanent
+                }
+            }),
+            cordra: policy.cordra,
+            // A policy that says anything says all of it.
+            pattern: policy.case_sensitive.map(|_| policy.pattern.clone()).or_else(|| policy.pattern.clone().map(Some)),
+            approval: policy.approval,
+            default_ttl: policy.default_ttl,
+        }
+    }
+
+    fn grants(&self) -> Result<Vec<Grant>, Refusal> {
+        let grant = |given: &GivenGrant| {
+            let role = given.role.parse::<Role>();
+            let role = role.map_err(|error| Refusal::policy("bad-role", error.to_string()))?;
+            Ok(Grant {
+                to: principal(&given.to)?,
+                role,
+            })
+        };
+        self.grants.iter().map(grant).collect()
+    }
+
+    /// Whether all that the line says is so, but for being retired.
+    fn is_same(&self, old: &Authority, grants: &[Grant]) -> bool {
+        let policy = |policy: &Policy| {
+            let given = &self.policy;
+            let says = |given: Option<bool>, is: bool| given.is_none_or(|given| given == is);
+            says(given.case_sensitive, policy.case_sensitive)
+                && says(given.erasable, policy.persistence == Persistence::Erasable)
+                && says(given.cordra, policy.cordra)
+                && says(given.approval, policy.approval)
+                && given.default_ttl.is_none_or(|ttl| ttl == policy.default_ttl)
+                && (given.pattern.is_none() && given.case_sensitive.is_none()
+                    || given.pattern == policy.pattern)
+        };
+        self.title == old.title
+            && self.meaning == old.meaning
+            && self.contact == old.contact
+            && policy(&old.policy)
+            && grants.iter().all(|grant| old.grants.contains(grant))
+    }
+}
+
+fn principal(text: &str) -> Result<Principal, Refusal> {
+    Principal::parse(text).map_err(|error| Refusal::policy("bad-account", error.to_string()))
+}

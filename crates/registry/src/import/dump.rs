@@ -1,0 +1,209 @@
+//! The JSON dump of handle servers (`handle-protocol.md` §12.2).
+//!
+//! ```json
+//! {"homedPrefixes": ["0.NA/20.1"], "handleRecords": {"20.1/A": {"handle": "20.1/A", "values": []}}}
+//! ```
+//!
+//! It is one object, however many names it has, so it is read by a thread that hands them on one by one.
+
+use std::io::{self, Read};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use handfast_wire::json::GivenValue;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde::Deserialize;
+
+use crate::import::given::GivenName;
+use crate::import::outcome::Outcome;
+use crate::import::source::{Block, Item, NAMES, Source};
+
+/// What a dump is made of.
+pub(crate) enum Part {
+    /// Prefixes that the server is responsible for.
+    Prefixes(Vec<String>),
+    Record(Item),
+    /// It ends before its end.
+    Broken(String),
+}
+
+/// Names from a dump that another thread reads.
+pub(crate) struct Dump {
+    parts: Receiver<Part>,
+    /// Prefixes that the server is responsible for, which come first.
+    pub(crate) prefixes: Vec<String>,
+    waiting: Option<Part>,
+}
+
+impl Dump {
+    /// A dump, and what reads it.
+    pub(crate) fn new<R: Read>(input: R) -> (Self, impl FnOnce()) {
+        let (send, parts) = sync_channel(NAMES * 2);
+        let dump = Self {
+            parts,
+            prefixes: Vec::new(),
+            waiting: None,
+        };
+        let read = move || {
+            let input = io::BufReader::with_capacity(1 << 20, input);
+            let mut json = serde_json::Deserializer::from_reader(input);
+            let outcome = json
+                .deserialize_map(Whole { send: &send })
+                .and_then(|()| json.end());
+            if let Err(error) = outcome {
+                // Nobody is listening any more only if the import has failed.
+                drop(send.send(Part::Broken(error.to_string())));
+            }
+        };
+        (dump, read)
+    }
+
+    /// Waits for the prefixes, if they come first.
+    pub(crate) fn read_prefixes(&mut self) {
+        while let Ok(part) = self.parts.recv() {
+            match part {
+                Part::Prefixes(prefixes) => self.prefixes.extend(prefixes),
+                other => {
+                    self.waiting = Some(other);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Source for Dump {
+    fn next(&mut self) -> io::Result<Option<Block>> {
+        let mut items = Vec::new();
+        while items.len() < NAMES {
+            let Some(part) = self.waiting.take().or_else(|| self.parts.recv().ok()) else {
+                break;
+            };
+            match part {
+                Part::Record(item) => items.push(item),
+                Part::Prefixes(prefixes) => self.prefixes.extend(prefixes),
+                Part::Broken(reason) => {
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+                }
+            }
+        }
+        Ok(Some(items)
+            .filter(|items| !items.is_empty())
+            .map(Block::Names))
+    }
+}
+
+struct Whole<'s> {
+    send: &'s SyncSender<Part>,
+}
+
+impl<'de> Visitor<'de> for Whole<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object with `homedPrefixes` and `handleRecords`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(member) = map.next_key::<String>()? {
+            match member.as_str() {
+                "homedPrefixes" => {
+                    let prefixes = map.next_value::<Vec<String>>()?;
+                    send(self.send, Part::Prefixes(prefixes))?;
+                }
+                "handleRecords" => map.next_value_seed(Records { send: self.send })?,
+                other => {
+                    let known = "`homedPrefixes` and `handleRecords`";
+                    let problem = format!("unknown member `{other}`, known are {known}");
+                    return Err(A::Error::custom(problem));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Records<'s> {
+    send: &'s SyncSender<Part>,
+}
+
+impl<'de> DeserializeSeed<'de> for Records<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Records<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object of records by handle")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut line = 0;
+        while let Some(key) = map.next_key::<String>()? {
+            line += 1;
+            // As text first: a record that is none does not spoil the others.
+            let text = map.next_value::<Box<serde_json::value::RawValue>>()?;
+            let given = serde_json::from_str::<DumpRecord>(text.get());
+            let given = match given {
+                Ok(record) => Ok(GivenName {
+                    values: record.values,
+                    ..GivenName::new(record.handle.unwrap_or(key))
+                }),
+                Err(error) => Err(Outcome::bad(
+                    line,
+                    Some(&key),
+                    "bad-json",
+                    error.to_string(),
+                )),
+            };
+            send(self.send, Part::Record(Item { line, given }))?;
+        }
+        Ok(())
+    }
+}
+
+fn send<E: Error>(to: &SyncSender<Part>, part: Part) -> Result<(), E> {
+    to.send(part).map_err(|_| E::custom("nobody is listening"))
+}
+
+struct DumpRecord {
+    handle: Option<String>,
+    values: Vec<GivenValue<'static>>,
+}
+
+impl<'de> Deserialize<'de> for DumpRecord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = DumpRecord;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object with `handle` and `values`")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<DumpRecord, A::Error> {
+                let mut record = DumpRecord {
+                    handle: None,
+                    values: Vec::new(),
+                };
+                while let Some(member) = map.next_key::<String>()? {
+                    match member.as_str() {
+                        "handle" => record.handle = Some(map.next_value()?),
+                        "values" => {
+                            let values = map.next_value::<Vec<GivenValue<'_>>>()?;
+                            record.values = values.into_iter().map(GivenValue::into_owned).collect();
+                        }
+                        // Servers write a response code beside.
+                        _ => drop(map.next_value::<IgnoredAny>()?),
+                    }
+                }
+                Ok(record)
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}

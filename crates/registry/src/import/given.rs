@@ -1,0 +1,158 @@
+//! What a line says.
+
+use std::borrow::Cow;
+
+use handfast_wire::json::GivenValue;
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use crate::record::State;
+use crate::time::parse_rfc3339;
+
+/// A name, as a line of NDJSON gives it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GivenName<'a> {
+    #[serde(borrow)]
+    pub(crate) id: Text<'a>,
+    #[serde(borrow, default)]
+    pub(crate) urls: Vec<Text<'a>>,
+    #[serde(borrow, default)]
+    pub(crate) values: Vec<GivenValue<'a>>,
+    #[serde(default, deserialize_with = "state")]
+    pub(crate) state: Option<State>,
+    #[serde(default, deserialize_with = "optional_time")]
+    pub(crate) created: Option<u64>,
+    #[serde(borrow, default)]
+    pub(crate) withdrawn: Option<GivenTombstone<'a>>,
+    #[serde(borrow, default)]
+    pub(crate) holder: Option<Text<'a>>,
+}
+
+impl<'a> GivenName<'a> {
+    /// A name of which nothing is known.
+    pub(crate) fn new(id: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            id: Text(id.into()),
+            urls: Vec::new(),
+            values: Vec::new(),
+            state: None,
+            created: None,
+            withdrawn: None,
+            holder: None,
+        }
+    }
+}
+
+/// Why a name was withdrawn.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GivenTombstone<'a> {
+    #[serde(borrow)]
+    pub(crate) reason: Text<'a>,
+    #[serde(default, deserialize_with = "optional_time")]
+    pub(crate) date: Option<u64>,
+    #[serde(borrow, default)]
+    pub(crate) successor: Option<Text<'a>>,
+}
+
+/// An authority, as a line of NDJSON gives it.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GivenAuthority {
+    pub(crate) authority: String,
+    #[serde(default)]
+    pub(crate) title: String,
+    #[serde(default)]
+    pub(crate) meaning: String,
+    #[serde(default)]
+    pub(crate) contact: String,
+    #[serde(default)]
+    pub(crate) policy: GivenPolicy,
+    #[serde(default)]
+    pub(crate) grants: Vec<GivenGrant>,
+    #[serde(default)]
+    pub(crate) status: GivenStatus,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) requested_by: Option<String>,
+    /// Whether the authority that its path derives from has no say over it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) independent: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) created: Option<String>,
+}
+
+/// The policy of an authority; what is not said is as usual.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct GivenPolicy {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) case_sensitive: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) erasable: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cordra: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pattern: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) approval: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) default_ttl: Option<u32>,
+}
+
+/// A role of someone.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GivenGrant {
+    pub(crate) to: String,
+    pub(crate) role: String,
+}
+
+/// Where an authority is in its life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum GivenStatus {
+    #[default]
+    Active,
+    Requested,
+    Retired,
+}
+
+/// A text, borrowed from the line where it has no escapes.
+#[derive(Clone, Debug)]
+pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = Cow<'de, str>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a text")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Cow::Borrowed(text))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Cow::Owned(text.to_string()))
+            }
+        }
+        deserializer.deserialize_str(Visitor).map(Text)
+    }
+}
+
+fn state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<State>, D::Error> {
+    let text = Text::deserialize(deserializer)?;
+    State::parse(&text.0)
+        .map(Some)
+        .ok_or_else(|| de::Error::custom("`state` is active, reserved or withdrawn"))
+}
+
+fn optional_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let text = Text::deserialize(deserializer)?;
+    parse_rfc3339(&text.0)
+        .map(Some)
+        .ok_or_else(|| de::Error::custom("a time is written as 2026-11-15T12:00:00Z"))
+}

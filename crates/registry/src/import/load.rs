@@ -1,0 +1,180 @@
+//! Keeping names that are ready: the part of an import that the one writer does.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use handfast_id::RuleBook;
+use handfast_store::{Loading, Place, Snapshot};
+
+use crate::authority::Authority;
+use crate::draft::{Call, Draft};
+use crate::event::Event;
+use crate::import::outcome::{Counts, Done, Outcome};
+use crate::import::ready::{Ready, Stamp};
+use crate::import::take::Taking;
+use crate::principal::Principal;
+use crate::record::Record;
+use crate::refusal::Refusal;
+use crate::reverse;
+use crate::tree;
+use crate::view::View;
+
+/// Names that are kept together, by key, none twice.
+#[derive(Default)]
+pub(crate) struct Chunk {
+    pub(crate) names: Vec<Ready>,
+    /// The authorities that were relied on when they were prepared, and their versions.
+    pub(crate) assumed: HashMap<String, u64>,
+}
+
+/// What became of a chunk.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    pub(crate) counts: Counts,
+    /// Of all lines, or of those that were refused.
+    pub(crate) outcomes: Vec<Outcome>,
+}
+
+impl Loaded {
+    pub(crate) fn add(&mut self, outcome: Outcome, tells_all: bool) {
+        self.counts.add(&outcome.done);
+        if tells_all || matches!(outcome.done, Done::Refused { .. }) {
+            self.outcomes.push(outcome);
+        }
+    }
+}
+
+/// Keeps chunks.
+#[derive(Clone)]
+pub(crate) struct Loader {
+    pub(crate) rules: Arc<RuleBook>,
+    pub(crate) who: Principal,
+    pub(crate) stamp: Stamp,
+    pub(crate) taking: Taking,
+    /// Whether to tell of all lines, and not only of those that were refused.
+    pub(crate) tells_all: bool,
+}
+
+impl Loader {
+    /// Keeps the names of a chunk.
+    pub(crate) fn load(
+        &self,
+        loading: &mut Loading<'_>,
+        chunk: Chunk,
+    ) -> Result<Loaded, Refusal> {
+        let mut loaded = Loaded::default();
+        let is_current = self.is_current(loading, &chunk)?;
+        let mut tree = tree::read(&loading.snapshot())?;
+        reverse::leave_for_later(loading, tree.size() + 1)?;
+        for name in chunk.names {
+            let Ready { key, line, kept } = name;
+            let place = Place::record(key.as_bytes());
+            let is_new = loading.is_behind(&place)?
+                || loading.snapshot().get(&place, |_| ())?.is_none();
+            let mut kept = kept;
+            if is_new && is_current && kept.is_plain {
+                let number = tree.size() + 1;
+                Event::set_number(&mut kept.event, number);
+                let leaf = Event::leaf(&kept.event);
+                tree::append(&mut tree, leaf, loading)?;
+                kept.event.extend_from_slice(&leaf);
+                Record::set_event(&mut kept.record, number);
+                loading.put(&Place::event(number), &kept.event)?;
+                loading.put(&Place::event_of(key.as_bytes(), number), &[])?;
+                loading.put(&place, &kept.record)?;
+                if self.tells_all {
+                    let id = Record::name_in(&kept.record).map(str::to_string);
+                    let done = Done::Created(number);
+                    loaded.outcomes.push(Outcome { line, id, done });
+                }
+                loaded.counts.created += 1;
+                continue;
+            }
+            tree::write(&tree, loading)?;
+            let wanted = prepared(&key, &kept.record)?;
+            let id = wanted.text.clone();
+            let done = self.decide(loading, |draft| draft.take(&key, wanted, self.taking))?;
+            loaded.add(Outcome::of(line, id, done), self.tells_all);
+            tree = tree::read(&loading.snapshot())?;
+        }
+        tree::write(&tree, loading)?;
+        Ok(loaded)
+    }
+
+    /// What would become of a chunk.
+    pub(crate) fn judge(
+        &self,
+        now: &Snapshot<'_>,
+        planned: &HashMap<String, Authority>,
+        chunk: Chunk,
+    ) -> Result<Loaded, Refusal> {
+        let mut loaded = Loaded::default();
+        for name in chunk.names {
+            let wanted = prepared(&name.key, &name.kept.record)?;
+            let id = wanted.text.clone();
+            let view = View::new(now, &self.rules).with_planned(planned);
+            let mut draft = Draft::begin(view, self.call())?;
+            let done = judged(draft.take(&name.key, wanted, self.taking))?;
+            loaded.add(Outcome::of(name.line, id, done), self.tells_all);
+        }
+        Ok(loaded)
+    }
+
+    /// Whether what the names of a chunk were prepared with still holds. Rights are looked at for
+    /// everybody but the operator, who may do everything.
+    fn is_current(&self, loading: &Loading<'_>, chunk: &Chunk) -> Result<bool, Refusal> {
+        let snapshot = loading.snapshot();
+        let view = View::new(&snapshot, &self.rules);
+        for (key, version) in &chunk.assumed {
+            let found = view.authority_by_key(key)?;
+            if found.is_none_or(|found| found.version != *version) {
+                return Ok(false);
+            }
+        }
+        Ok(self.who == Principal::Operator)
+    }
+
+    /// Decides on something as on any other change, and writes it. A refusal leaves nothing; only what
+    /// the disk does not give fails the load.
+    pub(crate) fn decide<T>(
+        &self,
+        loading: &mut Loading<'_>,
+        decide: impl FnOnce(&mut Draft<'_>) -> Result<T, Refusal>,
+    ) -> Result<Result<T, Refusal>, Refusal> {
+        let (done, writes) = {
+            let snapshot = loading.snapshot();
+            let mut draft = Draft::begin(View::new(&snapshot, &self.rules), self.call())?;
+            match judged(decide(&mut draft))? {
+                Ok(done) => (done, draft.into_writes()),
+                Err(refusal) => return Ok(Err(refusal)),
+            }
+        };
+        for write in &writes {
+            loading.apply(write)?;
+        }
+        Ok(Ok(done))
+    }
+
+    pub(crate) fn call(&self) -> Call {
+        Call {
+            actor: self.who.clone(),
+            time: self.stamp.time,
+            node: self.stamp.node,
+            random: self.stamp.random,
+        }
+    }
+}
+
+/// Sets what failed apart from what was refused.
+pub(crate) fn judged<T>(decided: Result<T, Refusal>) -> Result<Result<T, Refusal>, Refusal> {
+    match decided {
+        Err(failure) if failure.is_failure() => Err(failure),
+        decided => Ok(decided),
+    }
+}
+
+fn prepared(key: &str, record: &[u8]) -> Result<Record, Refusal> {
+    Record::from_bytes(record).map_err(|_| Refusal::Corrupt {
+        what: format!("what was prepared for {key}"),
+    })
+}

@@ -1,0 +1,355 @@
+//! Taking names from elsewhere, a few or a hundred million.
+//!
+//! ```text
+//! input ─▶ blocks of lines ─▶ prepared side by side ─▶ sorted by key ─▶ the writer, chunk by chunk
+//! ```
+//!
+//! Lines that come in the order of their keys go straight to the writer. From the first that does not on,
+//! what follows is sorted on disk and written at the end: filling a tree of pages in its order is many
+//! times faster than here and there. What is in the file twice is found on the way, because equal keys
+//! meet.
+//!
+//! A chunk is on disk as a whole or not at all. An import that was cut short is begun again with the same
+//! input: what is there already and equal is not done twice, and is counted as what it was.
+
+mod authority;
+mod batch;
+mod dump;
+mod flow;
+mod given;
+mod load;
+mod outcome;
+mod ready;
+mod source;
+mod table;
+mod take;
+
+use std::io::{self, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sha2::{Digest, Sha256};
+
+pub(crate) use given::GivenAuthority;
+pub use outcome::{Counts, Done, Outcome};
+
+use crate::import::dump::Dump;
+use crate::import::flow::Flow;
+use crate::import::load::Loader;
+use crate::import::ready::{Reading, Stamp};
+use crate::import::source::Lines;
+use crate::import::table::Table;
+use crate::import::take::Taking;
+use crate::job::{Job, JobKind};
+use crate::principal::Principal;
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+
+/// How names are taken from elsewhere.
+///
+/// ```
+/// use handfast_registry::{Import, NewAuthority, Principal, Registry, Report, World};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+/// let registry = Registry::create(folder.path(), world)?;
+/// registry.create_authority(&Principal::Operator, "20.1000", NewAuthority::default())?;
+/// let lines = r#"{"id":"20.1000/a","urls":["https://example.org/a"]}
+/// {"id":"20.1000/b","urls":["javascript:alert(1)"]}"#;
+/// let mut refused = Vec::new();
+/// let imported = registry.import(
+///     &Principal::Operator,
+///     &Import::default(),
+///     lines.as_bytes(),
+///     &mut |report| {
+///         if let Report::Line(outcome) = report {
+///             refused.push(outcome.line);
+///         }
+///     },
+/// )?;
+/// assert_eq!((imported.counts.created, refused), (1, vec![2]));
+/// # Ok::<_, handfast_registry::Refusal>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Import {
+    /// What the input is called.
+    pub source: String,
+    /// What it is; if `None`, what its name or its beginning say.
+    pub format: Option<Format>,
+    /// An authority under which local names are put (`HDL-10`).
+    pub authority: Option<String>,
+    /// Whether names that exist and are different are changed.
+    pub update: bool,
+    /// Whether names that could not be registered here are taken (`HDL-8`).
+    pub migrate: bool,
+    /// Whether nothing is done, but what would be is told.
+    pub dry_run: bool,
+    /// Whether to tell of all lines, and not only of those that were refused.
+    pub tells_all: bool,
+}
+
+/// What an input is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A handle batch file.
+    Batch,
+    /// A table with a header.
+    Csv,
+    /// The JSON dump of a handle server.
+    Dump,
+    /// A line of JSON for each name.
+    Ndjson,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Batch, Self::Csv, Self::Dump, Self::Ndjson];
+
+    /// Its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Batch => "batch",
+            Self::Csv => "csv",
+            Self::Dump => "json",
+            Self::Ndjson => "ndjson",
+        }
+    }
+
+    /// What the name of a file, or the beginning of what is in it, says.
+    ///
+    /// ```
+    /// use handfast_registry::Format;
+    ///
+    /// assert_eq!(Format::guess("names.csv", b""), Format::Csv);
+    /// assert_eq!(Format::guess("-", br#"{"handleRecords": {}}"#), Format::Dump);
+    /// ```
+    #[must_use]
+    pub fn guess(name: &str, beginning: &[u8]) -> Self {
+        let end = name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
+        match end.as_deref() {
+            Some("csv") => return Self::Csv,
+            Some("ndjson" | "jsonl") => return Self::Ndjson,
+            _ => {}
+        }
+        let text = beginning.trim_ascii_start();
+        let squeezed: Vec<u8> = text
+            .iter()
+            .filter(|byte| !byte.is_ascii_whitespace())
+            .take(20)
+            .copied()
+            .collect();
+        if squeezed.starts_with(br#"{"homedPrefixes""#) || squeezed.starts_with(br#"{"handleRecords""#)
+        {
+            return Self::Dump;
+        }
+        if text.starts_with(b"{") {
+            return Self::Ndjson;
+        }
+        let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        let commands: [&[u8]; 8] = [
+            b"AUTHENTICATE",
+            b"CREATE",
+            b"ADD",
+            b"MODIFY",
+            b"REMOVE",
+            b"DELETE",
+            b"HOME",
+            b"SESSIONSETUP",
+        ];
+        if commands.iter().any(|command| word.eq_ignore_ascii_case(command)) {
+            return Self::Batch;
+        }
+        let header = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let mut titles = header.split(|byte| *byte == b',');
+        if titles.any(|title| title.trim_ascii().eq_ignore_ascii_case(b"id")) {
+            return Self::Csv;
+        }
+        Self::Ndjson
+    }
+}
+
+/// What an import tells while it goes on.
+#[derive(Debug)]
+pub enum Report<'a> {
+    /// What became of a line.
+    Line(&'a Outcome),
+    /// How far it has come.
+    Progress {
+        /// How much of the input has been read, in bytes.
+        bytes: u64,
+        /// What came of the lines so far.
+        counts: Counts,
+    },
+}
+
+/// What came of an import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// What came of the lines.
+    pub counts: Counts,
+    /// The job; `None` if nothing was done.
+    pub job: Option<u64>,
+    /// Whether it went on with one that was cut short.
+    pub is_resumed: bool,
+    /// What the input was taken for.
+    pub format: Format,
+}
+
+/// How much of the input is looked at to tell it from others, and what it is.
+const BEGINNING: u64 = 1 << 20;
+
+impl Registry {
+    /// Takes names from elsewhere. Lines that are refused are told of and leave nothing; all others are
+    /// done.
+    pub fn import<R: Read + Send>(
+        &self,
+        who: &Principal,
+        import: &Import,
+        mut input: R,
+        report: &mut dyn FnMut(Report<'_>),
+    ) -> Result<Imported, Refusal> {
+        let unreadable = |source: io::Error| Refusal::Input {
+            what: import.source.clone(),
+            source,
+        };
+        let mut beginning = Vec::new();
+        (&mut input)
+            .take(BEGINNING)
+            .read_to_end(&mut beginning)
+            .map_err(unreadable)?;
+        let guess = || Format::guess(&import.source, &beginning);
+        let format = import.format.unwrap_or_else(guess);
+        let fingerprint = import.fingerprint(format, &beginning);
+        let read = Arc::new(AtomicU64::new(0));
+        let input = Counted {
+            input: Cursor::new(beginning).chain(input),
+            read: Arc::clone(&read),
+        };
+        // What an import that was cut short has left for later is done first.
+        if !import.dry_run {
+            self.finish_reverse()?;
+        }
+        let kind = JobKind::Import {
+            source: import.source.clone(),
+            fingerprint,
+        };
+        let (job, stamp) = self.begin_import(who, import, kind)?;
+        let path = |text: &String| self.read(|view| {
+            let path = view.path(text)?;
+            view.active(&path)?;
+            Ok(path)
+        });
+        let reading = Reading {
+            authority: import.authority.as_ref().map(path).transpose()?,
+            migrate: import.migrate,
+            handles: format == Format::Dump,
+        };
+        let loader = Loader {
+            rules: Arc::clone(&self.rules),
+            who: who.clone(),
+            stamp,
+            taking: Taking {
+                update: import.update,
+                since: job.as_ref().map_or(u64::MAX, |job| job.first_event),
+            },
+            tells_all: import.tells_all,
+        };
+        let is_resumed = job.as_ref().is_some_and(|job| job.first_event < self.next_event());
+        let (job, counts) = if format == Format::Batch {
+            self.import_batch(&loader, job, input, &read, report)?
+        } else {
+            let mut flow = Flow::new(self, loader, reading, import, &read, report);
+            match format {
+                Format::Csv => {
+                    let table = Table::new(input).map_err(|problem| {
+                        Refusal::policy("bad-header", format!("{}: {problem}", import.source))
+                    })?;
+                    flow.run(table)?;
+                }
+                Format::Dump => std::thread::scope(|scope| {
+                    let (mut dump, read) = Dump::new(input);
+                    scope.spawn(read);
+                    dump.read_prefixes();
+                    flow.prefixes(&dump.prefixes)?;
+                    flow.run(dump)
+                })?,
+                Format::Batch | Format::Ndjson => flow.run(Lines::new(input))?,
+            }
+            (job, flow.finish()?)
+        };
+        let number = job.as_ref().map(|job| job.number);
+        if let Some(job) = job {
+            self.finish_reverse()?;
+            self.end_job(Job { counts, ..job })?;
+        }
+        Ok(Imported {
+            counts,
+            job: number,
+            is_resumed,
+            format,
+        })
+    }
+
+    /// A job, unless nothing is to be done, and what its events are stamped with.
+    fn begin_import(
+        &self,
+        who: &Principal,
+        import: &Import,
+        kind: JobKind,
+    ) -> Result<(Option<Job>, Stamp), Refusal> {
+        let (job, actor) = if import.dry_run {
+            (None, [0; 16])
+        } else {
+            let (job, actor) = self.begin_job(who, kind)?;
+            (Some(job), actor)
+        };
+        let mut random = [0; 32];
+        self.random(&mut random);
+        let stamp = Stamp {
+            time: self.now(),
+            actor,
+            node: 1,
+            random,
+        };
+        Ok((job, stamp))
+    }
+
+    fn next_event(&self) -> u64 {
+        let size = self.read(|view| Ok(crate::tree::read(view.now)?.size()));
+        size.unwrap_or(0) + 1
+    }
+}
+
+impl Import {
+    /// Tells the same import of the same input from all others.
+    fn fingerprint(&self, format: Format, beginning: &[u8]) -> [u8; 32] {
+        let options = format!(
+            "{} {:?} {} {}",
+            format.as_str(),
+            self.authority,
+            self.update,
+            self.migrate
+        );
+        let hash = Sha256::new()
+            .chain_update(options)
+            .chain_update([0])
+            .chain_update(beginning);
+        hash.finalize().into()
+    }
+}
+
+/// An input that counts what is read.
+struct Counted<R> {
+    input: R,
+    read: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        let bytes = u64::try_from(count).unwrap_or(0);
+        self.read.fetch_add(bytes, Ordering::Relaxed);
+        Ok(count)
+    }
+}

@@ -1,0 +1,123 @@
+//! What became of each line.
+
+use serde::{Deserialize, Serialize};
+
+use crate::refusal::Refusal;
+
+/// What became of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The line, from 1; in a JSON dump, the number of the record.
+    pub line: u64,
+    /// The name, or the authority, if the line could be read that far.
+    pub id: Option<String>,
+    /// What was done.
+    pub done: Done,
+}
+
+/// What was done with a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// A name, or an authority, was changed by an event.
+    Changed(u64),
+    /// A name, or an authority, was created by an event.
+    Created(u64),
+    /// Nothing: what the line says is unheard of, or not to be.
+    Refused {
+        /// A stable code.
+        code: String,
+        /// Why, and what would help.
+        reason: String,
+    },
+    /// Nothing: all that the line says is so already.
+    Unchanged,
+}
+
+impl Done {
+    /// In a word.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Changed(_) => "changed",
+            Self::Created(_) => "created",
+            Self::Refused { .. } => "refused",
+            Self::Unchanged => "unchanged",
+        }
+    }
+
+    /// The event that did it.
+    #[must_use]
+    pub fn event(&self) -> Option<u64> {
+        match self {
+            Self::Changed(event) | Self::Created(event) => Some(*event),
+            Self::Refused { .. } | Self::Unchanged => None,
+        }
+    }
+}
+
+impl Outcome {
+    pub(crate) fn of(line: u64, id: String, done: Result<Done, Refusal>) -> Self {
+        match done {
+            Ok(done) => Self {
+                line,
+                id: Some(id),
+                done,
+            },
+            Err(refusal) => Self::refused(line, Some(&id), &refusal),
+        }
+    }
+
+    pub(crate) fn refused(line: u64, id: Option<&str>, refusal: &Refusal) -> Self {
+        let hint = refusal.hint().map(|hint| format!("; {hint}"));
+        Self {
+            line,
+            id: id.map(str::to_string),
+            done: Done::Refused {
+                code: refusal.code().to_string(),
+                reason: format!("{refusal}{}", hint.unwrap_or_default()),
+            },
+        }
+    }
+
+    pub(crate) fn bad(line: u64, id: Option<&str>, code: &str, reason: String) -> Self {
+        Self {
+            line,
+            id: id.map(str::to_string),
+            done: Done::Refused {
+                code: code.to_string(),
+                reason,
+            },
+        }
+    }
+}
+
+/// How many lines came to what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Names and authorities that were created.
+    pub created: u64,
+    /// Names and authorities that were changed.
+    pub changed: u64,
+    /// Lines that say what is so already.
+    pub unchanged: u64,
+    /// Lines that were refused.
+    pub refused: u64,
+}
+
+impl Counts {
+    pub(crate) fn add(&mut self, done: &Done) {
+        let count = match done {
+            Done::Changed(_) => &mut self.changed,
+            Done::Created(_) => &mut self.created,
+            Done::Refused { .. } => &mut self.refused,
+            Done::Unchanged => &mut self.unchanged,
+        };
+        *count += 1;
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.created + self.changed + self.unchanged + self.refused
+    }
+}

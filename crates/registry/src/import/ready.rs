@@ -1,0 +1,283 @@
+//! From what a line says to what would be kept of it.
+//!
+//! This is most of the work of an import, and needs nothing but the rules: it is done side by side,
+//! before the one writer decides.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use handfast_id::{Handle, Identifier};
+use handfast_wire::{Permissions, Ttl, Value, type_matches};
+use sha2::{Digest, Sha256};
+
+use crate::authority::Authority;
+use crate::draft::{commitments, name_subject};
+use crate::event::{Action, Event};
+use crate::import::given::GivenName;
+use crate::names::{check_name, registered_text};
+use crate::path::AuthorityPath;
+use crate::principal::Principal;
+use crate::record::{Record, State, Tombstone};
+use crate::refusal::Refusal;
+use crate::values;
+use crate::view::View;
+
+/// What is the same for all names that are prepared together.
+#[derive(Clone)]
+pub(crate) struct Stamp {
+    /// Milliseconds since 1970.
+    pub(crate) time: u64,
+    pub(crate) actor: [u8; 16],
+    pub(crate) node: u32,
+    pub(crate) random: [u8; 32],
+}
+
+/// How names are read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reading {
+    /// What local names are put under (`HDL-10`).
+    pub(crate) authority: Option<AuthorityPath>,
+    /// Whether names that could not be registered here are taken (`HDL-8`).
+    pub(crate) migrate: bool,
+    /// Whether names are handles and nothing else, as in files of handle servers.
+    pub(crate) handles: bool,
+}
+
+/// A name that is ready to be kept.
+pub(crate) struct Ready {
+    pub(crate) key: String,
+    pub(crate) line: u64,
+    pub(crate) kept: Kept,
+}
+
+/// The bytes of a new name: all that can be known before its event has a number.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// Whether one event makes it what it is to be; if not the draft sees to it.
+    pub(crate) is_plain: bool,
+    pub(crate) record: Vec<u8>,
+    pub(crate) event: Vec<u8>,
+}
+
+impl Kept {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(5 + self.record.len() + self.event.len());
+        bytes.push(u8::from(self.is_plain));
+        let length = u32::try_from(self.record.len()).unwrap_or(u32::MAX);
+        bytes.extend_from_slice(&length.to_be_bytes());
+        bytes.extend_from_slice(&self.record);
+        bytes.extend_from_slice(&self.event);
+        bytes
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (is_plain, rest) = bytes.split_first()?;
+        let (length, rest) = rest.split_first_chunk()?;
+        let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
+        let (record, event) = rest.split_at_checked(length)?;
+        Some(Self {
+            is_plain: *is_plain == 1,
+            record: record.to_vec(),
+            event: event.to_vec(),
+        })
+    }
+}
+
+/// Prepares names.
+pub(crate) struct Preparing<'v> {
+    view: &'v View<'v>,
+    reading: &'v Reading,
+    stamp: &'v Stamp,
+    authorities: HashMap<String, Rc<Authority>>,
+}
+
+impl<'v> Preparing<'v> {
+    pub(crate) fn new(view: &'v View<'v>, reading: &'v Reading, stamp: &'v Stamp) -> Self {
+        Self {
+            view,
+            reading,
+            stamp,
+            authorities: HashMap::new(),
+        }
+    }
+
+    /// The authorities that were relied on, and their versions.
+    pub(crate) fn assumed(&self) -> impl Iterator<Item = (&str, u64)> {
+        let authorities = self.authorities.iter();
+        authorities.map(|(key, authority)| (key.as_str(), authority.version))
+    }
+
+    pub(crate) fn ready(&mut self, line: u64, given: &GivenName<'_>) -> Result<Ready, Refusal> {
+        let whole;
+        let id = match &self.reading.authority {
+            Some(path) => {
+                whole = path.name(&given.id.0);
+                &whole
+            }
+            None => &*given.id.0,
+        };
+        let identifier = self.identify(id)?;
+        let path = AuthorityPath::of(&identifier, self.view);
+        let authority = self.authority(&path)?;
+        let key = identifier.key(self.view).as_str().to_string();
+        let is_prefix = key.starts_with("hdl:0.NA/");
+        if !is_prefix {
+            check_name(&identifier, &authority, self.view)?;
+        }
+        let mut record = self.record(&identifier, given, &authority)?;
+        record.version = 1;
+        record.seed = self.random(line, b"seed");
+        let is_plain = record.state != State::Withdrawn && record.holder.is_none() && !is_prefix;
+        let event = self.event(&key, line, &mut record, &authority);
+        Ok(Ready {
+            key,
+            line,
+            kept: Kept {
+                is_plain,
+                record: record.to_bytes(),
+                event: event.to_bytes(),
+            },
+        })
+    }
+
+    /// Machines mean what they write: nothing is trimmed.
+    fn identify<'t>(&self, id: &'t str) -> Result<Identifier<'t>, Refusal> {
+        let refused = |source| Refusal::Identifier {
+            text: id.to_string(),
+            source,
+        };
+        let strict = if self.reading.handles || id.trim() != id {
+            Handle::parse(id).map(Identifier::Handle).map_err(refused)
+        } else {
+            self.view.identify(id)
+        };
+        match strict {
+            Err(refusal) if self.reading.migrate => Handle::from_stored(id)
+                .map(Identifier::Handle)
+                .map_err(|_| refusal),
+            strict => strict,
+        }
+    }
+
+    fn authority(&mut self, path: &AuthorityPath) -> Result<Rc<Authority>, Refusal> {
+        if let Some(authority) = self.authorities.get(path.key()) {
+            return Ok(Rc::clone(authority));
+        }
+        let authority = Rc::new(self.view.active(path)?);
+        let kept = Rc::clone(&authority);
+        self.authorities.insert(path.key().to_string(), kept);
+        Ok(authority)
+    }
+
+    fn record(
+        &self,
+        identifier: &Identifier<'_>,
+        given: &GivenName<'_>,
+        authority: &Authority,
+    ) -> Result<Record, Refusal> {
+        let state = given.state.unwrap_or(State::Active);
+        let tombstone = match (&given.withdrawn, state) {
+            (Some(given), State::Withdrawn) => Some(Tombstone {
+                reason: given.reason.0.to_string(),
+                date: given.date.unwrap_or(self.stamp.time),
+                successor: given.successor.as_ref().map(|text| text.0.to_string()),
+            }),
+            (None, State::Withdrawn) => {
+                let problem = "a withdrawn name needs `withdrawn` with a `reason`";
+                return Err(Refusal::policy("bad-reason", problem));
+            }
+            (Some(_), _) => {
+                let problem = "`withdrawn` is for names whose `state` is withdrawn";
+                return Err(Refusal::policy("bad-state", problem));
+            }
+            (None, _) => None,
+        };
+        let holder = match &given.holder {
+            Some(text) => Some(
+                Principal::parse(&text.0)
+                    .map_err(|error| Refusal::policy("bad-holder", error.to_string()))?,
+            ),
+            None => None,
+        };
+        let values = self.values(given, authority.policy.default_ttl)?;
+        Ok(Record {
+            holder,
+            tombstone,
+            values: values.into_iter().map(Value::into_owned).collect(),
+            modified: self.stamp.time,
+            ..Record::new(
+                registered_text(identifier, self.view),
+                authority.path.key(),
+                state,
+                given.created.unwrap_or(self.stamp.time),
+            )
+        })
+    }
+
+    /// URLs that stand among the values already are not added again: an export has both.
+    fn values<'g>(&self, given: &'g GivenName<'_>, ttl: u32) -> Result<Vec<Value<'g>>, Refusal> {
+        let mut values = Vec::with_capacity(given.values.len() + given.urls.len());
+        for value in &given.values {
+            let is_secret = type_matches(&value.value_type, "HS_SECKEY");
+            let usual = if is_secret {
+                Permissions::SECRET
+            } else {
+                Permissions::DEFAULT
+            };
+            values.push(Value {
+                timestamp: value.timestamp.unwrap_or(0),
+                permissions: value.permissions.unwrap_or(usual),
+                ttl: value.ttl.unwrap_or(Ttl::Relative(ttl)),
+                references: value.references.clone(),
+                ..Value::new(value.index, &value.value_type, &value.data)
+            });
+        }
+        let urls = given.urls.iter().map(|url| &*url.0);
+        let is_new = |url: &&str| {
+            let mut others = given.values.iter();
+            !others.any(|value| {
+                value.value_type.eq_ignore_ascii_case("URL") && *value.data == *url.as_bytes()
+            })
+        };
+        let values = values::urls(urls.filter(is_new), values, ttl);
+        let seconds = u32::try_from(self.stamp.time / 1_000).unwrap_or(u32::MAX);
+        values::settle(&[], values, seconds)
+    }
+
+    fn event(
+        &self,
+        key: &str,
+        line: u64,
+        record: &mut Record,
+        authority: &Authority,
+    ) -> Event {
+        let persistence = authority.policy.persistence;
+        let subject = name_subject(key, None, record, persistence, || {
+            self.random(line, b"salt")
+        });
+        let action = if record.state == State::Reserved {
+            Action::Reserve
+        } else {
+            Action::Create
+        };
+        Event {
+            action,
+            number: 0,
+            time: self.stamp.time,
+            actor: self.stamp.actor,
+            node: self.stamp.node,
+            subject,
+            authority: record.authority.clone(),
+            version: 1,
+            commitments: commitments(record),
+        }
+    }
+
+    fn random(&self, line: u64, purpose: &[u8]) -> [u8; 32] {
+        let hash = Sha256::new()
+            .chain_update(self.stamp.random)
+            .chain_update(line.to_be_bytes())
+            .chain_update(purpose);
+        hash.finalize().into()
+    }
+}

@@ -1,0 +1,173 @@
+//! Where lines come from: blocks of them, each enough work for a while.
+
+use std::io::{self, Read};
+
+use memchr::{memchr_iter, memrchr};
+
+use crate::import::given::GivenName;
+use crate::import::outcome::Outcome;
+
+/// How much text a block has.
+const BLOCK: usize = 1 << 20;
+/// The longest line. The values of a name have at most 260,000 bytes, each of which JSON may need six for.
+const LONGEST: usize = 4 << 20;
+
+/// Lines that are prepared together.
+pub(crate) enum Block {
+    /// Lines of NDJSON, not looked at yet.
+    Lines {
+        /// The number of the first.
+        first: u64,
+        /// Whole lines.
+        text: Vec<u8>,
+    },
+    /// Names that the reader of their format has read.
+    Names(Vec<Item>),
+}
+
+/// A name, or why there is none.
+pub(crate) struct Item {
+    pub(crate) line: u64,
+    pub(crate) given: Result<GivenName<'static>, Outcome>,
+}
+
+/// Gives one block after the other.
+pub(crate) trait Source {
+    fn next(&mut self) -> io::Result<Option<Block>>;
+}
+
+/// NDJSON: blocks of whole lines, however long the input is.
+pub(crate) struct Lines<R> {
+    input: R,
+    line: u64,
+    /// What has been read and not given.
+    rest: Vec<u8>,
+    is_at_end: bool,
+}
+
+impl<R: Read> Lines<R> {
+    pub(crate) fn new(input: R) -> Self {
+        Self {
+            input,
+            line: 1,
+            rest: Vec::new(),
+            is_at_end: false,
+        }
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        let mut more = (&mut self.input).take(u64::try_from(BLOCK).unwrap_or(u64::MAX));
+        let read = more.read_to_end(&mut self.rest)?;
+        self.is_at_end = read == 0;
+        Ok(())
+    }
+
+    /// Leaves out the rest of a line that is too long.
+    fn skip_line(&mut self) -> io::Result<Item> {
+        let line = self.line;
+        loop {
+            let end = memchr_iter(b'\n', &self.rest).next();
+            match end {
+                Some(end) => {
+                    self.rest.drain(..=end);
+                    break;
+                }
+                None if self.is_at_end => {
+                    self.rest.clear();
+                    break;
+                }
+                None => {
+                    self.rest.clear();
+                    self.fill()?;
+                }
+            }
+        }
+        self.line += 1;
+        let reason = format!("the line is longer than {LONGEST} bytes");
+        Ok(Item {
+            line,
+            given: Err(Outcome::bad(line, None, "too-long", reason)),
+        })
+    }
+}
+
+impl<R: Read> Source for Lines<R> {
+    fn next(&mut self) -> io::Result<Option<Block>> {
+        loop {
+            if !self.is_at_end && self.rest.len() < BLOCK {
+                self.fill()?;
+            }
+            let end = match memrchr(b'\n', &self.rest) {
+                Some(end) => end + 1,
+                // The last line need not end in LF.
+                None if self.is_at_end => self.rest.len(),
+                None if self.rest.len() > LONGEST => {
+                    return Ok(Some(Block::Names(vec![self.skip_line()?])));
+                }
+                None => {
+                    self.fill()?;
+                    continue;
+                }
+            };
+            if end == 0 {
+                return Ok(None);
+            }
+            let carried = self.rest.split_off(end);
+            let text = std::mem::replace(&mut self.rest, carried);
+            let first = self.line;
+            let lines = u64::try_from(memchr_iter(b'\n', &text).count()).unwrap_or(u64::MAX);
+            self.line = first.saturating_add(lines);
+            return Ok(Some(Block::Lines { first, text }));
+        }
+    }
+}
+
+/// How many names a block of a format that is read one by one has.
+pub(crate) const NAMES: usize = 5_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(input: &[u8]) -> Vec<(u64, usize)> {
+        let mut lines = Lines::new(input);
+        let mut found = Vec::new();
+        while let Some(block) = lines.next().unwrap() {
+            match block {
+                Block::Lines { first, text } => {
+                    let parts = text.split(|byte| *byte == b'\n');
+                    let numbered = (first..).zip(parts);
+                    found.extend(
+                        numbered
+                            .filter(|(_, text)| !text.is_empty())
+                            .map(|(n, t)| (n, t.len())),
+                    );
+                }
+                Block::Names(items) => {
+                    found.extend(items.iter().map(|item| (item.line, usize::MAX)));
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn lines_keep_their_numbers_across_blocks() {
+        assert_eq!(lines(b""), []);
+        assert_eq!(lines(b"a\n\nbc"), [(1, 1), (3, 2)]);
+        let long = vec![b'x'; 300_000];
+        let many: Vec<u8> = std::iter::repeat_n([&long[..], b"\n"].concat(), 20)
+            .flatten()
+            .collect();
+        let expected: Vec<_> = (1..=20).map(|line| (line, 300_000)).collect();
+        assert_eq!(lines(&many), expected);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_named_and_the_rest_goes_on() {
+        let mut input = b"first\n".to_vec();
+        input.extend(vec![b'x'; LONGEST + 2 * BLOCK]);
+        input.extend(b"\nlast");
+        assert_eq!(lines(&input), [(1, 5), (2, usize::MAX), (3, 4)]);
+    }
+}

@@ -1,0 +1,177 @@
+//! CSV with a header: `id`, `url`, `url2` …, `state`, and `TYPE:INDEX` for other values.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
+
+use csv::{Reader, StringRecord};
+use handfast_wire::json::GivenValue;
+
+use crate::import::given::{GivenName, GivenTombstone, Text};
+use crate::import::outcome::Outcome;
+use crate::import::source::{Block, Item, NAMES, Source};
+use crate::record::State;
+
+/// What stands in a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Column {
+    Id,
+    Reason,
+    State,
+    Successor,
+    Url,
+    Value { value_type: String, index: u32 },
+}
+
+impl Column {
+    pub(crate) fn parse(title: &str) -> Result<Self, String> {
+        let title = title.trim();
+        let lower = title.to_ascii_lowercase();
+        match lower.as_str() {
+            "id" => return Ok(Self::Id),
+            "state" => return Ok(Self::State),
+            "reason" => return Ok(Self::Reason),
+            "successor" => return Ok(Self::Successor),
+            _ => {}
+        }
+        if let Some(number) = lower.strip_prefix("url")
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            return Ok(Self::Url);
+        }
+        let value = title.rsplit_once(':').and_then(|(value_type, index)| {
+            let index = index.parse().ok().filter(|index| *index > 0)?;
+            let value_type = Some(value_type).filter(|text| !text.is_empty())?.to_string();
+            Some(Self::Value { value_type, index })
+        });
+        value.ok_or_else(|| {
+            format!(
+                "column `{title}` is none of id, url, url2 …, state, reason, successor, TYPE:INDEX (such as EMAIL:5)"
+            )
+        })
+    }
+}
+
+/// Names from a table.
+pub(crate) struct Table<R> {
+    reader: Reader<R>,
+    columns: Vec<Column>,
+}
+
+impl<R: Read> Table<R> {
+    /// Reads the header.
+    pub(crate) fn new(input: R) -> Result<Self, String> {
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
+        let header = reader.headers().map_err(|error| error.to_string())?;
+        // Spreadsheets put a mark in front of the first title.
+        let titles = header.iter().map(|title| title.trim_start_matches('\u{FEFF}'));
+        let columns = titles.map(Column::parse).collect::<Result<Vec<_>, _>>()?;
+        if columns.iter().filter(|column| **column == Column::Id).count() != 1 {
+            return Err("the first line must name the columns, one of them `id`".into());
+        }
+        Ok(Self { reader, columns })
+    }
+
+    fn read(&self, row: &StringRecord) -> Result<GivenName<'static>, String> {
+        if row.len() > self.columns.len() {
+            let (found, known) = (row.len(), self.columns.len());
+            return Err(format!("{found} fields, but the header names {known} columns"));
+        }
+        let mut given = GivenName::new("");
+        let mut tombstone = GivenTombstone {
+            reason: Text(Cow::Borrowed("")),
+            date: None,
+            successor: None,
+        };
+        let owned = |text: &str| Text(Cow::Owned(text.to_string()));
+        for (column, field) in self.columns.iter().zip(row) {
+            match column {
+                Column::Id => given.id = owned(field),
+                // An empty field is a value that is not there.
+                _ if field.is_empty() => {}
+                Column::Url => given.urls.push(owned(field)),
+                Column::State => {
+                    let state = State::parse(field);
+                    let state = state.ok_or("`state` is active, reserved or withdrawn")?;
+                    given.state = Some(state);
+                }
+                Column::Reason => tombstone.reason = owned(field),
+                Column::Successor => tombstone.successor = Some(owned(field)),
+                Column::Value { value_type, index } => given.values.push(GivenValue {
+                    index: *index,
+                    value_type: Cow::Owned(value_type.clone()),
+                    data: Cow::Owned(field.as_bytes().to_vec()),
+                    permissions: None,
+                    ttl: None,
+                    timestamp: None,
+                    references: Vec::new(),
+                }),
+            }
+        }
+        if given.state == Some(State::Withdrawn) {
+            given.withdrawn = Some(tombstone);
+        }
+        Ok(given)
+    }
+}
+
+impl<R: Read> Source for Table<R> {
+    fn next(&mut self) -> io::Result<Option<Block>> {
+        let mut items = Vec::new();
+        let mut row = StringRecord::new();
+        while items.len() < NAMES {
+            let read = self.reader.read_record(&mut row);
+            let line = row.position().map_or(0, csv::Position::line);
+            let given = match read {
+                Ok(false) => break,
+                Ok(true) => self
+                    .read(&row)
+                    .map_err(|reason| Outcome::bad(line, row.get(0), "bad-row", reason)),
+                Err(error) => match error.into_kind() {
+                    csv::ErrorKind::Io(error) => return Err(error),
+                    csv::ErrorKind::Utf8 { .. } => {
+                        let reason = "the line is not UTF-8".to_string();
+                        Err(Outcome::bad(line, None, "not-utf8", reason))
+                    }
+                    _ => Err(Outcome::bad(line, None, "bad-row", "no row".into())),
+                },
+            };
+            items.push(Item { line, given });
+        }
+        Ok(Some(items)
+            .filter(|items| !items.is_empty())
+            .map(Block::Names))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_told_by_their_titles() {
+        assert_eq!(Column::parse("ID"), Ok(Column::Id));
+        assert_eq!(Column::parse("url2"), Ok(Column::Url));
+        let email = Column::Value {
+            value_type: "EMAIL".into(),
+            index: 5,
+        };
+        assert_eq!(Column::parse("EMAIL:5"), Ok(email));
+        assert!(Column::parse("EMAIL").is_err());
+        assert!(Column::parse("EMAIL:0").is_err());
+    }
+
+    #[test]
+    fn rows_keep_the_number_of_their_line() {
+        let text = "id,url,EMAIL:5\n20.1/a,https://x,\"a\nb\"\n20.1/b,,\n20.1/c,1,2,3\n";
+        let mut table = Table::new(text.as_bytes()).unwrap();
+        let Some(Block::Names(items)) = table.next().unwrap() else {
+            panic!("a block");
+        };
+        let lines: Vec<_> = items.iter().map(|item| item.line).collect();
+        assert_eq!(lines, [2, 4, 5]);
+        assert_eq!(items[0].given.as_ref().unwrap().values[0].data.as_ref(), b"a\nb");
+        assert!(items[1].given.as_ref().unwrap().values.is_empty());
+        assert!(items[2].given.is_err());
+        assert!(Table::new(&b"name,url\n"[..]).is_err());
+    }
+}

@@ -1,0 +1,207 @@
+//! What becomes of a name that is given, against what is kept.
+
+use handfast_wire::{AdminPermissions, Value};
+
+use crate::admin::touches_admins;
+use crate::authority::{Authority, Persistence, Role};
+use crate::draft::Draft;
+use crate::event::Action;
+use crate::import::outcome::Done;
+use crate::name::Name;
+use crate::record::{Record, State};
+use crate::refusal::Refusal;
+
+/// How a name that exists is met.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taking {
+    /// Whether one that is different is changed.
+    pub(crate) update: bool,
+    /// The first event that is of this import: what an import that was cut short has done is its own.
+    pub(crate) since: u64,
+}
+
+impl Draft<'_> {
+    /// Makes a name what it is to be.
+    pub(crate) fn take(
+        &mut self,
+        key: &str,
+        wanted: Record,
+        taking: Taking,
+    ) -> Result<Done, Refusal> {
+        let corrupt = || Refusal::Corrupt {
+            what: format!("authority {}", wanted.authority),
+        };
+        let authority = self
+            .authority_by_key(&wanted.authority)?
+            .ok_or_else(corrupt)?;
+        let Some(old) = self.record(key)? else {
+            return self.take_new(key, wanted, &authority);
+        };
+        if is_same(&old, &wanted) {
+            return Ok(if old.first_event >= taking.since {
+                Done::Created(old.first_event)
+            } else if old.last_event >= taking.since {
+                Done::Changed(old.last_event)
+            } else {
+                Done::Unchanged
+            });
+        }
+        let mut name = Name {
+            key: key.to_string(),
+            record: old,
+            authority,
+        };
+        // The record of a prefix came with its authority, and is empty until something is put there.
+        let is_empty = name.is_prefix() && name.record.values.is_empty();
+        if !taking.update && !is_empty {
+            return Err(Refusal::Differs {
+                id: wanted.text,
+                event: name.record.last_event,
+            });
+        }
+        if is_empty {
+            name.record.created = wanted.created;
+        }
+        self.take_changed(name, wanted)
+    }
+
+    /// As creating it would, but that a withdrawn one is created and withdrawn.
+    fn take_new(
+        &mut self,
+        key: &str,
+        mut wanted: Record,
+        authority: &Authority,
+    ) -> Result<Done, Refusal> {
+        let path = &authority.path;
+        self.active(path)?;
+        let role = self.role(self.who(), path)?;
+        if !self.prefix_grants(self.who(), path, AdminPermissions::ADD_HANDLE)? {
+            let needs = if touches_admins(&[], &wanted.values) {
+                Role::Lead
+            } else {
+                Role::Write
+            };
+            self.need(self.who(), needs, path)?;
+        }
+        if key.starts_with("hdl:0.NA/") {
+            return Err(crate::name::prefix_record());
+        }
+        if let Some(holder) = wanted.holder.clone() {
+            self.need(self.who(), Role::Admin, path)?;
+            self.ensure_account(&holder)?;
+        }
+        let tombstone = wanted.tombstone.take();
+        if authority.policy.approval && role < Some(Role::Lead) {
+            wanted.state = State::Reserved;
+        } else if wanted.state == State::Withdrawn {
+            wanted.state = State::Active;
+        }
+        let action = if wanted.state == State::Reserved {
+            Action::Reserve
+        } else {
+            Action::Create
+        };
+        let persistence = authority.policy.persistence;
+        let event = self.keep_record(key, None, wanted, action, persistence);
+        if let Some(tombstone) = tombstone {
+            let record = self.record(key)?;
+            let record = record.ok_or_else(|| Refusal::NotFound(key.to_string()))?;
+            let mut name = Name {
+                key: key.to_string(),
+                record: record.clone(),
+                authority: authority.clone(),
+            };
+            let action = name.withdraw(self, tombstone)?;
+            self.keep_name(&record, name, action);
+        }
+        Ok(Done::Created(event))
+    }
+
+    fn take_changed(&mut self, mut name: Name, wanted: Record) -> Result<Done, Refusal> {
+        let mut event = None;
+        let mut old = name.record.clone();
+        let mut keep = |draft: &mut Self, name: &mut Name, action: Action| {
+            let changed = Name {
+                key: name.key.clone(),
+                record: name.record.clone(),
+                authority: name.authority.clone(),
+            };
+            event = Some(draft.keep_name(&old, changed, action));
+            if let Some(record) = draft.record(&name.key)? {
+                name.record = record;
+            }
+            old = name.record.clone();
+            Ok::<_, Refusal>(())
+        };
+        // A withdrawn name is restored before anything else can become of it.
+        if name.record.state == State::Withdrawn && !is_same(&name.record, &wanted) {
+            let action = name.restore(self)?;
+            keep(self, &mut name, action)?;
+        }
+        let values = with_secrets(&name.record, wanted.values);
+        if is_different(&name.record.values, &values) {
+            let action = name.edit(self, values)?;
+            keep(self, &mut name, action)?;
+        }
+        if wanted.holder.is_some() && wanted.holder != name.record.holder {
+            let action = name.transfer(self, wanted.holder)?;
+            keep(self, &mut name, action)?;
+        }
+        if wanted.state == State::Reserved && name.record.state != State::Reserved {
+            let problem = "what the public has seen cannot be reserved again";
+            return Err(Refusal::policy("bad-state", problem));
+        }
+        if wanted.state != State::Reserved && name.record.state == State::Reserved {
+            let action = name.activate(self)?;
+            keep(self, &mut name, action)?;
+        }
+        if let Some(tombstone) = wanted.tombstone {
+            let action = name.withdraw(self, tombstone)?;
+            keep(self, &mut name, action)?;
+        }
+        Ok(event.map_or(Done::Unchanged, Done::Changed))
+    }
+}
+
+/// Whether all that a line says is so.
+pub(crate) fn is_same(old: &Record, wanted: &Record) -> bool {
+    let is_same_tombstone = match (&old.tombstone, &wanted.tombstone) {
+        (Some(old), Some(wanted)) => {
+            old.reason == wanted.reason && old.successor == wanted.successor
+        }
+        (None, None) => true,
+        _ => false,
+    };
+    let is_same_holder = wanted.holder.is_none() || wanted.holder == old.holder;
+    let is_said = |value: &Value<'_>| {
+        let mut said = wanted.values.iter();
+        value.is_secret() || said.any(|said| said.index == value.index)
+    };
+    old.state == wanted.state
+        && is_same_tombstone
+        && is_same_holder
+        && old.values.iter().all(is_said)
+        && wanted.values.iter().all(|value| {
+            let mut old = old.values.iter();
+            old.any(|old| value.is_unchanged_from(old))
+        })
+}
+
+/// Exports leave secrets out, so that a line says nothing of them means nothing: they stay.
+fn with_secrets(old: &Record, mut wanted: Vec<Value<'static>>) -> Vec<Value<'static>> {
+    for value in old.values.iter().filter(|value| value.is_secret()) {
+        if wanted.iter().all(|wanted| wanted.index != value.index) {
+            wanted.push(value.clone());
+        }
+    }
+    wanted.sort_by_key(|value| value.index);
+    wanted
+}
+
+fn is_different(old: &[Value<'_>], new: &[Value<'_>]) -> bool {
+    old.len() != new.len()
+        || new
+            .iter()
+            .zip(old)
+            .any(|(new, old)| !new.is_unchanged_from(old))
+}

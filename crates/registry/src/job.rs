@@ -1,0 +1,199 @@
+//! Long work: imports and bulk changes.
+//!
+//! A job is kept while it runs, so that one that was cut short can be gone on with, and afterwards, so
+//! that it can be looked up and undone.
+
+use std::ops::ControlFlow;
+
+use handfast_store::{Place, Table, Write};
+use serde::{Deserialize, Serialize};
+
+use crate::draft::Draft;
+use crate::import::Counts;
+use crate::principal::Principal;
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+
+/// Long work, under way or done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// Its number.
+    pub number: u64,
+    /// What it does.
+    pub kind: JobKind,
+    /// Who asked for it.
+    pub who: Principal,
+    /// When, in milliseconds since 1970.
+    pub started: u64,
+    /// When it was done; `None` if it was cut short, or is under way.
+    pub ended: Option<u64>,
+    /// The events there were before it, and one.
+    pub first_event: u64,
+    /// The events that are its own: from and to.
+    pub events: Vec<(u64, u64)>,
+    /// How far it has come: lines, or names looked at.
+    pub done: u64,
+    /// The key of the last name looked at.
+    pub cursor: Option<String>,
+    /// What came of it.
+    pub counts: Counts,
+}
+
+/// What a job does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum JobKind {
+    /// Takes names from a file.
+    Import {
+        /// The file.
+        source: String,
+        /// What tells it from others.
+        fingerprint: [u8; 32],
+    },
+    /// Replaces the beginning of URLs.
+    ReplaceUrl {
+        /// Whose names, with all below.
+        authority: String,
+        /// What URLs begin with.
+        from: String,
+        /// What they are to begin with.
+        to: String,
+        /// Whether only the host is meant.
+        is_host: bool,
+    },
+    /// Sets the TTL of values.
+    SetTtl {
+        /// Whose names, with all below.
+        authority: String,
+        /// The type of the values; all of them if `None`.
+        value_type: Option<String>,
+        /// The TTL, in seconds.
+        seconds: u32,
+    },
+    /// Undoes another job.
+    Undo {
+        /// Which.
+        job: u64,
+    },
+    /// Withdraws names.
+    Withdraw {
+        /// The names.
+        ids: Vec<String>,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl JobKind {
+    /// In a word.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Import { .. } => "import",
+            Self::ReplaceUrl { .. } => "replace-url",
+            Self::SetTtl { .. } => "set-ttl",
+            Self::Undo { .. } => "undo",
+            Self::Withdraw { .. } => "withdraw",
+        }
+    }
+}
+
+impl Job {
+    /// Counts events from a number up to, but not including, another among its own.
+    pub(crate) fn add_events(&mut self, from: u64, to: u64) {
+        if from == to {
+            return;
+        }
+        match self.events.last_mut() {
+            Some((_, last)) if *last + 1 == from => *last = to - 1,
+            _ => self.events.push((from, to - 1)),
+        }
+    }
+
+    pub(crate) fn to_write(&self) -> Result<Write, Refusal> {
+        let corrupt = |_| Refusal::Corrupt {
+            what: format!("job {}", self.number),
+        };
+        let bytes = postcard::to_stdvec(self).map_err(corrupt)?;
+        Ok(Write::Put(place(self.number), bytes))
+    }
+}
+
+fn place(number: u64) -> Place<'static> {
+    Place::numbered(Table::Jobs, number)
+}
+
+impl Registry {
+    /// All jobs, oldest first.
+    pub fn jobs(&self) -> Result<Vec<Job>, Refusal> {
+        self.read(|view| {
+            let mut jobs = Vec::new();
+            let from = Place::numbered(Table::Jobs, 0);
+            view.now.scan(&from, &mut |place, bytes| {
+                jobs.push((place.number(), postcard::from_bytes(bytes).ok()));
+                ControlFlow::Continue(())
+            })?;
+            let read = jobs.into_iter().map(|(number, job)| {
+                job.ok_or_else(|| Refusal::Corrupt {
+                    what: format!("job {}", number.unwrap_or_default()),
+                })
+            });
+            read.collect()
+        })
+    }
+
+    /// A job.
+    pub fn job(&self, number: u64) -> Result<Job, Refusal> {
+        let jobs = self.jobs()?;
+        let found = jobs.into_iter().find(|job| job.number == number);
+        found.ok_or_else(|| Refusal::policy("no-job", format!("there is no job {number}")))
+    }
+
+    /// Begins a job, or goes on with the same one that was cut short; also gives the opaque id of whoever
+    /// acts.
+    pub(crate) fn begin_job(
+        &self,
+        who: &Principal,
+        kind: JobKind,
+    ) -> Result<(Job, [u8; 16]), Refusal> {
+        let unfinished = self.jobs()?.into_iter().rev().find(|job| {
+            job.ended.is_none() && job.kind == kind && job.who == *who
+        });
+        self.change(who, move |draft| {
+            let actor = draft.actor_id();
+            if let Some(job) = unfinished {
+                return Ok((job, actor));
+            }
+            let job = Job {
+                number: draft.now.last_number(Table::Jobs)?.unwrap_or(0) + 1,
+                kind,
+                who: draft.who().clone(),
+                started: draft.time(),
+                ended: None,
+                first_event: draft.next_event(),
+                events: Vec::new(),
+                done: 0,
+                cursor: None,
+                counts: Counts::default(),
+            };
+            draft.keep_job(&job)?;
+            Ok((job, actor))
+        })
+    }
+
+    /// Says that a job is done.
+    pub(crate) fn end_job(&self, mut job: Job) -> Result<Job, Refusal> {
+        let who = job.who.clone();
+        self.change(&who, move |draft| {
+            job.ended = Some(draft.time());
+            draft.keep_job(&job)?;
+            Ok(job)
+        })
+    }
+}
+
+impl Draft<'_> {
+    pub(crate) fn keep_job(&mut self, job: &Job) -> Result<(), Refusal> {
+        self.push(job.to_write()?);
+        Ok(())
+    }
+}
