@@ -196,16 +196,16 @@ pub enum ProofError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reference::{self, wide};
+    use crate::reference::{self, Definition, wide};
 
     #[test]
     fn inclusion_is_accepted_for_every_leaf_of_every_small_tree() {
         let leaves = reference::leaves(300);
-        for size in 1..=130 {
-            let root = reference::root(&leaves[..size]);
-            for index in 0..size {
-                let proof = reference::path(index, &leaves[..size]);
-                let leaf = &leaves[index];
+        let definition = Definition::new(&leaves);
+        for size in 1..=300 {
+            let root = definition.root(size);
+            for (index, leaf) in leaves[..size].iter().enumerate() {
+                let proof = definition.path(index, size);
                 let verified = verify_inclusion(leaf, wide(index), wide(size), &proof, &root);
                 assert_eq!(verified, Ok(()), "{index} {size}");
             }
@@ -215,11 +215,11 @@ mod tests {
     #[test]
     fn corrupted_inclusion_is_refused() {
         let leaves = reference::leaves(40);
+        let definition = Definition::new(&leaves);
         for size in 1..=40_usize {
-            let root = reference::root(&leaves[..size]);
-            for index in 0..size {
-                let proof = reference::path(index, &leaves[..size]);
-                let leaf = &leaves[index];
+            let root = definition.root(size);
+            for (index, leaf) in leaves[..size].iter().enumerate() {
+                let proof = definition.path(index, size);
                 let check = |i: usize, s: usize, proof: &[Hash]| {
                     verify_inclusion(leaf, wide(i), wide(s), proof, &root)
                 };
@@ -241,10 +241,11 @@ mod tests {
     #[test]
     fn corrupted_consistency_is_refused() {
         let leaves = reference::leaves(40);
-        let roots: Vec<_> = (0..=40).map(|n| reference::root(&leaves[..n])).collect();
+        let definition = Definition::new(&leaves);
+        let roots: Vec<_> = (0..=40).map(|n| definition.root(n)).collect();
         for new in 0..=40_usize {
             for old in 0..=new {
-                let proof = reference::proof(old, &leaves[..new]);
+                let proof = definition.proof(old, new);
                 let check = |o: usize, n: usize, proof: &[Hash]| {
                     verify_consistency(wide(o), &roots[old], wide(n), &roots[new], proof)
                 };

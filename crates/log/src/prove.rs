@@ -235,18 +235,19 @@ pub enum ProveError<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reference::{self, Memory, wide};
+    use crate::reference::{self, Definition, Memory, wide};
     use crate::{verify_consistency, verify_inclusion};
 
     #[test]
     fn roots_and_inclusion_are_those_of_the_definition() {
         let leaves = reference::leaves(300);
+        let definition = Definition::new(&leaves);
         let memory = Memory::new(&leaves);
         for size in 0..=300_usize {
-            let root = reference::root(&leaves[..size]);
+            let root = definition.root(size);
             assert_eq!(root_at(&memory, wide(size)), Ok(root), "{size}");
-            // Every leaf of every size is two million nodes too many: all for small trees, and for
-            // those around the edge of a tile; a few for the rest.
+            // Every leaf of small trees and of those around the edge of a tile; some of the others,
+            // whose every leaf would take half a minute.
             let step = if size <= 70 || (254..=259).contains(&size) {
                 1
             } else {
@@ -254,7 +255,7 @@ mod tests {
             };
             for index in (0..size).step_by(step) {
                 let proof = inclusion(&memory, wide(index), wide(size)).unwrap();
-                assert_eq!(proof, reference::path(index, &leaves[..size]));
+                assert_eq!(proof, definition.path(index, size));
                 let leaf = &leaves[index];
                 verify_inclusion(leaf, wide(index), wide(size), &proof, &root).unwrap();
             }
@@ -264,8 +265,9 @@ mod tests {
     #[test]
     fn consistency_is_that_of_the_definition() {
         let leaves = reference::leaves(300);
+        let definition = Definition::new(&leaves);
         let memory = Memory::new(&leaves);
-        let roots: Vec<_> = (0..=300).map(|n| reference::root(&leaves[..n])).collect();
+        let roots: Vec<_> = (0..=300).map(|n| definition.root(n)).collect();
         for new in 0..=300_usize {
             let step = if new <= 70 || (254..=259).contains(&new) {
                 1
@@ -274,7 +276,7 @@ mod tests {
             };
             for old in (0..=new).step_by(step) {
                 let proof = consistency(&memory, wide(old), wide(new)).unwrap();
-                assert_eq!(proof, reference::proof(old, &leaves[..new]), "{old} {new}");
+                assert_eq!(proof, definition.proof(old, new), "{old} {new}");
                 verify_consistency(wide(old), &roots[old], wide(new), &roots[new], &proof).unwrap();
             }
         }
@@ -285,7 +287,7 @@ mod tests {
         let leaves = reference::leaves(70_000);
         let memory = Memory::new(&leaves);
         let root = root_at(&memory, 70_000).unwrap();
-        assert_eq!(root, reference::root(&leaves));
+        assert_eq!(root, Definition::new(&leaves).root(70_000));
         assert_eq!(memory.scans.replace(0), 3);
         for index in [0, 255, 256, 65_535, 65_536, 69_000, 69_999] {
             let proof = inclusion(&memory, index, 70_000).unwrap();

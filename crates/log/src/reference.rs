@@ -1,6 +1,7 @@
 //! RFC 6962 §2.1 as it is written there: recursive, and over all leaves. What is clever elsewhere is
 //! compared with this.
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
@@ -23,55 +24,86 @@ pub(crate) fn leaves(count: u32) -> Vec<Hash> {
     (0..count).map(|n| leaf_hash(&n.to_be_bytes())).collect()
 }
 
-/// "MTH(D\[n\])"
-pub(crate) fn root(leaves: &[Hash]) -> Hash {
-    match leaves {
-        [] => empty_root(),
-        [leaf] => *leaf,
-        _ => {
-            let (left, right) = leaves.split_at(split(leaves.len()));
-            node_hash(&root(left), &root(right))
+/// A list of leaves, and the roots of it that have been computed. The definition asks for the same ones
+/// again and again.
+pub(crate) struct Definition<'a> {
+    leaves: &'a [Hash],
+    known: RefCell<BTreeMap<(usize, usize), Hash>>,
+}
+
+impl<'a> Definition<'a> {
+    pub(crate) fn new(leaves: &'a [Hash]) -> Self {
+        let known = RefCell::default();
+        Self { leaves, known }
+    }
+
+    /// "MTH(D\[n\])"
+    pub(crate) fn root(&self, size: usize) -> Hash {
+        self.mth(0, size)
+    }
+
+    /// "PATH(m, D\[n\])"
+    pub(crate) fn path(&self, index: usize, size: usize) -> Vec<Hash> {
+        self.path_in(index, 0, size)
+    }
+
+    /// "PROOF(m, D\[n\])"
+    pub(crate) fn proof(&self, old: usize, size: usize) -> Vec<Hash> {
+        if old == 0 {
+            return Vec::new();
+        }
+        self.subproof(old, 0, size, true)
+    }
+
+    fn mth(&self, start: usize, end: usize) -> Hash {
+        if let Some(known) = self.known.borrow().get(&(start, end)) {
+            return *known;
+        }
+        let root = match &self.leaves[start..end] {
+            [] => empty_root(),
+            [leaf] => *leaf,
+            _ => {
+                let middle = split(start, end);
+                node_hash(&self.mth(start, middle), &self.mth(middle, end))
+            }
+        };
+        self.known.borrow_mut().insert((start, end), root);
+        root
+    }
+
+    fn path_in(&self, index: usize, start: usize, end: usize) -> Vec<Hash> {
+        if end - start == 1 {
+            return Vec::new();
+        }
+        let middle = split(start, end);
+        if index < middle {
+            let below = self.path_in(index, start, middle);
+            [below, vec![self.mth(middle, end)]].concat()
+        } else {
+            let below = self.path_in(index, middle, end);
+            [below, vec![self.mth(start, middle)]].concat()
+        }
+    }
+
+    fn subproof(&self, old: usize, start: usize, end: usize, known: bool) -> Vec<Hash> {
+        if old == end {
+            let root = (!known).then(|| self.mth(start, end));
+            return root.into_iter().collect();
+        }
+        let middle = split(start, end);
+        if old <= middle {
+            let below = self.subproof(old, start, middle, known);
+            [below, vec![self.mth(middle, end)]].concat()
+        } else {
+            let below = self.subproof(old, middle, end, false);
+            [below, vec![self.mth(start, middle)]].concat()
         }
     }
 }
 
-/// "PATH(m, D\[n\])"
-pub(crate) fn path(index: usize, leaves: &[Hash]) -> Vec<Hash> {
-    if leaves.len() == 1 {
-        return Vec::new();
-    }
-    let k = split(leaves.len());
-    let (left, right) = leaves.split_at(k);
-    if index < k {
-        [path(index, left), vec![root(right)]].concat()
-    } else {
-        [path(index - k, right), vec![root(left)]].concat()
-    }
-}
-
-/// "PROOF(m, D\[n\])"
-pub(crate) fn proof(old: usize, leaves: &[Hash]) -> Vec<Hash> {
-    if old == 0 {
-        return Vec::new();
-    }
-    subproof(old, leaves, true)
-}
-
-fn subproof(old: usize, leaves: &[Hash], known: bool) -> Vec<Hash> {
-    if old == leaves.len() {
-        return if known {
-            Vec::new()
-        } else {
-            vec![root(leaves)]
-        };
-    }
-    let k = split(leaves.len());
-    let (left, right) = leaves.split_at(k);
-    if old <= k {
-        [subproof(old, left, known), vec![root(right)]].concat()
-    } else {
-        [subproof(old - k, right, false), vec![root(left)]].concat()
-    }
+/// "let k be the largest power of two smaller than n"
+fn split(start: usize, end: usize) -> usize {
+    start + (end - start).next_power_of_two() / 2
 }
 
 /// A length or position as the interface takes it.
@@ -79,16 +111,11 @@ pub(crate) fn wide(number: usize) -> u64 {
     number.try_into().unwrap()
 }
 
-/// The largest power of two below `n`.
-fn split(n: usize) -> usize {
-    n.next_power_of_two() / 2
-}
-
 /// The hashes of a log, in memory, with a count of how often they were asked for.
 #[derive(Default)]
 pub(crate) struct Memory {
     pub(crate) hashes: BTreeMap<(u8, u64), Hash>,
-    pub(crate) scans: std::cell::Cell<usize>,
+    pub(crate) scans: Cell<usize>,
 }
 
 impl Memory {

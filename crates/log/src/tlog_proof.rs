@@ -198,7 +198,8 @@ const MAX_HASHES: usize = 64;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{SigningKey, inclusion, reference};
+    use crate::reference::{self, Definition};
+    use crate::{SigningKey, inclusion};
 
     fn key() -> SigningKey {
         SigningKey::new("example.com/log", &[1; 32]).unwrap()
@@ -207,7 +208,8 @@ mod tests {
     fn proof() -> TlogProof {
         let leaves = reference::leaves(100);
         let memory = reference::Memory::new(&leaves);
-        let checkpoint = Checkpoint::new("example.com/log", 100, reference::root(&leaves));
+        let checkpoint =
+            Checkpoint::new("example.com/log", 100, Definition::new(&leaves).root(100));
         let hashes = inclusion(&memory, 42, 100).unwrap();
         TlogProof::new(42, hashes, checkpoint.sign(&key()).unwrap()).unwrap()
     }

@@ -158,17 +158,18 @@ const LARGEST: u64 = 1 << 63;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reference;
+    use crate::reference::{self, Definition};
 
     #[test]
     fn roots_are_those_of_the_definition() {
         let leaves = reference::leaves(600);
+        let definition = Definition::new(&leaves);
         let mut tree = Tree::default();
         for (size, leaf) in leaves.iter().enumerate() {
-            assert_eq!(tree.root(), reference::root(&leaves[..size]), "{size}");
+            assert_eq!(tree.root(), definition.root(size), "{size}");
             tree.append(*leaf, &mut |_| ());
         }
-        assert_eq!(tree.root(), reference::root(&leaves));
+        assert_eq!(tree.root(), definition.root(600));
         assert_eq!(tree.size(), 600);
     }
 
@@ -211,11 +212,14 @@ mod tests {
             first.iter().map(|t| (t.level, t.index)).collect::<Vec<_>>(),
             expected
         );
-        assert_eq!(first[256].hash, reference::root(&leaves[65_536..65_792]));
+        assert_eq!(
+            first[256].hash,
+            Definition::new(&leaves[65_536..]).root(256)
+        );
         let second: Vec<_> = kept.iter().filter(|t| t.level != 1).collect();
         assert_eq!(second.len(), 1);
         assert_eq!((second[0].level, second[0].index), (2, 0));
-        assert_eq!(second[0].hash, reference::root(&leaves[..65_536]));
+        assert_eq!(second[0].hash, Definition::new(&leaves).root(65_536));
     }
 
     #[test]
