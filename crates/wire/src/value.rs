@@ -78,6 +78,24 @@ impl<'a> Value<'a> {
         type_matches(&self.value_type, value_type)
     }
 
+    /// The data as text, unless it is not UTF-8 or has control characters that no text has
+    /// (`http-interfaces.md` A.15: "bytes 00–08, 14–1F, 7F make it binary").
+    ///
+    /// ```
+    /// use handfast_wire::Value;
+    ///
+    /// assert_eq!(Value::new(1, "DESC", b"a\tb").text(), Some("a\tb"));
+    /// assert_eq!(Value::new(1, "DESC", b"a\0b").text(), None);
+    /// ```
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        let is_binary = |byte: &u8| matches!(byte, 0x00..=0x08 | 0x14..=0x1F | 0x7F);
+        if self.data.iter().any(is_binary) {
+            return None;
+        }
+        std::str::from_utf8(&self.data).ok()
+    }
+
     /// Whether all but the timestamp is the same: such a value counts as unchanged.
     #[must_use]
     pub fn is_unchanged_from(&self, other: &Value<'_>) -> bool {
