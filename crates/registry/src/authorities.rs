@@ -161,13 +161,7 @@ impl Registry {
     pub fn retire_authority(&self, who: &Principal, path: &str) -> Result<(), Refusal> {
         let path = path.to_string();
         self.change(who, move |draft| {
-            let path = draft.path(&path)?;
-            let mut authority = draft.active(&path)?;
-            draft.need_over_child(&path, authority.parent.clone().as_ref())?;
-            authority.status = AuthorityStatus::Retired;
-            draft
-                .keep_authority(authority, Action::RetireAuthority)
-                .map(|_| ())
+            draft.retire(&path)
         })
     }
 
@@ -423,6 +417,16 @@ impl Draft<'_> {
                 format!("the parent of {path} is not kept here, so only the operator may do this"),
             )),
         }
+    }
+
+    /// Retires an authority.
+    pub(crate) fn retire(&mut self, path: &str) -> Result<(), Refusal> {
+        let path = self.path(path)?;
+        let mut authority = self.active(&path)?;
+        self.need_over_child(&path, authority.parent.clone().as_ref())?;
+        authority.status = AuthorityStatus::Retired;
+        self.keep_authority(authority, Action::RetireAuthority)
+            .map(|_| ())
     }
 
     /// An authority with another title, meaning, contact or policy.

@@ -124,7 +124,7 @@ impl<'n> Draft<'n> {
         record.seed = self.random("seed");
         let subject = name_subject(key, old, &mut record, persistence, || self.random("salt"));
         let commitments = commitments(&record);
-        self.event(
+        self.add_event(
             action,
             subject,
             &record.authority,
@@ -148,7 +148,7 @@ impl<'n> Draft<'n> {
         let salt = old.salt.unwrap_or_default();
         let subject = Subject::hide(key, &salt);
         let none = Commitments::Each(Vec::new());
-        self.event(
+        self.add_event(
             Action::Erase,
             subject,
             &old.authority,
@@ -183,7 +183,7 @@ impl<'n> Draft<'n> {
         authority.last_event = number;
         authority.seed = self.random("seed");
         let (commitments, bytes) = authority_commitments(&authority)?;
-        self.event(action, Subject::None, &key, authority.version, commitments);
+        self.add_event(action, Subject::None, &key, authority.version, commitments);
         self.put(Place::event_of(history.as_bytes(), number), Vec::new());
         self.put(Place::named(Table::Authorities, key.as_bytes()), bytes);
         Ok(number)
@@ -210,10 +210,10 @@ impl<'n> Draft<'n> {
     /// An event about nothing that has a record.
     pub(crate) fn note(&mut self, action: Action, detail: &[u8]) {
         let commitments = Commitments::to(&self.random("seed"), [(0, detail)].into_iter());
-        self.event(action, Subject::None, "", 0, commitments);
+        self.add_event(action, Subject::None, "", 0, commitments);
     }
 
-    pub(crate) fn event(
+    pub(crate) fn add_event(
         &mut self,
         action: Action,
         subject: Subject,

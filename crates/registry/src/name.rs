@@ -9,6 +9,7 @@ use crate::admin::{needed_for, touches_identities};
 use crate::authority::{Authority, Persistence, Role};
 use crate::draft::Draft;
 use crate::event::Action;
+use crate::names::Edit;
 use crate::principal::Principal;
 use crate::record::{Record, State, Tombstone};
 use crate::refusal::Refusal;
@@ -38,6 +39,14 @@ impl Name {
         self.may_edit(draft, &new)?;
         self.record.values = new;
         Ok(Action::Change)
+    }
+
+    /// Changes its values.
+    pub(crate) fn apply(&mut self, draft: &Draft<'_>, edit: &Edit) -> Result<Action, Refusal> {
+        let ttl = self.authority.policy.default_ttl;
+        let new = apply(edit, &self.record.values, ttl)?;
+        let new = new.into_iter().map(Value::into_owned).collect();
+        self.edit(draft, new)
     }
 
     /// Makes it active. Where names wait for approval a `lead` does.
@@ -210,4 +219,29 @@ fn check_writable(old: &[Value<'_>], new: &[Value<'_>]) -> Result<(), Refusal> {
 pub(crate) fn prefix_record() -> Refusal {
     let problem = "the record of a prefix goes with its authority: retire that instead";
     Refusal::policy("prefix-record", problem)
+}
+
+fn apply<'v>(edit: &'v Edit, old: &[Value<'v>], ttl: u32) -> Result<Vec<Value<'v>>, Refusal> {
+    let at = |index: u32| old.iter().find(|value| value.index == index);
+    if let Some(index) = edit.remove.iter().find(|index| at(**index).is_none()) {
+        return Err(Refusal::Value {
+            index: *index,
+            problem: "is not there",
+        });
+    }
+    let mut values = old.to_vec();
+    values.retain(|value| !edit.remove.contains(&value.index));
+    if edit.urls.is_some() {
+        values.retain(|value| !value.value_type.eq_ignore_ascii_case("URL"));
+    }
+    // One that is given twice is refused when the values are settled.
+    values.retain(|value| edit.put.iter().all(|put| put.index != value.index));
+    values.extend(
+        edit.put
+            .iter()
+            .map(|put| put.settle_over(at(put.index), ttl)),
+    );
+    // URLs come last, as they take what indexes the others leave.
+    let urls = edit.urls.iter().flatten().map(String::as_str);
+    Ok(values::urls(urls, values, ttl))
 }

@@ -116,10 +116,7 @@ impl Registry {
     /// Changes the values of a name.
     pub fn edit_name(&self, who: &Principal, id: &str, edit: Edit) -> Result<Shown, Refusal> {
         self.change_name(who, id, move |draft, name| {
-            let ttl = name.authority.policy.default_ttl;
-            let new = apply(&edit, &name.record.values, ttl)?;
-            let new = new.into_iter().map(Value::into_owned).collect();
-            name.edit(draft, new)
+            name.apply(draft, &edit)
         })
     }
 
@@ -171,20 +168,7 @@ impl Registry {
         let id = id.to_string();
         self.change(who, move |draft| {
             let name = draft.find(&id)?;
-            name.need(draft, name.role_for_all())?;
-            if name.is_prefix() {
-                return Err(prefix_record());
-            }
-            // One without salt was permanent when it was given, whatever its authority says now.
-            if name.persistence() == Persistence::Permanent || name.record.salt.is_none() {
-                let problem = format!(
-                    "{} is permanent: withdraw the name instead",
-                    name.authority.path
-                );
-                return Err(Refusal::policy("permanent", problem));
-            }
-            draft.erase_record(&name.key, &name.record);
-            Ok(())
+            draft.erase(name).map(|_| ())
         })
     }
 
@@ -363,6 +347,23 @@ impl Draft<'_> {
         })
     }
 
+    /// Erases a name; returns the event's number.
+    pub(crate) fn erase(&mut self, name: Name) -> Result<u64, Refusal> {
+        name.need(self, name.role_for_all())?;
+        if name.is_prefix() {
+            return Err(prefix_record());
+        }
+        // One without salt was permanent when it was given, whatever its authority says now.
+        if name.persistence() == Persistence::Permanent || name.record.salt.is_none() {
+            let problem = format!(
+                "{} is permanent: withdraw the name instead",
+                name.authority.path
+            );
+            return Err(Refusal::policy("permanent", problem));
+        }
+        Ok(self.erase_record(&name.key, &name.record))
+    }
+
     /// Keeps what has become of a name; returns the event's number.
     pub(crate) fn keep_name(&mut self, old: &Record, name: Name, action: Action) -> u64 {
         let persistence = name.persistence();
@@ -497,29 +498,4 @@ pub(crate) fn registered_text(identifier: &Identifier<'_>, view: &View<'_>) -> S
         Identifier::Urn(urn) => format!("urn:{}:{}", urn.nid(), urn.nss()),
         other => other.canonical(view),
     }
-}
-
-fn apply<'v>(edit: &'v Edit, old: &[Value<'v>], ttl: u32) -> Result<Vec<Value<'v>>, Refusal> {
-    let at = |index: u32| old.iter().find(|value| value.index == index);
-    if let Some(index) = edit.remove.iter().find(|index| at(**index).is_none()) {
-        return Err(Refusal::Value {
-            index: *index,
-            problem: "is not there",
-        });
-    }
-    let mut values = old.to_vec();
-    values.retain(|value| !edit.remove.contains(&value.index));
-    if edit.urls.is_some() {
-        values.retain(|value| !value.value_type.eq_ignore_ascii_case("URL"));
-    }
-    // One that is given twice is refused when the values are settled.
-    values.retain(|value| edit.put.iter().all(|put| put.index != value.index));
-    values.extend(
-        edit.put
-            .iter()
-            .map(|put| put.settle_over(at(put.index), ttl)),
-    );
-    // URLs come last, as they take what indexes the others leave.
-    let urls = edit.urls.iter().flatten().map(String::as_str);
-    Ok(values::urls(urls, values, ttl))
 }

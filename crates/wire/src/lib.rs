@@ -4,7 +4,8 @@
 //! outside are checked against what remains in the buffer before anything is allocated.
 //!
 //! So far this holds what a stored record is made of: [`Value`]s, and the structured data inside
-//! some of them: [`Admin`], [`ValueList`], [`PublicKey`] and [`Site`].
+//! some of them: [`Admin`], [`ValueList`], [`PublicKey`] and [`Site`]; and two ways to write it down:
+//! `json`, with the feature of that name, and [`batch`] files.
 //!
 //! ```
 //! use handfast_wire::{Codec, Value};
@@ -18,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod admin;
+pub mod batch;
 mod codec;
 #[cfg(feature = "json")]
 pub mod json;

@@ -78,6 +78,35 @@ impl<'a> Value<'a> {
         type_matches(&self.value_type, value_type)
     }
 
+    /// The data as text, unless it is not UTF-8 or has control characters that no text has
+    /// (`http-interfaces.md` A.15: "bytes 00–08, 14–1F, 7F make it binary").
+    ///
+    /// ```
+    /// use handfast_wire::Value;
+    ///
+    /// assert_eq!(Value::new(1, "DESC", b"a\tb").text(), Some("a\tb"));
+    /// assert_eq!(Value::new(1, "DESC", b"a\0b").text(), None);
+    /// ```
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        let is_binary = |byte: &u8| matches!(byte, 0x00..=0x08 | 0x14..=0x1F | 0x7F);
+        if self.data.iter().any(is_binary) {
+            return None;
+        }
+        std::str::from_utf8(&self.data).ok()
+    }
+
+    /// Whether it is a secret: a secret key, or what the protocol lets nobody read.
+    ///
+    /// ```
+    /// assert!(handfast_wire::Value::new(300, "HS_SECKEY", b"secret").is_secret());
+    /// ```
+    #[must_use]
+    pub fn is_secret(&self) -> bool {
+        let is_readable = self.permissions.admin_read() || self.permissions.public_read();
+        self.is_type("HS_SECKEY") || !is_readable
+    }
+
     /// Whether all but the timestamp is the same: such a value counts as unchanged.
     #[must_use]
     pub fn is_unchanged_from(&self, other: &Value<'_>) -> bool {
@@ -174,6 +203,14 @@ impl<'a> Codec<'a> for Value<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_length_is_that_of_the_bytes() {
+        let mut value = Value::new(1, "URL", b"https://example.org/");
+        assert_eq!(value.encoded_length(), value.to_bytes().len());
+        value.references = vec![Reference::new("a/b", 3), Reference::new("", 0)];
+        assert_eq!(value.encoded_length(), value.to_bytes().len());
+    }
 
     #[test]
     fn unchanged_ignores_the_timestamp_only() {

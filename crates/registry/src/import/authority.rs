@@ -13,7 +13,7 @@ use crate::time::{parse_rfc3339, rfc3339};
 
 impl Draft<'_> {
     /// Makes an authority what it is to be. One that is to be retired is so only when its names are there:
-    /// see [`retire`](Self::retire_given).
+    /// see [`retire`](Self::retire).
     pub(crate) fn take_authority(
         &mut self,
         given: &GivenAuthority,
@@ -108,20 +108,25 @@ impl Draft<'_> {
         }
         Ok((Done::Created(event), authority))
     }
-
-    /// Retires an authority whose names have been taken.
-    pub(crate) fn retire_given(&mut self, path: &str) -> Result<(), Refusal> {
-        let path = self.path(path)?;
-        let mut authority = self.kept(&path)?;
-        if authority.status == AuthorityStatus::Active {
-            authority.status = AuthorityStatus::Retired;
-            self.keep_authority(authority, Action::RetireAuthority)?;
-        }
-        Ok(())
-    }
 }
 
 impl GivenAuthority {
+    /// An authority of which nothing is known.
+    pub(crate) fn named(path: &str) -> Self {
+        Self {
+            authority: path.to_string(),
+            title: String::new(),
+            meaning: String::new(),
+            contact: String::new(),
+            policy: GivenPolicy::default(),
+            grants: Vec::new(),
+            status: GivenStatus::Active,
+            requested_by: None,
+            independent: false,
+            created: None,
+        }
+    }
+
     /// An authority as a line.
     pub(crate) fn of(authority: &Authority) -> Self {
         let policy = &authority.policy;

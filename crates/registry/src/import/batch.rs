@@ -1,24 +1,296 @@
 //! Handle batch files (`handle-protocol.md` §12.1): operations, one after the other.
+//!
+//! They are done in their order, some hundreds in a transaction, with how far the job has come: one that
+//! was cut short goes on behind the last operation that was done, because an operation that has been done
+//! cannot be done again.
 
-use std::io::Read;
-use std::sync::atomic::AtomicU64;
+use std::fs;
+use std::io::{BufReader, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::import::load::Loader;
-use crate::import::outcome::Counts;
+use handfast_wire::batch::{BatchData, BatchReader, BatchValue, Entry, Operation};
+use handfast_wire::json::site_from_json;
+use handfast_wire::{Ttl, Value};
+
+use crate::authority::Persistence;
+use crate::draft::Draft;
 use crate::import::Report;
+use crate::import::given::GivenAuthority;
+use crate::import::load::{Loaded, Loader, judged};
+use crate::import::outcome::{Counts, Done, Outcome};
+use crate::import::take::Taking;
 use crate::job::Job;
+use crate::names::{Edit, Origin};
+use crate::path::AuthorityPath;
+use crate::record::{Record, State, Tombstone};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
+use crate::values::NewValue;
+
+/// How many operations share a transaction.
+const TOGETHER: usize = 500;
+/// Why names that a batch deletes are withdrawn.
+const REASON: &str = "deleted";
 
 impl Registry {
+    /// Does the operations of a batch.
     pub(crate) fn import_batch<R: Read>(
         &self,
-        _loader: &Loader,
-        job: Option<Job>,
-        _input: R,
-        _read: &AtomicU64,
-        _report: &mut dyn FnMut(Report<'_>),
+        loader: &Loader,
+        mut job: Option<Job>,
+        input: R,
+        read: &AtomicU64,
+        report: &mut dyn FnMut(Report<'_>),
     ) -> Result<(Option<Job>, Counts), Refusal> {
-        Ok((job, Counts::default()))
+        let mut counts = job.as_ref().map(|job| job.counts).unwrap_or_default();
+        let done = job.as_ref().map_or(0, |job| job.done);
+        let mut entries = BatchReader::new(BufReader::with_capacity(1 << 16, input));
+        loop {
+            let mut together = Vec::with_capacity(TOGETHER);
+            let mut failed = None;
+            for entry in entries.by_ref().take(TOGETHER) {
+                match entry {
+                    Ok(entry) if entry.line > done => together.push(entry),
+                    Ok(_) => {}
+                    Err(error) => failed = Some(error),
+                }
+            }
+            let is_end = together.is_empty() && failed.is_none();
+            if is_end && read.load(Ordering::Relaxed) == 0 {
+                return Ok((job, counts));
+            }
+            let is_last = together.is_empty();
+            let loaded = if let Some(job) = &mut job {
+                let (loader, before) = (loader.clone(), job.clone());
+                let (after, loaded) =
+                    self.load(move |loading| loader.operations(loading, before, together))?;
+                *job = after;
+                loaded
+            } else {
+                self.read(|view| {
+                    let mut loaded = Loaded::default();
+                    for entry in together {
+                        let view = crate::view::View::new(view.now, &self.rules);
+                        let mut draft = Draft::begin(view, loader.call())?;
+                        let outcome = operation(&mut draft, entry, loader.taking)?;
+                        loaded.add_all(outcome, loader.tells_all);
+                    }
+                    Ok(loaded)
+                })?
+            };
+            counts.add_counts(loaded.counts);
+            for outcome in &loaded.outcomes {
+                report(Report::Line(outcome));
+            }
+            report(Report::Progress {
+                bytes: read.load(Ordering::Relaxed),
+                counts,
+            });
+            if let Some(source) = failed {
+                let what = "the batch file".to_string();
+                return Err(Refusal::Input { what, source });
+            }
+            if is_last {
+                return Ok((job, counts));
+            }
+        }
     }
+}
+
+impl Loader {
+    fn operations(
+        &self,
+        loading: &mut handfast_store::Loading<'_>,
+        mut job: Job,
+        entries: Vec<Entry>,
+    ) -> Result<(Job, Loaded), Refusal> {
+        let mut loaded = Loaded::default();
+        for entry in entries {
+            job.done = entry.line;
+            let line = entry.line;
+            let done = self.decide(loading, |draft| operation(draft, entry, self.taking))?;
+            match done {
+                Ok(outcomes) => loaded.add_all(outcomes, self.tells_all),
+                Err(refusal) => {
+                    loaded.add(Outcome::refused(line, None, &refusal), self.tells_all);
+                }
+            }
+        }
+        job.counts.add_counts(loaded.counts);
+        loading.apply(&job.to_write()?)?;
+        Ok((job, loaded))
+    }
+}
+
+impl Loaded {
+    fn add_all(&mut self, outcomes: Vec<Outcome>, tells_all: bool) {
+        for outcome in outcomes {
+            self.add(outcome, tells_all);
+        }
+    }
+}
+
+/// Does one operation, and says what became of it; nothing if it is none of ours.
+fn operation(draft: &mut Draft<'_>, entry: Entry, taking: Taking) -> Result<Vec<Outcome>, Refusal> {
+    let line = entry.line;
+    let operation = match entry.operation {
+        Ok(operation) => operation,
+        Err(error) => {
+            let reason = error.reason.to_string();
+            return Ok(vec![Outcome::bad(error.line, None, "bad-operation", reason)]);
+        }
+    };
+    let (id, done) = match operation {
+        Operation::Create { handle, values } => {
+            let done = read_values(&values).and_then(|new| draft.create_handle(&handle, new, taking));
+            (handle, done)
+        }
+        Operation::Add { handle, values } => {
+            let done = read_values(&values).and_then(|put| draft.put_values(&handle, put, true));
+            (handle, done)
+        }
+        Operation::Modify { handle, values } => {
+            let done = read_values(&values).and_then(|put| draft.put_values(&handle, put, false));
+            (handle, done)
+        }
+        Operation::Remove { indexes, handle } => {
+            let done = draft.edit_handle(&handle, &Edit::remove(&indexes));
+            (handle, done)
+        }
+        Operation::Delete { handle } => {
+            let done = draft.delete_handle(&handle);
+            (handle, done)
+        }
+        Operation::Home { prefixes, .. } => return draft.home_all(line, &prefixes, taking),
+        Operation::Unhome { prefixes, .. } => return draft.unhome_all(line, &prefixes),
+        // Whoever runs the import is known already, and what is on this machine needs no session.
+        _ => return Ok(Vec::new()),
+    };
+    Ok(vec![Outcome::of(line, id, judged(done)?)])
+}
+
+impl Draft<'_> {
+    fn create_handle(
+        &mut self,
+        handle: &str,
+        values: Vec<NewValue>,
+        taking: Taking,
+    ) -> Result<Done, Refusal> {
+        let identifier = self.identify(handle)?;
+        let key = identifier.key(&**self).as_str().to_string();
+        let path = AuthorityPath::of(&identifier, &**self);
+        let new = crate::names::NewName {
+            values,
+            ..crate::names::NewName::default()
+        };
+        if self.record(&key)?.is_none() {
+            let shown = self.create(handle, &new, Origin::Supplied)?;
+            return Ok(Done::Created(shown.record.first_event));
+        }
+        let ttl = self.kept(&path)?.policy.default_ttl;
+        let values: Vec<Value<'static>> = new.values.iter().map(|value| value.settle(ttl)).collect();
+        let wanted = Record {
+            values: crate::values::settle(&[], values, self.timestamp())?,
+            ..Record::new(handle.to_string(), path.key(), State::Active, self.time())
+        };
+        self.take(&key, wanted, taking)
+    }
+
+    fn put_values(
+        &mut self,
+        handle: &str,
+        put: Vec<NewValue>,
+        are_new: bool,
+    ) -> Result<Done, Refusal> {
+        let name = self.find(handle)?;
+        for value in &put {
+            let is_there = name.record.values.iter().any(|old| old.index == value.index);
+            if is_there == are_new {
+                return Err(Refusal::Value {
+                    index: value.index,
+                    problem: if are_new { "exists already" } else { "is not there" },
+                });
+            }
+        }
+        self.edit_handle(handle, &Edit::put(put))
+    }
+
+    fn edit_handle(&mut self, handle: &str, edit: &Edit) -> Result<Done, Refusal> {
+        let mut name = self.find(handle)?;
+        let old = name.record.clone();
+        let action = name.apply(self, edit)?;
+        Ok(Done::Changed(self.keep_name(&old, name, action)))
+    }
+
+    /// Deletes as far as the authority lets names go: erases, or withdraws.
+    fn delete_handle(&mut self, handle: &str) -> Result<Done, Refusal> {
+        let mut name = self.find(handle)?;
+        if name.persistence() == Persistence::Erasable && name.record.salt.is_some() {
+            return self.erase(name).map(Done::Changed);
+        }
+        let old = name.record.clone();
+        let tombstone = Tombstone {
+            reason: REASON.into(),
+            date: self.time(),
+            successor: None,
+        };
+        let action = name.withdraw(self, tombstone)?;
+        Ok(Done::Changed(self.keep_name(&old, name, action)))
+    }
+
+    fn home_all(
+        &mut self,
+        line: u64,
+        prefixes: &[String],
+        taking: Taking,
+    ) -> Result<Vec<Outcome>, Refusal> {
+        let mut outcomes = Vec::new();
+        for prefix in prefixes {
+            let path = self.path(prefix)?;
+            let done = if self.authority(&path)?.is_some() {
+                Ok(Done::Unchanged)
+            } else {
+                let taken = self.take_authority(&GivenAuthority::named(prefix), taking);
+                judged(taken.map(|(done, _)| done))?
+            };
+            outcomes.push(Outcome::of(line, prefix.clone(), done));
+        }
+        Ok(outcomes)
+    }
+
+    /// A prefix that a server is no longer responsible for is retired here: its names stay.
+    fn unhome_all(&mut self, line: u64, prefixes: &[String]) -> Result<Vec<Outcome>, Refusal> {
+        let mut outcomes = Vec::new();
+        for prefix in prefixes {
+            let before = self.next_event();
+            let done = judged(self.retire(prefix))?;
+            let done = done.map(|()| Done::Changed(before));
+            outcomes.push(Outcome::of(line, prefix.clone(), done));
+        }
+        Ok(outcomes)
+    }
+}
+
+fn read_values(values: &[BatchValue]) -> Result<Vec<NewValue>, Refusal> {
+    values.iter().map(read_value).collect()
+}
+
+fn read_value(value: &BatchValue) -> Result<NewValue, Refusal> {
+    let data = match &value.data {
+        BatchData::File(path) => {
+            let bytes = fs::read(path).map_err(|source| {
+                Refusal::policy("no-file", format!("the file {path} cannot be read: {source}"))
+            })?;
+            let is_site = handfast_wire::type_matches(&value.value_type, "HS_SITE");
+            // A site may be described in JSON.
+            let site = is_site.then(|| site_from_json(&bytes)).flatten();
+            site.unwrap_or(bytes)
+        }
+        data => data.to_bytes().unwrap_or_default(),
+    };
+    Ok(NewValue {
+        permissions: Some(value.permissions),
+        ttl: Some(Ttl::Relative(value.ttl)),
+        ..NewValue::new(value.index, &value.value_type, &data)
+    })
 }

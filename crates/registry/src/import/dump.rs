@@ -195,7 +195,8 @@ impl<'de> Deserialize<'de> for DumpRecord {
                         "handle" => record.handle = Some(map.next_value()?),
                         "values" => {
                             let values = map.next_value::<Vec<GivenValue<'_>>>()?;
-                            record.values = values.into_iter().map(GivenValue::into_owned).collect();
+                            let values = values.into_iter().map(GivenValue::into_owned);
+                            record.values = values.collect();
                         }
                         // Servers write a response code beside.
                         _ => drop(map.next_value::<IgnoredAny>()?),

@@ -301,7 +301,7 @@ impl<'r> Flow<'r> {
                 self.registry.load(move |loading| {
                     for path in retired {
                         // One that was refused cannot be retired either, and that has been told.
-                        drop(loader.decide(loading, |draft| draft.retire_given(&path))?);
+                        drop(loader.decide(loading, |draft| draft.retire(&path))?);
                     }
                     Ok(())
                 })?;
@@ -343,10 +343,8 @@ impl<'r> Flow<'r> {
                 self.tell_progress();
             }
         }
-        self.submit(Chunk {
-            assumed: std::mem::take(&mut self.assumed),
-            ..chunk
-        })
+        chunk.assumed = std::mem::take(&mut self.assumed);
+        self.submit(chunk)
     }
 
     fn submit(&mut self, chunk: Chunk) -> Result<(), Refusal> {
@@ -385,10 +383,7 @@ impl<'r> Flow<'r> {
     }
 
     fn tell_loaded(&mut self, loaded: Loaded) {
-        self.counts.created += loaded.counts.created;
-        self.counts.changed += loaded.counts.changed;
-        self.counts.unchanged += loaded.counts.unchanged;
-        self.counts.refused += loaded.counts.refused;
+        self.counts.add_counts(loaded.counts);
         for outcome in &loaded.outcomes {
             (self.report)(Report::Line(outcome));
         }

@@ -115,6 +115,13 @@ impl Counts {
         *count += 1;
     }
 
+    pub(crate) fn add_counts(&mut self, other: Self) {
+        self.created += other.created;
+        self.changed += other.changed;
+        self.unchanged += other.unchanged;
+        self.refused += other.refused;
+    }
+
     /// All of them.
     #[must_use]
     pub fn total(&self) -> u64 {

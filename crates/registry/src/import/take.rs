@@ -3,7 +3,7 @@
 use handfast_wire::{AdminPermissions, Value};
 
 use crate::admin::touches_admins;
-use crate::authority::{Authority, Persistence, Role};
+use crate::authority::{Authority, Role};
 use crate::draft::Draft;
 use crate::event::Action;
 use crate::import::outcome::Done;

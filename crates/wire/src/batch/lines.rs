@@ -1,0 +1,138 @@
+//! Lines of bounded length.
+
+use std::io::{self, BufRead};
+
+/// The longest line that is read, without its end.
+pub(super) const MAX_LINE: usize = 1_048_576;
+
+/// Reads lines, each ended by `\n`, `\r\n` or the end of the file, and counts them.
+pub(super) struct Lines<R> {
+    input: R,
+    buffer: Vec<u8>,
+    count: u64,
+    /// A line that was read and given back.
+    is_unread: bool,
+}
+
+/// A line of the input.
+pub(super) enum Line<'a> {
+    /// What it holds, without its end.
+    Bytes(&'a [u8]),
+    /// More than is kept.
+    TooLong,
+}
+
+impl Line<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, Self::Bytes([]))
+    }
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self {
+            input,
+            buffer: Vec::new(),
+            count: 0,
+            is_unread: false,
+        }
+    }
+
+    /// The number of the line that was read last, counted from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.count
+    }
+
+    /// Gives the last line back: it is read again.
+    pub(super) fn unread(&mut self) {
+        self.is_unread = true;
+    }
+
+    /// The next line; `None` at the end of the file.
+    pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        if !std::mem::take(&mut self.is_unread) && !self.fill()? {
+            return Ok(None);
+        }
+        let line = self.buffer.strip_suffix(b"\r").unwrap_or(&self.buffer);
+        // Editors put a byte order mark at the front, and the first command would not be known.
+        let line = match self.count {
+            1 => line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line),
+            _ => line,
+        };
+        Ok(Some(if line.len() > MAX_LINE {
+            Line::TooLong
+        } else {
+            Line::Bytes(line)
+        }))
+    }
+
+    /// Puts the next line into the buffer; `false` at the end of the file. Of a line that is too long it keeps as
+    /// much as shows that it is.
+    fn fill(&mut self) -> io::Result<bool> {
+        // Room for the mark and the carriage return that are not part of the line.
+        const KEPT: usize = MAX_LINE + 5;
+        self.buffer.clear();
+        let mut is_line = false;
+        loop {
+            let available = match self.input.fill_buf() {
+                Ok(available) => available,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if available.is_empty() {
+                self.count += u64::from(is_line);
+                return Ok(is_line);
+            }
+            is_line = true;
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let part = available.get(..end.unwrap_or(available.len()));
+            let part = part.unwrap_or_default();
+            let room = KEPT.saturating_sub(self.buffer.len()).min(part.len());
+            self.buffer
+                .extend_from_slice(part.get(..room).unwrap_or_default());
+            let used = part.len() + usize::from(end.is_some());
+            self.input.consume(used);
+            if end.is_some() {
+                self.count += 1;
+                return Ok(true);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lengths(input: &[u8]) -> Vec<Option<usize>> {
+        let mut lines = Lines::new(io::BufReader::with_capacity(7, input));
+        let mut lengths = Vec::new();
+        while let Some(line) = lines.next().unwrap() {
+            lengths.push(match line {
+                Line::Bytes(bytes) => Some(bytes.len()),
+                Line::TooLong => None,
+            });
+        }
+        lengths
+    }
+
+    #[test]
+    fn lines_end_in_either_way_and_the_last_need_not() {
+        assert_eq!(lengths(b""), []);
+        assert_eq!(lengths(b"\n"), [Some(0)]);
+        assert_eq!(
+            lengths(b"a\r\n\r\nlonger than the buffer"),
+            [1, 0, 22].map(Some)
+        );
+        assert_eq!(lengths(b"\xEF\xBB\xBFab\n"), [Some(2)]);
+    }
+
+    #[test]
+    fn a_line_is_as_long_as_may_be_and_no_longer() {
+        let longest = vec![b'x'; MAX_LINE];
+        let both = [&longest[..], b"\r\n", &longest, b"x\nz"].concat();
+        assert_eq!(lengths(&both), [Some(MAX_LINE), None, Some(1)]);
+        let far_too_long = [&longest[..], &longest, b"\n\n"].concat();
+        assert_eq!(lengths(&far_too_long), [None, Some(0)]);
+    }
+}

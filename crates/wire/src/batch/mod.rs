@@ -1,0 +1,351 @@
+//! Batch files: operations on handles as lines of text (`handle-protocol.md` §12.1).
+//!
+//! Operations are read one at a time, whatever the size of the file. One that is wrong is reported with its line and
+//! does not keep the next from being read.
+//!
+//! ```
+//! use handfast_wire::batch::{BatchReader, Operation};
+//!
+//! let file = "CREATE 20.500.12345/abc\n1 URL 86400 1110 UTF8 https://example.org/abc\n\nDELETE 20.500.12345/x\n";
+//! let mut lines = Vec::new();
+//! for entry in BatchReader::new(file.as_bytes()) {
+//!     let entry = entry?;
+//!     assert!(matches!(entry.operation?, Operation::Create { .. } | Operation::Delete { .. }));
+//!     lines.push(entry.line);
+//! }
+//! assert_eq!(lines, [1, 4]);
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod lines;
+mod parse;
+mod read;
+mod write;
+
+use std::fmt;
+use std::net::IpAddr;
+
+pub use error::{BatchError, BatchReason};
+pub use read::BatchReader;
+pub use write::{BatchWriteError, write_create};
+
+use crate::{Admin, Codec, Permissions, Reference, ValueList};
+
+/// An operation and where it stands.
+///
+/// ```
+/// use handfast_wire::batch::BatchReader;
+///
+/// let entry = BatchReader::new(&b"\n\nDELETE\n"[..]).next().unwrap()?;
+/// assert_eq!(entry.line, 3);
+/// assert_eq!(entry.operation.unwrap_err().to_string(), "line 3: there is no handle after the command");
+/// # Ok::<_, std::io::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The line of its command, counted from 1.
+    pub line: u64,
+    /// What to do, or why that cannot be told.
+    pub operation: Result<Operation, BatchError>,
+}
+
+/// What a batch asks for.
+///
+/// ```
+/// use handfast_wire::batch::{BatchReader, Operation};
+///
+/// let entry = BatchReader::new(&b"remove 2,3:20.1000/x"[..]).next().unwrap()?;
+/// let expected = Operation::Remove { indexes: vec![2, 3], handle: "20.1000/x".into() };
+/// assert_eq!(entry.operation, Ok(expected));
+/// # Ok::<_, std::io::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Add values to a handle.
+    Add {
+        /// The handle.
+        handle: String,
+        /// The values.
+        values: Vec<BatchValue>,
+    },
+    /// Be this administrator from here on.
+    Authenticate {
+        /// Who.
+        administrator: Reference<'static>,
+        /// By what.
+        credential: Credential,
+    },
+    /// Create a handle.
+    Create {
+        /// The handle.
+        handle: String,
+        /// Its values.
+        values: Vec<BatchValue>,
+    },
+    /// Delete a handle.
+    Delete {
+        /// The handle.
+        handle: String,
+    },
+    /// Tell a site that it serves prefixes.
+    Home {
+        /// Where the site is.
+        server: BatchServer,
+        /// The handles of the prefixes, each beginning with `0.NA/`.
+        prefixes: Vec<String>,
+    },
+    /// Replace values of a handle.
+    Modify {
+        /// The handle.
+        handle: String,
+        /// The values, by their indexes.
+        values: Vec<BatchValue>,
+    },
+    /// Remove values of a handle.
+    Remove {
+        /// The indexes of the values.
+        indexes: Vec<u32>,
+        /// The handle.
+        handle: String,
+    },
+    /// Use a session from here on, or none.
+    SessionSetup(SessionSetup),
+    /// Tell a site that it no longer serves prefixes.
+    Unhome {
+        /// Where the site is.
+        server: BatchServer,
+        /// The handles of the prefixes, each beginning with `0.NA/`.
+        prefixes: Vec<String>,
+    },
+}
+
+/// A value as a batch has it: no timestamp, no references, no absolute TTL.
+///
+/// ```
+/// use handfast_wire::Permissions;
+/// use handfast_wire::batch::{BatchData, BatchValue};
+///
+/// let value = BatchValue {
+///     index: 1,
+///     value_type: "URL".into(),
+///     ttl: 86_400,
+///     permissions: Permissions::DEFAULT,
+///     data: BatchData::Text("https://example.org/".into()),
+/// };
+/// assert_eq!(value.data.to_bytes().unwrap(), b"https://example.org/");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BatchValue {
+    /// The index, from 1 to 2³¹−1.
+    pub index: u32,
+    /// The type.
+    pub value_type: String,
+    /// How many seconds it may be cached.
+    pub ttl: u32,
+    /// Who may read and write it.
+    pub permissions: Permissions,
+    /// The data.
+    pub data: BatchData,
+}
+
+/// The data of a value.
+///
+/// ```
+/// use handfast_wire::batch::BatchData;
+///
+/// assert_eq!(BatchData::File("site.json".into()).to_bytes(), None);
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BatchData {
+    /// An administrator.
+    Admin(Admin<'static>),
+    /// What is in the file of this name; for `HS_SITE` it may be JSON. Nothing is opened here.
+    File(String),
+    /// A group of administrators.
+    List(ValueList<'static>),
+    /// Text.
+    Text(String),
+}
+
+impl BatchData {
+    /// The bytes, unless they are in a file.
+    #[must_use]
+    pub fn to_bytes(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Admin(admin) => Some(admin.to_bytes()),
+            Self::File(_) => None,
+            Self::List(list) => Some(list.to_bytes()),
+            Self::Text(text) => Some(text.as_bytes().to_vec()),
+        }
+    }
+}
+
+/// Text is not shown: it is a secret in a value of type `HS_SECKEY`.
+impl fmt::Debug for BatchData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Admin(admin) => f.debug_tuple("Admin").field(admin).finish(),
+            Self::File(path) => f.debug_tuple("File").field(path).finish(),
+            Self::List(list) => f.debug_tuple("List").field(list).finish(),
+            Self::Text(text) => write!(f, "Text({} bytes)", text.len()),
+        }
+    }
+}
+
+/// By what an administrator proves who they are.
+///
+/// ```
+/// use handfast_wire::batch::{Credential, Secret};
+///
+/// let credential = Credential::SecretKey(Secret::new("open sesame"));
+/// assert_eq!(format!("{credential:?}"), "SecretKey(Secret)");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Credential {
+    /// A private key in a file.
+    PrivateKey {
+        /// The file.
+        path: String,
+        /// What opens it.
+        passphrase: Option<Secret>,
+    },
+    /// A secret key.
+    SecretKey(Secret),
+}
+
+/// Text that no message and no log may show.
+///
+/// ```
+/// let secret = handfast_wire::batch::Secret::new("open sesame");
+/// assert_eq!(secret.expose(), "open sesame");
+/// assert_eq!(format!("{secret:?}"), "Secret");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// A secret.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text, for what it is needed for.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// Where a server of a site listens.
+///
+/// ```
+/// use handfast_wire::batch::{BatchReader, Operation};
+///
+/// let entry = BatchReader::new(&b"HOME [::1]:2641:tcp\n0.NA/20.1000\n"[..]).next().unwrap()?;
+/// let Ok(Operation::Home { server, .. }) = entry.operation else { unreachable!() };
+/// assert!(server.address.is_ipv6() && server.port == 2641);
+/// # Ok::<_, std::io::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchServer {
+    /// Its address.
+    pub address: IpAddr,
+    /// Its port.
+    pub port: u16,
+    /// What it speaks there.
+    pub protocol: BatchProtocol,
+}
+
+/// What a server speaks.
+///
+/// ```
+/// assert_eq!("udp".parse(), Ok(handfast_wire::batch::BatchProtocol::Udp));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchProtocol {
+    /// The handle protocol in HTTP.
+    Http,
+    /// The handle protocol over TCP.
+    Tcp,
+    /// The handle protocol over UDP.
+    Udp,
+}
+
+impl std::str::FromStr for BatchProtocol {
+    type Err = BatchReason;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            name if name.eq_ignore_ascii_case("HTTP") => Ok(Self::Http),
+            name if name.eq_ignore_ascii_case("TCP") => Ok(Self::Tcp),
+            name if name.eq_ignore_ascii_case("UDP") => Ok(Self::Udp),
+            _ => Err(BatchReason::Server),
+        }
+    }
+}
+
+/// How sessions are made. What is not said is `None`.
+///
+/// ```
+/// use handfast_wire::batch::{BatchReader, Operation};
+///
+/// let entry = BatchReader::new(&b"SESSIONSETUP\nUSESESSION:1\nTIMEOUT:24\n"[..]).next().unwrap()?;
+/// let Ok(Operation::SessionSetup(setup)) = entry.operation else { unreachable!() };
+/// assert_eq!((setup.is_used, setup.hours), (Some(true), Some(24)));
+/// # Ok::<_, std::io::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionSetup {
+    /// Whether there is a session.
+    pub is_used: Option<bool>,
+    /// The public key for exchanging keys.
+    pub public_key: Option<ExchangeKey>,
+    /// The file of its private key.
+    pub private_key_path: Option<String>,
+    /// What opens that file.
+    pub passphrase: Option<Secret>,
+    /// What is done to messages.
+    pub options: Option<SessionOptions>,
+    /// How many hours the session lasts.
+    pub hours: Option<u32>,
+}
+
+/// What is done to the messages of a session.
+///
+/// ```
+/// let options = handfast_wire::batch::SessionOptions { is_encrypted: true, is_authenticated: true };
+/// assert!(options.is_encrypted);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionOptions {
+    /// They are encrypted.
+    pub is_encrypted: bool,
+    /// They are authenticated.
+    pub is_authenticated: bool,
+}
+
+/// Where the public key for exchanging keys is.
+///
+/// ```
+/// use handfast_wire::{Reference, batch::ExchangeKey};
+///
+/// let key = ExchangeKey::Value(Reference::new("20.1000/key", 300));
+/// assert_ne!(key, ExchangeKey::File("key.bin".into()));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExchangeKey {
+    /// In a file.
+    File(String),
+    /// In a value.
+    Value(Reference<'static>),
+}

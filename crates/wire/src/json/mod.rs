@@ -1,0 +1,26 @@
+//! Values in JSON, as the handle REST API has them (`http-interfaces.md` A.15).
+//!
+//! What is written reads back byte for byte. Data that JSON has a form for – administrators, groups, keys, sites –
+//! is written in that form only if the form says all of it; otherwise as text or base64.
+//!
+//! ```
+//! use handfast_wire::{Value, json};
+//!
+//! let url = Value::new(1, "URL", b"https://example.org/");
+//! let mut text = Vec::new();
+//! json::write_value(&mut text, &url);
+//! let given: json::GivenValue = serde_json::from_slice(&text)?;
+//! assert_eq!(given.into_value(), url);
+//! # Ok::<_, serde_json::Error>(())
+//! ```
+
+mod data;
+mod read;
+mod site;
+mod time;
+mod tree;
+mod write;
+
+pub use read::GivenValue;
+pub use time::timestamp;
+pub use write::{value, write_value};

@@ -1,0 +1,405 @@
+//! Values, read from JSON.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use super::tree::{Tree, Wrong};
+use super::{data, time};
+use crate::{Permissions, Reference, Ttl, Value};
+
+/// A value as JSON gives it: what is not said is `None`.
+///
+/// Members may come in any order; one that is unknown or comes twice is an error, and `null` stands for what is not
+/// said. Text without escapes is borrowed. Messages name the member that is wrong and never repeat what it holds.
+///
+/// ```
+/// use handfast_wire::json::GivenValue;
+///
+/// let given: GivenValue = serde_json::from_str(r#"{"index": "1", "type": "URL", "data": "https://example.org/"}"#)?;
+/// assert_eq!((given.index, given.ttl), (1, None));
+/// assert_eq!(*given.data, *b"https://example.org/");
+/// # Ok::<_, serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenValue<'a> {
+    /// The index, from 1 to 2³¹−1.
+    pub index: u32,
+    /// The type.
+    pub value_type: Cow<'a, str>,
+    /// The data, whatever format it is given in.
+    pub data: Cow<'a, [u8]>,
+    /// Who may read and write it.
+    pub permissions: Option<Permissions>,
+    /// How long it may be cached.
+    pub ttl: Option<Ttl>,
+    /// When it was last changed, in seconds since 1970.
+    pub timestamp: Option<u32>,
+    /// References to other values.
+    pub references: Vec<Reference<'a>>,
+}
+
+impl<'a> GivenValue<'a> {
+    /// The same, owning its bytes.
+    #[must_use]
+    pub fn into_owned(self) -> GivenValue<'static> {
+        let references = self.references.into_iter();
+        GivenValue {
+            value_type: Cow::Owned(self.value_type.into_owned()),
+            data: Cow::Owned(self.data.into_owned()),
+            references: references.map(Reference::into_owned).collect(),
+            index: self.index,
+            permissions: self.permissions,
+            ttl: self.ttl,
+            timestamp: self.timestamp,
+        }
+    }
+
+    /// The value, with the usual TTL and permissions and no timestamp where nothing is said.
+    #[must_use]
+    pub fn into_value(self) -> Value<'a> {
+        Value {
+            index: self.index,
+            timestamp: self.timestamp.unwrap_or_default(),
+            ttl: self.ttl.unwrap_or_default(),
+            permissions: self.permissions.unwrap_or_default(),
+            value_type: self.value_type,
+            data: self.data,
+            references: self.references,
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for GivenValue<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // `deserialize_map` would put a bare string into its message.
+        deserializer.deserialize_any(ValueVisitor)
+    }
+}
+
+struct ValueVisitor;
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = GivenValue<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with `index`, `type` and `data`")
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
+        Err(E::custom(
+            "a value should be an object with `index`, `type` and `data`, and is text",
+        ))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let (mut index, mut value_type, mut data) = (None, None, None);
+        let (mut permissions, mut ttl, mut timestamp) = (None, None, None);
+        let mut references = None;
+        while let Some(member) = map.next_key()? {
+            match member {
+                Member::Index => member.set(&mut index, map.read(|tree| read_index(&tree))?)?,
+                Member::Type => member.set(&mut value_type, map.read(read_type)?)?,
+                Member::Data => {
+                    let GivenData(bytes) = map.next_value()?;
+                    member.set(&mut data, bytes)?;
+                }
+                Member::Permissions => {
+                    member.set(&mut permissions, map.read(said(read_permissions))?)?;
+                }
+                Member::Ttl => member.set(&mut ttl, map.read(said(|tree| read_ttl(&tree)))?)?,
+                Member::Timestamp => member.set(&mut timestamp, map.read(said(read_time))?)?,
+                Member::References => {
+                    let read = said(|tree| data::references("references", tree));
+                    member.set(&mut references, map.read(read)?)?;
+                }
+            }
+        }
+        Ok(GivenValue {
+            index: index.ok_or_else(|| A::Error::missing_field("index"))?,
+            value_type: value_type.ok_or_else(|| A::Error::missing_field("type"))?,
+            data: data.ok_or_else(|| A::Error::missing_field("data"))?,
+            permissions: permissions.flatten(),
+            ttl: ttl.flatten(),
+            timestamp: timestamp.flatten(),
+            references: references.flatten().unwrap_or_default(),
+        })
+    }
+}
+
+/// The members of a value.
+#[derive(Clone, Copy)]
+enum Member {
+    Data,
+    Index,
+    Permissions,
+    References,
+    Timestamp,
+    Ttl,
+    Type,
+}
+
+impl Member {
+    const NAMES: &'static [&'static str] = &[
+        "index",
+        "type",
+        "data",
+        "permissions",
+        "ttl",
+        "timestamp",
+        "references",
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Index => "index",
+            Self::Permissions => "permissions",
+            Self::References => "references",
+            Self::Timestamp => "timestamp",
+            Self::Ttl => "ttl",
+            Self::Type => "type",
+        }
+    }
+
+    /// Keeps what is given, once.
+    fn set<T, E: Error>(self, slot: &mut Option<T>, given: T) -> Result<(), E> {
+        match slot.replace(given) {
+            None => Ok(()),
+            Some(_) => Err(E::duplicate_field(self.name())),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Member {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_identifier(MemberVisitor)
+    }
+}
+
+struct MemberVisitor;
+
+impl Visitor<'_> for MemberVisitor {
+    type Value = Member;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a member")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Member, E> {
+        match name {
+            "data" => Ok(Member::Data),
+            "index" => Ok(Member::Index),
+            "permissions" => Ok(Member::Permissions),
+            "references" => Ok(Member::References),
+            "timestamp" => Ok(Member::Timestamp),
+            "ttl" => Ok(Member::Ttl),
+            "type" => Ok(Member::Type),
+            other => Err(E::unknown_field(other, Member::NAMES)),
+        }
+    }
+}
+
+/// Reads the content of a member.
+trait ReadMember<'de>: MapAccess<'de> {
+    fn read<T>(
+        &mut self,
+        read: impl FnOnce(Tree<'de>) -> Result<T, Wrong>,
+    ) -> Result<T, Self::Error> {
+        read(self.next_value()?).map_err(Self::Error::custom)
+    }
+}
+
+impl<'de, A: MapAccess<'de>> ReadMember<'de> for A {}
+
+/// `null` says nothing.
+fn said<'de, T>(
+    read: impl FnOnce(Tree<'de>) -> Result<T, Wrong>,
+) -> impl FnOnce(Tree<'de>) -> Result<Option<T>, Wrong> {
+    |tree| match tree {
+        Tree::Null => Ok(None),
+        tree => read(tree).map(Some),
+    }
+}
+
+fn read_index(tree: &Tree<'_>) -> Result<u32, Wrong> {
+    tree.number()
+        .filter(|index| (1..=MAX_INDEX).contains(index))
+        .ok_or(Wrong::Member {
+            member: "index",
+            expected: "a number from 1 to 2147483647",
+        })
+}
+
+/// Deployed software keeps an index in four bytes with a sign.
+const MAX_INDEX: u32 = 0x7FFF_FFFF;
+
+fn read_type(tree: Tree<'_>) -> Result<Cow<'_, str>, Wrong> {
+    match tree {
+        Tree::Text(text) => Ok(text),
+        _ => Err(Wrong::Member {
+            member: "type",
+            expected: "text",
+        }),
+    }
+}
+
+/// `*`, or digits from the right: public-write, public-read, admin-write, admin-read. A fifth digit is common, because
+/// deployed software reads the fourth only if there is one.
+fn read_permissions(tree: Tree<'_>) -> Result<Permissions, Wrong> {
+    let bits = match tree {
+        Tree::Text(text) if text == "*" => Some(0x0F),
+        Tree::Text(text) if !text.is_empty() => text.bytes().try_fold(0_u8, |bits, byte| {
+            matches!(byte, b'0' | b'1').then(|| bits << 1 | (byte - b'0'))
+        }),
+        _ => None,
+    };
+    bits.map(Permissions::from_bits).ok_or(Wrong::Member {
+        member: "permissions",
+        expected: "`*`, or digits 0 or 1 for admin-read, admin-write, public-read, public-write: \
+            for example \"1110\"",
+    })
+}
+
+fn read_ttl(tree: &Tree<'_>) -> Result<Ttl, Wrong> {
+    // Eight digits could be a date without separators; they are seconds.
+    let ttl = match tree {
+        Tree::Text(text) => tree
+            .number()
+            .map(Ttl::Relative)
+            .or_else(|| time::read(text).map(Ttl::Absolute)),
+        tree => tree.number().map(Ttl::Relative),
+    };
+    ttl.ok_or(Wrong::Member {
+        member: "ttl",
+        expected: "a number of seconds, or a time such as \"2026-11-15T06:17:16Z\"",
+    })
+}
+
+fn read_time(tree: Tree<'_>) -> Result<u32, Wrong> {
+    let time = match tree {
+        Tree::Text(text) => time::read(&text),
+        _ => None,
+    };
+    time.ok_or(Wrong::Member {
+        member: "timestamp",
+        expected: "a time between 1970 and 2106 such as \"2026-11-15T06:17:16Z\"",
+    })
+}
+
+/// The member `data`.
+struct GivenData<'a>(Cow<'a, [u8]>);
+
+impl<'de> Deserialize<'de> for GivenData<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(DataVisitor).map(Self)
+    }
+}
+
+struct DataVisitor;
+
+impl DataVisitor {
+    const KNOWN: &'static [&'static str] = &["format", "value"];
+    const EXPECTED: Wrong = Wrong::Member {
+        member: "data",
+        expected: "an object with `format` and `value`, text, a whole number, true or false",
+    };
+}
+
+impl<'de> Visitor<'de> for DataVisitor {
+    type Value = Cow<'de, [u8]>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the data of a value")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text.as_bytes()))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.as_bytes().to_vec()))
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(if truth { b"true" } else { b"false" }))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(number.to_string().into_bytes().into())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(number.to_string().into_bytes().into())
+    }
+
+    /// The text of `1.10` is gone by now, and data is kept exactly or not at all.
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
+        Err(E::custom(Wrong::Member {
+            member: "data",
+            expected: "in quotes: a number that is not whole, or too large, is not kept exactly",
+        }))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Err(E::custom(Self::EXPECTED))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Self::Value, A::Error> {
+        Err(A::Error::custom(Self::EXPECTED))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let (mut format, mut value) = (None, None);
+        while let Some(member) = map.next_key()? {
+            let given: Tree = map.next_value()?;
+            let (slot, name) = match member {
+                DataMember::Format => (&mut format, "data.format"),
+                DataMember::Value => (&mut value, "data.value"),
+            };
+            if slot.replace(given).is_some() {
+                return Err(A::Error::duplicate_field(name));
+            }
+        }
+        let format = format.ok_or_else(|| A::Error::missing_field("data.format"))?;
+        let value = value.ok_or_else(|| A::Error::missing_field("data.value"))?;
+        let Tree::Text(format) = format else {
+            return Err(A::Error::custom(Wrong::Member {
+                member: "data.format",
+                expected: "text",
+            }));
+        };
+        data::read(&format, value).map_err(A::Error::custom)
+    }
+}
+
+/// The members of `data`.
+enum DataMember {
+    Format,
+    Value,
+}
+
+impl<'de> Deserialize<'de> for DataMember {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_identifier(DataMemberVisitor)
+    }
+}
+
+struct DataMemberVisitor;
+
+impl Visitor<'_> for DataMemberVisitor {
+    type Value = DataMember;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a member of `data`")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<DataMember, E> {
+        match name {
+            "format" => Ok(DataMember::Format),
+            "value" => Ok(DataMember::Value),
+            other => Err(E::unknown_field(other, DataVisitor::KNOWN)),
+        }
+    }
+}
