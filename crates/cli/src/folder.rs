@@ -52,6 +52,27 @@ impl Data {
     }
 }
 
+impl Data {
+    /// Opens the folder, or makes it where there is none or nothing in it.
+    pub(crate) fn open_or_make(&self) -> Result<Registry, Refusal> {
+        let is_empty = match fs::read_dir(&self.folder) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        };
+        if is_empty {
+            make(&self.folder)?;
+        }
+        self.open()
+    }
+}
+
+/// A new folder with what every one has.
+fn make(folder: &Path) -> Result<Registry, Refusal> {
+    let registry = Registry::create(folder, world())?;
+    registry.create_authority(&Principal::Operator, "urn:urn-3", harvard())?;
+    Ok(registry)
+}
+
 /// How often, and how long apart, a folder that is in use is tried again: ten seconds in all.
 const TRIES: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(20);
@@ -89,8 +110,7 @@ pub(crate) struct Init {
 
 impl Init {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let outcome = Registry::create(&data.folder, world()).and_then(|registry| {
-            registry.create_authority(&Principal::Operator, "urn:urn-3", harvard())?;
+        let outcome = make(&data.folder).and_then(|registry| {
             if self.demo {
                 demo::fill(&registry)?;
             }

@@ -5,11 +5,13 @@ mod config;
 mod demo;
 mod exit;
 mod folder;
+mod import;
 mod inspect;
 mod lines;
 mod mint;
 mod name;
 mod output;
+mod progress;
 mod user;
 mod view;
 
@@ -18,6 +20,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::folder::Data;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Keeps and resolves persistent identifiers: handles, DOIs, CORDRA identifiers, info URIs, URNs and
 /// ARKs.
@@ -46,6 +51,8 @@ enum Command {
     Name(name::Command),
     /// Make new names, one or a million
     Mint(mint::Mint),
+    /// Take names from a file
+    Import(import::Import),
     /// Accounts, to which roles can be granted
     #[command(subcommand)]
     User(user::Command),
@@ -65,6 +72,7 @@ fn main() -> ExitCode {
         Command::Authority(command) => command.run(&data),
         Command::Name(command) => command.run(&data),
         Command::Mint(command) => command.run(&data),
+        Command::Import(command) => command.run(&data),
         Command::User(command) => command.run(&data),
         Command::Backup(command) => command.run(&data),
         Command::Restore(command) => command.run(&data),

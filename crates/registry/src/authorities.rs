@@ -160,9 +160,7 @@ impl Registry {
     /// Retires an authority: its names keep resolving, its path stays taken, nothing new is named.
     pub fn retire_authority(&self, who: &Principal, path: &str) -> Result<(), Refusal> {
         let path = path.to_string();
-        self.change(who, move |draft| {
-            draft.retire(&path)
-        })
+        self.change(who, move |draft| draft.retire(&path))
     }
 
     /// Changes title, meaning, contact or policy. A `lead` sets the local pattern and whether names wait;
@@ -464,9 +462,7 @@ impl Draft<'_> {
         if becomes_erasable && is_named {
             return Err(Refusal::policy(
                 "permanent",
-                format!(
-                    "{path} has given names that are permanent: they cannot become erasable"
-                ),
+                format!("{path} has given names that are permanent: they cannot become erasable"),
             ));
         }
         change.apply(&mut authority);

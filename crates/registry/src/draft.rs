@@ -350,10 +350,21 @@ fn authority_history(key: &str) -> String {
 
 /// What the reverse index finds a value by: its type in uppercase, a NUL, and its data.
 pub(crate) fn reverse_value(value: &Value<'_>) -> Vec<u8> {
-    let mut key = value.value_type.to_ascii_uppercase().into_bytes();
-    key.push(0);
-    key.extend_from_slice(&value.data);
+    let mut key = Vec::with_capacity(value.value_type.len() + 1 + value.data.len());
+    put_reverse_value(&mut key, value);
     key
+}
+
+/// The same, behind what is there.
+pub(crate) fn put_reverse_value(out: &mut Vec<u8>, value: &Value<'_>) {
+    out.extend(
+        value
+            .value_type
+            .bytes()
+            .map(|byte| byte.to_ascii_uppercase()),
+    );
+    out.push(0);
+    out.extend_from_slice(&value.data);
 }
 
 fn posted(item: &impl Serialize) -> Result<Vec<u8>, Refusal> {

@@ -155,9 +155,11 @@ impl Registry {
         who: &Principal,
         kind: JobKind,
     ) -> Result<(Job, [u8; 16]), Refusal> {
-        let unfinished = self.jobs()?.into_iter().rev().find(|job| {
-            job.ended.is_none() && job.kind == kind && job.who == *who
-        });
+        let unfinished = self
+            .jobs()?
+            .into_iter()
+            .rev()
+            .find(|job| job.ended.is_none() && job.kind == kind && job.who == *who);
         self.change(who, move |draft| {
             let actor = draft.actor_id();
             if let Some(job) = unfinished {

@@ -115,9 +115,7 @@ impl Registry {
 
     /// Changes the values of a name.
     pub fn edit_name(&self, who: &Principal, id: &str, edit: Edit) -> Result<Shown, Refusal> {
-        self.change_name(who, id, move |draft, name| {
-            name.apply(draft, &edit)
-        })
+        self.change_name(who, id, move |draft, name| name.apply(draft, &edit))
     }
 
     /// Makes a reserved name active. Where names wait for approval a `lead` does.

@@ -219,9 +219,7 @@ impl State {
     }
 
     fn from_code(code: u8) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|state| state.code() == code)
+        Self::ALL.into_iter().find(|state| state.code() == code)
     }
 }
 

@@ -141,9 +141,7 @@ impl Refusal {
             Self::Denied { needs, authority } => Some(format!(
                 "someone with role lead or admin can run `handfast authority grant {authority} --to WHO --role {needs}`"
             )),
-            Self::Differs { .. } => {
-                Some("with --update it is changed".into())
-            }
+            Self::Differs { .. } => Some("with --update it is changed".into()),
             Self::Exists { .. } => {
                 Some("choose another name, or restore this one if it was withdrawn".into())
             }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use handfast_id::{RuleBook, Rules};
 use handfast_store::{Loading, Store, StoreError, TableCheck};
@@ -135,14 +135,20 @@ impl Registry {
         &self,
         load: impl FnOnce(&mut Loading<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
+        self.begin_load(load).wait()
+    }
+
+    /// Has many entries written while something else is done.
+    pub(crate) fn begin_load<T: Send + 'static>(
+        &self,
+        load: impl FnOnce(&mut Loading<'_>) -> Result<T, Refusal> + Send + 'static,
+    ) -> Awaited<T> {
         let (answer, answered) = sync_channel(1);
         self.store.load(load, move |outcome| {
             // Nobody is waiting any more only if the caller has gone with its thread.
             drop(answer.send(outcome));
         });
-        answered
-            .recv()
-            .unwrap_or_else(|_| Err(StoreError::Closed.into()))
+        Awaited(answered)
     }
 
     /// Reads all of every table.
@@ -157,6 +163,16 @@ impl Registry {
     /// Milliseconds since 1970.
     pub(crate) fn now(&self) -> u64 {
         (self.world.now)()
+    }
+}
+
+/// What a load will come to.
+pub(crate) struct Awaited<T>(Receiver<Result<T, Refusal>>);
+
+impl<T> Awaited<T> {
+    pub(crate) fn wait(self) -> Result<T, Refusal> {
+        let closed = |_| Err(StoreError::Closed.into());
+        self.0.recv().unwrap_or_else(closed)
     }
 }
 

@@ -8,10 +8,10 @@ use std::ops::ControlFlow;
 
 use handfast_store::{Loading, Place, Sorter, Table, Write};
 
-use crate::draft::reverse_value;
+use crate::draft::{put_reverse_value, reverse_value};
 use crate::record::Record;
 use crate::refusal::Refusal;
-use crate::registry::Registry;
+use crate::registry::{Awaited, Registry};
 use crate::view::View;
 
 /// Where the first event is kept whose name may not be in the index yet.
@@ -36,86 +36,168 @@ pub(crate) fn left_for_later(view: &View<'_>) -> Result<Option<u64>, Refusal> {
     Ok(view.now.get(&mark(), read)?.flatten())
 }
 
-impl Registry {
-    /// Puts names into the index that an import has left for later.
-    pub(crate) fn finish_reverse(&self) -> Result<(), Refusal> {
-        let mut sorter = Sorter::new(self.folder());
-        let seen = self.read(|view| {
-            let Some(from) = left_for_later(view)? else {
-                return Ok(None);
-            };
-            let mut outcome = Ok(());
-            view.now.scan(&Place::record(b""), &mut |place, bytes| {
-                outcome = gather(&mut sorter, place, bytes, from);
-                match outcome {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                }
-            })?;
-            outcome?;
-            Ok(Some(crate::tree::read(view.now)?.size()))
-        })?;
-        let Some(seen) = seen else {
-            return Ok(());
-        };
-        let mut merge = sorter.merge()?;
-        let mut chunk = Vec::with_capacity(CHUNK);
-        while let Some(entry) = merge.next()? {
-            chunk.push((entry.key.to_vec(), entry.payload.to_vec()));
-            if chunk.len() == CHUNK {
-                let full = std::mem::replace(&mut chunk, Vec::with_capacity(CHUNK));
-                self.load(move |loading| hold(loading, full, seen))?;
+/// Values and the names that hold them, in the order they come.
+#[derive(Default)]
+pub(crate) struct HeldValues {
+    bytes: Vec<u8>,
+    /// Where each value, and then its name, ends.
+    ends: Vec<(usize, usize)>,
+    /// How many names there are.
+    names: u64,
+}
+
+impl HeldValues {
+    /// Adds the public values of a name.
+    pub(crate) fn add(&mut self, key: &str, record: &Record) {
+        self.names += 1;
+        let values = record.values.iter();
+        for value in values.filter(|value| value.permissions.public_read()) {
+            put_reverse_value(&mut self.bytes, value);
+            let middle = self.bytes.len();
+            self.bytes.extend_from_slice(key.as_bytes());
+            self.ends.push((middle, self.bytes.len()));
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let mut start = 0;
+        self.ends.iter().map(move |(middle, end)| {
+            let value = self.bytes.get(start..*middle).unwrap_or_default();
+            let key = self.bytes.get(*middle..*end).unwrap_or_default();
+            start = *end;
+            (value, key)
+        })
+    }
+}
+
+/// Values and the names that hold them, on their way into the index.
+pub(crate) struct Held {
+    sorter: Sorter,
+    names: u64,
+    /// How many of the names were given, each by one event.
+    given: u64,
+    /// How many events there are now, if none but those of these names have come.
+    events: Option<u64>,
+    is_exact: bool,
+}
+
+impl Held {
+    pub(crate) fn new(registry: &Registry) -> Self {
+        Self {
+            sorter: Sorter::new(registry.folder()),
+            names: 0,
+            given: 0,
+            events: None,
+            is_exact: true,
+        }
+    }
+
+    /// Says that some of the names were given, between two counts of all events. While nothing else
+    /// happens, all names hold what they were prepared with; otherwise each is looked at again.
+    pub(crate) fn were_given(&mut self, given: u64, before: u64, after: u64) {
+        let follows = self.events.is_none_or(|events| events == before);
+        self.is_exact &= follows && after - before == given;
+        self.events = Some(after);
+        self.given += given;
+    }
+
+    pub(crate) fn add(&mut self, blocks: &[HeldValues]) -> Result<(), Refusal> {
+        for block in blocks {
+            self.names += block.names;
+            for (value, key) in block.iter() {
+                self.sorter.push(value, 0, key)?;
             }
         }
-        self.load(move |loading| {
-            hold(loading, chunk, seen)?;
+        Ok(())
+    }
+
+    /// Puts all of them into the index, and takes the mark away. Values that a name does not hold by now
+    /// are left out.
+    pub(crate) fn finish(self, registry: &Registry) -> Result<(), Refusal> {
+        let is_exact = self.is_exact && self.given == self.names;
+        let seen = self.events.filter(|_| is_exact);
+        let mut merge = self.sorter.merge()?;
+        let mut chunk = HeldValues::default();
+        let mut before: Option<Awaited<()>> = None;
+        while let Some(entry) = merge.next()? {
+            chunk.bytes.extend_from_slice(entry.key);
+            let middle = chunk.bytes.len();
+            chunk.bytes.extend_from_slice(entry.payload);
+            chunk.ends.push((middle, chunk.bytes.len()));
+            if chunk.ends.len() == CHUNK {
+                let full = std::mem::take(&mut chunk);
+                if let Some(before) = before.take() {
+                    Awaited::wait(before)?;
+                }
+                before = Some(registry.begin_load(move |loading| hold(loading, &full, seen)));
+            }
+        }
+        if let Some(before) = before {
+            before.wait()?;
+        }
+        registry.load(move |loading| {
+            hold(loading, &chunk, seen)?;
             Ok(loading.apply(&Write::Delete(mark()))?)
         })
     }
 }
 
-fn gather(
-    sorter: &mut Sorter,
-    place: &Place<'_>,
-    bytes: &[u8],
-    from: u64,
-) -> Result<(), Refusal> {
-    if Record::last_event_in(bytes) < Some(from) {
-        return Ok(());
+impl Registry {
+    /// Puts names into the index that an import which was cut short has left for later.
+    pub(crate) fn finish_reverse(&self) -> Result<(), Refusal> {
+        let mut held = Held::new(self);
+        let is_left = self.read(|view| {
+            let Some(from) = left_for_later(view)? else {
+                return Ok(false);
+            };
+            let mut outcome = Ok(());
+            view.now.scan(&Place::record(b""), &mut |place, bytes| {
+                outcome = held.gather(place, bytes, from);
+                match outcome {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break(()),
+                }
+            })?;
+            outcome.map(|()| true)
+        })?;
+        if is_left { held.finish(self) } else { Ok(()) }
     }
-    let key = place.name();
-    let corrupt = |_| Refusal::Corrupt {
-        what: format!("the record of {}", String::from_utf8_lossy(key)),
-    };
-    let record = Record::from_bytes(bytes).map_err(corrupt)?;
-    let mut values = record.values.iter();
-    values
-        .by_ref()
-        .filter(|value| value.permissions.public_read())
-        .try_for_each(|value| Ok(sorter.push(&reverse_value(value), 0, key)?))
 }
 
-/// Values that a name has lost since they were gathered are left out.
-fn hold(
-    loading: &mut Loading<'_>,
-    entries: Vec<(Vec<u8>, Vec<u8>)>,
-    seen: u64,
-) -> Result<(), Refusal> {
-    let is_as_seen = crate::tree::read(&loading.snapshot())?.size() == seen;
-    for (value, key) in entries {
-        if !is_as_seen {
-            let record = loading
-                .snapshot()
-                .get(&Place::record(&key), Record::from_bytes)?;
-            let holds = record.and_then(Result::ok).is_some_and(|record| {
-                let mut values = record.values.iter();
-                values.any(|held| held.permissions.public_read() && reverse_value(held) == value)
-            });
-            if !holds {
-                continue;
-            }
+impl Held {
+    fn gather(&mut self, place: &Place<'_>, bytes: &[u8], from: u64) -> Result<(), Refusal> {
+        if Record::last_event_in(bytes) < Some(from) {
+            return Ok(());
         }
-        loading.hold(&value, &key)?;
+        let key = String::from_utf8_lossy(place.name());
+        let corrupt = |_| Refusal::Corrupt {
+            what: format!("the record of {key}"),
+        };
+        let record = Record::from_bytes(bytes).map_err(corrupt)?;
+        let mut values = HeldValues::default();
+        values.add(&key, &record);
+        self.add(&[values])
+    }
+}
+
+/// Unless there are just the events that were seen, what was gathered may have been refused, or have
+/// changed since: then it is compared with what is kept.
+fn hold(loading: &mut Loading<'_>, entries: &HeldValues, seen: Option<u64>) -> Result<(), Refusal> {
+    let is_as_seen = Some(crate::tree::read(&loading.snapshot())?.size()) == seen;
+    for (value, key) in entries.iter() {
+        if is_as_seen || is_held(loading, value, key)? {
+            loading.hold(value, key)?;
+        }
     }
     Ok(())
+}
+
+fn is_held(loading: &Loading<'_>, value: &[u8], key: &[u8]) -> Result<bool, Refusal> {
+    let record = loading
+        .snapshot()
+        .get(&Place::record(key), Record::from_bytes)?;
+    Ok(record.and_then(Result::ok).is_some_and(|record| {
+        let mut values = record.values.iter();
+        values.any(|held| held.permissions.public_read() && reverse_value(held) == value)
+    }))
 }

@@ -13,6 +13,8 @@ pub struct Loading<'e> {
     writing: Writing<'e>,
     /// The last key of each table that was written to.
     last: [Option<Vec<u8>>; Table::ALL.len()],
+    /// The last name that was held by a value which nothing held before.
+    last_holder: Option<Vec<u8>>,
 }
 
 impl<'e> Loading<'e> {
@@ -20,6 +22,7 @@ impl<'e> Loading<'e> {
         Self {
             writing,
             last: Default::default(),
+            last_holder: None,
         }
     }
 
@@ -57,14 +60,25 @@ impl<'e> Loading<'e> {
     /// Says that a name, by its key, holds a value.
     pub fn hold(&mut self, value: &[u8], key: &[u8]) -> Result<(), StoreError> {
         let (value, key) = (place::short_name(value), place::short_name(key));
-        let is_behind = self.last(Table::Reverse)?.is_none_or(|last| last < &*value);
+        let last = self.last(Table::Reverse)?;
+        let is_behind = last.is_none_or(|last| last < &*value);
+        let is_last = last == Some(&*value);
+        let is_behind_holder =
+            is_last && self.last_holder.as_deref().is_some_and(|last| last < &*key);
         let database = self.writing.engine.table(Table::Reverse);
         let txn = &mut self.writing.txn;
         if is_behind {
             database.put_with_flags(txn, PutFlags::APPEND, &value, &key)?;
             self.set_last(Table::Reverse, &value);
+        } else if is_behind_holder {
+            database.put_with_flags(txn, PutFlags::APPEND_DUP, &value, &key)?;
         } else {
             database.put(txn, &value, &key)?;
+        }
+        if is_behind || is_behind_holder {
+            let last = self.last_holder.get_or_insert_default();
+            last.clear();
+            last.extend_from_slice(&key);
         }
         Ok(())
     }
@@ -77,6 +91,7 @@ impl<'e> Loading<'e> {
             Write::Delete(_) | Write::Release { .. } => {
                 // The last key of a table may have gone.
                 self.last = Default::default();
+                self.last_holder = None;
                 self.writing.apply(write)
             }
         }

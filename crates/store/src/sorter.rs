@@ -9,6 +9,8 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use rayon::slice::ParallelSliceMut;
+
 use crate::error::StoreError;
 
 /// How much is gathered before it is written as a run.
@@ -302,7 +304,7 @@ impl Gathered {
         let bytes = &self.bytes;
         let key = |entry: &Span| bytes.get(entry.start..entry.key).unwrap_or_default();
         self.entries
-            .sort_unstable_by(|a, b| (key(a), a.order).cmp(&(key(b), b.order)));
+            .par_sort_unstable_by(|a, b| (key(a), a.order).cmp(&(key(b), b.order)));
     }
 
     fn size(&self) -> usize {

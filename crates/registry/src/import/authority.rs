@@ -182,7 +182,10 @@ impl GivenAuthority {
             }),
             cordra: policy.cordra,
             // A policy that says anything says all of it.
-            pattern: policy.case_sensitive.map(|_| policy.pattern.clone()).or_else(|| policy.pattern.clone().map(Some)),
+            pattern: policy
+                .case_sensitive
+                .map(|_| policy.pattern.clone())
+                .or_else(|| policy.pattern.clone().map(Some)),
             approval: policy.approval,
             default_ttl: policy.default_ttl,
         }
@@ -209,7 +212,9 @@ impl GivenAuthority {
                 && says(given.erasable, policy.persistence == Persistence::Erasable)
                 && says(given.cordra, policy.cordra)
                 && says(given.approval, policy.approval)
-                && given.default_ttl.is_none_or(|ttl| ttl == policy.default_ttl)
+                && given
+                    .default_ttl
+                    .is_none_or(|ttl| ttl == policy.default_ttl)
                 && (given.pattern.is_none() && given.case_sensitive.is_none()
                     || given.pattern == policy.pattern)
         };

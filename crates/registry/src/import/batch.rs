@@ -9,8 +9,8 @@ use std::io::{BufReader, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_wire::batch::{BatchData, BatchReader, BatchValue, Entry, Operation};
-use handfast_wire::json::site_from_json;
-use handfast_wire::{Ttl, Value};
+use handfast_wire::json::read_site;
+use handfast_wire::{Codec, Ttl, Value};
 
 use crate::authority::Persistence;
 use crate::draft::Draft;
@@ -137,12 +137,18 @@ fn operation(draft: &mut Draft<'_>, entry: Entry, taking: Taking) -> Result<Vec<
         Ok(operation) => operation,
         Err(error) => {
             let reason = error.reason.to_string();
-            return Ok(vec![Outcome::bad(error.line, None, "bad-operation", reason)]);
+            return Ok(vec![Outcome::bad(
+                error.line,
+                None,
+                "bad-operation",
+                reason,
+            )]);
         }
     };
     let (id, done) = match operation {
         Operation::Create { handle, values } => {
-            let done = read_values(&values).and_then(|new| draft.create_handle(&handle, new, taking));
+            let done =
+                read_values(&values).and_then(|new| draft.create_handle(&handle, new, taking));
             (handle, done)
         }
         Operation::Add { handle, values } => {
@@ -188,7 +194,8 @@ impl Draft<'_> {
             return Ok(Done::Created(shown.record.first_event));
         }
         let ttl = self.kept(&path)?.policy.default_ttl;
-        let values: Vec<Value<'static>> = new.values.iter().map(|value| value.settle(ttl)).collect();
+        let values: Vec<Value<'static>> =
+            new.values.iter().map(|value| value.settle(ttl)).collect();
         let wanted = Record {
             values: crate::values::settle(&[], values, self.timestamp())?,
             ..Record::new(handle.to_string(), path.key(), State::Active, self.time())
@@ -204,11 +211,19 @@ impl Draft<'_> {
     ) -> Result<Done, Refusal> {
         let name = self.find(handle)?;
         for value in &put {
-            let is_there = name.record.values.iter().any(|old| old.index == value.index);
+            let is_there = name
+                .record
+                .values
+                .iter()
+                .any(|old| old.index == value.index);
             if is_there == are_new {
                 return Err(Refusal::Value {
                     index: value.index,
-                    problem: if are_new { "exists already" } else { "is not there" },
+                    problem: if are_new {
+                        "exists already"
+                    } else {
+                        "is not there"
+                    },
                 });
             }
         }
@@ -279,12 +294,15 @@ fn read_value(value: &BatchValue) -> Result<NewValue, Refusal> {
     let data = match &value.data {
         BatchData::File(path) => {
             let bytes = fs::read(path).map_err(|source| {
-                Refusal::policy("no-file", format!("the file {path} cannot be read: {source}"))
+                Refusal::policy(
+                    "no-file",
+                    format!("the file {path} cannot be read: {source}"),
+                )
             })?;
             let is_site = handfast_wire::type_matches(&value.value_type, "HS_SITE");
             // A site may be described in JSON.
-            let site = is_site.then(|| site_from_json(&bytes)).flatten();
-            site.unwrap_or(bytes)
+            let site = is_site.then(|| read_site(&bytes)).flatten();
+            site.map_or(bytes, |site| site.to_bytes())
         }
         data => data.to_bytes().unwrap_or_default(),
     };

@@ -33,6 +33,9 @@ pub(crate) struct Loaded {
     pub(crate) counts: Counts,
     /// Of all lines, or of those that were refused.
     pub(crate) outcomes: Vec<Outcome>,
+    /// How many names were given without being put into the index of values, and how many events there
+    /// were before and after.
+    pub(crate) given: (u64, u64, u64),
 }
 
 impl Loaded {
@@ -57,20 +60,18 @@ pub(crate) struct Loader {
 
 impl Loader {
     /// Keeps the names of a chunk.
-    pub(crate) fn load(
-        &self,
-        loading: &mut Loading<'_>,
-        chunk: Chunk,
-    ) -> Result<Loaded, Refusal> {
+    pub(crate) fn load(&self, loading: &mut Loading<'_>, chunk: Chunk) -> Result<Loaded, Refusal> {
         let mut loaded = Loaded::default();
         let is_current = self.is_current(loading, &chunk)?;
         let mut tree = tree::read(&loading.snapshot())?;
-        reverse::leave_for_later(loading, tree.size() + 1)?;
+        let before = tree.size();
+        let mut given = 0;
+        reverse::leave_for_later(loading, before + 1)?;
         for name in chunk.names {
             let Ready { key, line, kept } = name;
             let place = Place::record(key.as_bytes());
-            let is_new = loading.is_behind(&place)?
-                || loading.snapshot().get(&place, |_| ())?.is_none();
+            let is_new =
+                loading.is_behind(&place)? || loading.snapshot().get(&place, |_| ())?.is_none();
             let mut kept = kept;
             if is_new && is_current && kept.is_plain {
                 let number = tree.size() + 1;
@@ -88,6 +89,7 @@ impl Loader {
                     loaded.outcomes.push(Outcome { line, id, done });
                 }
                 loaded.counts.created += 1;
+                given += 1;
                 continue;
             }
             tree::write(&tree, loading)?;
@@ -98,6 +100,7 @@ impl Loader {
             tree = tree::read(&loading.snapshot())?;
         }
         tree::write(&tree, loading)?;
+        loaded.given = (given, before, tree.size());
         Ok(loaded)
     }
 

@@ -19,6 +19,7 @@ mod flow;
 mod given;
 mod load;
 mod outcome;
+mod prepare;
 mod ready;
 mod source;
 mod table;
@@ -126,7 +127,9 @@ impl Format {
     /// ```
     #[must_use]
     pub fn guess(name: &str, beginning: &[u8]) -> Self {
-        let end = name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
+        let end = name
+            .rsplit_once('.')
+            .map(|(_, end)| end.to_ascii_lowercase());
         match end.as_deref() {
             Some("csv") => return Self::Csv,
             Some("ndjson" | "jsonl") => return Self::Ndjson,
@@ -139,14 +142,18 @@ impl Format {
             .take(20)
             .copied()
             .collect();
-        if squeezed.starts_with(br#"{"homedPrefixes""#) || squeezed.starts_with(br#"{"handleRecords""#)
+        if squeezed.starts_with(br#"{"homedPrefixes""#)
+            || squeezed.starts_with(br#"{"handleRecords""#)
         {
             return Self::Dump;
         }
         if text.starts_with(b"{") {
             return Self::Ndjson;
         }
-        let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        let word = text
+            .split(u8::is_ascii_whitespace)
+            .next()
+            .unwrap_or_default();
         let commands: [&[u8]; 8] = [
             b"AUTHENTICATE",
             b"CREATE",
@@ -157,7 +164,10 @@ impl Format {
             b"HOME",
             b"SESSIONSETUP",
         ];
-        if commands.iter().any(|command| word.eq_ignore_ascii_case(command)) {
+        if commands
+            .iter()
+            .any(|command| word.eq_ignore_ascii_case(command))
+        {
             return Self::Batch;
         }
         let header = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -235,11 +245,13 @@ impl Registry {
             fingerprint,
         };
         let (job, stamp) = self.begin_import(who, import, kind)?;
-        let path = |text: &String| self.read(|view| {
-            let path = view.path(text)?;
-            view.active(&path)?;
-            Ok(path)
-        });
+        let path = |text: &String| {
+            self.read(|view| {
+                let path = view.path(text)?;
+                view.active(&path)?;
+                Ok(path)
+            })
+        };
         let reading = Reading {
             authority: import.authority.as_ref().map(path).transpose()?,
             migrate: import.migrate,
@@ -255,32 +267,33 @@ impl Registry {
             },
             tells_all: import.tells_all,
         };
-        let is_resumed = job.as_ref().is_some_and(|job| job.first_event < self.next_event());
+        let is_resumed = job
+            .as_ref()
+            .is_some_and(|job| job.first_event < self.next_event());
         let (job, counts) = if format == Format::Batch {
             self.import_batch(&loader, job, input, &read, report)?
         } else {
-            let mut flow = Flow::new(self, loader, reading, import, &read, report);
+            let mut flow = Flow::new(self, loader, import, &read, report);
             match format {
                 Format::Csv => {
                     let table = Table::new(input).map_err(|problem| {
                         Refusal::policy("bad-header", format!("{}: {problem}", import.source))
                     })?;
-                    flow.run(table)?;
+                    flow.run(table, &reading, &[])?;
                 }
                 Format::Dump => std::thread::scope(|scope| {
                     let (mut dump, read) = Dump::new(input);
                     scope.spawn(read);
                     dump.read_prefixes();
-                    flow.prefixes(&dump.prefixes)?;
-                    flow.run(dump)
+                    let prefixes = std::mem::take(&mut dump.prefixes);
+                    flow.run(dump, &reading, &prefixes)
                 })?,
-                Format::Batch | Format::Ndjson => flow.run(Lines::new(input))?,
+                Format::Batch | Format::Ndjson => flow.run(Lines::new(input), &reading, &[])?,
             }
             (job, flow.finish()?)
         };
         let number = job.as_ref().map(|job| job.number);
         if let Some(job) = job {
-            self.finish_reverse()?;
             self.end_job(Job { counts, ..job })?;
         }
         Ok(Imported {

@@ -107,7 +107,12 @@ impl<'v> Preparing<'v> {
         authorities.map(|(key, authority)| (key.as_str(), authority.version))
     }
 
-    pub(crate) fn ready(&mut self, line: u64, given: &GivenName<'_>) -> Result<Ready, Refusal> {
+    /// A name, and the record that its bytes are of.
+    pub(crate) fn ready(
+        &mut self,
+        line: u64,
+        given: &GivenName<'_>,
+    ) -> Result<(Ready, Record), Refusal> {
         let whole;
         let id = match &self.reading.authority {
             Some(path) => {
@@ -129,7 +134,7 @@ impl<'v> Preparing<'v> {
         record.seed = self.random(line, b"seed");
         let is_plain = record.state != State::Withdrawn && record.holder.is_none() && !is_prefix;
         let event = self.event(&key, line, &mut record, &authority);
-        Ok(Ready {
+        let ready = Ready {
             key,
             line,
             kept: Kept {
@@ -137,7 +142,8 @@ impl<'v> Preparing<'v> {
                 record: record.to_bytes(),
                 event: event.to_bytes(),
             },
-        })
+        };
+        Ok((ready, record))
     }
 
     /// Machines mean what they write: nothing is trimmed.
@@ -244,13 +250,7 @@ impl<'v> Preparing<'v> {
         values::settle(&[], values, seconds)
     }
 
-    fn event(
-        &self,
-        key: &str,
-        line: u64,
-        record: &mut Record,
-        authority: &Authority,
-    ) -> Event {
+    fn event(&self, key: &str, line: u64, record: &mut Record, authority: &Authority) -> Event {
         let persistence = authority.policy.persistence;
         let subject = name_subject(key, None, record, persistence, || {
             self.random(line, b"salt")

@@ -40,7 +40,9 @@ impl Column {
         }
         let value = title.rsplit_once(':').and_then(|(value_type, index)| {
             let index = index.parse().ok().filter(|index| *index > 0)?;
-            let value_type = Some(value_type).filter(|text| !text.is_empty())?.to_string();
+            let value_type = Some(value_type)
+                .filter(|text| !text.is_empty())?
+                .to_string();
             Some(Self::Value { value_type, index })
         });
         value.ok_or_else(|| {
@@ -63,9 +65,16 @@ impl<R: Read> Table<R> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
         let header = reader.headers().map_err(|error| error.to_string())?;
         // Spreadsheets put a mark in front of the first title.
-        let titles = header.iter().map(|title| title.trim_start_matches('\u{FEFF}'));
+        let titles = header
+            .iter()
+            .map(|title| title.trim_start_matches('\u{FEFF}'));
         let columns = titles.map(Column::parse).collect::<Result<Vec<_>, _>>()?;
-        if columns.iter().filter(|column| **column == Column::Id).count() != 1 {
+        if columns
+            .iter()
+            .filter(|column| **column == Column::Id)
+            .count()
+            != 1
+        {
             return Err("the first line must name the columns, one of them `id`".into());
         }
         Ok(Self { reader, columns })
@@ -74,7 +83,9 @@ impl<R: Read> Table<R> {
     fn read(&self, row: &StringRecord) -> Result<GivenName<'static>, String> {
         if row.len() > self.columns.len() {
             let (found, known) = (row.len(), self.columns.len());
-            return Err(format!("{found} fields, but the header names {known} columns"));
+            return Err(format!(
+                "{found} fields, but the header names {known} columns"
+            ));
         }
         let mut given = GivenName::new("");
         let mut tombstone = GivenTombstone {
@@ -169,7 +180,10 @@ mod tests {
         };
         let lines: Vec<_> = items.iter().map(|item| item.line).collect();
         assert_eq!(lines, [2, 4, 5]);
-        assert_eq!(items[0].given.as_ref().unwrap().values[0].data.as_ref(), b"a\nb");
+        assert_eq!(
+            items[0].given.as_ref().unwrap().values[0].data.as_ref(),
+            b"a\nb"
+        );
         assert!(items[1].given.as_ref().unwrap().values.is_empty());
         assert!(items[2].given.is_err());
         assert!(Table::new(&b"name,url\n"[..]).is_err());

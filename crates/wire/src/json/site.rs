@@ -59,6 +59,17 @@ fn write_server(server: &SiteServer) -> Json {
 
 const PROTOCOLS: [&str; 4] = ["UDP", "TCP", "HTTP", "HTTPS"];
 
+/// A site that is described in JSON, as in `siteinfo.json`.
+///
+/// ```
+/// assert_eq!(handfast_wire::json::read_site(b"no JSON"), None);
+/// ```
+#[must_use]
+pub fn read_site(text: &[u8]) -> Option<Site> {
+    let tree = serde_json::from_slice(text).ok()?;
+    read(tree).ok()
+}
+
 pub(super) fn read(tree: Tree<'_>) -> Result<Site, Wrong> {
     const KNOWN: &[&str; 9] = &[
         "version",

@@ -1,0 +1,215 @@
+//! `handfast import`: names from files.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use anyhow::{Context, anyhow};
+use clap::{Args, ValueHint};
+use handfast_registry::{Done, Format, Import as Options, Imported, Outcome, Principal, Report};
+use serde_json::{Map, Value as Json, json};
+
+use crate::exit::Answer;
+use crate::folder::Data;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::view::Shown as Safe;
+
+/// Take names from a file: NDJSON, CSV, handle batch files, JSON dumps of handle servers
+///
+/// A line that is refused is reported with its number and leaves nothing; all others are done. An import
+/// that was cut short is gone on with by running it again. The data folder is made if it is not there.
+#[derive(Args)]
+pub(crate) struct Import {
+    /// The file; - is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    file: PathBuf,
+    /// What the file is, where its name and its beginning do not tell
+    #[arg(long, value_name = "ndjson|csv|batch|json")]
+    format: Option<GivenFormat>,
+    /// Put local names under this authority: x becomes AUTHORITY/x
+    #[arg(long)]
+    authority: Option<String>,
+    /// Change names that exist and are different
+    #[arg(long)]
+    update: bool,
+    /// Take names that could not be registered here, because they exist elsewhere already
+    #[arg(long)]
+    migrate: bool,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Write what became of each line to this file, as NDJSON
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    outcome: Option<PathBuf>,
+    /// Act as this account, or INDEX:HANDLE, instead of the local operator
+    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+    who: Option<Principal>,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct GivenFormat(pub(crate) Format);
+
+impl FromStr for GivenFormat {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let found = Format::ALL
+            .into_iter()
+            .find(|format| format.as_str() == text);
+        found
+            .map(Self)
+            .ok_or_else(|| anyhow!("a format is ndjson, csv, batch or json"))
+    }
+}
+
+impl Import {
+    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        let source = self.file.display().to_string();
+        let (input, size): (Box<dyn Read + Send>, _) = if source == "-" {
+            (Box::new(io::stdin()), None)
+        } else {
+            match File::open(&self.file) {
+                Ok(file) => {
+                    let size = file.metadata().map(|metadata| metadata.len()).ok();
+                    (Box::new(file), size)
+                }
+                Err(error) => {
+                    let problem = format!("cannot read {source}: {error}");
+                    return Ok(self.output.misused(&problem));
+                }
+            }
+        };
+        let registry = match data.open_or_make() {
+            Ok(registry) => registry,
+            Err(refusal) => return Ok(self.output.refuse(&refusal)),
+        };
+        let mut outcomes = match &self.outcome {
+            Some(path) => {
+                let file = File::create(path)
+                    .with_context(|| format!("cannot write {}", path.display()))?;
+                Some(BufWriter::new(file))
+            }
+            None => None,
+        };
+        let options = Options {
+            source,
+            format: self.format.map(|format| format.0),
+            authority: self.authority.clone(),
+            update: self.update,
+            migrate: self.migrate,
+            dry_run: self.dry_run,
+            tells_all: self.dry_run || self.outcome.is_some(),
+        };
+        let who = self.who.clone().unwrap_or(Principal::Operator);
+        let progress = Progress::new(size);
+        let mut failed = None;
+        let imported = registry.import(&who, &options, input, &mut |report| match report {
+            Report::Progress { bytes, counts } => progress.at(bytes, "names", counts.total()),
+            Report::Line(outcome) => {
+                if let Some(file) = &mut outcomes
+                    && let Err(error) = writeln!(file, "{}", as_json(outcome))
+                {
+                    failed = Some(error);
+                }
+                progress.suspend(|| self.tell(outcome));
+            }
+        });
+        drop(progress);
+        if let Some(file) = &mut outcomes {
+            file.flush()?;
+        }
+        if let Some(error) = failed {
+            return Err(error).context("the outcome of all lines could not be written");
+        }
+        match imported {
+            Err(refusal) => Ok(self.output.refuse(&refusal)),
+            Ok(imported) => self.summary(&imported),
+        }
+    }
+
+    /// Refused lines on standard error; in a dry run all of them on standard output.
+    fn tell(&self, outcome: &Outcome) {
+        let is_refused = matches!(outcome.done, Done::Refused { .. });
+        if !is_refused && !self.dry_run {
+            return;
+        }
+        let text = if self.output.is_json() {
+            as_json(outcome).to_string()
+        } else {
+            for_people(outcome)
+        };
+        // If nobody is listening the work goes on.
+        let _ = if self.dry_run {
+            writeln!(io::stdout(), "{text}")
+        } else {
+            writeln!(io::stderr(), "{text}")
+        };
+    }
+
+    fn summary(&self, imported: &Imported) -> anyhow::Result<Answer> {
+        let counts = &imported.counts;
+        let is_all = counts.refused == 0;
+        self.output.print(
+            Ok(imported),
+            |imported| {
+                json!({
+                    "format": imported.format.as_str(),
+                    "dry-run": self.dry_run,
+                    "job": imported.job,
+                    "resumed": imported.is_resumed,
+                    "created": counts.created,
+                    "changed": counts.changed,
+                    "unchanged": counts.unchanged,
+                    "refused": counts.refused,
+                })
+            },
+            |imported, out| {
+                if imported.is_resumed {
+                    writeln!(out, "went on with job {}", imported.job.unwrap_or_default())?;
+                }
+                let would = if self.dry_run { "would be " } else { "" };
+                writeln!(
+                    out,
+                    "{would}created {}, changed {}, unchanged {}, refused {}",
+                    counts.created, counts.changed, counts.unchanged, counts.refused
+                )
+            },
+        )?;
+        Ok(if is_all { Answer::Done } else { Answer::No })
+    }
+}
+
+/// What became of a line, as JSON.
+fn as_json(outcome: &Outcome) -> Json {
+    let mut object = Map::new();
+    object.insert("line".into(), outcome.line.into());
+    object.insert("id".into(), outcome.id.clone().into());
+    object.insert("outcome".into(), outcome.done.as_str().into());
+    if let Some(event) = outcome.done.event() {
+        object.insert("event".into(), event.into());
+    }
+    if let Done::Refused { code, reason } = &outcome.done {
+        object.insert("code".into(), code.as_str().into());
+        object.insert("reason".into(), reason.as_str().into());
+    }
+    Json::Object(object)
+}
+
+fn for_people(outcome: &Outcome) -> String {
+    let id = outcome.id.as_deref().unwrap_or_default();
+    match &outcome.done {
+        Done::Refused { code, reason } => {
+            let id = if id.is_empty() || reason.starts_with(id) {
+                String::new()
+            } else {
+                format!("{}: ", Safe(id))
+            };
+            format!("line {}: {id}{} [{code}]", outcome.line, Safe(reason))
+        }
+        done => format!("line {}: {} {}", outcome.line, done.as_str(), Safe(id)),
+    }
+}

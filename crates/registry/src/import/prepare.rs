@@ -1,0 +1,302 @@
+//! From blocks of lines to chunks of names that are ready, side by side.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+
+use handfast_store::StoreError;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use crate::authority::Authority;
+use crate::draft::Draft;
+use crate::import::Import;
+use crate::import::given::{GivenAuthority, GivenName, GivenStatus};
+use crate::import::load::{Chunk, Loader, judged};
+use crate::import::outcome::Outcome;
+use crate::import::ready::{Preparing, Reading, Ready};
+use crate::import::source::{Block, Source};
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+use crate::reverse::HeldValues;
+use crate::view::View;
+
+/// How many blocks are prepared side by side, and then kept together.
+const BLOCKS: usize = 8;
+
+/// Prepares what a source gives.
+pub(crate) struct Preparer<'r> {
+    registry: &'r Registry,
+    loader: &'r Loader,
+    reading: &'r Reading,
+    import: &'r Import,
+    /// Authorities that would be there after a dry run.
+    planned: Arc<HashMap<String, Authority>>,
+}
+
+/// What some blocks have come to.
+#[derive(Default)]
+pub(crate) struct Group {
+    /// Names, by key and line.
+    pub(crate) chunk: Chunk,
+    /// Lines that have come to something already.
+    pub(crate) outcomes: Vec<Outcome>,
+    /// Authorities that are to be retired when their names are there.
+    pub(crate) retired: Vec<String>,
+    pub(crate) planned: Arc<HashMap<String, Authority>>,
+    /// What the names hold.
+    pub(crate) held: Vec<HeldValues>,
+    /// Why the input ends here.
+    pub(crate) failed: Option<io::Error>,
+}
+
+/// What became of a block.
+#[derive(Default)]
+struct Prepared {
+    names: Vec<Ready>,
+    refused: Vec<Outcome>,
+    assumed: HashMap<String, u64>,
+    held: HeldValues,
+}
+
+impl<'r> Preparer<'r> {
+    pub(crate) fn new(
+        registry: &'r Registry,
+        loader: &'r Loader,
+        reading: &'r Reading,
+        import: &'r Import,
+    ) -> Self {
+        Self {
+            registry,
+            loader,
+            reading,
+            import,
+            planned: Arc::default(),
+        }
+    }
+
+    /// Prepares the next blocks; `None` at the end.
+    pub(crate) fn next(&mut self, source: &mut impl Source) -> Result<Option<Group>, Refusal> {
+        let mut group = Group::default();
+        let mut blocks = Vec::with_capacity(BLOCKS);
+        while blocks.len() < BLOCKS && group.failed.is_none() {
+            match source.next() {
+                Ok(Some(block)) => blocks.push(block),
+                Ok(None) => break,
+                // What was read before is kept: good lines are not lost with the bad end of a file.
+                Err(error) => group.failed = Some(error),
+            }
+        }
+        if blocks.is_empty() && group.failed.is_none() {
+            return Ok(None);
+        }
+        self.authorities(&blocks, &mut group)?;
+        self.names(blocks, &mut group)?;
+        group.planned = Arc::clone(&self.planned);
+        Ok(Some(group))
+    }
+
+    /// Authorities for the prefixes that a handle server is responsible for.
+    pub(crate) fn prefixes(&mut self, prefixes: &[String]) -> Result<Group, Refusal> {
+        let mut group = Group::default();
+        let given = prefixes.iter().map(|prefix| GivenAuthority::named(prefix));
+        // All that a dump says of a prefix is that it is there: one that is there is right.
+        let is_new = |given: &GivenAuthority| {
+            let found = self.registry.authority(&self.loader.who, &given.authority);
+            found.is_err()
+        };
+        let new = given.filter(is_new).map(|given| (0, given)).collect();
+        self.take_authorities(new, &mut group)?;
+        group.planned = Arc::clone(&self.planned);
+        Ok(group)
+    }
+
+    /// Authorities come before the names under them.
+    fn authorities(&mut self, blocks: &[Block], group: &mut Group) -> Result<(), Refusal> {
+        let mut found = Vec::new();
+        for block in blocks {
+            let Block::Lines { first, text } = block else {
+                continue;
+            };
+            for (number, line) in numbered(*first, text) {
+                if !is_authority(line) {
+                    continue;
+                }
+                match serde_json::from_slice::<GivenAuthority>(line) {
+                    Ok(given) => found.push((number, given)),
+                    Err(error) => group.outcomes.push(bad_json(number, &error)),
+                }
+            }
+        }
+        self.take_authorities(found, group)
+    }
+
+    fn take_authorities(
+        &mut self,
+        found: Vec<(u64, GivenAuthority)>,
+        group: &mut Group,
+    ) -> Result<(), Refusal> {
+        if found.is_empty() {
+            return Ok(());
+        }
+        let retired = found
+            .iter()
+            .filter(|(_, given)| given.status == GivenStatus::Retired);
+        let retired = retired.map(|(_, given)| given.authority.clone());
+        group.retired.extend(retired);
+        let outcomes = if self.import.dry_run {
+            self.plan_authorities(&found)?
+        } else {
+            let loader = self.loader.clone();
+            self.registry.load(move |loading| {
+                let mut outcomes = Vec::new();
+                for (line, given) in found {
+                    let done = loader.decide(loading, |draft| {
+                        Ok(draft.take_authority(&given, loader.taking)?.0)
+                    })?;
+                    outcomes.push(Outcome::of(line, given.authority, done));
+                }
+                Ok(outcomes)
+            })?
+        };
+        group.outcomes.extend(outcomes);
+        Ok(())
+    }
+
+    fn plan_authorities(
+        &mut self,
+        found: &[(u64, GivenAuthority)],
+    ) -> Result<Vec<Outcome>, Refusal> {
+        let mut outcomes = Vec::new();
+        for (line, given) in found {
+            let taken = self.registry.store.read(|now| {
+                let view = View::new(now, &self.loader.rules).with_planned(&self.planned);
+                let draft = Draft::begin(view, self.loader.call());
+                Ok(draft.and_then(|mut draft| draft.take_authority(given, self.loader.taking)))
+            })?;
+            let done = judged(taken)?.map(|(done, authority)| {
+                let key = authority.path.key().to_string();
+                Arc::make_mut(&mut self.planned).insert(key, authority);
+                done
+            });
+            outcomes.push(Outcome::of(*line, given.authority.clone(), done));
+        }
+        Ok(outcomes)
+    }
+
+    fn names(&mut self, blocks: Vec<Block>, group: &mut Group) -> Result<(), Refusal> {
+        let (registry, loader, reading) = (self.registry, self.loader, self.reading);
+        let planned = &*self.planned;
+        let prepared = blocks
+            .into_par_iter()
+            .map(|block| {
+                registry.store.read(|now| {
+                    let view = View::new(now, &loader.rules).with_planned(planned);
+                    let preparing = Preparing::new(&view, reading, &loader.stamp);
+                    Ok(prepare(preparing, block))
+                })
+            })
+            .collect::<Result<Vec<_>, StoreError>>()?;
+        let chunk = &mut group.chunk;
+        for block in prepared {
+            let block = block?;
+            chunk.names.extend(block.names);
+            chunk.assumed.extend(block.assumed);
+            group.outcomes.extend(block.refused);
+            group.held.push(block.held);
+        }
+        // Stable, because what is sorted already is then left as it is.
+        chunk
+            .names
+            .sort_by(|a, b| (&a.key, a.line).cmp(&(&b.key, b.line)));
+        Ok(())
+    }
+}
+
+fn prepare(mut preparing: Preparing<'_>, block: Block) -> Result<Prepared, Refusal> {
+    let mut prepared = Prepared::default();
+    match block {
+        Block::Lines { first, text } => {
+            for (line, text) in numbered(first, &text) {
+                if is_authority(text) {
+                    continue;
+                }
+                match serde_json::from_slice::<GivenName<'_>>(text) {
+                    Ok(given) => prepared.take(&mut preparing, line, &given)?,
+                    Err(error) => prepared.refused.push(bad_json(line, &error)),
+                }
+            }
+        }
+        Block::Names(items) => {
+            for item in items {
+                match item.given {
+                    Ok(given) => prepared.take(&mut preparing, item.line, &given)?,
+                    Err(outcome) => prepared.refused.push(outcome),
+                }
+            }
+        }
+    }
+    let assumed = preparing.assumed();
+    prepared.assumed = assumed
+        .map(|(key, version)| (key.to_string(), version))
+        .collect();
+    Ok(prepared)
+}
+
+impl Prepared {
+    fn take(
+        &mut self,
+        preparing: &mut Preparing<'_>,
+        line: u64,
+        given: &GivenName<'_>,
+    ) -> Result<(), Refusal> {
+        match judged(preparing.ready(line, given))? {
+            Ok((name, record)) => {
+                // Others are put into the index as they are decided on.
+                if name.kept.is_plain {
+                    self.held.add(&name.key, &record);
+                }
+                self.names.push(name);
+            }
+            Err(refusal) => {
+                let outcome = Outcome::refused(line, Some(&given.id.0), &refusal);
+                self.refused.push(outcome);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The lines of a block that are not blank, with their numbers.
+fn numbered(first: u64, text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    let mut start = 0;
+    let ends = memchr::memchr_iter(b'\n', text).chain(std::iter::once(text.len()));
+    let lines = ends.map(move |end| {
+        let line = text.get(start..end).unwrap_or_default();
+        start = end + 1;
+        line.trim_ascii()
+    });
+    (first..).zip(lines).filter(|(_, line)| !line.is_empty())
+}
+
+/// Lines of authorities begin by saying so.
+fn is_authority(line: &[u8]) -> bool {
+    let rest = line
+        .strip_prefix(b"{")
+        .unwrap_or_default()
+        .trim_ascii_start();
+    rest.starts_with(br#""authority""#)
+}
+
+fn bad_json(line: u64, error: &serde_json::Error) -> Outcome {
+    let (problem, column) = (error.to_string(), error.column());
+    // Each line is a text of its own, in which all errors are in line 1.
+    let problem = problem
+        .split(" at line 1 column")
+        .next()
+        .unwrap_or_default();
+    let code = match error.classify() {
+        serde_json::error::Category::Data => "bad-field",
+        _ => "bad-json",
+    };
+    Outcome::bad(line, None, code, format!("{problem}, at column {column}"))
+}
