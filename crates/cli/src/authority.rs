@@ -11,8 +11,9 @@ use serde_json::{Value as Json, json};
 
 use crate::exit::Answer;
 use crate::folder::Data;
-use crate::output::{Output, time};
+use crate::output::Output;
 use crate::view::Shown as Safe;
+use handfast_registry::rfc3339 as time;
 
 /// Prefixes and naming authorities
 ///

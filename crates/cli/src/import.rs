@@ -111,7 +111,7 @@ impl Import {
             Report::Progress { bytes, counts } => progress.at(bytes, "names", counts.total()),
             Report::Line(outcome) => {
                 if let Some(file) = &mut outcomes
-                    && let Err(error) = writeln!(file, "{}", as_json(outcome))
+                    && let Err(error) = writeln!(file, "{}", outcome_json(outcome))
                 {
                     failed = Some(error);
                 }
@@ -138,7 +138,7 @@ impl Import {
             return;
         }
         let text = if self.output.is_json() {
-            as_json(outcome).to_string()
+            outcome_json(outcome).to_string()
         } else {
             for_people(outcome)
         };
@@ -184,7 +184,7 @@ impl Import {
 }
 
 /// What became of a line, as JSON.
-fn as_json(outcome: &Outcome) -> Json {
+pub(crate) fn outcome_json(outcome: &Outcome) -> Json {
     let mut object = Map::new();
     object.insert("line".into(), outcome.line.into());
     object.insert("id".into(), outcome.id.clone().into());
@@ -199,7 +199,7 @@ fn as_json(outcome: &Outcome) -> Json {
     Json::Object(object)
 }
 
-fn for_people(outcome: &Outcome) -> String {
+pub(crate) fn for_people(outcome: &Outcome) -> String {
     let id = outcome.id.as_deref().unwrap_or_default();
     match &outcome.done {
         Done::Refused { code, reason } => {

@@ -4,10 +4,13 @@ mod authority;
 mod config;
 mod demo;
 mod exit;
+mod export;
 mod folder;
 mod import;
 mod inspect;
+mod job;
 mod lines;
+mod log;
 mod mint;
 mod name;
 mod output;
@@ -53,6 +56,14 @@ enum Command {
     Mint(mint::Mint),
     /// Take names from a file
     Import(import::Import),
+    /// Give names to a file
+    Export(export::Export),
+    /// Bulk changes: new hosts, TTLs, withdrawals; list and undo them
+    #[command(subcommand)]
+    Job(job::Command),
+    /// The proof log: checkpoints, proofs, verification
+    #[command(subcommand)]
+    Log(log::Command),
     /// Accounts, to which roles can be granted
     #[command(subcommand)]
     User(user::Command),
@@ -73,6 +84,9 @@ fn main() -> ExitCode {
         Command::Name(command) => command.run(&data),
         Command::Mint(command) => command.run(&data),
         Command::Import(command) => command.run(&data),
+        Command::Export(command) => command.run(&data),
+        Command::Job(command) => command.run(&data),
+        Command::Log(command) => command.run(&data),
         Command::User(command) => command.run(&data),
         Command::Backup(command) => command.run(&data),
         Command::Restore(command) => command.run(&data),

@@ -8,16 +8,15 @@ use std::str::FromStr;
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
 use handfast_registry::{
-    Edit, Entry, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown,
+    Edit, Entry, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown, parse_rfc3339,
+    rfc3339 as time,
 };
 use handfast_wire::{Permissions, Ttl, Value, json as wire_json};
 use serde_json::{Value as Json, json};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 use crate::exit::Answer;
 use crate::folder::Data;
-use crate::output::{Output, time};
+use crate::output::Output;
 use crate::view::Shown as Safe;
 
 /// Names
@@ -238,13 +237,9 @@ fn moment(text: &str) -> anyhow::Result<Moment> {
     if let Ok(number) = text.parse() {
         return Ok(Moment::Event(number));
     }
-    let time = OffsetDateTime::parse(text, &Rfc3339).map_err(|_| {
+    parse_rfc3339(text).map(Moment::Time).ok_or_else(|| {
         anyhow!("give the number of an event, or a time such as 2026-11-15T12:00:00Z")
-    })?;
-    let milliseconds = time.unix_timestamp_nanos() / 1_000_000;
-    Ok(Moment::Time(
-        u64::try_from(milliseconds).unwrap_or_default(),
-    ))
+    })
 }
 
 impl Command {
@@ -409,6 +404,7 @@ fn as_json(shown: &Shown) -> Json {
         "created": time(record.created),
         "modified": time(record.modified),
         "version": record.version,
+        "irregular": record.irregularity().map(|error| error.code()),
         "values": record.values.iter().map(wire_json::value).collect::<Json>(),
         "withdrawn": record.tombstone.as_ref().map(|tombstone| json!({
             "reason": tombstone.reason,
@@ -442,6 +438,9 @@ fn for_people(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
         time(record.modified),
         record.version
     )?;
+    if let Some(error) = record.irregularity() {
+        writeln!(out, "  {:<12}  taken over as it was: {error}", "irregular")?;
+    }
     if let Some(holder) = &record.holder {
         writeln!(out, "  {:<12}  {holder}", "held by")?;
     }
@@ -452,7 +451,7 @@ fn for_people(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// A value on one line. Secrets are not shown on a terminal.
-fn line(value: &Value<'_>) -> String {
+pub(crate) fn line(value: &Value<'_>) -> String {
     let data = if value.is_type("HS_SECKEY") {
         "(a secret)".to_string()
     } else {

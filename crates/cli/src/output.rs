@@ -5,8 +5,6 @@ use std::io::{self, Write};
 use clap::Args;
 use handfast_registry::Refusal;
 use serde_json::{Map, Value as Json, json};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 use crate::exit::Answer;
 use crate::view::Shown;
@@ -96,13 +94,4 @@ fn as_object(refusal: &Refusal) -> Map<String, Json> {
     }
     error.extend(refusal.hint().map(|hint| ("hint".to_string(), hint.into())));
     error
-}
-
-/// Milliseconds since 1970 as RFC 3339.
-pub(crate) fn time(milliseconds: u64) -> String {
-    let nanoseconds = i128::from(milliseconds) * 1_000_000;
-    OffsetDateTime::from_unix_timestamp_nanos(nanoseconds)
-        .ok()
-        .and_then(|time| time.format(&Rfc3339).ok())
-        .unwrap_or_default()
 }

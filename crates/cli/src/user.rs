@@ -6,7 +6,8 @@ use serde_json::{Value as Json, json};
 
 use crate::exit::Answer;
 use crate::folder::Data;
-use crate::output::{Output, time};
+use crate::output::Output;
+use handfast_registry::rfc3339 as time;
 
 /// Accounts, to which roles can be granted
 #[derive(Subcommand)]

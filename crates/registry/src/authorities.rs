@@ -533,7 +533,7 @@ impl Draft<'_> {
 }
 
 /// The key of `0.NA/PREFIX`.
-fn prefix_key(prefix: &Prefix<'_>) -> String {
+pub(crate) fn prefix_key(prefix: &Prefix<'_>) -> String {
     let text = format!("0.NA/{prefix}");
     Handle::from_stored(&text)
         .map(|h| h.key(handfast_id::CaseRule::default()).to_string())

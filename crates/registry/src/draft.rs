@@ -10,7 +10,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::authority::{Authority, Persistence};
-use crate::event::{Action, Commitments, Event, Subject};
+use crate::event::{Action, Commitments, Event, Subject, each_commitment};
 use crate::path::AuthorityPath;
 use crate::principal::Principal;
 use crate::record::{Record, State};
@@ -320,6 +320,11 @@ pub(crate) fn name_subject(
 
 /// Commitments to the values of a record, and to what it says beside them.
 pub(crate) fn commitments(record: &Record) -> Commitments {
+    Commitments::from_each(all_commitments(record))
+}
+
+/// Each of them, however many there are.
+pub(crate) fn all_commitments(record: &Record) -> Vec<(u32, [u8; 32])> {
     let detail = record.detail();
     let values: Vec<_> = record
         .values
@@ -327,7 +332,7 @@ pub(crate) fn commitments(record: &Record) -> Commitments {
         .map(|value| (value.index, value.to_bytes()))
         .collect();
     let all = std::iter::once((0, &detail[..])).chain(values.iter().map(|(i, v)| (*i, &v[..])));
-    Commitments::to(&record.seed, all)
+    each_commitment(&record.seed, all)
 }
 
 /// The commitment to an authority, and the bytes it is to.

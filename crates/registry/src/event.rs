@@ -74,11 +74,14 @@ pub enum Action {
     TransferAuthority,
     /// An account was created or changed.
     Account,
+    /// A log began that continues another: the authority is that log's name, the version is how many
+    /// events it had, and the one commitment is its head.
+    BeginLog,
 }
 
 impl Action {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Create,
         Self::Reserve,
         Self::Activate,
@@ -99,6 +102,7 @@ impl Action {
         Self::Revoke,
         Self::TransferAuthority,
         Self::Account,
+        Self::BeginLog,
     ];
 
     /// The byte on disk.
@@ -125,6 +129,7 @@ impl Action {
             Self::Revoke => 0x17,
             Self::TransferAuthority => 0x18,
             Self::Account => 0x20,
+            Self::BeginLog => 0x30,
         }
     }
 
@@ -152,7 +157,17 @@ impl Action {
             Self::Revoke => "revoke",
             Self::TransferAuthority => "transfer authority",
             Self::Account => "account",
+            Self::BeginLog => "begin log",
         }
+    }
+
+    /// Whether it gives a name.
+    #[must_use]
+    pub fn is_assignment(self) -> bool {
+        matches!(
+            self,
+            Self::Create | Self::Mint | Self::MintReserved | Self::Reserve
+        )
     }
 
     fn from_code(code: u8) -> Option<Self> {
@@ -212,9 +227,11 @@ impl Commitments {
     /// Commits to values, by index, with random bytes that come from the seed of their version.
     #[must_use]
     pub fn to<'v>(seed: &[u8; 32], values: impl Iterator<Item = (u32, &'v [u8])>) -> Self {
-        let each: Vec<_> = values
-            .map(|(index, value)| (index, commit(seed, index, value)))
-            .collect();
+        Self::from_each(each_commitment(seed, values))
+    }
+
+    /// Commitments by index: each of them, or if they are many one for all.
+    pub(crate) fn from_each(each: Vec<(u32, [u8; 32])>) -> Self {
         if each.len() <= MOST_LISTED {
             return Self::Each(each);
         }
@@ -237,12 +254,21 @@ pub fn salt(seed: &[u8; 32], index: u32) -> [u8; 32] {
     digest(&[b"handfast salt", seed, &index.to_be_bytes()])
 }
 
-/// SHA-256 of 32 random bytes and a value.
-fn commit(seed: &[u8; 32], index: u32, value: &[u8]) -> [u8; 32] {
-    digest(&[&salt(seed, index), value])
+/// A commitment to each value.
+pub(crate) fn each_commitment<'v>(
+    seed: &[u8; 32],
+    values: impl Iterator<Item = (u32, &'v [u8])>,
+) -> Vec<(u32, [u8; 32])> {
+    let commit = |(index, value)| (index, commit_with(&salt(seed, index), value));
+    values.map(commit).collect()
 }
 
-fn digest(parts: &[&[u8]]) -> [u8; 32] {
+/// SHA-256 of 32 random bytes and a value.
+pub(crate) fn commit_with(salt: &[u8; 32], value: &[u8]) -> [u8; 32] {
+    digest(&[salt, value])
+}
+
+pub(crate) fn digest(parts: &[&[u8]]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update(part);
@@ -449,7 +475,7 @@ mod tests {
         };
         let opened: [u8; 32] = Sha256::digest([&salt(&[1; 32], 5)[..], b"value"].concat()).into();
         assert_eq!(each, [(5, opened)]);
-        assert_ne!(commit(&[2; 32], 5, b"value"), opened);
-        assert_ne!(commit(&[1; 32], 6, b"value"), opened);
+        assert_ne!(commit_with(&salt(&[2; 32], 5), b"value"), opened);
+        assert_ne!(commit_with(&salt(&[1; 32], 6), b"value"), opened);
     }
 }

@@ -45,7 +45,7 @@ impl Registry {
     pub fn history(&self, who: &Principal, id: &str) -> Result<Vec<Entry>, Refusal> {
         self.read(|view| {
             let Shown { key, record } = view.show(who, id)?;
-            let identifier = view.identify(id)?;
+            let identifier = view.identify_kept(id)?;
             let path = AuthorityPath::of(&identifier, view);
             let sees_all = view.may_see(who, &path, &record)?;
             let current = view.record(&key)?;
@@ -95,7 +95,7 @@ impl Registry {
     pub fn show_at(&self, who: &Principal, id: &str, moment: Moment) -> Result<Shown, Refusal> {
         self.read(|view| {
             let Shown { key, record } = view.show(who, id)?;
-            let path = AuthorityPath::of(&view.identify(id)?, view);
+            let path = AuthorityPath::of(&view.identify_kept(id)?, view);
             let sees_all = view.may_see(who, &path, &record)?;
             let is_past = |record: &Record| match moment {
                 Moment::Event(number) => record.last_event <= number,

@@ -166,7 +166,7 @@ impl Registry {
         let id = id.to_string();
         self.change(who, move |draft| {
             let name = draft.find(&id)?;
-            draft.erase(name).map(|_| ())
+            draft.erase(&name).map(|_| ())
         })
     }
 
@@ -243,7 +243,7 @@ impl Registry {
 
 impl View<'_> {
     pub(crate) fn show(&self, who: &Principal, id: &str) -> Result<Shown, Refusal> {
-        let identifier = self.identify(id)?;
+        let identifier = self.identify_kept(id)?;
         let key = identifier.key(self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, self);
         let not_found = || Refusal::NotFound(id.to_string());
@@ -330,7 +330,7 @@ fn permissions_of(role: Role) -> AdminPermissions {
 impl Draft<'_> {
     /// A name that exists and that whoever acts may know of.
     pub(crate) fn find(&self, id: &str) -> Result<Name, Refusal> {
-        let identifier = self.identify(id)?;
+        let identifier = self.identify_kept(id)?;
         let key = identifier.key(&**self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, &**self);
         let not_found = || Refusal::NotFound(id.to_string());
@@ -346,7 +346,7 @@ impl Draft<'_> {
     }
 
     /// Erases a name; returns the event's number.
-    pub(crate) fn erase(&mut self, name: Name) -> Result<u64, Refusal> {
+    pub(crate) fn erase(&mut self, name: &Name) -> Result<u64, Refusal> {
         name.need(self, name.role_for_all())?;
         if name.is_prefix() {
             return Err(prefix_record());

@@ -145,6 +145,15 @@ impl AuthorityPath {
         format!("{self}{mark}{local}")
     }
 
+    /// Whether an authority, by its key, is this one or derives from it.
+    #[must_use]
+    pub(crate) fn is_above(&self, key: &str) -> bool {
+        match key.strip_prefix(&self.key) {
+            Some(rest) => rest.is_empty() || rest.starts_with(['.', ':']),
+            None => false,
+        }
+    }
+
     /// What it is found by.
     #[must_use]
     pub fn key(&self) -> &str {

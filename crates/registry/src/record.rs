@@ -1,5 +1,6 @@
 //! Records: what is kept of a name.
 
+use handfast_id::{Handle, ParseError};
 use handfast_wire::{Codec, DecodeError, Reader, Value};
 
 use crate::principal::Principal;
@@ -101,6 +102,14 @@ impl Record {
         }
     }
 
+    /// What keeps the name from being registered, of one that was taken from elsewhere as it was (`HDL-8`).
+    #[must_use]
+    pub fn irregularity(&self) -> Option<ParseError> {
+        // What is not a handle is registered in its canonical form.
+        let is_handle = self.authority.starts_with("hdl:");
+        is_handle.then(|| Handle::parse(&self.text).err()).flatten()
+    }
+
     /// What the change says beside its values: committed to as index 0.
     #[must_use]
     pub fn detail(&self) -> Vec<u8> {
@@ -142,13 +151,18 @@ impl Record {
     /// The name in bytes that may be damaged, as far as it can be read: to say which record they are.
     #[must_use]
     pub fn name_in(bytes: &[u8]) -> Option<&str> {
-        let reader = &mut Reader::new(bytes);
+        Self::at_text(bytes)?.text().ok()
+    }
+
+    /// The bytes of a record from its name on.
+    fn at_text(bytes: &[u8]) -> Option<Reader<'_>> {
+        let mut reader = Reader::new(bytes);
         // Format, five numbers and the seed stand in front of the salt.
         reader.take(1 + 5 * 8 + 32).ok()?;
         if reader.u8().ok()? == 1 {
             reader.take(32).ok()?;
         }
-        reader.text().ok()
+        Some(reader)
     }
 
     /// Sets the event that makes a new record, in bytes that were made before its number was known.
@@ -167,6 +181,13 @@ impl Record {
     pub(crate) fn last_event_in(bytes: &[u8]) -> Option<u64> {
         let number = bytes.get(LAST_EVENT)?.try_into().ok()?;
         Some(u64::from_be_bytes(number))
+    }
+
+    /// The key of the authority in the bytes of a record, without reading the rest.
+    pub(crate) fn authority_in(bytes: &[u8]) -> Option<&str> {
+        let mut reader = Self::at_text(bytes)?;
+        reader.text().ok()?;
+        reader.text().ok()
     }
 
     /// Reads the bytes back; damaged ones are noticed.

@@ -73,6 +73,12 @@ pub enum Refusal {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// What was to be written cannot be.
+    #[error("the output cannot be written: {source}")]
+    Output {
+        /// Why.
+        source: std::io::Error,
+    },
     /// There is no such authority here.
     #[error("authority {0} is not kept here")]
     NoAuthority(AuthorityPath),
@@ -120,6 +126,7 @@ impl Refusal {
             Self::Input { .. } => "input",
             Self::NoAuthority(_) => "no-authority",
             Self::NotFound(_) => "not-found",
+            Self::Output { .. } => "output",
             Self::Policy { code, .. } => code,
             Self::Retired(_) => "retired",
             Self::State { .. } => "state",
@@ -178,7 +185,8 @@ impl Refusal {
             Self::Store(_)
             | Self::Corrupt { .. }
             | Self::Configuration { .. }
-            | Self::Input { .. } => true,
+            | Self::Input { .. }
+            | Self::Output { .. } => true,
             _ => false,
         }
     }

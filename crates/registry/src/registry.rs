@@ -52,7 +52,9 @@ pub struct Registry {
 impl Registry {
     /// Makes a registry in a folder that has none.
     pub fn create(folder: &Path, world: World) -> Result<Self, Refusal> {
-        Ok(Self::with(Store::create(folder)?, world))
+        let registry = Self::with(Store::create(folder)?, world);
+        registry.begin_log(&Principal::Operator, None)?;
+        Ok(registry)
     }
 
     /// Opens the registry in a folder.
@@ -60,9 +62,12 @@ impl Registry {
         Ok(Self::with(Store::open(folder)?, world))
     }
 
-    /// Makes a registry in a folder that has none from a backup.
+    /// Makes a registry in a folder that has none from a backup. It begins a new log, which names the
+    /// head it continues from: what was published after the backup was made is not in it.
     pub fn restore(file: &Path, folder: &Path, world: World) -> Result<Self, Refusal> {
-        Ok(Self::with(Store::restore(file, folder)?, world))
+        let registry = Self::with(Store::restore(file, folder)?, world);
+        registry.begin_log(&Principal::Operator, None)?;
+        Ok(registry)
     }
 
     fn with(store: Store, world: World) -> Self {

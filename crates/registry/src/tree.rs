@@ -21,6 +21,12 @@ fn place(level: u8, index: u64) -> Place<'static> {
     Place::numbered(Table::Tiles, u64::from(level) << 56 | index)
 }
 
+/// Which tile has its root under a number.
+pub(crate) fn level_and_index(number: u64) -> (u8, u64) {
+    let level = u8::try_from(number >> 56).unwrap_or_default();
+    (level, number & ((1 << 56) - 1))
+}
+
 /// The tree of all events.
 pub(crate) fn read(now: &Snapshot<'_>) -> Result<Tree, Refusal> {
     let corrupt = |_| Refusal::Corrupt {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use handfast_id::{
-    CaseRule, HandleProfile, HttpResolver, Identifier, InfoGrammar, NamespaceLookup, Prefix,
-    RuleBook, Rules, UrnProfile, recognise,
+    CaseRule, Handle, HandleProfile, HttpResolver, Identifier, InfoGrammar, NamespaceLookup,
+    Prefix, RuleBook, Rules, UrnProfile, recognise,
 };
 use handfast_store::{Place, Snapshot, Table};
 use serde::de::DeserializeOwned;
@@ -55,6 +55,23 @@ impl<'n> View<'n> {
                 source,
             }),
         }
+    }
+
+    /// Reads the name of something that is kept: also one that could not be registered here, and was taken
+    /// from elsewhere as it was (`HDL-8`).
+    pub(crate) fn identify_kept<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
+        let read = self.identify(text);
+        // What is trimmed may be part of such a name.
+        if read.is_ok() && text.trim() == text {
+            return read;
+        }
+        if let Ok(handle) = Handle::from_stored(text) {
+            let stored = Identifier::Handle(handle);
+            if self.record(stored.key(self).as_str())?.is_some() {
+                return Ok(stored);
+            }
+        }
+        read
     }
 
     /// Reads the path of an authority.

@@ -13,7 +13,7 @@ use crate::place::{Place, Table};
 use crate::writer::{Change, Write, Writer};
 
 /// The format of the tables, drawn in `docs/format.md`.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// A folder of records.
 ///

@@ -9,7 +9,6 @@ use crate::import::outcome::Done;
 use crate::import::take::Taking;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
-use crate::time::{parse_rfc3339, rfc3339};
 
 impl Draft<'_> {
     /// Makes an authority what it is to be. One that is to be retired is so only when its names are there:
@@ -94,9 +93,6 @@ impl Draft<'_> {
             self.ensure_account(&grant.to)?;
         }
         authority.grants = grants;
-        if let Some(created) = given.created.as_deref().and_then(parse_rfc3339) {
-            authority.created = created;
-        }
         let action = if is_requested {
             Action::RequestAuthority
         } else {
@@ -123,7 +119,6 @@ impl GivenAuthority {
             status: GivenStatus::Active,
             requested_by: None,
             independent: false,
-            created: None,
         }
     }
 
@@ -162,7 +157,6 @@ impl GivenAuthority {
             },
             requested_by: by,
             independent: authority.parent.is_none() && authority.path.parent().is_some(),
-            created: Some(rfc3339(authority.created)),
         }
     }
 

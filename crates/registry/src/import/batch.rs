@@ -36,7 +36,7 @@ impl Registry {
     /// Does the operations of a batch.
     pub(crate) fn import_batch<R: Read>(
         &self,
-        loader: &Loader,
+        by: &Loader,
         mut job: Option<Job>,
         input: R,
         read: &AtomicU64,
@@ -61,9 +61,9 @@ impl Registry {
             }
             let is_last = together.is_empty();
             let loaded = if let Some(job) = &mut job {
-                let (loader, before) = (loader.clone(), job.clone());
+                let (by, before) = (by.clone(), job.clone());
                 let (after, loaded) =
-                    self.load(move |loading| loader.operations(loading, before, together))?;
+                    self.load(move |loading| by.operations(loading, before, together))?;
                 *job = after;
                 loaded
             } else {
@@ -71,9 +71,9 @@ impl Registry {
                     let mut loaded = Loaded::default();
                     for entry in together {
                         let view = crate::view::View::new(view.now, &self.rules);
-                        let mut draft = Draft::begin(view, loader.call())?;
-                        let outcome = operation(&mut draft, entry, loader.taking)?;
-                        loaded.add_all(outcome, loader.tells_all);
+                        let mut draft = Draft::begin(view, by.call())?;
+                        let outcome = operation(&mut draft, entry, by.taking)?;
+                        loaded.add_all(outcome, by.tells_all);
                     }
                     Ok(loaded)
                 })?
@@ -241,7 +241,7 @@ impl Draft<'_> {
     fn delete_handle(&mut self, handle: &str) -> Result<Done, Refusal> {
         let mut name = self.find(handle)?;
         if name.persistence() == Persistence::Erasable && name.record.salt.is_some() {
-            return self.erase(name).map(Done::Changed);
+            return self.erase(&name).map(Done::Changed);
         }
         let old = name.record.clone();
         let tombstone = Tombstone {

@@ -77,8 +77,6 @@ pub(crate) struct GivenAuthority {
     /// Whether the authority that its path derives from has no say over it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) independent: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) created: Option<String>,
 }
 
 /// The policy of an authority; what is not said is as usual.

@@ -32,15 +32,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sha2::{Digest, Sha256};
 
 pub(crate) use given::GivenAuthority;
+pub(crate) use load::{Loader, judged};
 pub use outcome::{Counts, Done, Outcome};
+pub(crate) use ready::Stamp;
+pub(crate) use take::Taking;
 
 use crate::import::dump::Dump;
 use crate::import::flow::Flow;
-use crate::import::load::Loader;
-use crate::import::ready::{Reading, Stamp};
+use crate::import::ready::Reading;
 use crate::import::source::Lines;
 use crate::import::table::Table;
-use crate::import::take::Taking;
 use crate::job::{Job, JobKind};
 use crate::principal::Principal;
 use crate::refusal::Refusal;
@@ -72,6 +73,7 @@ use crate::registry::Registry;
 /// # Ok::<_, handfast_registry::Refusal>(())
 /// ```
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
 pub struct Import {
     /// What the input is called.
     pub source: String,
@@ -267,9 +269,8 @@ impl Registry {
             },
             tells_all: import.tells_all,
         };
-        let is_resumed = job
-            .as_ref()
-            .is_some_and(|job| job.first_event < self.next_event());
+        let next = self.event_count()? + 1;
+        let is_resumed = job.as_ref().is_some_and(|job| job.first_event < next);
         let (job, counts) = if format == Format::Batch {
             self.import_batch(&loader, job, input, &read, report)?
         } else {
@@ -328,9 +329,9 @@ impl Registry {
         Ok((job, stamp))
     }
 
-    fn next_event(&self) -> u64 {
-        let size = self.read(|view| Ok(crate::tree::read(view.now)?.size()));
-        size.unwrap_or(0) + 1
+    /// How many events there are.
+    pub fn event_count(&self) -> Result<u64, Refusal> {
+        self.read(|view| Ok(crate::tree::read(view.now)?.size()))
     }
 }
 

@@ -83,6 +83,9 @@ impl Kept {
     }
 }
 
+/// The longest name that is taken from elsewhere: as long as identifiers get.
+const LONGEST: usize = 8_192;
+
 /// Prepares names.
 pub(crate) struct Preparing<'v> {
     view: &'v View<'v>,
@@ -148,6 +151,10 @@ impl<'v> Preparing<'v> {
 
     /// Machines mean what they write: nothing is trimmed.
     fn identify<'t>(&self, id: &'t str) -> Result<Identifier<'t>, Refusal> {
+        if id.len() > LONGEST {
+            let problem = format!("a name has at most {LONGEST} bytes");
+            return Err(Refusal::policy("too-long", problem));
+        }
         let refused = |source| Refusal::Identifier {
             text: id.to_string(),
             source,

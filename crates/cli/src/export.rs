@@ -1,0 +1,141 @@
+//! `handfast export`: names to files.
+
+use std::fs::OpenOptions;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Args, ValueHint};
+use handfast_registry::{Export as Options, Exported, Format, Principal, Refusal};
+use serde_json::json;
+
+use crate::exit::Answer;
+use crate::folder::Data;
+use crate::import::GivenFormat;
+use crate::output::Output;
+use crate::progress::Progress;
+
+/// Give names to a file: NDJSON, which loses nothing, CSV, handle batch files, JSON dumps
+///
+/// Secrets are left out unless they are asked for.
+#[derive(Args)]
+pub(crate) struct Export {
+    /// The file; by default, and for -, standard output
+    #[arg(value_hint = ValueHint::FilePath)]
+    file: Option<PathBuf>,
+    /// How
+    #[arg(long, value_name = "ndjson|csv|batch|json", default_value = "ndjson")]
+    format: GivenFormat,
+    /// Only what is under this authority, and below it
+    #[arg(long)]
+    authority: Option<String>,
+    /// Only names that were given or changed after this event
+    #[arg(long, value_name = "EVENT")]
+    since: Option<u64>,
+    /// Secret keys too; a file is then readable by its owner alone
+    #[arg(long)]
+    with_secrets: bool,
+    /// Act as this account, or INDEX:HANDLE, instead of the local operator
+    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+    who: Option<Principal>,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Export {
+    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        let registry = match data.open() {
+            Ok(registry) => registry,
+            Err(refusal) => return Ok(self.output.refuse(&refusal)),
+        };
+        let file = self.file.as_ref().filter(|path| path.as_os_str() != "-");
+        let out: Box<dyn Write> = match file {
+            Some(path) => {
+                let mode = if self.with_secrets { 0o600 } else { 0o644 };
+                let file = OpenOptions::new()
+                    .write(true)
+                    .create(true)
+                    .truncate(true)
+                    .mode(mode)
+                    .open(path)
+                    .with_context(|| format!("cannot write {}", path.display()))?;
+                Box::new(file)
+            }
+            None => Box::new(io::stdout().lock()),
+        };
+        let mut out = BufWriter::with_capacity(1 << 20, out);
+        let options = Options {
+            format: Some(self.format.0),
+            authority: self.authority.clone(),
+            since: self.since,
+            with_secrets: self.with_secrets,
+        };
+        let who = self.who.clone().unwrap_or(Principal::Operator);
+        let progress = Progress::new(None);
+        let exported = registry.export(&who, &options, &mut out, &mut |names| {
+            progress.at(names, "names", names);
+        });
+        drop(progress);
+        match exported {
+            // Whoever reads has seen enough, as `head` does.
+            Err(Refusal::Output { source }) if source.kind() == ErrorKind::BrokenPipe => {
+                Ok(Answer::Done)
+            }
+            Err(refusal) => Ok(self.output.refuse(&refusal)),
+            Ok(exported) => self.summary(&exported, file.is_some()),
+        }
+    }
+
+    /// On standard output, unless the names are there.
+    fn summary(&self, exported: &Exported, to_file: bool) -> anyhow::Result<Answer> {
+        let text = if self.output.is_json() {
+            let object = json!({
+                "format": self.format.0.as_str(),
+                "authorities": exported.authorities,
+                "names": exported.names,
+                "left-out": {
+                    "names": exported.unsaid_names,
+                    "values": exported.unsaid_values,
+                    "secrets": exported.secrets,
+                },
+                "event": exported.event,
+            });
+            format!("{object}\n")
+        } else {
+            self.for_people(exported)
+        };
+        if to_file {
+            write!(io::stdout(), "{text}")?;
+        } else {
+            write!(io::stderr(), "{text}")?;
+        }
+        Ok(Answer::Done)
+    }
+
+    fn for_people(&self, exported: &Exported) -> String {
+        let mut text = format!(
+            "exported {} names, up to event {}\n",
+            exported.names, exported.event
+        );
+        let format = self.format.0;
+        let mut left_out = |count: u64, what: &str, way_out: &str| {
+            if count > 0 {
+                // Writing to a string cannot fail.
+                let _ = std::fmt::Write::write_fmt(
+                    &mut text,
+                    format_args!("left out {count} {what}: {way_out}\n"),
+                );
+            }
+        };
+        left_out(exported.secrets, "secrets", "--with-secrets gives them too");
+        let cannot = match format {
+            Format::Csv => "a table holds text only; --format ndjson loses nothing",
+            _ => "the format has no way to say them; --format ndjson loses nothing",
+        };
+        left_out(exported.unsaid_values, "values", cannot);
+        let cannot = "the format knows only handles that are active; --format ndjson loses nothing";
+        left_out(exported.unsaid_names, "names", cannot);
+        text
+    }
+}

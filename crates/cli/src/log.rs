@@ -1,0 +1,417 @@
+//! `handfast log`: proving that nothing was ever taken back.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use clap::{Args, Subcommand, ValueHint};
+use handfast_log::VerifyingKey;
+use handfast_registry::{
+    Audited, Finding, Growth, Principal, Proof, ProofProblem, Proven, Refusal, Verify,
+    rfc3339 as time, verify_export,
+};
+use handfast_wire::json as wire_json;
+use serde_json::{Value as Json, json};
+
+use crate::exit::Answer;
+use crate::folder::Data;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::view::Shown as Safe;
+
+/// The proof log
+///
+/// Every change is an event; the events are the leaves of a Merkle tree whose head can be signed. CHECKPOINT
+/// is a file with such a signed head, KEY the public key of a log or a file with it.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Print the public key of the log, by which others check what it signs
+    Key {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Sign the head of the log and print it
+    Checkpoint {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Prove the history of a name, or that the log has only grown
+    Prove(Prove),
+    /// Write the whole log to a file that anybody can verify
+    Export {
+        /// The file; - is standard output
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Verify the log kept here, an export of one, or a proof
+    Verify(VerifyCommand),
+    /// Write the log as files for a web server, in the layout of C2SP tlog-tiles
+    Tiles {
+        /// The folder
+        #[arg(value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Begin a new log, with a new key, that continues this one
+    Begin {
+        /// Its name, such as pid.example.org/log
+        #[arg(long, value_name = "NAME")]
+        origin: Option<String>,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+/// Prove something.
+#[derive(Args)]
+pub(crate) struct Prove {
+    /// The name, in any spelling
+    #[arg(required_unless_present = "from")]
+    id: Option<String>,
+    /// Prove instead that the log has only grown since this checkpoint
+    #[arg(long, value_name = "CHECKPOINT", conflicts_with = "id", value_hint = ValueHint::FilePath)]
+    from: Option<PathBuf>,
+    /// Act as this account, or INDEX:HANDLE, instead of the local operator
+    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+    who: Option<Principal>,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Verify something.
+#[derive(Args)]
+pub(crate) struct VerifyCommand {
+    /// With --proof, the name that it must be of
+    #[arg(requires = "proof")]
+    id: Option<String>,
+    /// An export, instead of the log kept here; needs no data folder
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    export: Option<PathBuf>,
+    /// A proof, instead of a log; needs no data folder
+    #[arg(long, value_name = "FILE", conflicts_with = "export", value_hint = ValueHint::FilePath)]
+    proof: Option<PathBuf>,
+    /// A public key that is trusted; by default the log's own
+    #[arg(long, value_name = "KEY")]
+    key: Vec<String>,
+    /// A checkpoint from earlier that the log must continue
+    #[arg(long, value_name = "CHECKPOINT", conflicts_with = "proof", value_hint = ValueHint::FilePath)]
+    from: Vec<PathBuf>,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Command {
+    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        match self {
+            Self::Key { output } => output.print(
+                data.open().and_then(|registry| registry.log_key()),
+                key_json,
+                |key, out| writeln!(out, "{key}"),
+            ),
+            Self::Checkpoint { output } => output.print(
+                data.open().and_then(|registry| registry.checkpoint()),
+                |note| json!({"checkpoint": note.to_string()}),
+                |note, out| write!(out, "{note}"),
+            ),
+            Self::Prove(prove) => prove.run(data),
+            Self::Export { file, output } => export(data, file, *output),
+            Self::Verify(verify) => verify.run(data),
+            Self::Tiles { folder, output } => {
+                let progress = Progress::new(None);
+                let outcome = data.open().and_then(|registry| {
+                    registry.write_tiles(folder, &mut |events| {
+                        progress.at(events, "events", events);
+                    })
+                });
+                drop(progress);
+                output.print(
+                    outcome,
+                    |note| json!({"folder": folder.display().to_string(), "checkpoint": note.to_string()}),
+                    |_, out| writeln!(out, "wrote {}", folder.display()),
+                )
+            }
+            Self::Begin { origin, output } => output.print(
+                data.open().and_then(|registry| {
+                    registry.begin_log(&Principal::Operator, origin.as_deref())
+                }),
+                key_json,
+                |key, out| writeln!(out, "began a new log; its public key is\n{key}"),
+            ),
+        }
+    }
+}
+
+fn key_json(key: &VerifyingKey) -> Json {
+    json!({"origin": key.name(), "key": key.to_string()})
+}
+
+fn export(data: &Data, path: &Path, output: Output) -> anyhow::Result<Answer> {
+    let registry = match data.open() {
+        Ok(registry) => registry,
+        Err(refusal) => return Ok(output.refuse(&refusal)),
+    };
+    let is_standard = path.as_os_str() == "-";
+    let out: Box<dyn Write> = if is_standard {
+        Box::new(io::stdout().lock())
+    } else {
+        let file =
+            File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+        Box::new(file)
+    };
+    let progress = Progress::new(None);
+    let mut out = BufWriter::with_capacity(1 << 20, out);
+    let outcome = registry.export_log(&mut out, &mut |events| {
+        progress.at(events, "events", events);
+    });
+    drop(progress);
+    match outcome {
+        Err(Refusal::Output { source }) if source.kind() == ErrorKind::BrokenPipe => {
+            Ok(Answer::Done)
+        }
+        Ok(_) if is_standard => Ok(Answer::Done),
+        outcome => output.print(
+            outcome,
+            |events| json!({"file": path.display().to_string(), "events": events}),
+            |events, out| writeln!(out, "wrote {events} events to {}", path.display()),
+        ),
+    }
+}
+
+impl Prove {
+    fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        let who = self.who.clone().unwrap_or(Principal::Operator);
+        if let Some(from) = &self.from {
+            let text = fs::read_to_string(from);
+            let text = text.with_context(|| format!("cannot read {}", from.display()))?;
+            let outcome = data
+                .open()
+                .and_then(|registry| registry.prove_growth(&text));
+            return self.output.print(
+                outcome,
+                |growth| json!(growth),
+                |growth, out| {
+                    writeln!(
+                        out,
+                        "the log has only grown; the proof has {} hashes",
+                        growth.consistency.len()
+                    )?;
+                    writeln!(
+                        out,
+                        "--json prints it; `handfast log verify --proof FILE --key KEY` checks it"
+                    )
+                },
+            );
+        }
+        let id = self.id.clone().unwrap_or_default();
+        let outcome = data.open().and_then(|registry| {
+            let proof = registry.prove(&who, &id)?;
+            let key = registry.log_key()?;
+            Ok((proof, key))
+        });
+        self.output.print(
+            outcome,
+            |(proof, _)| json!(proof),
+            |(proof, key), out| {
+                match proof.verify(None, key) {
+                    Ok(proven) => tell_proven(proof, &proven, out)?,
+                    Err(problem) => writeln!(out, "{problem}")?,
+                }
+                writeln!(out, "--json prints the proof; `handfast log verify --proof FILE --key KEY {}` checks it", Safe(&proof.id))
+            },
+        )
+    }
+}
+
+fn tell_proven(proof: &Proof, proven: &Proven, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", Safe(&proof.id))?;
+    for event in &proven.events {
+        let (number, when, action) = (event.number, time(event.time), event.action.as_str());
+        writeln!(out, "  event {number}  {when}  {action}")?;
+    }
+    for value in &proven.values {
+        let value = crate::name::line(value);
+        writeln!(out, "  {value}")?;
+    }
+    let checkpoint = &proven.checkpoint;
+    writeln!(
+        out,
+        "all of this is in the log {} of {} events",
+        Safe(&checkpoint.origin),
+        checkpoint.size
+    )
+}
+
+impl VerifyCommand {
+    fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        let keys = match self.keys() {
+            Ok(keys) => keys,
+            Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
+        };
+        if let Some(path) = &self.proof {
+            return self.proof(path, &keys);
+        }
+        let mut verify = Verify {
+            keys,
+            from: Vec::new(),
+        };
+        for path in &self.from {
+            let text = fs::read_to_string(path);
+            let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+            verify.from.push(text);
+        }
+        let outcome = if let Some(path) = &self.export {
+            let file =
+                File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let progress = Progress::new(file.metadata().map(|metadata| metadata.len()).ok());
+            let mut input = BufReader::with_capacity(1 << 20, file);
+            let verified = verify_export(&mut input, &verify, &mut |events, bytes| {
+                progress.at(bytes, "events", events);
+            });
+            verified.map(|(audited, key)| (audited, Some(key)))
+        } else {
+            data.open().and_then(|registry| {
+                let progress = Progress::new(Some(registry.event_count()?));
+                let audited = registry.verify_log(&verify, &mut |events, _| {
+                    progress.at(events, "events", events);
+                })?;
+                Ok((audited, None))
+            })
+        };
+        self.tell(outcome, verify.keys.is_empty())
+    }
+
+    fn keys(&self) -> anyhow::Result<Vec<VerifyingKey>> {
+        let read = |given: &String| {
+            let text = match fs::read_to_string(given) {
+                Ok(text) => text,
+                Err(_) => given.clone(),
+            };
+            let key = text.trim().parse::<VerifyingKey>();
+            key.map_err(|error| anyhow!("--key {given}: {error}"))
+        };
+        self.key.iter().map(read).collect()
+    }
+
+    fn tell(
+        &self,
+        outcome: Result<(Audited, Option<String>), Refusal>,
+        is_own_key: bool,
+    ) -> anyhow::Result<Answer> {
+        let is_right = outcome
+            .as_ref()
+            .is_ok_and(|(audited, _)| audited.findings.is_empty());
+        let answer = self.output.print(
+            outcome,
+            |(audited, _)| {
+                json!({
+                    "verified": audited.findings.is_empty(),
+                    "events": audited.events,
+                    "names": audited.names,
+                    "checkpoints": audited.checkpoints.iter().map(|(what, size)| json!({"what": what, "size": size})).collect::<Json>(),
+                    "findings": audited.findings.iter().map(finding_json).collect::<Json>(),
+                })
+            },
+            |(audited, key), out| {
+                for finding in &audited.findings {
+                    let text = finding.to_string();
+                    writeln!(out, "{} [{}]", Safe(&text), finding.code())?;
+                }
+                writeln!(out, "read {} events of {} names", audited.events, audited.names)?;
+                for (what, size) in &audited.checkpoints {
+                    writeln!(out, "compared with {what}, of {size} events")?;
+                }
+                if let (Some(key), true) = (key, is_own_key) {
+                    writeln!(out, "signatures were checked with the key that the export says is its own:")?;
+                    writeln!(out, "{}", Safe(key))?;
+                    writeln!(out, "give one that you trust with --key")?;
+                }
+                match audited.findings.len() {
+                    0 => writeln!(out, "the log is whole, and no name was ever assigned twice"),
+                    1 => writeln!(out, "1 thing is wrong"),
+                    count => writeln!(out, "{count} things are wrong"),
+                }
+            },
+        )?;
+        Ok(if answer == Answer::Done && !is_right {
+            Answer::No
+        } else {
+            answer
+        })
+    }
+
+    fn proof(&self, path: &Path, keys: &[VerifyingKey]) -> anyhow::Result<Answer> {
+        let text = if path.as_os_str() == "-" {
+            io::read_to_string(io::stdin())
+        } else {
+            fs::read_to_string(path)
+        };
+        let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+        if let Ok(growth) = serde_json::from_str::<Growth>(&text) {
+            let outcome = growth.verify(keys).map_err(|problem| refusal(&problem));
+            return self.output.print(
+                outcome,
+                |(from, to)| json!({"verified": true, "from": from.size, "to": to.size}),
+                |(from, to), out| {
+                    let (from, to) = (from.size, to.size);
+                    writeln!(out, "the log of {to} events continues that of {from}")
+                },
+            );
+        }
+        let Ok(proof) = serde_json::from_str::<Proof>(&text) else {
+            let problem = format!("{} is no proof", path.display());
+            return Ok(self.output.misused(&problem));
+        };
+        let own = proof.log.parse::<VerifyingKey>();
+        let (keys, is_own) = match (keys, own) {
+            ([], Ok(own)) => (vec![own], true),
+            (keys, _) => (keys.to_vec(), false),
+        };
+        let mut outcome = Err(ProofProblem::Unreadable("the key"));
+        for key in &keys {
+            outcome = proof.verify(self.id.as_deref(), key);
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        self.output.print(
+            outcome.map_err(|problem| refusal(&problem)),
+            |proven| {
+                json!({
+                    "verified": true,
+                    "id": proof.id,
+                    "log": proven.checkpoint.origin,
+                    "size": proven.checkpoint.size,
+                    "events": proven.events.iter().map(|event| json!({
+                        "event": event.number,
+                        "time": time(event.time),
+                        "action": event.action.as_str(),
+                        "version": event.version,
+                    })).collect::<Json>(),
+                    "values": proven.values.iter().map(wire_json::value).collect::<Json>(),
+                })
+            },
+            |proven, out| {
+                tell_proven(&proof, proven, out)?;
+                if is_own {
+                    writeln!(out, "signed by the key that the proof says is the log's own: give one that you trust with --key")?;
+                }
+                Ok(())
+            },
+        )
+    }
+}
+
+fn finding_json(finding: &Finding) -> Json {
+    json!({"code": finding.code(), "event": finding.event(), "message": finding.to_string()})
+}
+
+fn refusal(problem: &ProofProblem) -> Refusal {
+    Refusal::Policy {
+        code: "not-proven",
+        problem: problem.to_string(),
+    }
+}

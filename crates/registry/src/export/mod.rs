@@ -1,0 +1,304 @@
+//! Giving names to elsewhere.
+//!
+//! One snapshot is read from its beginning to its end, however long that takes and whatever changes
+//! meanwhile. NDJSON loses nothing: an import of it elsewhere, exported again, gives the same bytes. The
+//! other formats say what they can, and what they cannot is counted.
+
+mod batch;
+mod dump;
+mod ndjson;
+mod table;
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+
+use handfast_store::{Place, Table};
+use handfast_wire::Value;
+
+use crate::authority::{Authority, Role};
+use crate::import::Format;
+use crate::path::AuthorityPath;
+use crate::principal::Principal;
+use crate::record::{Record, State};
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+use crate::view::View;
+
+/// What is given, and how.
+///
+/// ```
+/// use handfast_registry::{Export, NewAuthority, NewName, Principal, Registry, World};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+/// let registry = Registry::create(folder.path(), world)?;
+/// let operator = Principal::Operator;
+/// registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
+/// registry.create_name(&operator, "20.1000/a", NewName::urls(&["https://example.org/"]))?;
+/// let mut out = Vec::new();
+/// let exported = registry.export(&operator, &Export::default(), &mut out, &mut |_| ())?;
+/// assert_eq!(exported.names, 1);
+/// assert!(String::from_utf8_lossy(&out).contains(r#""id":"20.1000/a","urls":["https://example.org/"]"#));
+/// # Ok::<_, handfast_registry::Refusal>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Export {
+    /// How; NDJSON if `None`.
+    pub format: Option<Format>,
+    /// Only what is under an authority, and below it.
+    pub authority: Option<String>,
+    /// Only names that were given or changed after this event.
+    pub since: Option<u64>,
+    /// Whether secrets are given too.
+    pub with_secrets: bool,
+}
+
+/// What was given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// How many authorities.
+    pub authorities: u64,
+    /// How many names.
+    pub names: u64,
+    /// How many names the format cannot say.
+    pub unsaid_names: u64,
+    /// How many values of names that were given the format cannot say.
+    pub unsaid_values: u64,
+    /// How many secrets were left out.
+    pub secrets: u64,
+    /// The last event before what was given.
+    pub event: u64,
+}
+
+/// Something that writes names in a format.
+trait Writer {
+    fn authority(&mut self, out: &mut dyn Write, authority: &Authority) -> io::Result<()>;
+    /// Writes a name; says how many of its values could not be said, and `None` if nothing could.
+    fn name(&mut self, out: &mut dyn Write, name: &Given<'_>) -> io::Result<Option<u64>>;
+    fn end(&mut self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// A name that is given.
+struct Given<'r> {
+    key: &'r str,
+    record: &'r Record,
+    /// Its values, without what is left out.
+    values: &'r [Value<'static>],
+}
+
+/// What is visited.
+enum Item<'i> {
+    Authority(&'i Authority),
+    Name(Given<'i>),
+}
+
+impl Registry {
+    /// Gives names. The operator may give all of them, others those under an authority on which they have
+    /// the role `read`, without what they may not read.
+    pub fn export(
+        &self,
+        who: &Principal,
+        export: &Export,
+        out: &mut dyn Write,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Exported, Refusal> {
+        self.read(|view| {
+            let walk = Walk::new(view, who, export)?;
+            let mut exported = Exported {
+                event: crate::tree::read(view.now)?.size(),
+                ..Exported::default()
+            };
+            let mut writer: Box<dyn Writer> = match export.format.unwrap_or(Format::Ndjson) {
+                Format::Batch => Box::new(batch::Batch),
+                Format::Csv => Box::new(table::Columns::of(&walk)?),
+                Format::Dump => Box::new(dump::Dump::of(&walk)),
+                Format::Ndjson => Box::new(ndjson::Lines::default()),
+            };
+            let failed = |source| Refusal::Output { source };
+            let mut outcome = Ok(());
+            walk.visit(&mut exported.secrets, &mut |item| {
+                let written = match item {
+                    Item::Authority(authority) => {
+                        exported.authorities += 1;
+                        writer.authority(out, authority)
+                    }
+                    Item::Name(name) => writer.name(out, &name).map(|unsaid| match unsaid {
+                        Some(unsaid) => {
+                            exported.names += 1;
+                            exported.unsaid_values += unsaid;
+                        }
+                        None => exported.unsaid_names += 1,
+                    }),
+                };
+                if exported.names.is_multiple_of(1_000) {
+                    progress(exported.names);
+                }
+                match written {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => {
+                        outcome = Err(failed(error));
+                        ControlFlow::Break(())
+                    }
+                }
+            })?;
+            outcome?;
+            writer.end(out).and_then(|()| out.flush()).map_err(failed)?;
+            Ok(exported)
+        })
+    }
+}
+
+/// All that is to be given, in the order of keys: first authorities, parents before children, each with
+/// the record of its prefix; then all other names.
+struct Walk<'v> {
+    view: &'v View<'v>,
+    who: &'v Principal,
+    export: &'v Export,
+    path: Option<AuthorityPath>,
+    authorities: Vec<Authority>,
+}
+
+impl<'v> Walk<'v> {
+    fn new(view: &'v View<'v>, who: &'v Principal, export: &'v Export) -> Result<Self, Refusal> {
+        let path = match &export.authority {
+            Some(text) => {
+                let path = view.path(text)?;
+                view.kept(&path)?;
+                view.need(who, Role::Read, &path)?;
+                Some(path)
+            }
+            None if *who == Principal::Operator => None,
+            None => {
+                let problem = "only the operator exports everything: name an authority";
+                return Err(Refusal::policy("operator-only", problem));
+            }
+        };
+        let mut walk = Self {
+            view,
+            who,
+            export,
+            path,
+            authorities: Vec::new(),
+        };
+        walk.authorities = walk.find_authorities()?;
+        Ok(walk)
+    }
+
+    fn find_authorities(&self) -> Result<Vec<Authority>, Refusal> {
+        let mut found = Vec::new();
+        let from = Place::named(Table::Authorities, b"");
+        self.view.now.scan(&from, &mut |place, _| {
+            found.push(String::from_utf8_lossy(place.name()).into_owned());
+            ControlFlow::Continue(())
+        })?;
+        let is_meant = |key: &String| self.is_under(key);
+        let found = found.into_iter().filter(is_meant);
+        let read = found.map(|key| self.view.authority_by_key(&key));
+        let mut authorities: Vec<_> = read
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .flatten()
+            .collect();
+        if *self.who != Principal::Operator {
+            for authority in &mut authorities {
+                authority.grants.clear();
+            }
+        }
+        Ok(authorities)
+    }
+
+    /// Whether an authority, by its key, is the one that is asked for, or below it.
+    fn is_under(&self, key: &str) -> bool {
+        self.path.as_ref().is_none_or(|path| path.is_above(key))
+    }
+
+    fn visit(
+        &self,
+        secrets: &mut u64,
+        visit: &mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Refusal> {
+        for authority in &self.authorities {
+            let is_meant = self
+                .export
+                .since
+                .is_none_or(|since| authority.last_event > since);
+            if is_meant && visit(Item::Authority(authority)).is_break() {
+                return Ok(());
+            }
+            let Some(prefix) = authority.path.prefix() else {
+                continue;
+            };
+            let key = crate::authorities::prefix_key(&prefix);
+            if let Some(record) = self.view.record(&key)?
+                && !record.values.is_empty()
+                && self.give(&key, record, secrets, visit)?.is_break()
+            {
+                return Ok(());
+            }
+        }
+        let start = self.path.as_ref().map_or("", AuthorityPath::key);
+        let mut outcome = Ok(());
+        let from = Place::record(start.as_bytes());
+        self.view.now.scan(&from, &mut |place, bytes| {
+            let key = String::from_utf8_lossy(place.name());
+            if !key.starts_with(start) {
+                return ControlFlow::Break(());
+            }
+            if key.starts_with("hdl:0.NA/") {
+                return ControlFlow::Continue(());
+            }
+            let given = match Record::from_bytes(bytes) {
+                Ok(record) if !self.is_under(&record.authority) => Ok(ControlFlow::Continue(())),
+                Ok(record) => self.give(&key, record, secrets, visit),
+                Err(_) => Err(Refusal::Corrupt {
+                    what: format!("the record of {key}"),
+                }),
+            };
+            given.unwrap_or_else(|refusal| {
+                outcome = Err(refusal);
+                ControlFlow::Break(())
+            })
+        })?;
+        outcome
+    }
+
+    fn give(
+        &self,
+        key: &str,
+        mut record: Record,
+        secrets: &mut u64,
+        visit: &mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Refusal> {
+        if self
+            .export
+            .since
+            .is_some_and(|since| record.last_event <= since)
+        {
+            return Ok(ControlFlow::Continue(()));
+        }
+        if *self.who != Principal::Operator {
+            let authority = self.authorities.iter();
+            let mut authority = authority.filter(|found| found.path.key() == record.authority);
+            let Some(authority) = authority.next() else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            record = self.view.readable(self.who, &authority.path, record)?;
+        }
+        let mut values = std::mem::take(&mut record.values);
+        if !self.export.with_secrets {
+            let all = values.len();
+            values.retain(|value| !value.is_secret());
+            *secrets += u64::try_from(all - values.len()).unwrap_or(0);
+        }
+        Ok(visit(Item::Name(Given {
+            key,
+            record: &record,
+            values: &values,
+        })))
+    }
+}
+
+/// Whether the formats of handle servers, which know no states and no other schemes, can say a name.
+fn is_handle(name: &Given<'_>) -> bool {
+    name.key.starts_with("hdl:") && name.record.state == State::Active
+}

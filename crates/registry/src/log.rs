@@ -1,0 +1,273 @@
+//! The proof log: its identity, checkpoints, proofs and tiles.
+//!
+//! The leaves are the events. Whoever holds the public key and an old checkpoint can check that the log
+//! only grew, and whoever holds a [`Proof`] that a name is in it, without asking this registry again.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use handfast_log::{
+    Bundle, Checkpoint, SignedNote, SigningKey, Tile, VerifyingKey, consistency, root_at,
+};
+use handfast_store::{Place, Table};
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Action, Commitments, Subject};
+use crate::proof::Growth;
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+use crate::tree::{self, Kept};
+use crate::view::View;
+use crate::{Principal, draft::Draft};
+
+/// The file of the secret key, in the data folder.
+const KEY_FILE: &str = "log.key";
+/// Where the identity of the log is kept.
+const IDENTITY: &[u8] = b"log";
+/// Where the last checkpoint that was signed is kept.
+const CHECKPOINT: &[u8] = b"checkpoint";
+
+/// Which log this is.
+#[derive(Debug, Serialize, Deserialize)]
+struct Identity {
+    /// The public key, with the name of the log.
+    key: String,
+}
+
+impl Registry {
+    /// The public key of the log.
+    pub fn log_key(&self) -> Result<VerifyingKey, Refusal> {
+        self.read(log_key)
+    }
+
+    /// Signs the head of the log.
+    pub fn checkpoint(&self) -> Result<SignedNote, Refusal> {
+        let key = self.signing_key()?;
+        let origin = key.verifying_key().name().to_string();
+        let tree = self.read(|view| tree::read(view.now))?;
+        let checkpoint = Checkpoint::new(&origin, tree.size(), tree.root());
+        let note = checkpoint.sign(&key).map_err(|_| key_problem())?;
+        let text = note.to_string();
+        self.load(move |loading| {
+            Ok(loading.put(&Place::named(Table::Meta, CHECKPOINT), text.as_bytes())?)
+        })?;
+        Ok(note)
+    }
+
+    /// Begins a log with a new key. If there is one, the new one is of all its events too, and its first
+    /// own event names the head it continues from. A registry that was restored from a backup must do so:
+    /// events that the old log has published may be missing.
+    pub fn begin_log(
+        &self,
+        who: &Principal,
+        origin: Option<&str>,
+    ) -> Result<VerifyingKey, Refusal> {
+        if *who != Principal::Operator {
+            let problem = "only the operator begins a log";
+            return Err(Refusal::policy("operator-only", problem));
+        }
+        let mut seed = [0; 32];
+        self.random(&mut seed);
+        let origin = match origin {
+            Some(origin) => origin.to_string(),
+            None => format!("handfast-log-{}", new_name(&seed)),
+        };
+        let bad_origin = |_| {
+            let problem = "the name of a log is like pid.example.org/log: no spaces and no +";
+            Refusal::policy("bad-origin", problem)
+        };
+        let key = SigningKey::new(&origin, &seed).map_err(bad_origin)?;
+        write_key(self.folder(), &key)?;
+        let identity = Identity {
+            key: key.verifying_key().to_string(),
+        };
+        self.change(who, move |draft| {
+            draft.continue_log();
+            draft.keep_posted(Table::Meta, IDENTITY, &identity)
+        })?;
+        Ok(key.verifying_key().clone())
+    }
+
+    /// The proof that the log has only grown since a checkpoint.
+    pub fn prove_growth(&self, from: &str) -> Result<Growth, Refusal> {
+        let note = self.checkpoint()?;
+        let bad = || Refusal::policy("bad-checkpoint", "that is no checkpoint");
+        let text = |note: &SignedNote| note.unverified_text().parse::<Checkpoint>();
+        let old = from.parse::<SignedNote>().map_err(|_| bad())?;
+        let (Ok(old), Ok(new)) = (text(&old), text(&note)) else {
+            return Err(bad());
+        };
+        self.read(|view| {
+            let hashes = Kept(view.now);
+            let is_ours = old.size <= new.size
+                && root_at(&hashes, old.size).is_ok_and(|root| root == old.root);
+            if !is_ours {
+                let problem = "that is not a checkpoint of this log: its head is another";
+                return Err(Refusal::policy("other-log", problem));
+            }
+            let proof = consistency(&hashes, old.size, new.size);
+            let proof = proof.map_err(|_| corrupt("the tree of the log"))?;
+            Ok(Growth::new(from, &note.to_string(), &proof))
+        })
+    }
+
+    /// Writes the log as files in the layout of C2SP tlog-tiles: `checkpoint`, `tile/…` and
+    /// `tile/entries/…`. Tiles that are full are never written again.
+    pub fn write_tiles(
+        &self,
+        folder: &Path,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<SignedNote, Refusal> {
+        let note = self.checkpoint()?;
+        let checkpoint = note.unverified_text().parse::<Checkpoint>();
+        let size = checkpoint.map_err(|_| corrupt("the checkpoint"))?.size;
+        self.read(|view| {
+            for index in 0.. {
+                let Some(bundle) = Bundle::of(index, size) else {
+                    break;
+                };
+                write_once(folder, &bundle.path(), bundle.is_full(), || {
+                    entries(view, bundle.first(), bundle.width())
+                })?;
+                progress(bundle.first());
+            }
+            for level in 0..8 {
+                for index in 0.. {
+                    let Some(tile) = Tile::of(level, index, size) else {
+                        break;
+                    };
+                    write_once(folder, &tile.path(), tile.is_full(), || {
+                        let hashes = Kept(view.now);
+                        let row = handfast_log::Hashes::hashes(
+                            &hashes,
+                            level,
+                            tile.first(),
+                            tile.width(),
+                        )?;
+                        Ok(row.concat())
+                    })?;
+                }
+            }
+            Ok(())
+        })?;
+        // Last, so that all that it speaks of is there.
+        write_file(&folder.join("checkpoint"), note.to_string().as_bytes())?;
+        Ok(note)
+    }
+
+    fn signing_key(&self) -> Result<SigningKey, Refusal> {
+        let path = self.folder().join(KEY_FILE);
+        let text = fs::read_to_string(&path).map_err(|_| key_problem())?;
+        let key: SigningKey = text.trim_end().parse().map_err(|_| key_problem())?;
+        if *key.verifying_key() != self.log_key()? {
+            return Err(key_problem());
+        }
+        Ok(key)
+    }
+}
+
+/// The public key of the log.
+pub(crate) fn log_key(view: &View<'_>) -> Result<VerifyingKey, Refusal> {
+    let identity: Option<Identity> = view.posted(Table::Meta, IDENTITY)?;
+    let key = identity.and_then(|identity| identity.key.parse().ok());
+    key.ok_or_else(key_problem)
+}
+
+/// The last checkpoint that was signed.
+pub(crate) fn last_checkpoint(view: &View<'_>) -> Result<Option<String>, Refusal> {
+    let place = Place::named(Table::Meta, CHECKPOINT);
+    let read = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(view.now.get(&place, read)?)
+}
+
+impl Draft<'_> {
+    /// An event that names the head of the log so far, if there is anything in it.
+    fn continue_log(&mut self) {
+        let (size, root) = (self.tree().size(), self.tree().root());
+        if size == 0 {
+            return;
+        }
+        let origin = match log_key(self) {
+            Ok(key) => key.name().to_string(),
+            Err(_) => String::new(),
+        };
+        let head = Commitments::Each(vec![(0, root)]);
+        self.add_event(Action::BeginLog, Subject::None, &origin, size, head);
+    }
+}
+
+/// The first hex digits of what a seed is not told by.
+fn new_name(seed: &[u8; 32]) -> String {
+    let digest = crate::event::digest(&[b"handfast log name", seed]);
+    let digits = digest.iter().take(6);
+    digits.fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+/// Under another name until it is whole.
+fn write_key(folder: &Path, key: &SigningKey) -> Result<(), Refusal> {
+    let path = folder.join(KEY_FILE);
+    let half = folder.join("log.key.new");
+    let write = || {
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&half)?;
+        writeln!(file, "{}", key.secret_text())?;
+        file.sync_all()?;
+        fs::rename(&half, &path)
+    };
+    write().map_err(|source| Refusal::Output { source })
+}
+
+/// Events one behind the other, each with its length in two bytes.
+fn entries(view: &View<'_>, first: u64, count: u16) -> Result<Vec<u8>, Refusal> {
+    let mut bundle = Vec::new();
+    for number in (first + 1..).take(usize::from(count)) {
+        let read = |bytes: &[u8]| {
+            bytes
+                .split_last_chunk::<32>()
+                .map(|(event, _)| event.to_vec())
+        };
+        let event = view.now.get(&Place::event(number), read)?.flatten();
+        let event = event.ok_or_else(|| corrupt(&format!("event {number}")))?;
+        let length = u16::try_from(event.len()).map_err(|_| corrupt("an event"))?;
+        bundle.extend_from_slice(&length.to_be_bytes());
+        bundle.extend_from_slice(&event);
+    }
+    Ok(bundle)
+}
+
+fn write_once(
+    folder: &Path,
+    path: &str,
+    is_full: bool,
+    content: impl FnOnce() -> Result<Vec<u8>, Refusal>,
+) -> Result<(), Refusal> {
+    let path = folder.join(path);
+    if is_full && path.exists() {
+        return Ok(());
+    }
+    write_file(&path, &content()?)
+}
+
+fn write_file(path: &Path, content: &[u8]) -> Result<(), Refusal> {
+    let half = path.with_extension("new");
+    let parent = path.parent().unwrap_or(path);
+    let written = fs::create_dir_all(parent)
+        .and_then(|()| fs::write(&half, content))
+        .and_then(|()| fs::rename(&half, path));
+    written.map_err(|source| Refusal::Output { source })
+}
+
+fn key_problem() -> Refusal {
+    let problem = "the key of the log, log.key in the data folder, is missing or of another log";
+    Refusal::policy("no-log-key", problem)
+}
+
+fn corrupt(what: &str) -> Refusal {
+    Refusal::Corrupt { what: what.into() }
+}
