@@ -437,7 +437,7 @@ mod folder {
         assert!(
             error
                 .to_string()
-                .contains("has format 2; this program knows format 1"),
+                .contains("has format 3; this program knows format 2"),
             "{error}"
         );
     }

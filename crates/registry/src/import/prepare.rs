@@ -294,9 +294,10 @@ fn bad_json(line: u64, error: &serde_json::Error) -> Outcome {
         .split(" at line 1 column")
         .next()
         .unwrap_or_default();
-    let code = match error.classify() {
-        serde_json::error::Category::Data => "bad-field",
-        _ => "bad-json",
+    let (code, what) = match error.classify() {
+        serde_json::error::Category::Data => ("bad-field", ""),
+        _ => ("bad-json", "not JSON: "),
     };
-    Outcome::bad(line, None, code, format!("{problem}, at column {column}"))
+    let reason = format!("{what}{problem}, at column {column}");
+    Outcome::bad(line, None, code, reason)
 }
