@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueHint};
-use handfast_registry::{Done, Job, JobKind, Principal, Refusal, rfc3339 as time};
+use handfast_registry::{
+    BulkChanged, Done, Job, JobKind, Outcome, Principal, Refusal, Registry, rfc3339 as time,
+};
 use serde_json::{Value as Json, json};
 
 use crate::exit::Answer;
@@ -103,6 +105,9 @@ pub(crate) struct Under {
     authority: String,
 }
 
+/// Hears what becomes of each name.
+type Tell<'t> = dyn FnMut(&Outcome) + 't;
+
 /// How a job is run.
 #[derive(Args)]
 pub(crate) struct Running {
@@ -152,11 +157,10 @@ impl Command {
                 };
                 let text = text.with_context(|| format!("cannot read {}", file.display()))?;
                 let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-                let kind = JobKind::Withdraw {
-                    ids: lines.map(str::to_string).collect(),
-                    reason: reason.clone(),
-                };
-                run.run(data, kind)
+                let ids: Vec<_> = lines.map(str::to_string).collect();
+                run.run_with(data, |registry, who, report| {
+                    registry.withdraw_all(who, &ids, reason, run.dry_run, report)
+                })
             }
             Self::Undo { job, run } => run.run(data, JobKind::Undo { job: *job }),
             Self::Resume { job, run } => {
@@ -211,6 +215,16 @@ impl Running {
     }
 
     fn run(&self, data: &Data, kind: JobKind) -> anyhow::Result<Answer> {
+        self.run_with(data, |registry, who, report| {
+            registry.run_job(who, kind, self.dry_run, report)
+        })
+    }
+
+    fn run_with(
+        &self,
+        data: &Data,
+        job: impl FnOnce(&Registry, &Principal, &mut Tell<'_>) -> Result<BulkChanged, Refusal>,
+    ) -> anyhow::Result<Answer> {
         let who = self.who.clone().unwrap_or(Principal::Operator);
         let registry = match data.open() {
             Ok(registry) => registry,
@@ -218,7 +232,7 @@ impl Running {
         };
         let progress = Progress::new(None);
         let mut looked_at = 0;
-        let outcome = registry.run_job(&who, kind, self.dry_run, &mut |outcome| {
+        let outcome = job(&registry, &who, &mut |outcome| {
             looked_at += 1;
             progress.at(looked_at, "names", looked_at);
             let is_told = match outcome.done {
@@ -306,7 +320,7 @@ fn what(job: &Job) -> String {
             format!("{seconds} s for {types} values under {authority}")
         }
         JobKind::Undo { job } => format!("job {job}"),
-        JobKind::Withdraw { ids, reason } => format!("{} names: {reason}", ids.len()),
+        JobKind::Withdraw { count, reason, .. } => format!("{count} names: {reason}"),
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use handfast_store::Place;
 use handfast_wire::{Ttl, Value, type_matches};
+use sha2::{Digest, Sha256};
 
 use crate::authority::Role;
 use crate::draft::Draft;
@@ -43,6 +44,28 @@ enum Task {
 }
 
 impl Registry {
+    /// Withdraws the names of a list.
+    pub fn withdraw_all(
+        &self,
+        who: &Principal,
+        ids: &[String],
+        reason: &str,
+        dry_run: bool,
+        report: &mut dyn FnMut(&Outcome),
+    ) -> Result<BulkChanged, Refusal> {
+        let mut hash = Sha256::new();
+        for id in ids {
+            hash.update(id);
+            hash.update([0]);
+        }
+        let kind = JobKind::Withdraw {
+            count: u64::try_from(ids.len()).unwrap_or(u64::MAX),
+            fingerprint: hash.finalize().into(),
+            reason: reason.to_string(),
+        };
+        self.run_list(who, kind, ids, dry_run, report)
+    }
+
     /// Runs a bulk change, or goes on with the same one that was cut short. `report` is told what becomes
     /// of each name.
     pub fn run_job(
@@ -52,11 +75,22 @@ impl Registry {
         dry_run: bool,
         report: &mut dyn FnMut(&Outcome),
     ) -> Result<BulkChanged, Refusal> {
+        self.run_list(who, kind, &[], dry_run, report)
+    }
+
+    fn run_list(
+        &self,
+        who: &Principal,
+        kind: JobKind,
+        list: &[String],
+        dry_run: bool,
+        report: &mut dyn FnMut(&Outcome),
+    ) -> Result<BulkChanged, Refusal> {
         self.may_run(who, &kind)?;
         let (mut job, actor) = if dry_run {
             (Job::planned(who, kind), [0; 16])
         } else {
-            self.begin_job(who, kind)?
+            self.begin_job(who, kind, list)?
         };
         let mut random = [0; 32];
         self.random(&mut random);
@@ -77,7 +111,7 @@ impl Registry {
         };
         let events = self.events_to_undo(&job.kind)?;
         loop {
-            let tasks = self.next_tasks(&job, &events)?;
+            let tasks = self.next_tasks(&job, &events, list)?;
             if tasks.is_empty() {
                 break;
             }
@@ -171,6 +205,7 @@ impl Registry {
         &self,
         job: &Job,
         events: &[(u64, Option<String>)],
+        list: &[String],
     ) -> Result<Vec<Task>, Refusal> {
         let done = usize::try_from(job.done).unwrap_or(usize::MAX);
         match &job.kind {
@@ -180,9 +215,14 @@ impl Registry {
                     .map(|(number, key)| Task::Event(*number, key.clone()))
                     .collect())
             }
-            JobKind::Withdraw { ids, .. } => {
-                let next = ids.iter().skip(done).take(TOGETHER);
+            // One that is only looked at has no list but the one that is given.
+            JobKind::Withdraw { .. } if job.number == 0 => {
+                let next = list.iter().skip(done).take(TOGETHER);
                 Ok(next.cloned().map(Task::Id).collect())
+            }
+            JobKind::Withdraw { .. } => {
+                let next = self.read(|view| view.listed(job.number, job.done))?;
+                Ok(next.into_iter().map(Task::Id).collect())
             }
             JobKind::ReplaceUrl { authority, .. } | JobKind::SetTtl { authority, .. } => {
                 self.read(|view| next_keys(view, authority, job.cursor.as_deref()))
@@ -267,7 +307,7 @@ fn outcome(line: u64, task: &Task, done: Result<(Done, String), Refusal>) -> Out
 
 impl Job {
     /// A job that is only looked at.
-    fn planned(who: &Principal, kind: JobKind) -> Self {
+    pub(crate) fn planned(who: &Principal, kind: JobKind) -> Self {
         Self {
             number: 0,
             kind,

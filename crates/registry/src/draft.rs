@@ -10,7 +10,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::authority::{Authority, Persistence};
-use crate::event::{Action, Commitments, Event, Subject, each_commitment};
+use crate::event::{Action, Commitments, Event, Subject, commit_with, salt};
 use crate::path::AuthorityPath;
 use crate::principal::Principal;
 use crate::record::{Record, State};
@@ -325,14 +325,24 @@ pub(crate) fn commitments(record: &Record) -> Commitments {
 
 /// Each of them, however many there are.
 pub(crate) fn all_commitments(record: &Record) -> Vec<(u32, [u8; 32])> {
-    let detail = record.detail();
-    let values: Vec<_> = record
-        .values
-        .iter()
-        .map(|value| (value.index, value.to_bytes()))
-        .collect();
-    let all = std::iter::once((0, &detail[..])).chain(values.iter().map(|(i, v)| (*i, &v[..])));
-    each_commitment(&record.seed, all)
+    each_commitment(&record.seed, &record.detail(), &record.values)
+}
+
+/// Commitments to what a change says beside its values, at index 0, and to each value.
+pub(crate) fn each_commitment(
+    seed: &[u8; 32],
+    detail: &[u8],
+    values: &[Value<'_>],
+) -> Vec<(u32, [u8; 32])> {
+    let mut each = Vec::with_capacity(1 + values.len());
+    each.push((0, commit_with(&salt(seed, 0), detail)));
+    let mut bytes = Vec::new();
+    for value in values {
+        bytes.clear();
+        value.encode(&mut bytes);
+        each.push((value.index, commit_with(&salt(seed, value.index), &bytes)));
+    }
+    each
 }
 
 /// The commitment to an authority, and the bytes it is to.

@@ -227,7 +227,8 @@ impl Commitments {
     /// Commits to values, by index, with random bytes that come from the seed of their version.
     #[must_use]
     pub fn to<'v>(seed: &[u8; 32], values: impl Iterator<Item = (u32, &'v [u8])>) -> Self {
-        Self::from_each(each_commitment(seed, values))
+        let commit = |(index, value)| (index, commit_with(&salt(seed, index), value));
+        Self::from_each(values.map(commit).collect())
     }
 
     /// Commitments by index: each of them, or if they are many one for all.
@@ -254,15 +255,6 @@ pub fn salt(seed: &[u8; 32], index: u32) -> [u8; 32] {
     digest(&[b"handfast salt", seed, &index.to_be_bytes()])
 }
 
-/// A commitment to each value.
-pub(crate) fn each_commitment<'v>(
-    seed: &[u8; 32],
-    values: impl Iterator<Item = (u32, &'v [u8])>,
-) -> Vec<(u32, [u8; 32])> {
-    let commit = |(index, value)| (index, commit_with(&salt(seed, index), value));
-    values.map(commit).collect()
-}
-
 /// SHA-256 of 32 random bytes and a value.
 pub(crate) fn commit_with(salt: &[u8; 32], value: &[u8]) -> [u8; 32] {
     digest(&[salt, value])
@@ -280,7 +272,8 @@ impl Event {
     /// The bytes, which are frozen.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(160);
+        // Enough for most, with the leaf hash that comes behind.
+        let mut out = Vec::with_capacity(288);
         out.push(FORMAT);
         out.push(self.action.code());
         out.extend(self.number.to_be_bytes());

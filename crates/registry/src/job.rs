@@ -13,6 +13,7 @@ use crate::import::Counts;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
+use crate::view::View;
 
 /// Long work, under way or done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,10 +75,12 @@ pub enum JobKind {
         /// Which.
         job: u64,
     },
-    /// Withdraws names.
+    /// Withdraws names, which are kept in a list of their own.
     Withdraw {
-        /// The names.
-        ids: Vec<String>,
+        /// How many.
+        count: u64,
+        /// What tells the list from others.
+        fingerprint: [u8; 32],
         /// Why.
         reason: String,
     },
@@ -118,6 +121,24 @@ impl Job {
     }
 }
 
+/// How many names a part of a list has.
+pub(crate) const PART: usize = 500;
+
+/// The key of a part of the list of a job.
+fn part_key(job: u64, part: u64) -> Vec<u8> {
+    [b"job-list:", &job.to_be_bytes()[..], &part.to_be_bytes()].concat()
+}
+
+impl View<'_> {
+    /// The names of the list of a job from a number on, up to the end of their part.
+    pub(crate) fn listed(&self, job: u64, from: u64) -> Result<Vec<String>, Refusal> {
+        let size = u64::try_from(PART).unwrap_or(u64::MAX);
+        let names: Option<Vec<String>> = self.posted(Table::Meta, &part_key(job, from / size))?;
+        let skip = usize::try_from(from % size).unwrap_or(usize::MAX);
+        Ok(names.unwrap_or_default().into_iter().skip(skip).collect())
+    }
+}
+
 fn place(number: u64) -> Place<'static> {
     Place::numbered(Table::Jobs, number)
 }
@@ -154,12 +175,14 @@ impl Registry {
         &self,
         who: &Principal,
         kind: JobKind,
+        list: &[String],
     ) -> Result<(Job, [u8; 16]), Refusal> {
         let unfinished = self
             .jobs()?
             .into_iter()
             .rev()
             .find(|job| job.ended.is_none() && job.kind == kind && job.who == *who);
+        let list = list.to_vec();
         self.change(who, move |draft| {
             let actor = draft.actor_id();
             if let Some(job) = unfinished {
@@ -178,6 +201,10 @@ impl Registry {
                 counts: Counts::default(),
             };
             draft.keep_job(&job)?;
+            for (part, names) in (0..).zip(list.chunks(PART)) {
+                let names: Vec<_> = names.iter().collect();
+                draft.keep_posted(Table::Meta, &part_key(job.number, part), &names)?;
+            }
             Ok((job, actor))
         })
     }

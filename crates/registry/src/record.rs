@@ -130,7 +130,13 @@ impl Record {
     /// The bytes on disk, as drawn in `docs/format.md`.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(256);
+        self.to_bytes_with(&self.values)
+    }
+
+    /// The same, with other values.
+    pub(crate) fn to_bytes_with(&self, values: &[Value<'_>]) -> Vec<u8> {
+        let length: usize = values.iter().map(Value::encoded_length).sum();
+        let mut out = Vec::with_capacity(192 + self.text.len() + self.authority.len() + length);
         out.push(FORMAT);
         out.extend(self.version.to_be_bytes());
         out.extend(self.created.to_be_bytes());
@@ -142,8 +148,10 @@ impl Record {
         put(&mut out, self.text.as_bytes());
         put(&mut out, self.authority.as_bytes());
         out.extend(self.detail());
-        put_length(&mut out, self.values.len());
-        self.values.iter().for_each(|value| value.encode(&mut out));
+        put_length(&mut out, values.len());
+        for value in values {
+            value.encode(&mut out);
+        }
         out.extend(crc32fast::hash(&out).to_be_bytes());
         out
     }

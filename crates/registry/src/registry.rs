@@ -59,7 +59,11 @@ impl Registry {
 
     /// Opens the registry in a folder.
     pub fn open(folder: &Path, world: World) -> Result<Self, Refusal> {
-        Ok(Self::with(Store::open(folder)?, world))
+        let registry = Self::with(Store::open(folder)?, world);
+        // What an import that was cut short has left is done now. If the disk is too full for that,
+        // everything else can still be read.
+        drop(registry.finish_reverse());
+        Ok(registry)
     }
 
     /// Makes a registry in a folder that has none from a backup. It begins a new log, which names the
@@ -143,6 +147,27 @@ impl Registry {
         self.begin_load(load).wait()
     }
 
+    /// Writes, says what came of it, and takes everything back.
+    pub(crate) fn rehearse<T: Send + 'static>(
+        &self,
+        load: impl FnOnce(&mut Loading<'_>) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let (answer, answered) = sync_channel(1);
+        self.store.load(
+            move |loading| match load(loading) {
+                // What ends in an error is not kept.
+                Ok(done) => Err::<(), _>(Rehearsed::Done(done)),
+                Err(refusal) => Err(Rehearsed::Refused(refusal)),
+            },
+            move |outcome| drop(answer.send(outcome)),
+        );
+        match answered.recv() {
+            Ok(Err(Rehearsed::Done(done))) => Ok(done),
+            Ok(Err(Rehearsed::Refused(refusal))) => Err(refusal),
+            Ok(Ok(())) | Err(_) => Err(StoreError::Closed.into()),
+        }
+    }
+
     /// Has many entries written while something else is done.
     pub(crate) fn begin_load<T: Send + 'static>(
         &self,
@@ -168,6 +193,18 @@ impl Registry {
     /// Milliseconds since 1970.
     pub(crate) fn now(&self) -> u64 {
         (self.world.now)()
+    }
+}
+
+/// How a load that is not to be kept ends.
+enum Rehearsed<T> {
+    Done(T),
+    Refused(Refusal),
+}
+
+impl<T> From<StoreError> for Rehearsed<T> {
+    fn from(error: StoreError) -> Self {
+        Self::Refused(error.into())
     }
 }
 

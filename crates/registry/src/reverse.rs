@@ -7,6 +7,7 @@
 use std::ops::ControlFlow;
 
 use handfast_store::{Loading, Place, Sorter, Table, Write};
+use handfast_wire::Value;
 
 use crate::draft::{put_reverse_value, reverse_value};
 use crate::record::Record;
@@ -48,10 +49,12 @@ pub(crate) struct HeldValues {
 
 impl HeldValues {
     /// Adds the public values of a name.
-    pub(crate) fn add(&mut self, key: &str, record: &Record) {
+    pub(crate) fn add(&mut self, key: &str, values: &[Value<'_>]) {
         self.names += 1;
-        let values = record.values.iter();
-        for value in values.filter(|value| value.permissions.public_read()) {
+        for value in values
+            .iter()
+            .filter(|value| value.permissions.public_read())
+        {
             put_reverse_value(&mut self.bytes, value);
             let middle = self.bytes.len();
             self.bytes.extend_from_slice(key.as_bytes());
@@ -175,7 +178,7 @@ impl Held {
         };
         let record = Record::from_bytes(bytes).map_err(corrupt)?;
         let mut values = HeldValues::default();
-        values.add(&key, &record);
+        values.add(&key, &record.values);
         self.add(&[values])
     }
 }

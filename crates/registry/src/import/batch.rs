@@ -19,7 +19,7 @@ use crate::import::given::GivenAuthority;
 use crate::import::load::{Loaded, Loader, judged};
 use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::take::Taking;
-use crate::job::Job;
+use crate::job::{Job, JobKind};
 use crate::names::{Edit, Origin};
 use crate::path::AuthorityPath;
 use crate::record::{Record, State, Tombstone};
@@ -42,58 +42,84 @@ impl Registry {
         read: &AtomicU64,
         report: &mut dyn FnMut(Report<'_>),
     ) -> Result<(Option<Job>, Counts), Refusal> {
-        let mut counts = job.as_ref().map(|job| job.counts).unwrap_or_default();
+        let mut told = Told {
+            counts: job.as_ref().map(|job| job.counts).unwrap_or_default(),
+            read,
+            report,
+        };
         let done = job.as_ref().map_or(0, |job| job.done);
-        let mut entries = BatchReader::new(BufReader::with_capacity(1 << 16, input));
-        loop {
-            let mut together = Vec::with_capacity(TOGETHER);
-            let mut failed = None;
-            for entry in entries.by_ref().take(TOGETHER) {
-                match entry {
-                    Ok(entry) if entry.line > done => together.push(entry),
-                    Ok(_) => {}
-                    Err(error) => failed = Some(error),
-                }
+        let mut batch = Batch {
+            entries: BatchReader::new(BufReader::with_capacity(1 << 16, input)),
+            done,
+        };
+        let Some(job) = &mut job else {
+            // Operations rest on those before them, so that what they would do is known only by doing
+            // it.
+            let mut all = Vec::new();
+            while let Some(together) = batch.next()? {
+                all.extend(together);
             }
-            let is_end = together.is_empty() && failed.is_none();
-            if is_end && read.load(Ordering::Relaxed) == 0 {
-                return Ok((job, counts));
+            let (by, planned) = (by.clone(), Job::planned(&by.who, JobKind::Undo { job: 0 }));
+            let (_, loaded) = self.rehearse(move |loading| by.operations(loading, planned, all))?;
+            told.tell(&loaded);
+            return Ok((None, told.counts));
+        };
+        while let Some(together) = batch.next()? {
+            let (by, before) = (by.clone(), job.clone());
+            let (after, loaded) =
+                self.load(move |loading| by.operations(loading, before, together))?;
+            *job = after;
+            told.tell(&loaded);
+        }
+        let counts = told.counts;
+        Ok((Some(job.clone()), counts))
+    }
+}
+
+/// Operations, some at a time.
+struct Batch<R> {
+    entries: BatchReader<BufReader<R>>,
+    /// The line up to which they have been done.
+    done: u64,
+}
+
+impl<R: Read> Batch<R> {
+    /// The next ones that have not been done; `None` at the end.
+    fn next(&mut self) -> Result<Option<Vec<Entry>>, Refusal> {
+        let mut together = Vec::new();
+        for entry in self.entries.by_ref() {
+            let entry = entry.map_err(|source| Refusal::Input {
+                what: "the batch file".into(),
+                source,
+            })?;
+            if entry.line > self.done {
+                together.push(entry);
             }
-            let is_last = together.is_empty();
-            let loaded = if let Some(job) = &mut job {
-                let (by, before) = (by.clone(), job.clone());
-                let (after, loaded) =
-                    self.load(move |loading| by.operations(loading, before, together))?;
-                *job = after;
-                loaded
-            } else {
-                self.read(|view| {
-                    let mut loaded = Loaded::default();
-                    for entry in together {
-                        let view = crate::view::View::new(view.now, &self.rules);
-                        let mut draft = Draft::begin(view, by.call())?;
-                        let outcome = operation(&mut draft, entry, by.taking)?;
-                        loaded.add_all(outcome, by.tells_all);
-                    }
-                    Ok(loaded)
-                })?
-            };
-            counts.add_counts(loaded.counts);
-            for outcome in &loaded.outcomes {
-                report(Report::Line(outcome));
-            }
-            report(Report::Progress {
-                bytes: read.load(Ordering::Relaxed),
-                counts,
-            });
-            if let Some(source) = failed {
-                let what = "the batch file".to_string();
-                return Err(Refusal::Input { what, source });
-            }
-            if is_last {
-                return Ok((job, counts));
+            if together.len() == TOGETHER {
+                break;
             }
         }
+        Ok(Some(together).filter(|together| !together.is_empty()))
+    }
+}
+
+/// What has come of the operations so far.
+struct Told<'r> {
+    counts: Counts,
+    read: &'r AtomicU64,
+    report: &'r mut dyn FnMut(Report<'_>),
+}
+
+impl Told<'_> {
+    fn tell(&mut self, loaded: &Loaded) {
+        self.counts.add_counts(loaded.counts);
+        for outcome in &loaded.outcomes {
+            (self.report)(Report::Line(outcome));
+        }
+        (self.report)(Report::Progress {
+            bytes: self.read.load(Ordering::Relaxed),
+            counts: self.counts,
+        });
     }
 }
 

@@ -315,7 +315,7 @@ impl Registry {
         let (job, actor) = if import.dry_run {
             (None, [0; 16])
         } else {
-            let (job, actor) = self.begin_job(who, kind)?;
+            let (job, actor) = self.begin_job(who, kind, &[])?;
             (Some(job), actor)
         };
         let mut random = [0; 32];

@@ -249,14 +249,8 @@ impl Prepared {
         line: u64,
         given: &GivenName<'_>,
     ) -> Result<(), Refusal> {
-        match judged(preparing.ready(line, given))? {
-            Ok((name, record)) => {
-                // Others are put into the index as they are decided on.
-                if name.kept.is_plain {
-                    self.held.add(&name.key, &record);
-                }
-                self.names.push(name);
-            }
+        match judged(preparing.ready(line, given, &mut self.held))? {
+            Ok(name) => self.names.push(name),
             Err(refusal) => {
                 let outcome = Outcome::refused(line, Some(&given.id.0), &refusal);
                 self.refused.push(outcome);

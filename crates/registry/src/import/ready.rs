@@ -11,14 +11,15 @@ use handfast_wire::{Permissions, Ttl, Value, type_matches};
 use sha2::{Digest, Sha256};
 
 use crate::authority::Authority;
-use crate::draft::{commitments, name_subject};
-use crate::event::{Action, Event};
+use crate::draft::{each_commitment, name_subject};
+use crate::event::{Action, Commitments, Event};
 use crate::import::given::GivenName;
 use crate::names::{check_name, registered_text};
 use crate::path::AuthorityPath;
 use crate::principal::Principal;
 use crate::record::{Record, State, Tombstone};
 use crate::refusal::Refusal;
+use crate::reverse::HeldValues;
 use crate::values;
 use crate::view::View;
 
@@ -110,12 +111,13 @@ impl<'v> Preparing<'v> {
         authorities.map(|(key, authority)| (key.as_str(), authority.version))
     }
 
-    /// A name, and the record that its bytes are of.
+    /// Prepares a name, and notes what it will hold.
     pub(crate) fn ready(
         &mut self,
         line: u64,
         given: &GivenName<'_>,
-    ) -> Result<(Ready, Record), Refusal> {
+        held: &mut HeldValues,
+    ) -> Result<Ready, Refusal> {
         let whole;
         let id = match &self.reading.authority {
             Some(path) => {
@@ -133,20 +135,24 @@ impl<'v> Preparing<'v> {
             check_name(&identifier, &authority, self.view)?;
         }
         let mut record = self.record(&identifier, given, &authority)?;
+        let values = self.values(given, authority.policy.default_ttl)?;
         record.version = 1;
         record.seed = self.random(line, b"seed");
         let is_plain = record.state != State::Withdrawn && record.holder.is_none() && !is_prefix;
-        let event = self.event(&key, line, &mut record, &authority);
-        let ready = Ready {
-            key,
+        // Others are put into the index of values as they are decided on.
+        if is_plain {
+            held.add(&key, &values);
+        }
+        let event = self.event(&key, line, &mut record, &values, &authority);
+        Ok(Ready {
             line,
             kept: Kept {
                 is_plain,
-                record: record.to_bytes(),
+                record: record.to_bytes_with(&values),
                 event: event.to_bytes(),
             },
-        };
-        Ok((ready, record))
+            key,
+        })
     }
 
     /// Machines mean what they write: nothing is trimmed.
@@ -182,6 +188,7 @@ impl<'v> Preparing<'v> {
         Ok(authority)
     }
 
+    /// All but its values, which are borrowed from the line.
     fn record(
         &self,
         identifier: &Identifier<'_>,
@@ -212,11 +219,9 @@ impl<'v> Preparing<'v> {
             ),
             None => None,
         };
-        let values = self.values(given, authority.policy.default_ttl)?;
         Ok(Record {
             holder,
             tombstone,
-            values: values.into_iter().map(Value::into_owned).collect(),
             modified: self.stamp.time,
             ..Record::new(
                 registered_text(identifier, self.view),
@@ -257,7 +262,14 @@ impl<'v> Preparing<'v> {
         values::settle(&[], values, seconds)
     }
 
-    fn event(&self, key: &str, line: u64, record: &mut Record, authority: &Authority) -> Event {
+    fn event(
+        &self,
+        key: &str,
+        line: u64,
+        record: &mut Record,
+        values: &[Value<'_>],
+        authority: &Authority,
+    ) -> Event {
         let persistence = authority.policy.persistence;
         let subject = name_subject(key, None, record, persistence, || {
             self.random(line, b"salt")
@@ -276,7 +288,11 @@ impl<'v> Preparing<'v> {
             subject,
             authority: record.authority.clone(),
             version: 1,
-            commitments: commitments(record),
+            commitments: Commitments::from_each(each_commitment(
+                &record.seed,
+                &record.detail(),
+                values,
+            )),
         }
     }
 

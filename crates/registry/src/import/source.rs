@@ -56,6 +56,8 @@ impl<R: Read> Lines<R> {
     }
 
     fn fill(&mut self) -> io::Result<()> {
+        // Room for all of it, so that nothing is copied while it is read.
+        self.rest.reserve(BLOCK + 64);
         let mut more = (&mut self.input).take(u64::try_from(BLOCK).unwrap_or(u64::MAX));
         let read = more.read_to_end(&mut self.rest)?;
         self.is_at_end = read == 0;
