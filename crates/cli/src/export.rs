@@ -1,11 +1,8 @@
 //! `handfast export`: names to files.
 
-use std::fs::OpenOptions;
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::{Args, ValueHint};
 use handfast_registry::{Export as Options, Exported, Format, Principal, Refusal};
 use serde_json::json;
@@ -13,6 +10,7 @@ use serde_json::json;
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::import::GivenFormat;
+use crate::new_file::NewFile;
 use crate::output::Output;
 use crate::progress::Progress;
 
@@ -49,22 +47,7 @@ impl Export {
             Ok(registry) => registry,
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
-        let file = self.file.as_ref().filter(|path| path.as_os_str() != "-");
-        let out: Box<dyn Write> = match file {
-            Some(path) => {
-                let mode = if self.with_secrets { 0o600 } else { 0o644 };
-                let file = OpenOptions::new()
-                    .write(true)
-                    .create(true)
-                    .truncate(true)
-                    .mode(mode)
-                    .open(path)
-                    .with_context(|| format!("cannot write {}", path.display()))?;
-                Box::new(file)
-            }
-            None => Box::new(io::stdout().lock()),
-        };
-        let mut out = BufWriter::with_capacity(1 << 20, out);
+        let path = self.file.as_ref().filter(|path| path.as_os_str() != "-");
         let options = Options {
             format: Some(self.format.0),
             authority: self.authority.clone(),
@@ -73,9 +56,19 @@ impl Export {
         };
         let who = self.who.clone().unwrap_or(Principal::Operator);
         let progress = Progress::new(None);
-        let exported = registry.export(&who, &options, &mut out, &mut |names| {
-            progress.at(names, "names", names);
-        });
+        let mut tell = |names: u64| progress.at(names, "names", names);
+        let exported = if let Some(path) = path {
+            let mode = if self.with_secrets { 0o600 } else { 0o644 };
+            let mut file = BufWriter::with_capacity(1 << 20, NewFile::create(path, mode)?);
+            let exported = registry.export(&who, &options, &mut file, &mut tell);
+            if exported.is_ok() {
+                file.into_inner()?.finish()?;
+            }
+            exported
+        } else {
+            let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
+            registry.export(&who, &options, &mut out, &mut tell)
+        };
         drop(progress);
         match exported {
             // Whoever reads has seen enough, as `head` does.
@@ -83,7 +76,7 @@ impl Export {
                 Ok(Answer::Done)
             }
             Err(refusal) => Ok(self.output.refuse(&refusal)),
-            Ok(exported) => self.summary(&exported, file.is_some()),
+            Ok(exported) => self.summary(&exported, path.is_some()),
         }
     }
 

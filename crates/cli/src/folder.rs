@@ -1,6 +1,7 @@
 //! The data folder: making, copying, checking.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -61,6 +62,8 @@ impl Data {
         };
         if is_empty {
             make(&self.folder)?;
+            // Whoever has mistyped the name of a folder should know.
+            let _ = writeln!(std::io::stderr(), "made {}", self.folder.display());
         }
         self.open()
     }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::exit::Answer;
 use crate::folder::Data;
+use crate::new_file::NewFile;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::view::Shown as Safe;
@@ -21,6 +22,7 @@ use crate::view::Shown as Safe;
 /// A line that is refused is reported with its number and leaves nothing; all others are done. An import
 /// that was cut short is gone on with by running it again. The data folder is made if it is not there.
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Import {
     /// The file; - is standard input
     #[arg(value_hint = ValueHint::FilePath)]
@@ -37,6 +39,9 @@ pub(crate) struct Import {
     /// Take names that could not be registered here, because they exist elsewhere already
     #[arg(long)]
     migrate: bool,
+    /// Do not go on with an import of this file that was cut short: do all of it as if it were new
+    #[arg(long)]
+    restart: bool,
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -83,16 +88,26 @@ impl Import {
                 }
             }
         };
-        let registry = match data.open_or_make() {
+        // What is only looked at must be there.
+        let opened = if self.dry_run {
+            data.open()
+        } else {
+            data.open_or_make()
+        };
+        let registry = match opened {
             Ok(registry) => registry,
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
+        let is_same = |path: &PathBuf| match (path.canonicalize(), self.file.canonicalize()) {
+            (Ok(outcome), Ok(file)) => outcome == file,
+            _ => false,
+        };
+        if self.outcome.as_ref().is_some_and(is_same) {
+            let problem = "--outcome would overwrite the file that is imported";
+            return Ok(self.output.misused(problem));
+        }
         let mut outcomes = match &self.outcome {
-            Some(path) => {
-                let file = File::create(path)
-                    .with_context(|| format!("cannot write {}", path.display()))?;
-                Some(BufWriter::new(file))
-            }
+            Some(path) => Some(BufWriter::new(NewFile::create(path, 0o644)?)),
             None => None,
         };
         let options = Options {
@@ -101,6 +116,7 @@ impl Import {
             authority: self.authority.clone(),
             update: self.update,
             migrate: self.migrate,
+            restart: self.restart,
             dry_run: self.dry_run,
             tells_all: self.dry_run || self.outcome.is_some(),
         };
@@ -119,8 +135,8 @@ impl Import {
             }
         });
         drop(progress);
-        if let Some(file) = &mut outcomes {
-            file.flush()?;
+        if let Some(file) = outcomes {
+            file.into_inner()?.finish()?;
         }
         if let Some(error) = failed {
             return Err(error).context("the outcome of all lines could not be written");

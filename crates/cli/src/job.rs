@@ -272,7 +272,10 @@ impl Running {
                 match &done.job {
                     Some(job) => {
                         writeln!(out, "job {}: changed {changed}, unchanged {unchanged}, refused {refused}", job.number)?;
-                        writeln!(out, "undo it with `handfast job undo {}`", job.number)
+                        if changed > 0 {
+                            writeln!(out, "undo it with `handfast job undo {}`", job.number)?;
+                        }
+                        Ok(())
                     }
                     None => writeln!(out, "would be changed {changed}, unchanged {unchanged}, refused {refused}"),
                 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueHint};
 use handfast_log::VerifyingKey;
 use handfast_registry::{
@@ -16,6 +16,7 @@ use serde_json::{Value as Json, json};
 
 use crate::exit::Answer;
 use crate::folder::Data;
+use crate::new_file::NewFile;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::view::Shown as Safe;
@@ -51,8 +52,8 @@ pub(crate) enum Command {
     /// Write the log as files for a web server, in the layout of C2SP tlog-tiles
     Tiles {
         /// The folder
-        #[arg(value_hint = ValueHint::DirPath)]
-        folder: PathBuf,
+        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+        into: PathBuf,
         #[command(flatten)]
         output: Output,
     },
@@ -120,18 +121,18 @@ impl Command {
             Self::Prove(prove) => prove.run(data),
             Self::Export { file, output } => export(data, file, *output),
             Self::Verify(verify) => verify.run(data),
-            Self::Tiles { folder, output } => {
+            Self::Tiles { into, output } => {
                 let progress = Progress::new(None);
                 let outcome = data.open().and_then(|registry| {
-                    registry.write_tiles(folder, &mut |events| {
+                    registry.write_tiles(into, &mut |events| {
                         progress.at(events, "events", events);
                     })
                 });
                 drop(progress);
                 output.print(
                     outcome,
-                    |note| json!({"folder": folder.display().to_string(), "checkpoint": note.to_string()}),
-                    |_, out| writeln!(out, "wrote {}", folder.display()),
+                    |note| json!({"folder": into.display().to_string(), "checkpoint": note.to_string()}),
+                    |_, out| writeln!(out, "wrote {}", into.display()),
                 )
             }
             Self::Begin { origin, output } => output.print(
@@ -155,18 +156,19 @@ fn export(data: &Data, path: &Path, output: Output) -> anyhow::Result<Answer> {
         Err(refusal) => return Ok(output.refuse(&refusal)),
     };
     let is_standard = path.as_os_str() == "-";
-    let out: Box<dyn Write> = if is_standard {
-        Box::new(io::stdout().lock())
-    } else {
-        let file =
-            File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-        Box::new(file)
-    };
     let progress = Progress::new(None);
-    let mut out = BufWriter::with_capacity(1 << 20, out);
-    let outcome = registry.export_log(&mut out, &mut |events| {
-        progress.at(events, "events", events);
-    });
+    let mut tell = |events: u64| progress.at(events, "events", events);
+    let outcome = if is_standard {
+        let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
+        registry.export_log(&mut out, &mut tell)
+    } else {
+        let mut file = BufWriter::with_capacity(1 << 20, NewFile::create(path, 0o644)?);
+        let outcome = registry.export_log(&mut file, &mut tell);
+        if outcome.is_ok() {
+            file.into_inner()?.finish()?;
+        }
+        outcome
+    };
     drop(progress);
     match outcome {
         Err(Refusal::Output { source }) if source.kind() == ErrorKind::BrokenPipe => {
@@ -185,8 +187,10 @@ impl Prove {
     fn run(&self, data: &Data) -> anyhow::Result<Answer> {
         let who = self.who.clone().unwrap_or(Principal::Operator);
         if let Some(from) = &self.from {
-            let text = fs::read_to_string(from);
-            let text = text.with_context(|| format!("cannot read {}", from.display()))?;
+            let text = match read_text(from) {
+                Ok(text) => text,
+                Err(problem) => return Ok(self.output.misused(&problem)),
+            };
             let outcome = data
                 .open()
                 .and_then(|registry| registry.prove_growth(&text));
@@ -239,7 +243,7 @@ fn tell_proven(proof: &Proof, proven: &Proven, out: &mut dyn Write) -> io::Resul
     let checkpoint = &proven.checkpoint;
     writeln!(
         out,
-        "all of this is in the log {} of {} events",
+        "all of this is in the log {} of {} events; what came later is not in this proof",
         Safe(&checkpoint.origin),
         checkpoint.size
     )
@@ -259,13 +263,19 @@ impl VerifyCommand {
             from: Vec::new(),
         };
         for path in &self.from {
-            let text = fs::read_to_string(path);
-            let text = text.with_context(|| format!("cannot read {}", path.display()))?;
-            verify.from.push(text);
+            match read_text(path) {
+                Ok(text) => verify.from.push(text),
+                Err(problem) => return Ok(self.output.misused(&problem)),
+            }
         }
         let outcome = if let Some(path) = &self.export {
-            let file =
-                File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let file = match File::open(path) {
+                Ok(file) => file,
+                Err(error) => {
+                    let problem = format!("cannot read {}: {error}", path.display());
+                    return Ok(self.output.misused(&problem));
+                }
+            };
             let progress = Progress::new(file.metadata().map(|metadata| metadata.len()).ok());
             let mut input = BufReader::with_capacity(1 << 20, file);
             let verified = verify_export(&mut input, &verify, &mut |events, bytes| {
@@ -344,12 +354,10 @@ impl VerifyCommand {
     }
 
     fn proof(&self, path: &Path, keys: &[VerifyingKey]) -> anyhow::Result<Answer> {
-        let text = if path.as_os_str() == "-" {
-            io::read_to_string(io::stdin())
-        } else {
-            fs::read_to_string(path)
+        let text = match read_text(path) {
+            Ok(text) => text,
+            Err(problem) => return Ok(self.output.misused(&problem)),
         };
-        let text = text.with_context(|| format!("cannot read {}", path.display()))?;
         if let Ok(growth) = serde_json::from_str::<Growth>(&text) {
             let outcome = growth.verify(keys).map_err(|problem| refusal(&problem));
             return self.output.print(
@@ -403,6 +411,16 @@ impl VerifyCommand {
             },
         )
     }
+}
+
+/// The text of a file; - is standard input.
+fn read_text(path: &Path) -> Result<String, String> {
+    let text = if path.as_os_str() == "-" {
+        io::read_to_string(io::stdin())
+    } else {
+        fs::read_to_string(path)
+    };
+    text.map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
 fn finding_json(finding: &Finding) -> Json {

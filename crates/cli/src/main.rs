@@ -13,6 +13,7 @@ mod lines;
 mod log;
 mod mint;
 mod name;
+mod new_file;
 mod output;
 mod progress;
 mod user;

@@ -8,8 +8,8 @@ use std::str::FromStr;
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
 use handfast_registry::{
-    Edit, Entry, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown, parse_rfc3339,
-    rfc3339 as time,
+    Action, Edit, Entry, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown,
+    parse_rfc3339, rfc3339 as time,
 };
 use handfast_wire::{Permissions, Ttl, Value, json as wire_json};
 use serde_json::{Value as Json, json};
@@ -521,8 +521,17 @@ fn history(entries: &Vec<Entry>, out: &mut dyn Write) -> io::Result<()> {
             }
         }
         let version = entry.version.as_ref();
-        if let Some(tombstone) = version.and_then(|record| record.tombstone.as_ref()) {
-            writeln!(out, "    reason: {}", Safe(&tombstone.reason))?;
+        match (event.action, version) {
+            (Action::Withdraw, Some(record)) => {
+                if let Some(tombstone) = &record.tombstone {
+                    writeln!(out, "    reason: {}", Safe(&tombstone.reason))?;
+                }
+            }
+            (Action::Transfer, Some(record)) => match &record.holder {
+                Some(holder) => writeln!(out, "    to: {holder}")?,
+                None => writeln!(out, "    back to its authority")?,
+            },
+            _ => {}
         }
     }
     Ok(())

@@ -59,6 +59,13 @@ pub enum Finding {
     },
     /// An event stands twice.
     Twice(u64),
+    /// There are events that the checkpoint does not speak of.
+    Unsigned {
+        /// The first of them.
+        from: u64,
+        /// How many events the checkpoint is of.
+        size: u64,
+    },
     /// An event, by its place, cannot be read.
     Unreadable(u64),
     /// An event does not follow the last one of its name.
@@ -80,6 +87,7 @@ impl Finding {
             Self::Short { .. } => "too-short",
             Self::Signature { .. } => "bad-signature",
             Self::Twice(_) => "twice",
+            Self::Unsigned { .. } => "unsigned",
             Self::Unreadable(_) => "unreadable",
             Self::Unfollowed(_) => "unfollowed",
         }
@@ -90,6 +98,7 @@ impl Finding {
     pub fn event(&self) -> Option<u64> {
         match self {
             Self::AssignedTwice { again, .. } => Some(*again),
+            Self::Unsigned { from, .. } => Some(*from),
             Self::Changed(number)
             | Self::Link(number)
             | Self::Missing(number, _)
@@ -132,6 +141,10 @@ impl fmt::Display for Finding {
             }
             Self::Signature { what, problem } => write!(f, "{what}: {problem}"),
             Self::Twice(number) => write!(f, "event {number} stands twice"),
+            Self::Unsigned { from, size } => write!(
+                f,
+                "event {from} and what follows is not signed: the checkpoint is of {size} events"
+            ),
             Self::Unreadable(number) => write!(f, "event {number} cannot be read"),
             Self::Unfollowed(number) => {
                 write!(f, "event {number} does not follow the last one of its name")

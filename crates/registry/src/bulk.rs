@@ -1,7 +1,7 @@
 //! Changing many names at once, as a job: one event a name, some hundreds of names in a transaction with
 //! how far the job has come, and the whole of it can be undone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -106,17 +106,19 @@ impl Registry {
             taking: Taking {
                 update: true,
                 since: u64::MAX,
+                says_state: true,
             },
             tells_all: true,
         };
         let events = self.events_to_undo(&job.kind)?;
+        let mut met = HashSet::new();
         loop {
             let tasks = self.next_tasks(&job, &events, list)?;
             if tasks.is_empty() {
                 break;
             }
             let outcomes = if dry_run {
-                let outcomes = self.plan(&runner, &job, &tasks)?;
+                let outcomes = self.plan(&runner, &job, &tasks, &mut met)?;
                 job.advance(&tasks, &outcomes);
                 outcomes
             } else {
@@ -156,6 +158,15 @@ impl Registry {
                 let problem = "an import is gone on with by running it again";
                 Err(Refusal::policy("not-a-change", problem))
             }
+            JobKind::ReplaceUrl {
+                from,
+                to,
+                is_host: true,
+                ..
+            } if !is_host(from) || !is_host(to) => {
+                let problem = "a host is a name such as old.example.org, with or without :PORT";
+                Err(Refusal::policy("bad-host", problem))
+            }
             JobKind::ReplaceUrl { authority, .. } | JobKind::SetTtl { authority, .. } => {
                 self.read(|view| {
                     let path = view.path(authority)?;
@@ -163,15 +174,28 @@ impl Registry {
                     view.need(who, Role::Write, &path)
                 })
             }
-            JobKind::Undo { job } => match self.job(*job)?.kind {
-                JobKind::Import { .. } => {
-                    let problem =
-                        "an import gives names, and names that were given stay: withdraw them";
-                    Err(Refusal::policy("cannot-undo", problem))
-                }
-                _ => Ok(()),
-            },
+            JobKind::Undo { job } => self.may_undo(who, *job),
             JobKind::Withdraw { .. } => Ok(()),
+        }
+    }
+
+    fn may_undo(&self, who: &Principal, job: u64) -> Result<(), Refusal> {
+        let (jobs, undone) = (self.jobs()?, self.job(job)?);
+        if *who != Principal::Operator && undone.who != *who {
+            let problem = "only who ran a job, and the operator, undo all of it";
+            return Err(Refusal::policy("operator-only", problem));
+        }
+        if matches!(undone.kind, JobKind::Import { .. }) {
+            let problem = "an import gives names, and names that were given stay: withdraw them";
+            return Err(Refusal::policy("cannot-undo", problem));
+        }
+        let mut later = jobs.iter().filter(|later| later.ended.is_some());
+        match later.find(|later| later.kind == JobKind::Undo { job }) {
+            Some(later) => {
+                let problem = format!("job {job} was undone by job {}", later.number);
+                Err(Refusal::policy("undone", problem))
+            }
+            None => Ok(()),
         }
     }
 
@@ -231,13 +255,30 @@ impl Registry {
         }
     }
 
-    fn plan(&self, runner: &Loader, job: &Job, tasks: &[Task]) -> Result<Vec<Outcome>, Refusal> {
+    /// What would be done. A list may have a name twice, which would be done once.
+    fn plan(
+        &self,
+        runner: &Loader,
+        job: &Job,
+        tasks: &[Task],
+        met: &mut HashSet<String>,
+    ) -> Result<Vec<Outcome>, Refusal> {
         self.read(|view| {
             let mut outcomes = Vec::new();
             for (line, task) in (job.done + 1..).zip(tasks) {
                 let view = View::new(view.now, &self.rules);
                 let mut draft = Draft::begin(view, runner.call())?;
                 let done = judged(draft.step(&job.kind, task))?;
+                let done = done.and_then(|(done, id)| {
+                    if matches!(task, Task::Id(_)) && !met.insert(id.clone()) {
+                        return Err(Refusal::State {
+                            id,
+                            state: State::Withdrawn.as_str(),
+                            way_out: "nothing is left to do",
+                        });
+                    }
+                    Ok((done, id))
+                });
                 outcomes.push(outcome(line, task, done));
             }
             Ok(outcomes)
@@ -297,12 +338,17 @@ fn outcome(line: u64, task: &Task, done: Result<(Done, String), Refusal>) -> Out
         Err(refusal) => {
             let id = match task {
                 Task::Id(id) => Some(id.as_str()),
-                Task::Key(key) => Some(key.as_str()),
-                Task::Event(_, key) => key.as_deref(),
+                Task::Key(key) => Some(without_tag(key)),
+                Task::Event(_, key) => key.as_deref().map(without_tag),
             };
             Outcome::refused(line, id, &refusal)
         }
     }
+}
+
+/// A key of a handle as people know handles.
+fn without_tag(key: &str) -> &str {
+    key.strip_prefix("hdl:").unwrap_or(key)
 }
 
 impl Job {
@@ -318,6 +364,7 @@ impl Job {
             events: Vec::new(),
             done: 0,
             cursor: None,
+            seen: [0; 32],
             counts: Counts::default(),
         }
     }
@@ -419,6 +466,27 @@ fn changed_urls(old: &Record, from: &str, to: &str, is_host: bool) -> Option<Vec
     is_changed.then_some(values)
 }
 
+/// Whether a text is a host, with or without a port.
+fn is_host(text: &str) -> bool {
+    let (name, port) = match text.rsplit_once(':') {
+        Some((name, port)) if !text.ends_with(']') => (name, Some(port)),
+        _ => (text, None),
+    };
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
+    let inside = name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'));
+    let is_name = match inside {
+        Some(address) => address
+            .bytes()
+            .all(|b| b.is_ascii_hexdigit() || b == b':' || b == b'.'),
+        None => name
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_')),
+    };
+    !name.is_empty() && is_name && port.is_none_or(is_port)
+}
+
 /// A URL at another host, if it is at `from`. A port in either must be meant too.
 fn with_host(url: &str, from: &str, to: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
@@ -463,6 +531,31 @@ fn changed_ttls(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hosts_are_told_from_other_texts() {
+        for host in [
+            "old.example",
+            "localhost:8000",
+            "[2001:db8::1]",
+            "[::1]:80",
+            "bücher.example",
+        ] {
+            assert!(is_host(host), "{host}");
+        }
+        for other in [
+            "",
+            "a/b",
+            "x@evil.org",
+            "https://old.org",
+            "a b",
+            "a:",
+            ":80",
+            "a?x",
+        ] {
+            assert!(!is_host(other), "{other}");
+        }
+    }
 
     #[test]
     fn a_host_is_replaced_and_nothing_else() {

@@ -304,7 +304,7 @@ impl Check {
 /// How many entries a record has in the index of values.
 fn distinct_values(record: &Record) -> u64 {
     let values = record.values.iter();
-    let values = values.filter(|value| value.permissions.public_read());
+    let values = values.filter(|value| value.is_public());
     let mut values: Vec<_> = values.map(reverse_value).collect();
     values.sort_unstable();
     values.dedup();

@@ -245,7 +245,7 @@ impl<'n> Draft<'n> {
                 .unwrap_or_default();
             values
                 .iter()
-                .filter(|value| value.permissions.public_read())
+                .filter(|value| value.is_public())
                 .map(reverse_value)
                 .collect()
         };

@@ -316,6 +316,12 @@ impl Event {
         out
     }
 
+    /// The number in bytes that may be damaged.
+    pub(crate) fn number_in(bytes: &[u8]) -> Option<u64> {
+        let number = bytes.get(2..10)?.try_into().ok()?;
+        Some(u64::from_be_bytes(number))
+    }
+
     /// Sets the number in bytes that were made before it was known.
     pub(crate) fn set_number(bytes: &mut [u8], number: u64) {
         if let Some(at) = bytes.get_mut(2..10) {

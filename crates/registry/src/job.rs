@@ -36,6 +36,8 @@ pub struct Job {
     pub done: u64,
     /// The key of the last name looked at.
     pub cursor: Option<String>,
+    /// Tells what was done of a batch from other operations.
+    pub seen: [u8; 32],
     /// What came of it.
     pub counts: Counts,
 }
@@ -198,6 +200,7 @@ impl Registry {
                 events: Vec::new(),
                 done: 0,
                 cursor: None,
+                seen: [0; 32],
                 counts: Counts::default(),
             };
             draft.keep_job(&job)?;
@@ -207,6 +210,14 @@ impl Registry {
             }
             Ok((job, actor))
         })
+    }
+
+    /// Leaves jobs that were cut short as they are.
+    pub(crate) fn give_up(&self, who: &Principal, kind: &JobKind) -> Result<(), Refusal> {
+        let jobs = self.jobs()?.into_iter();
+        let mut same =
+            jobs.filter(|job| job.ended.is_none() && job.kind == *kind && job.who == *who);
+        same.try_for_each(|job| self.end_job(job).map(|_| ()))
     }
 
     /// Says that a job is done.

@@ -11,7 +11,7 @@ use std::path::Path;
 use handfast_log::{
     Bundle, Checkpoint, SignedNote, SigningKey, Tile, VerifyingKey, consistency, root_at,
 };
-use handfast_store::{Place, Table};
+use handfast_store::{Place, Table, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Action, Commitments, Subject};
@@ -24,6 +24,8 @@ use crate::{Principal, draft::Draft};
 
 /// The file of the secret key, in the data folder.
 const KEY_FILE: &str = "log.key";
+/// The same, of a log that is about to begin.
+const NEW_KEY_FILE: &str = "log.key.new";
 /// Where the identity of the log is kept.
 const IDENTITY: &[u8] = b"log";
 /// Where the last checkpoint that was signed is kept.
@@ -79,14 +81,17 @@ impl Registry {
             Refusal::policy("bad-origin", problem)
         };
         let key = SigningKey::new(&origin, &seed).map_err(bad_origin)?;
-        write_key(self.folder(), &key)?;
+        // Beside the old one, which signs until the new one is known.
+        write_key(&self.folder().join(NEW_KEY_FILE), &key)?;
         let identity = Identity {
             key: key.verifying_key().to_string(),
         };
         self.change(who, move |draft| {
             draft.continue_log();
+            draft.push(Write::Delete(Place::named(Table::Meta, CHECKPOINT)));
             draft.keep_posted(Table::Meta, IDENTITY, &identity)
         })?;
+        self.signing_key()?;
         Ok(key.verifying_key().clone())
     }
 
@@ -120,6 +125,8 @@ impl Registry {
         folder: &Path,
         progress: &mut dyn FnMut(u64),
     ) -> Result<SignedNote, Refusal> {
+        let key = self.log_key()?;
+        is_of_log(folder, key.name())?;
         let note = self.checkpoint()?;
         let checkpoint = note.unverified_text().parse::<Checkpoint>();
         let size = checkpoint.map_err(|_| corrupt("the checkpoint"))?.size;
@@ -158,12 +165,20 @@ impl Registry {
     }
 
     fn signing_key(&self) -> Result<SigningKey, Refusal> {
-        let path = self.folder().join(KEY_FILE);
-        let text = fs::read_to_string(&path).map_err(|_| key_problem())?;
-        let key: SigningKey = text.trim_end().parse().map_err(|_| key_problem())?;
-        if *key.verifying_key() != self.log_key()? {
-            return Err(key_problem());
+        let known = self.log_key()?;
+        let read = |path: &Path| -> Option<SigningKey> {
+            let key: SigningKey = fs::read_to_string(path).ok()?.trim_end().parse().ok()?;
+            (*key.verifying_key() == known).then_some(key)
+        };
+        let (path, new) = (
+            self.folder().join(KEY_FILE),
+            self.folder().join(NEW_KEY_FILE),
+        );
+        if let Some(key) = read(&path) {
+            return Ok(key);
         }
+        let key = read(&new).ok_or_else(key_problem)?;
+        fs::rename(new, path).map_err(|source| Refusal::Output { source })?;
         Ok(key)
     }
 }
@@ -205,20 +220,16 @@ fn new_name(seed: &[u8; 32]) -> String {
     digits.fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// Under another name until it is whole.
-fn write_key(folder: &Path, key: &SigningKey) -> Result<(), Refusal> {
-    let path = folder.join(KEY_FILE);
-    let half = folder.join("log.key.new");
+fn write_key(path: &Path, key: &SigningKey) -> Result<(), Refusal> {
     let write = || {
         let mut file = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(true)
             .mode(0o600)
-            .open(&half)?;
+            .open(path)?;
         writeln!(file, "{}", key.secret_text())?;
-        file.sync_all()?;
-        fs::rename(&half, &path)
+        file.sync_all()
     };
     write().map_err(|source| Refusal::Output { source })
 }
@@ -239,6 +250,19 @@ fn entries(view: &View<'_>, first: u64, count: u16) -> Result<Vec<u8>, Refusal> 
         bundle.extend_from_slice(&event);
     }
     Ok(bundle)
+}
+
+/// Tiles of another log must not be taken for those of this one.
+fn is_of_log(folder: &Path, origin: &str) -> Result<(), Refusal> {
+    let Ok(text) = fs::read_to_string(folder.join("checkpoint")) else {
+        return Ok(());
+    };
+    let first = text.lines().next().unwrap_or_default();
+    if first == origin {
+        return Ok(());
+    }
+    let problem = format!("the folder holds the log {first}: name an empty one");
+    Err(Refusal::policy("other-log", problem))
 }
 
 fn write_once(

@@ -13,6 +13,7 @@ use handfast_store::{Place, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::audit::{Audit, Audited, Finding};
+use crate::event::Event;
 use crate::log::{last_checkpoint, log_key};
 use crate::proof::open_checkpoint;
 use crate::refusal::Refusal;
@@ -168,7 +169,7 @@ pub fn verify_export(
         (true, Ok(own)) => vec![own],
         _ => verify.keys.clone(),
     };
-    expect(&mut audit, "its checkpoint", &header.checkpoint, &keys);
+    let signed = expect(&mut audit, "its checkpoint", &header.checkpoint, &keys);
     expect_earlier(&mut audit, verify, &keys);
     let (mut event, mut count) = (Vec::new(), 0);
     loop {
@@ -182,17 +183,25 @@ pub fn verify_export(
             continue;
         }
         event.clear();
-        let leaf = read_event(&line, &mut event);
-        if event.is_empty() {
+        let Some((number, leaf)) = read_event(&line, &mut event) else {
             audit.find(Finding::Unreadable(count));
             continue;
+        };
+        // What the line says of its event must be so too.
+        if Event::number_in(&event).is_some_and(|own| own != number) {
+            audit.find(Finding::Changed(number));
         }
-        audit.event(&event, leaf.as_ref(), &mut |_| ());
+        audit.event(&event, Some(&leaf), &mut |_| ());
         if count % 10_000 == 0 {
             progress(count, bytes);
         }
     }
-    Ok((audit.finish().1, header.key))
+    let (tree, mut audited) = audit.finish();
+    if let Some(size) = signed.filter(|size| *size < tree.size()) {
+        let from = size + 1;
+        audited.findings.push(Finding::Unsigned { from, size });
+    }
+    Ok((audited, header.key))
 }
 
 /// The longest line: an event has at most 65,535 bytes.
@@ -204,19 +213,14 @@ fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
     Ok(u64::try_from(read).unwrap_or(u64::MAX))
 }
 
-/// Reads an event; nothing if it is none. The leaf, if it says one.
-fn read_event(line: &[u8], event: &mut Vec<u8>) -> Option<[u8; 32]> {
+/// Reads an event; gives what the line says of its number and its leaf.
+fn read_event(line: &[u8], event: &mut Vec<u8>) -> Option<(u64, [u8; 32])> {
     let line: Line<'_> = serde_json::from_slice(line).ok()?;
-    if STANDARD.decode_vec(line.event, event).is_err() {
-        event.clear();
-        return None;
-    }
+    STANDARD.decode_vec(line.event, event).ok()?;
     // A leaf that cannot be read is none that any event has.
     let leaf = STANDARD.decode(line.leaf).ok();
-    Some(
-        leaf.and_then(|leaf| leaf.try_into().ok())
-            .unwrap_or_default(),
-    )
+    let leaf = leaf.and_then(|leaf| leaf.try_into().ok());
+    Some((line.number, leaf.unwrap_or_default()))
 }
 
 fn write_line(out: &mut dyn Write, number: u64, event: &[u8], leaf: &[u8]) -> io::Result<()> {
@@ -228,13 +232,20 @@ fn write_line(out: &mut dyn Write, number: u64, event: &[u8], leaf: &[u8]) -> io
     )
 }
 
-fn expect(audit: &mut Audit, what: &str, note: &str, keys: &[VerifyingKey]) {
+/// Gives how many events the checkpoint is of.
+fn expect(audit: &mut Audit, what: &str, note: &str, keys: &[VerifyingKey]) -> Option<u64> {
     match open_checkpoint(note, keys) {
-        Ok(checkpoint) => audit.expect(what, &checkpoint),
-        Err(problem) => audit.find(Finding::Signature {
-            what: what.to_string(),
-            problem: problem.to_string(),
-        }),
+        Ok(checkpoint) => {
+            audit.expect(what, &checkpoint);
+            Some(checkpoint.size)
+        }
+        Err(problem) => {
+            audit.find(Finding::Signature {
+                what: what.to_string(),
+                problem: problem.to_string(),
+            });
+            None
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use handfast_id::{CaseRule, HttpResolver, Identifier, Prefix, Rules, Standard, recognise};
+use handfast_id::{CaseRule, Handle, HttpResolver, Identifier, Prefix, Rules, Standard, recognise};
 use handfast_log::{
     Checkpoint, Hash, SignedNote, VerifyingKey, inclusion, verify_consistency, verify_inclusion,
 };
@@ -190,7 +190,7 @@ fn openings(record: &Record) -> (Vec<Opening>, Vec<(u32, String)>) {
         opened.push(open(0, &record.detail()));
     }
     let public = record.values.iter();
-    let public = public.filter(|value| value.permissions.public_read());
+    let public = public.filter(|value| value.is_public());
     opened.extend(public.map(|value| open(value.index, &value.to_bytes())));
     let each = crate::draft::all_commitments(record);
     let listed = match Commitments::from_each(each.clone()) {
@@ -238,10 +238,8 @@ impl Proof {
         // The text of the proof must be of its key too, or it would speak of one name and prove another.
         for id in id.into_iter().chain([self.id.as_str()]) {
             let cases = [CaseRule::AsciiInsensitive, CaseRule::Sensitive];
-            let is_of = cases.into_iter().any(|case| {
-                let key = keys(id, case);
-                key.as_deref() == Some(&self.key)
-            });
+            let mut keys = cases.into_iter().flat_map(|case| keys(id, case));
+            let is_of = keys.any(|key| key == self.key);
             if !is_of {
                 return Err(other());
             }
@@ -376,8 +374,9 @@ pub(crate) fn open_checkpoint(
     Err(problem)
 }
 
-/// The key of a name under a rule of case.
-fn keys(id: &str, case: CaseRule) -> Option<String> {
+/// The keys that a text may mean under a rule of case: as people write names, and as one that was taken from
+/// elsewhere as it was.
+fn keys(id: &str, case: CaseRule) -> Vec<String> {
     struct Case(CaseRule);
     impl Rules for Case {
         fn case_rule(&self, _: &Prefix<'_>) -> CaseRule {
@@ -389,11 +388,11 @@ fn keys(id: &str, case: CaseRule) -> Option<String> {
         }
     }
     let rules = Case(case);
-    if let Ok(found) = recognise(id, &rules) {
-        return Some(found.identifier.key(&rules).to_string());
-    }
-    let handle = handfast_id::Handle::from_stored(id).ok()?;
-    Some(Identifier::Handle(handle).key(&rules).to_string())
+    let found = recognise(id, &rules).ok().map(|found| found.identifier);
+    let stored = Handle::from_stored(id).ok().map(Identifier::Handle);
+    let both = found.into_iter().chain(stored);
+    both.map(|identifier| identifier.key(&rules).to_string())
+        .collect()
 }
 
 fn encode(hash: &Hash) -> String {

@@ -185,8 +185,8 @@ impl Refusal {
             Self::Store(_)
             | Self::Corrupt { .. }
             | Self::Configuration { .. }
-            | Self::Input { .. }
             | Self::Output { .. } => true,
+            Self::Input { source, .. } => source.kind() != std::io::ErrorKind::InvalidData,
             _ => false,
         }
     }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
 
 use handfast_id::{RuleBook, Rules};
 use handfast_store::{Loading, Store, StoreError, TableCheck};
@@ -47,6 +47,8 @@ pub struct Registry {
     pub(crate) store: Store,
     pub(crate) rules: Arc<RuleBook>,
     world: World,
+    /// Held by the one import that goes on.
+    pub(crate) importing: Mutex<()>,
 }
 
 impl Registry {
@@ -79,6 +81,7 @@ impl Registry {
             store,
             rules: Arc::new(RuleBook::standard()),
             world,
+            importing: Mutex::new(()),
         }
     }
 

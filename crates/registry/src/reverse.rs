@@ -51,10 +51,7 @@ impl HeldValues {
     /// Adds the public values of a name.
     pub(crate) fn add(&mut self, key: &str, values: &[Value<'_>]) {
         self.names += 1;
-        for value in values
-            .iter()
-            .filter(|value| value.permissions.public_read())
-        {
+        for value in values.iter().filter(|value| value.is_public()) {
             put_reverse_value(&mut self.bytes, value);
             let middle = self.bytes.len();
             self.bytes.extend_from_slice(key.as_bytes());
@@ -201,6 +198,6 @@ fn is_held(loading: &Loading<'_>, value: &[u8], key: &[u8]) -> Result<bool, Refu
         .get(&Place::record(key), Record::from_bytes)?;
     Ok(record.and_then(Result::ok).is_some_and(|record| {
         let mut values = record.values.iter();
-        values.any(|held| held.permissions.public_read() && reverse_value(held) == value)
+        values.any(|held| held.is_public() && reverse_value(held) == value)
     }))
 }

@@ -107,6 +107,12 @@ impl<'a> Value<'a> {
         self.is_type("HS_SECKEY") || !is_readable
     }
 
+    /// Whether anybody may read it, and it is no secret key that was left open by mistake.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
+        self.permissions.public_read() && !self.is_secret()
+    }
+
     /// Whether all but the timestamp is the same: such a value counts as unchanged.
     #[must_use]
     pub fn is_unchanged_from(&self, other: &Value<'_>) -> bool {

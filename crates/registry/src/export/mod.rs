@@ -160,6 +160,10 @@ struct Walk<'v> {
 
 impl<'v> Walk<'v> {
     fn new(view: &'v View<'v>, who: &'v Principal, export: &'v Export) -> Result<Self, Refusal> {
+        if export.with_secrets && *who != Principal::Operator {
+            let problem = "only the operator exports secrets";
+            return Err(Refusal::policy("operator-only", problem));
+        }
         let path = match &export.authority {
             Some(text) => {
                 let path = view.path(text)?;

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use handfast_wire::json::write_value;
+use handfast_wire::Value;
+use handfast_wire::json::{self, write_value};
 
 use crate::authority::Authority;
 use crate::export::{Given, Writer};
@@ -36,8 +37,7 @@ impl Writer for Lines {
         }
         line.extend_from_slice(br#","values":["#);
         list(line, name.values.iter(), |line, value| {
-            write_value(line, value);
-            Ok(())
+            put_value(line, value)
         })?;
         line.extend_from_slice(br#","state":"#);
         text(line, record.state.as_str())?;
@@ -66,6 +66,21 @@ impl Writer for Lines {
     fn end(&mut self, _: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// What a secret key may be read by is said even where it is what other values have: it is not what secret
+/// keys have.
+fn put_value(line: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
+    if !value.is_type("HS_SECKEY") {
+        write_value(line, value);
+        return Ok(());
+    }
+    let mut whole = json::value(value);
+    if let Some(members) = whole.as_object_mut() {
+        let permissions = value.permissions.to_string();
+        members.insert("permissions".into(), permissions.into());
+    }
+    Ok(serde_json::to_writer(line, &whole)?)
 }
 
 fn text(line: &mut Vec<u8>, text: &str) -> io::Result<()> {

@@ -23,13 +23,17 @@ impl Draft<'_> {
         let Some(old) = self.authority(&path)? else {
             return self.take_new_authority(given, grants);
         };
-        if given.is_same(&old, &grants) {
-            let done = if old.last_event >= taking.since {
+        let is_ours = old.last_event >= taking.since;
+        if given.is_same(&old, &grants) && (is_ours || given.has_status(&old)) {
+            let done = if is_ours {
                 Done::Created(old.last_event)
             } else {
                 Done::Unchanged
             };
             return Ok((done, old));
+        }
+        if old.status == AuthorityStatus::Retired {
+            return Err(Refusal::Retired(path));
         }
         if !taking.update {
             return Err(Refusal::Differs {
@@ -62,6 +66,11 @@ impl Draft<'_> {
         let path = self.path(&given.authority)?;
         let mut parent = self.parent_of(&path)?;
         self.need_to_create(&path, parent.as_ref())?;
+        let is_operator = *self.who() == Principal::Operator;
+        if !is_operator && (given.independent || !grants.is_empty()) {
+            let problem = "only the operator takes over who may do what";
+            return Err(Refusal::policy("operator-only", problem));
+        }
         if given.independent {
             parent = None;
         }
@@ -85,10 +94,6 @@ impl Draft<'_> {
         };
         let is_requested = given.status == GivenStatus::Requested;
         let mut authority = self.new_authority(&path, parent, new, status)?;
-        if !grants.is_empty() && *self.who() != Principal::Operator {
-            let problem = "only the operator takes over who may do what";
-            return Err(Refusal::policy("operator-only", problem));
-        }
         for grant in &grants {
             self.ensure_account(&grant.to)?;
         }
@@ -197,7 +202,15 @@ impl GivenAuthority {
         self.grants.iter().map(grant).collect()
     }
 
-    /// Whether all that the line says is so, but for being retired.
+    fn has_status(&self, old: &Authority) -> bool {
+        match self.status {
+            GivenStatus::Active => old.status == AuthorityStatus::Active,
+            GivenStatus::Requested => matches!(old.status, AuthorityStatus::Requested { .. }),
+            GivenStatus::Retired => old.status == AuthorityStatus::Retired,
+        }
+    }
+
+    /// Whether all that the line says is so, but for its status.
     fn is_same(&self, old: &Authority, grants: &[Grant]) -> bool {
         let policy = |policy: &Policy| {
             let given = &self.policy;

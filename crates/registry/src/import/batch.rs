@@ -8,9 +8,11 @@ use std::fs;
 use std::io::{BufReader, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use handfast_id::{Handle, Identifier};
 use handfast_wire::batch::{BatchData, BatchReader, BatchValue, Entry, Operation};
 use handfast_wire::json::read_site;
 use handfast_wire::{Codec, Ttl, Value};
+use sha2::{Digest, Sha256};
 
 use crate::authority::Persistence;
 use crate::draft::Draft;
@@ -18,6 +20,7 @@ use crate::import::Report;
 use crate::import::given::GivenAuthority;
 use crate::import::load::{Loaded, Loader, judged};
 use crate::import::outcome::{Counts, Done, Outcome};
+use crate::import::ready::Reading;
 use crate::import::take::Taking;
 use crate::job::{Job, JobKind};
 use crate::names::{Edit, Origin};
@@ -37,6 +40,7 @@ impl Registry {
     pub(crate) fn import_batch<R: Read>(
         &self,
         by: &Loader,
+        reading: &Reading,
         mut job: Option<Job>,
         input: R,
         read: &AtomicU64,
@@ -51,6 +55,8 @@ impl Registry {
         let mut batch = Batch {
             entries: BatchReader::new(BufReader::with_capacity(1 << 16, input)),
             done,
+            seen: [0; 32],
+            expected: job.as_ref().map(|job| job.seen),
         };
         let Some(job) = &mut job else {
             // Operations rest on those before them, so that what they would do is known only by doing
@@ -60,14 +66,20 @@ impl Registry {
                 all.extend(together);
             }
             let (by, planned) = (by.clone(), Job::planned(&by.who, JobKind::Undo { job: 0 }));
-            let (_, loaded) = self.rehearse(move |loading| by.operations(loading, planned, all))?;
+            let reading = reading.clone();
+            let (_, loaded) =
+                self.rehearse(move |loading| by.operations(loading, &reading, planned, all))?;
             told.tell(&loaded);
             return Ok((None, told.counts));
         };
         while let Some(together) = batch.next()? {
-            let (by, before) = (by.clone(), job.clone());
+            let (by, reading) = (by.clone(), reading.clone());
+            let before = Job {
+                seen: batch.seen,
+                ..job.clone()
+            };
             let (after, loaded) =
-                self.load(move |loading| by.operations(loading, before, together))?;
+                self.load(move |loading| by.operations(loading, &reading, before, together))?;
             *job = after;
             told.tell(&loaded);
         }
@@ -81,18 +93,27 @@ struct Batch<R> {
     entries: BatchReader<BufReader<R>>,
     /// The line up to which they have been done.
     done: u64,
+    /// Tells all operations so far from others.
+    seen: [u8; 32],
+    /// What those that have been done were.
+    expected: Option<[u8; 32]>,
 }
 
 impl<R: Read> Batch<R> {
     /// The next ones that have not been done; `None` at the end.
     fn next(&mut self) -> Result<Option<Vec<Entry>>, Refusal> {
         let mut together = Vec::new();
-        for entry in self.entries.by_ref() {
+        while let Some(entry) = self.entries.next() {
             let entry = entry.map_err(|source| Refusal::Input {
                 what: "the batch file".into(),
                 source,
             })?;
-            if entry.line > self.done {
+            let is_new = entry.line > self.done;
+            if is_new {
+                self.are_the_same()?;
+            }
+            self.seen = tell_apart(self.seen, &entry);
+            if is_new {
                 together.push(entry);
             }
             if together.len() == TOGETHER {
@@ -101,6 +122,42 @@ impl<R: Read> Batch<R> {
         }
         Ok(Some(together).filter(|together| !together.is_empty()))
     }
+
+    /// Whether the operations that were done are those that stand in front of the others now.
+    fn are_the_same(&mut self) -> Result<(), Refusal> {
+        match self.expected.take() {
+            Some(expected) if self.done > 0 && expected != self.seen => Err(Refusal::policy(
+                "other-file",
+                "an import of this file was cut short, and the file has been changed since: \
+                 with --restart all of it is done as if it were new",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A digest of operations, and one more.
+fn tell_apart(before: [u8; 32], entry: &Entry) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(before);
+    hash.update(entry.line.to_be_bytes());
+    let (handle, values) = match &entry.operation {
+        Ok(Operation::Create { handle, values }) => (handle, values),
+        Ok(Operation::Add { handle, values } | Operation::Modify { handle, values }) => {
+            (handle, values)
+        }
+        other => {
+            hash.update(format!("{other:?}"));
+            return hash.finalize().into();
+        }
+    };
+    hash.update(handle);
+    for value in values {
+        hash.update(format!("{value:?}"));
+        // A text is not shown: it may be a secret.
+        hash.update(value.data.to_bytes().unwrap_or_default());
+    }
+    hash.finalize().into()
 }
 
 /// What has come of the operations so far.
@@ -127,6 +184,7 @@ impl Loader {
     fn operations(
         &self,
         loading: &mut handfast_store::Loading<'_>,
+        reading: &Reading,
         mut job: Job,
         entries: Vec<Entry>,
     ) -> Result<(Job, Loaded), Refusal> {
@@ -134,7 +192,9 @@ impl Loader {
         for entry in entries {
             job.done = entry.line;
             let line = entry.line;
-            let done = self.decide(loading, |draft| operation(draft, entry, self.taking))?;
+            let done = self.decide(loading, |draft| {
+                operation(draft, entry, reading, self.taking)
+            })?;
             match done {
                 Ok(outcomes) => loaded.add_all(outcomes, self.tells_all),
                 Err(refusal) => {
@@ -157,7 +217,12 @@ impl Loaded {
 }
 
 /// Does one operation, and says what became of it; nothing if it is none of ours.
-fn operation(draft: &mut Draft<'_>, entry: Entry, taking: Taking) -> Result<Vec<Outcome>, Refusal> {
+fn operation(
+    draft: &mut Draft<'_>,
+    entry: Entry,
+    reading: &Reading,
+    taking: Taking,
+) -> Result<Vec<Outcome>, Refusal> {
     let line = entry.line;
     let operation = match entry.operation {
         Ok(operation) => operation,
@@ -171,25 +236,35 @@ fn operation(draft: &mut Draft<'_>, entry: Entry, taking: Taking) -> Result<Vec<
             )]);
         }
     };
+    // Local names are put under an authority.
+    let whole = |handle: String| match &reading.authority {
+        Some(path) => path.name(&handle),
+        None => handle,
+    };
     let (id, done) = match operation {
         Operation::Create { handle, values } => {
-            let done =
-                read_values(&values).and_then(|new| draft.create_handle(&handle, new, taking));
+            let handle = whole(handle);
+            let done = read_values(&values)
+                .and_then(|new| draft.create_handle(&handle, new, reading.migrate, taking));
             (handle, done)
         }
         Operation::Add { handle, values } => {
+            let handle = whole(handle);
             let done = read_values(&values).and_then(|put| draft.put_values(&handle, put, true));
             (handle, done)
         }
         Operation::Modify { handle, values } => {
+            let handle = whole(handle);
             let done = read_values(&values).and_then(|put| draft.put_values(&handle, put, false));
             (handle, done)
         }
         Operation::Remove { indexes, handle } => {
+            let handle = whole(handle);
             let done = draft.edit_handle(&handle, &Edit::remove(&indexes));
             (handle, done)
         }
         Operation::Delete { handle } => {
+            let handle = whole(handle);
             let done = draft.delete_handle(&handle);
             (handle, done)
         }
@@ -206,16 +281,32 @@ impl Draft<'_> {
         &mut self,
         handle: &str,
         values: Vec<NewValue>,
+        migrate: bool,
         taking: Taking,
     ) -> Result<Done, Refusal> {
-        let identifier = self.identify(handle)?;
+        let identifier = match (Handle::parse(handle), migrate) {
+            (Err(_), true) => Handle::from_stored(handle),
+            (read, _) => read,
+        };
+        let identifier = identifier.map(Identifier::Handle);
+        let identifier = identifier.map_err(|source| Refusal::Identifier {
+            text: handle.to_string(),
+            source,
+        })?;
         let key = identifier.key(&**self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, &**self);
         let new = crate::names::NewName {
             values,
             ..crate::names::NewName::default()
         };
-        if self.record(&key)?.is_none() {
+        let old = self.record(&key)?;
+        if let Some(old) = old.as_ref().filter(|old| old.state == State::Withdrawn) {
+            return Err(Refusal::Exists {
+                id: handle.to_string(),
+                event: Some(old.first_event),
+            });
+        }
+        if old.is_none() && Handle::parse(handle).is_ok() {
             let shown = self.create(handle, &new, Origin::Supplied)?;
             return Ok(Done::Created(shown.record.first_event));
         }

@@ -80,7 +80,11 @@ impl Source for Dump {
             };
             match part {
                 Part::Record(item) => items.push(item),
-                Part::Prefixes(prefixes) => self.prefixes.extend(prefixes),
+                Part::Prefixes(_) => {
+                    let reason =
+                        "`homedPrefixes` stands behind `handleRecords`: it must come first";
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+                }
                 Part::Broken(reason) => {
                     return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
                 }

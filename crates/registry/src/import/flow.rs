@@ -185,22 +185,27 @@ impl<'r> Flow<'r> {
             self.wait()?;
         }
         if !self.import.dry_run {
-            let (loader, retired) = (self.loader.clone(), std::mem::take(&mut self.retired));
-            if !retired.is_empty() {
-                self.registry.load(move |loading| {
-                    for path in retired {
-                        // One that was refused cannot be retired either, and that has been told.
-                        drop(loader.decide(loading, |draft| draft.retire(&path))?);
-                    }
-                    Ok(())
-                })?;
-            }
-        }
-        if !self.import.dry_run {
-            std::mem::replace(&mut self.held, Held::new(self.registry)).finish(self.registry)?;
+            let held = std::mem::replace(&mut self.held, Held::new(self.registry));
+            held.finish(self.registry)?;
+            self.retire()?;
         }
         self.tell_progress();
         Ok(self.counts)
+    }
+
+    /// Last of all: nothing new could be named under them.
+    fn retire(&mut self) -> Result<(), Refusal> {
+        let (loader, retired) = (self.loader.clone(), std::mem::take(&mut self.retired));
+        if retired.is_empty() {
+            return Ok(());
+        }
+        self.registry.load(move |loading| {
+            for path in retired {
+                // One that is retired already was retired before an import was cut short.
+                drop(loader.decide(loading, |draft| draft.retire(&path))?);
+            }
+            Ok(())
+        })
     }
 
     fn merge(&mut self, sorter: Sorter) -> Result<(), Refusal> {

@@ -95,7 +95,11 @@ impl Loader {
             tree::write(&tree, loading)?;
             let wanted = prepared(&key, &kept.record)?;
             let id = wanted.text.clone();
-            let done = self.decide(loading, |draft| draft.take(&key, wanted, self.taking))?;
+            let taking = Taking {
+                says_state: kept.says_state,
+                ..self.taking
+            };
+            let done = self.decide(loading, |draft| draft.take(&key, wanted, taking))?;
             loaded.add(Outcome::of(line, id, done), self.tells_all);
             tree = tree::read(&loading.snapshot())?;
         }
@@ -117,7 +121,11 @@ impl Loader {
             let id = wanted.text.clone();
             let view = View::new(now, &self.rules).with_planned(planned);
             let mut draft = Draft::begin(view, self.call())?;
-            let done = judged(draft.take(&name.key, wanted, self.taking))?;
+            let taking = Taking {
+                says_state: name.kept.says_state,
+                ..self.taking
+            };
+            let done = judged(draft.take(&name.key, wanted, taking))?;
             loaded.add(Outcome::of(name.line, id, done), self.tells_all);
         }
         Ok(loaded)

@@ -26,8 +26,8 @@ mod table;
 mod take;
 
 use std::io::{self, Cursor, Read};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use sha2::{Digest, Sha256};
 
@@ -85,6 +85,8 @@ pub struct Import {
     pub update: bool,
     /// Whether names that could not be registered here are taken (`HDL-8`).
     pub migrate: bool,
+    /// Whether an import of the same input that was cut short is left as it is, and this is a new one.
+    pub restart: bool,
     /// Whether nothing is done, but what would be is told.
     pub dry_run: bool,
     /// Whether to tell of all lines, and not only of those that were refused.
@@ -230,23 +232,17 @@ impl Registry {
             .take(BEGINNING)
             .read_to_end(&mut beginning)
             .map_err(unreadable)?;
+        // Some editors put a mark in front.
+        if beginning.starts_with(b"\xEF\xBB\xBF") {
+            beginning.drain(..3);
+        }
         let guess = || Format::guess(&import.source, &beginning);
         let format = import.format.unwrap_or_else(guess);
-        let fingerprint = import.fingerprint(format, &beginning);
-        let read = Arc::new(AtomicU64::new(0));
-        let input = Counted {
-            input: Cursor::new(beginning).chain(input),
-            read: Arc::clone(&read),
-        };
-        // What an import that was cut short has left for later is done first.
-        if !import.dry_run {
-            self.finish_reverse()?;
+        if format == Format::Csv {
+            table::check_header(&beginning).map_err(|problem| {
+                Refusal::policy("bad-header", format!("{}: {problem}", import.source))
+            })?;
         }
-        let kind = JobKind::Import {
-            source: import.source.clone(),
-            fingerprint,
-        };
-        let (job, stamp) = self.begin_import(who, import, kind)?;
         let path = |text: &String| {
             self.read(|view| {
                 let path = view.path(text)?;
@@ -259,50 +255,68 @@ impl Registry {
             migrate: import.migrate,
             handles: format == Format::Dump,
         };
+        let kind = JobKind::Import {
+            source: import.source.clone(),
+            fingerprint: import.fingerprint(format, &beginning),
+        };
+        let read = Arc::new(AtomicU64::new(0));
+        let input = Counted {
+            input: Cursor::new(beginning).chain(input),
+            read: Arc::clone(&read),
+        };
+        // One at a time: each builds the index of values at its end.
+        let importing = self.importing.lock();
+        let _only = importing.unwrap_or_else(PoisonError::into_inner);
+        let (job, stamp) = self.begin_import(who, import, kind)?;
+        let is_resumed = match &job {
+            Some(job) => job.first_event <= self.event_count()?,
+            None => false,
+        };
         let loader = Loader {
             rules: Arc::clone(&self.rules),
             who: who.clone(),
             stamp,
             taking: Taking {
                 update: import.update,
-                since: job.as_ref().map_or(u64::MAX, |job| job.first_event),
+                // A batch knows how far it has come, and meets nothing of its own again.
+                since: match &job {
+                    Some(job) if format != Format::Batch => job.first_event,
+                    _ => u64::MAX,
+                },
+                says_state: true,
             },
             tells_all: import.tells_all,
         };
-        let next = self.event_count()? + 1;
-        let is_resumed = job.as_ref().is_some_and(|job| job.first_event < next);
-        let (job, counts) = if format == Format::Batch {
-            self.import_batch(&loader, job, input, &read, report)?
+        let number = job.as_ref().map(|job| job.number);
+        let outcome = if format == Format::Batch {
+            self.import_batch(&loader, &reading, job.clone(), input, &read, report)
         } else {
             let mut flow = Flow::new(self, loader, import, &read, report);
-            match format {
-                Format::Csv => {
-                    let table = Table::new(input).map_err(|problem| {
-                        Refusal::policy("bad-header", format!("{}: {problem}", import.source))
-                    })?;
-                    flow.run(table, &reading, &[])?;
-                }
-                Format::Dump => std::thread::scope(|scope| {
-                    let (mut dump, read) = Dump::new(input);
-                    scope.spawn(read);
-                    dump.read_prefixes();
-                    let prefixes = std::mem::take(&mut dump.prefixes);
-                    flow.run(dump, &reading, &prefixes)
-                })?,
-                Format::Batch | Format::Ndjson => flow.run(Lines::new(input), &reading, &[])?,
-            }
-            (job, flow.finish()?)
+            let taken = flow_of(format, &mut flow, input, &reading);
+            taken.and_then(|()| Ok((job.clone(), flow.finish()?)))
         };
-        let number = job.as_ref().map(|job| job.number);
-        if let Some(job) = job {
-            self.end_job(Job { counts, ..job })?;
+        match outcome {
+            Ok((job, counts)) => {
+                if let Some(job) = job {
+                    self.end_job(Job { counts, ..job })?;
+                }
+                Ok(Imported {
+                    counts,
+                    job: number,
+                    is_resumed,
+                    format,
+                })
+            }
+            Err(failure) if failure.is_failure() => Err(failure),
+            // What is wrong with the input will be wrong with it the next time: there is nothing to go on
+            // with.
+            Err(refusal) => {
+                if let Some(job) = job {
+                    self.end_job(job)?;
+                }
+                Err(refusal)
+            }
         }
-        Ok(Imported {
-            counts,
-            job: number,
-            is_resumed,
-            format,
-        })
     }
 
     /// A job, unless nothing is to be done, and what its events are stamped with.
@@ -315,6 +329,9 @@ impl Registry {
         let (job, actor) = if import.dry_run {
             (None, [0; 16])
         } else {
+            if import.restart {
+                self.give_up(who, &kind)?;
+            }
             let (job, actor) = self.begin_job(who, kind, &[])?;
             (Some(job), actor)
         };
@@ -332,6 +349,29 @@ impl Registry {
     /// How many events there are.
     pub fn event_count(&self) -> Result<u64, Refusal> {
         self.read(|view| Ok(crate::tree::read(view.now)?.size()))
+    }
+}
+
+/// Takes an input of names.
+fn flow_of<R: Read + Send>(
+    format: Format,
+    flow: &mut Flow<'_>,
+    input: R,
+    reading: &Reading,
+) -> Result<(), Refusal> {
+    match format {
+        Format::Csv => match Table::new(input) {
+            Ok(table) => flow.run(table, reading, &[]),
+            Err(problem) => Err(Refusal::policy("bad-header", problem)),
+        },
+        Format::Dump => std::thread::scope(|scope| {
+            let (mut dump, read) = Dump::new(input);
+            scope.spawn(read);
+            dump.read_prefixes();
+            let prefixes = std::mem::take(&mut dump.prefixes);
+            flow.run(dump, reading, &prefixes)
+        }),
+        Format::Batch | Format::Ndjson => flow.run(Lines::new(input), reading, &[]),
     }
 }
 

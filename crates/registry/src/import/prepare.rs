@@ -12,7 +12,7 @@ use crate::draft::Draft;
 use crate::import::Import;
 use crate::import::given::{GivenAuthority, GivenName, GivenStatus};
 use crate::import::load::{Chunk, Loader, judged};
-use crate::import::outcome::Outcome;
+use crate::import::outcome::{Done, Outcome};
 use crate::import::ready::{Preparing, Reading, Ready};
 use crate::import::source::{Block, Source};
 use crate::refusal::Refusal;
@@ -31,6 +31,8 @@ pub(crate) struct Preparer<'r> {
     import: &'r Import,
     /// Authorities that would be there after a dry run.
     planned: Arc<HashMap<String, Authority>>,
+    /// In which lines authorities were.
+    lines: HashMap<String, u64>,
 }
 
 /// What some blocks have come to.
@@ -71,6 +73,7 @@ impl<'r> Preparer<'r> {
             reading,
             import,
             planned: Arc::default(),
+            lines: HashMap::new(),
         }
     }
 
@@ -135,14 +138,25 @@ impl<'r> Preparer<'r> {
         found: Vec<(u64, GivenAuthority)>,
         group: &mut Group,
     ) -> Result<(), Refusal> {
+        let mut new = Vec::new();
+        for (line, given) in found {
+            if let Some(first) = self.lines.get(&given.authority) {
+                let reason = format!("the same authority stands in line {first} already");
+                let id = Some(given.authority.as_str());
+                group
+                    .outcomes
+                    .push(Outcome::bad(line, id, "duplicate", reason));
+            } else {
+                self.lines.insert(given.authority.clone(), line);
+                new.push((line, given));
+            }
+        }
+        let found = new;
         if found.is_empty() {
             return Ok(());
         }
-        let retired = found
-            .iter()
-            .filter(|(_, given)| given.status == GivenStatus::Retired);
-        let retired = retired.map(|(_, given)| given.authority.clone());
-        group.retired.extend(retired);
+        let is_retired = |(_, given): &(u64, GivenAuthority)| given.status == GivenStatus::Retired;
+        let retired: Vec<_> = found.iter().map(is_retired).collect();
         let outcomes = if self.import.dry_run {
             self.plan_authorities(&found)?
         } else {
@@ -158,6 +172,12 @@ impl<'r> Preparer<'r> {
                 Ok(outcomes)
             })?
         };
+        // Retired when their names are there, and only if it is this import that they are from.
+        for (outcome, is_retired) in outcomes.iter().zip(retired) {
+            if is_retired && matches!(outcome.done, Done::Created(_) | Done::Changed(_)) {
+                group.retired.extend(outcome.id.clone());
+            }
+        }
         group.outcomes.extend(outcomes);
         Ok(())
     }
@@ -220,6 +240,10 @@ fn prepare(mut preparing: Preparing<'_>, block: Block) -> Result<Prepared, Refus
                 if is_authority(text) {
                     continue;
                 }
+                if !text.starts_with(b"{") {
+                    prepared.refused.push(no_object(line, text));
+                    continue;
+                }
                 match serde_json::from_slice::<GivenName<'_>>(text) {
                     Ok(given) => prepared.take(&mut preparing, line, &given)?,
                     Err(error) => prepared.refused.push(bad_json(line, &error)),
@@ -279,6 +303,16 @@ fn is_authority(line: &[u8]) -> bool {
         .unwrap_or_default()
         .trim_ascii_start();
     rest.starts_with(br#""authority""#)
+}
+
+fn no_object(line: u64, text: &[u8]) -> Outcome {
+    match serde_json::from_slice::<serde::de::IgnoredAny>(text) {
+        Ok(_) => {
+            let reason = "a line is an object, such as {\"id\":\"20.500/x\"}".to_string();
+            Outcome::bad(line, None, "bad-field", reason)
+        }
+        Err(error) => bad_json(line, &error),
+    }
 }
 
 fn bad_json(line: u64, error: &serde_json::Error) -> Outcome {

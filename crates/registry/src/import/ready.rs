@@ -10,7 +10,7 @@ use handfast_id::{Handle, Identifier};
 use handfast_wire::{Permissions, Ttl, Value, type_matches};
 use sha2::{Digest, Sha256};
 
-use crate::authority::Authority;
+use crate::authority::{Authority, AuthorityStatus};
 use crate::draft::{each_commitment, name_subject};
 use crate::event::{Action, Commitments, Event};
 use crate::import::given::GivenName;
@@ -56,6 +56,8 @@ pub(crate) struct Ready {
 pub(crate) struct Kept {
     /// Whether one event makes it what it is to be; if not the draft sees to it.
     pub(crate) is_plain: bool,
+    /// Whether the line says which state it is to be in.
+    pub(crate) says_state: bool,
     pub(crate) record: Vec<u8>,
     pub(crate) event: Vec<u8>,
 }
@@ -63,7 +65,7 @@ pub(crate) struct Kept {
 impl Kept {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(5 + self.record.len() + self.event.len());
-        bytes.push(u8::from(self.is_plain));
+        bytes.push(u8::from(self.is_plain) | u8::from(self.says_state) << 1);
         let length = u32::try_from(self.record.len()).unwrap_or(u32::MAX);
         bytes.extend_from_slice(&length.to_be_bytes());
         bytes.extend_from_slice(&self.record);
@@ -72,12 +74,13 @@ impl Kept {
     }
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (is_plain, rest) = bytes.split_first()?;
+        let (flags, rest) = bytes.split_first()?;
         let (length, rest) = rest.split_first_chunk()?;
         let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
         let (record, event) = rest.split_at_checked(length)?;
         Some(Self {
-            is_plain: *is_plain == 1,
+            is_plain: flags & 1 != 0,
+            says_state: flags & 2 != 0,
             record: record.to_vec(),
             event: event.to_vec(),
         })
@@ -137,8 +140,11 @@ impl<'v> Preparing<'v> {
         let mut record = self.record(&identifier, given, &authority)?;
         let values = self.values(given, authority.policy.default_ttl)?;
         record.version = 1;
-        record.seed = self.random(line, b"seed");
-        let is_plain = record.state != State::Withdrawn && record.holder.is_none() && !is_prefix;
+        record.seed = self.random(line, b"seed in an import");
+        let is_plain = record.state != State::Withdrawn
+            && record.holder.is_none()
+            && authority.status == AuthorityStatus::Active
+            && !is_prefix;
         // Others are put into the index of values as they are decided on.
         if is_plain {
             held.add(&key, &values);
@@ -148,6 +154,7 @@ impl<'v> Preparing<'v> {
             line,
             kept: Kept {
                 is_plain,
+                says_state: given.state.is_some(),
                 record: record.to_bytes_with(&values),
                 event: event.to_bytes(),
             },
@@ -182,7 +189,12 @@ impl<'v> Preparing<'v> {
         if let Some(authority) = self.authorities.get(path.key()) {
             return Ok(Rc::clone(authority));
         }
-        let authority = Rc::new(self.view.active(path)?);
+        let authority = match self.view.active(path) {
+            // What is there already may stay: whether anything is new is decided later.
+            Err(Refusal::Retired(_)) => self.view.kept(path),
+            active => active,
+        };
+        let authority = Rc::new(authority?);
         let kept = Rc::clone(&authority);
         self.authorities.insert(path.key().to_string(), kept);
         Ok(authority)
@@ -272,7 +284,7 @@ impl<'v> Preparing<'v> {
     ) -> Event {
         let persistence = authority.policy.persistence;
         let subject = name_subject(key, None, record, persistence, || {
-            self.random(line, b"salt")
+            self.random(line, b"salt in an import")
         });
         let action = if record.state == State::Reserved {
             Action::Reserve

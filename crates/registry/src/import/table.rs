@@ -53,6 +53,11 @@ impl Column {
     }
 }
 
+/// Whether a file begins with a header.
+pub(crate) fn check_header(beginning: &[u8]) -> Result<(), String> {
+    Table::new(beginning).map(|_| ())
+}
+
 /// Names from a table.
 pub(crate) struct Table<R> {
     reader: Reader<R>,
@@ -78,6 +83,11 @@ impl<R: Read> Table<R> {
             return Err("the first line must name the columns, one of them `id`".into());
         }
         Ok(Self { reader, columns })
+    }
+
+    fn id<'r>(&self, row: &'r StringRecord) -> Option<&'r str> {
+        let at = self.columns.iter().position(|column| *column == Column::Id);
+        row.get(at?)
     }
 
     fn read(&self, row: &StringRecord) -> Result<GivenName<'static>, String> {
@@ -136,7 +146,7 @@ impl<R: Read> Source for Table<R> {
                 Ok(false) => break,
                 Ok(true) => self
                     .read(&row)
-                    .map_err(|reason| Outcome::bad(line, row.get(0), "bad-row", reason)),
+                    .map_err(|reason| Outcome::bad(line, self.id(&row), "bad-row", reason)),
                 Err(error) => match error.into_kind() {
                     csv::ErrorKind::Io(error) => return Err(error),
                     csv::ErrorKind::Utf8 { .. } => {

@@ -18,6 +18,8 @@ pub(crate) struct Taking {
     pub(crate) update: bool,
     /// The first event that is of this import: what an import that was cut short has done is its own.
     pub(crate) since: u64,
+    /// Whether it is said which state a name is to be in; if not it stays in the one it is in.
+    pub(crate) says_state: bool,
 }
 
 impl Draft<'_> {
@@ -37,6 +39,12 @@ impl Draft<'_> {
         let Some(old) = self.record(key)? else {
             return self.take_new(key, wanted, &authority);
         };
+        self.may_know(&wanted, &old, &authority)?;
+        let mut wanted = wanted;
+        if !taking.says_state {
+            wanted.state = old.state;
+            wanted.tombstone.clone_from(&old.tombstone);
+        }
         if is_same(&old, &wanted) {
             return Ok(if old.first_event >= taking.since {
                 Done::Created(old.first_event)
@@ -63,6 +71,25 @@ impl Draft<'_> {
             name.record.created = wanted.created;
         }
         self.take_changed(name, wanted)
+    }
+
+    /// Whether an answer tells whoever acts nothing that they may not know.
+    fn may_know(
+        &self,
+        wanted: &Record,
+        old: &Record,
+        authority: &Authority,
+    ) -> Result<(), Refusal> {
+        let read = AdminPermissions::READ_VALUE;
+        if self.may_see(self.who(), &authority.path, old)?
+            || self.protocol_grants(self.who(), read, &old.values)?
+        {
+            return Ok(());
+        }
+        Err(Refusal::Exists {
+            id: wanted.text.clone(),
+            event: (old.state != State::Reserved).then_some(old.first_event),
+        })
     }
 
     /// As creating it would, but that a withdrawn one is created and withdrawn.
