@@ -1,0 +1,311 @@
+//! An import that is killed at any moment, and run again until it ends, comes to the same as one that was
+//! not: the same names and values, the same events, nothing twice.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use handfast_registry::{
+    AuthorityChange, Counts, Export, Import, NewAuthority, NewName, Persistence, Principal,
+    Registry, Verify, World,
+};
+use handfast_store::{Place, Store, Table};
+
+const FOLDER: &str = "HANDFAST_IMPORT_FOLDER";
+const FILE: &str = "HANDFAST_IMPORT_FILE";
+const SEED: &str = "HANDFAST_IMPORT_SEED";
+const OPERATOR: Principal = Principal::Operator;
+const NAMES: u64 = 10_000;
+
+/// Time stands still, so that two imports give the same bytes; chance differs from process to process.
+fn world(seed: u64) -> World {
+    let count = AtomicU64::new(seed << 32);
+    World::new(
+        || 1_800_000_000_000,
+        move |bytes| {
+            let draw = count.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+            bytes
+                .iter_mut()
+                .zip(draw.iter().cycle())
+                .for_each(|(byte, d)| *byte = *d);
+        },
+    )
+}
+
+/// Numbers that look random and are the same each time.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+}
+
+/// The process that is killed. Does nothing unless it is told where.
+#[test]
+fn child() {
+    let Ok(folder) = env::var(FOLDER) else { return };
+    let (file, seed) = (env::var(FILE).unwrap(), env::var(SEED).unwrap());
+    let registry = Registry::open(Path::new(&folder), world(seed.parse().unwrap())).unwrap();
+    println!("\n{}", run(&registry, Path::new(&file)));
+}
+
+fn run(registry: &Registry, file: &Path) -> String {
+    let import = Import {
+        source: file.display().to_string(),
+        update: true,
+        ..Import::default()
+    };
+    let input = File::open(file).unwrap();
+    let imported = registry.import(&OPERATOR, &import, input, &mut |_| ());
+    let Counts {
+        created,
+        changed,
+        unchanged,
+        refused,
+    } = imported.unwrap().counts;
+    format!("done {created} {changed} {unchanged} {refused}")
+}
+
+/// A registry that holds a few of the names already.
+fn prepare(data: &Path) {
+    let registry = Registry::create(data, world(1)).unwrap();
+    for (path, persistence) in [
+        ("20.1", Persistence::Permanent),
+        ("20.2", Persistence::Erasable),
+    ] {
+        let new = NewAuthority {
+            change: AuthorityChange {
+                persistence: Some(persistence),
+                ..AuthorityChange::default()
+            },
+            ..NewAuthority::default()
+        };
+        registry.create_authority(&OPERATOR, path, new).unwrap();
+    }
+    for number in (0..NAMES).step_by(997) {
+        let id = format!("20.1/n{number:06}");
+        registry
+            .create_name(&OPERATOR, &id, NewName::urls(&["https://old.example/"]))
+            .unwrap();
+    }
+}
+
+/// One after the other, or the moments would depend on what else is going on.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// All that can be seen of a registry, and all that the index of its values holds.
+#[derive(PartialEq)]
+struct Seen {
+    export: Vec<u8>,
+    events: u64,
+    names: u64,
+    held: u64,
+    index: Vec<(Vec<u8>, Vec<u8>)>,
+    counts: Counts,
+}
+
+fn look(data: &Path) -> Seen {
+    let registry = Registry::open(data, world(2)).unwrap();
+    // Which looks through records and versions too.
+    let audited = registry
+        .verify_log(&Verify::default(), &mut |_, _| ())
+        .unwrap();
+    assert!(audited.findings.is_empty(), "{:?}", audited.findings);
+    let mut export = Vec::new();
+    registry
+        .export(&OPERATOR, &Export::default(), &mut export, &mut |_| ())
+        .unwrap();
+    let events = registry.event_count().unwrap();
+    let mut jobs = registry.jobs().unwrap().into_iter();
+    let job = jobs.next().unwrap();
+    assert!(job.ended.is_some());
+    // One that was killed when all was done finds nothing left to do.
+    assert!(jobs.all(|job| job.counts.created == 0 && job.counts.changed == 0));
+    drop(registry);
+    let store = Store::open(data).unwrap();
+    let mut index = Vec::new();
+    let held = store
+        .read(|now| {
+            let from = Place::named(Table::Reverse, b"");
+            now.scan(&from, &mut |place, key| {
+                index.push((place.name().to_vec(), key.to_vec()));
+                ControlFlow::Continue(())
+            })?;
+            now.count(Table::Reverse)
+        })
+        .unwrap();
+    Seen {
+        export,
+        events,
+        names: audited.names,
+        held,
+        index,
+        counts: job.counts,
+    }
+}
+
+/// Imports a file, killed `kills` times at moments from nothing to about how long it takes.
+fn kill_and_resume(data: &Path, file: &Path, kills: u64, whole: Duration, chance: &mut Chance) -> u64 {
+    let mut killed = 0;
+    loop {
+        let mut child = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "child", "--nocapture", "--test-threads=1"])
+            .env(FOLDER, data)
+            .env(FILE, file)
+            .env(SEED, chance.below(1 << 30).to_string())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = child.stdout.take().unwrap();
+        let (tell, told) = sync_channel(1);
+        thread::spawn(move || {
+            let mut text = String::new();
+            said.read_to_string(&mut text).unwrap();
+            // Nobody hears the one that is killed.
+            drop(tell.send(text));
+        });
+        let whole = u64::try_from(whole.as_micros()).unwrap();
+        let moment = Duration::from_micros(chance.below(whole));
+        let text = if killed < kills {
+            told.recv_timeout(moment).ok()
+        } else {
+            told.recv().ok()
+        };
+        if let Some(text) = text {
+            assert!(child.wait().unwrap().success(), "{text}");
+            return killed;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        killed += 1;
+    }
+}
+
+fn killed_comes_to_the_same(input: &str, extension: &str, sessions: u64) {
+    if env::var(FOLDER).is_ok() {
+        return;
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(format!("input.{extension}"));
+    fs::write(&file, input).unwrap();
+    let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
+    prepare(&whole);
+    #[expect(clippy::disallowed_methods, reason = "how long an import takes here")]
+    let began = std::time::Instant::now();
+    let mut chance = Chance(0x9E37_79B9_7F4A_7C15);
+    assert_eq!(
+        kill_and_resume(&whole, &file, 0, Duration::from_secs(1), &mut chance),
+        0
+    );
+    let takes = began.elapsed();
+    let expected = look(&whole);
+    assert!(expected.events > 3_000, "{}", expected.events);
+    let mut kills = 0;
+    for session in 0..sessions {
+        prepare(&killed);
+        kills += kill_and_resume(&killed, &file, 6, takes, &mut chance);
+        let seen = look(&killed);
+        assert_eq!(seen.events, expected.events, "session {session}");
+        assert_eq!(seen.names, expected.names, "session {session}");
+        assert_eq!(seen.held, expected.held, "session {session}");
+        assert_eq!(seen.counts, expected.counts, "session {session}");
+        assert!(seen.export == expected.export, "session {session}");
+        assert!(seen.index == expected.index, "session {session}");
+        fs::remove_dir_all(&killed).unwrap();
+    }
+    assert!(kills >= sessions, "{kills}");
+}
+
+/// Names of every kind, in the order of their keys, with some that are refused. Blanks make chunks of a
+/// few thousand lines.
+fn lines() -> Vec<String> {
+    let blank = " ".repeat(1_600);
+    let mut lines = vec![
+        format!(r#"{{"authority":"20.1","title":""}}"#),
+        format!(r#"{{"authority":"20.3","title":"New","policy":{{"default-ttl":300}}}}"#),
+    ];
+    for number in 0..NAMES {
+        let prefix = if number < NAMES - 2_000 { "20.1" } else { "20.2" };
+        let id = format!("{prefix}/n{number:06}");
+        let url = format!("https://example.org/{number}");
+        let more = match number % 100 {
+            7 => r#","state":"reserved""#.to_string(),
+            13 => r#","state":"withdrawn","withdrawn":{"reason":"gone","successor":"20.1/x"}"#.into(),
+            29 => r#","holder":"ann""#.into(),
+            _ => format!(r#","values":[{{"index":9,"type":"EMAIL","data":"a{number}@example.org"}}]"#),
+        };
+        lines.push(format!(r#"{{"id":"{id}","urls":["{url}"]{more}}}{blank}"#));
+        match number % 1_000 {
+            // The first of them is right.
+            501 => lines.push(format!(r#"{{"id":"{id}","urls":["https://other.example/"]}}"#)),
+            502 => lines.push(format!(r#"{{"id":"{id}x","urls":["javascript:1"]}}"#)),
+            503 => lines.push("{".into()),
+            _ => {}
+        }
+    }
+    lines
+}
+
+#[test]
+fn a_sorted_import_that_is_killed_and_resumed_comes_to_the_same() {
+    killed_comes_to_the_same(&lines().join("\n"), "ndjson", 2);
+}
+
+/// What is not in order goes over a sorter, and is written at the end.
+#[test]
+fn a_shuffled_import_that_is_killed_and_resumed_comes_to_the_same() {
+    let mut lines = lines();
+    let mut chance = Chance(7);
+    // Authorities stay in front, and of the same names the first stays first.
+    let mut names = lines.split_off(2);
+    names.retain(|line| !line.contains("other.example"));
+    for at in (1..names.len()).rev() {
+        let other = usize::try_from(chance.below(u64::try_from(at).unwrap() + 1)).unwrap();
+        names.swap(at, other);
+    }
+    lines.extend(names);
+    killed_comes_to_the_same(&lines.join("\n"), "ndjson", 2);
+}
+
+/// Operations of a batch file depend on those before them, and none can be done twice.
+#[test]
+#[ignore = "a batch import that was cut short after 500 operations ends at once when it is resumed"]
+fn a_batch_that_is_killed_and_resumed_comes_to_the_same() {
+    let mut batch = "HOME 127.0.0.1:2641:TCP\n0.NA/20.7\n\n".to_string();
+    for number in 0..2_000 {
+        write!(
+            batch,
+            "CREATE 20.1/b{number}\n1 URL 86400 1110 UTF8 https://example.org/{number}\n\
+             2 DESC 86400 1110 UTF8 two\n\n\
+             ADD 20.1/b{number}\n3 EMAIL 300 1110 UTF8 a@example.org\n\n\
+             REMOVE 2:20.1/b{number}\n\n"
+        )
+        .unwrap();
+        if number % 3 == 0 {
+            write!(
+                batch,
+                "MODIFY 20.1/b{number}\n1 URL 60 1110 UTF8 https://new.example/\n\n\
+                 DELETE 20.1/b{number}\n\nCREATE 20.2/b{number}\n1 URL 60 1110 UTF8 https://b\n\n\
+                 DELETE 20.2/b{number}\n\nREMOVE 77:20.1/b{number}\n\n"
+            )
+            .unwrap();
+        }
+    }
+    killed_comes_to_the_same(&batch, "batch", 2);
+}
