@@ -160,7 +160,13 @@ fn look(data: &Path) -> Seen {
 }
 
 /// Imports a file, killed `kills` times at moments from nothing to about how long it takes.
-fn kill_and_resume(data: &Path, file: &Path, kills: u64, whole: Duration, chance: &mut Chance) -> u64 {
+fn kill_and_resume(
+    data: &Path,
+    file: &Path,
+    kills: u64,
+    whole: Duration,
+    chance: &mut Chance,
+) -> u64 {
     let mut killed = 0;
     loop {
         let mut child = Command::new(env::current_exe().unwrap())
@@ -241,19 +247,29 @@ fn lines() -> Vec<String> {
         format!(r#"{{"authority":"20.3","title":"New","policy":{{"default-ttl":300}}}}"#),
     ];
     for number in 0..NAMES {
-        let prefix = if number < NAMES - 2_000 { "20.1" } else { "20.2" };
+        let prefix = if number < NAMES - 2_000 {
+            "20.1"
+        } else {
+            "20.2"
+        };
         let id = format!("{prefix}/n{number:06}");
         let url = format!("https://example.org/{number}");
         let more = match number % 100 {
             7 => r#","state":"reserved""#.to_string(),
-            13 => r#","state":"withdrawn","withdrawn":{"reason":"gone","successor":"20.1/x"}"#.into(),
+            13 => {
+                r#","state":"withdrawn","withdrawn":{"reason":"gone","successor":"20.1/x"}"#.into()
+            }
             29 => r#","holder":"ann""#.into(),
-            _ => format!(r#","values":[{{"index":9,"type":"EMAIL","data":"a{number}@example.org"}}]"#),
+            _ => format!(
+                r#","values":[{{"index":9,"type":"EMAIL","data":"a{number}@example.org"}}]"#
+            ),
         };
         lines.push(format!(r#"{{"id":"{id}","urls":["{url}"]{more}}}{blank}"#));
         match number % 1_000 {
             // The first of them is right.
-            501 => lines.push(format!(r#"{{"id":"{id}","urls":["https://other.example/"]}}"#)),
+            501 => lines.push(format!(
+                r#"{{"id":"{id}","urls":["https://other.example/"]}}"#
+            )),
             502 => lines.push(format!(r#"{{"id":"{id}x","urls":["javascript:1"]}}"#)),
             503 => lines.push("{".into()),
             _ => {}

@@ -170,7 +170,10 @@ fn checkpoints_tiles_and_proofs_are_right_to_other_implementations() {
     let mut earlier: Vec<(u64, Hash, String)> = Vec::new();
     for size in [5, 255, 256, 300, 515, 700] {
         fill(&registry, size * 1_000, size);
-        let note = registry.write_tiles(&files, &mut |_| ()).unwrap().to_string();
+        let note = registry
+            .write_tiles(&files, &mut |_| ())
+            .unwrap()
+            .to_string();
         assert_eq!(fs::read_to_string(files.join("checkpoint")).unwrap(), note);
         let head = opened(&note, &key);
         assert_eq!(head.size(), registry.event_count().unwrap());
@@ -261,7 +264,11 @@ fn id(name: u8) -> String {
 fn edit(choice: u8) -> Edit {
     match choice % 4 {
         0 => Edit::urls(&[&format!("https://example.org/{choice}")]),
-        1 => Edit::put(vec![NewValue::new(5 + u32::from(choice % 3), "DESC", &[choice])]),
+        1 => Edit::put(vec![NewValue::new(
+            5 + u32::from(choice % 3),
+            "DESC",
+            &[choice],
+        )]),
         2 => Edit::put(vec![NewValue::new(300, "HS_SECKEY", b"secret")]),
         _ => Edit::urls(&["https://a.example/", "https://b.example/"]),
     }
@@ -387,13 +394,20 @@ fn hidden_names_are_proven_and_do_not_stand_in_the_log() {
         .create_name(&OPERATOR, "20.1/Plan-X", reserved.clone())
         .unwrap();
     registry
-        .create_name(&OPERATOR, "20.2/Person-Y", NewName::urls(&["https://p.example/"]))
+        .create_name(
+            &OPERATOR,
+            "20.2/Person-Y",
+            NewName::urls(&["https://p.example/"]),
+        )
         .unwrap();
     let key = registry.log_key().unwrap();
     for id in ["20.1/plan-x", "20.2/person-y"] {
         let proof = registry.prove(&OPERATOR, id).unwrap();
         assert_eq!(proof.verify(Some(id), &key).unwrap().events.len(), 1);
-        let unopened = Proof { salt: None, ..proof };
+        let unopened = Proof {
+            salt: None,
+            ..proof
+        };
         assert!(unopened.verify(Some(id), &key).is_err());
         let stranger = Principal::parse("eve").unwrap();
         assert!(registry.prove(&stranger, id).is_err(), "{id}");

@@ -121,9 +121,7 @@ fn an_earlier_change_is_undone_beside_later_ones_but_never_over_them() {
         .edit_name(&OPERATOR, "20.1/x", put(&[(7, "e")]))
         .unwrap();
     let kept = record(&scene, "20.1/x");
-    let refusal = scene
-        .undo(&OPERATOR, "20.1/x", Some(replaced))
-        .unwrap_err();
+    let refusal = scene.undo(&OPERATOR, "20.1/x", Some(replaced)).unwrap_err();
     assert_eq!(refusal.code(), "changed-since");
     assert!(refusal.to_string().contains("value 7"), "{refusal}");
     assert_eq!(record(&scene, "20.1/x"), kept, "a refusal leaves nothing");
@@ -270,7 +268,10 @@ fn a_withdrawn_name_is_restored_before_its_values_are_put_back() {
     scene
         .withdraw_name(&OPERATOR, "20.1/x", "wrong", None)
         .unwrap();
-    assert_eq!(code(scene.undo(&OPERATOR, "20.1/x", Some(changed))), "state");
+    assert_eq!(
+        code(scene.undo(&OPERATOR, "20.1/x", Some(changed))),
+        "state"
+    );
 }
 
 #[test]
