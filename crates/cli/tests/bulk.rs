@@ -1011,7 +1011,8 @@ fn urls_hosts_and_ttls_of_a_subtree_are_changed_and_all_of_it_is_undone() {
     let first = done["job"].to_string();
     let (summary, told) = folder.not_all(&["job", "undo", &first]);
     assert_eq!(counts(&summary[0]), [0, 2, 0, 1]);
-    assert_eq!(told[0]["id"], "20.1/a");
+    let id = told[0]["id"].as_str().unwrap().to_lowercase();
+    assert!(id.ends_with("20.1/a"), "{id}");
     assert_eq!(told[0]["code"], "changed-since");
     assert_eq!(urls(&folder, "20.1.sub/d"), ["http://OLD.example/d"]);
     for job_number in [&prefix["job"], &ttl["job"]] {
