@@ -8,6 +8,7 @@
 
 mod common;
 
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -54,11 +55,11 @@ fn log() -> Folder {
 
 /// More changes, and many of them.
 fn grow(folder: &Folder, round: u32) {
-    let input: String = (0..3_000)
-        .map(|number| {
-            format!("{{\"id\":\"20.1/r{round}-{number}\",\"urls\":[\"https://x.example/\"]}}\n")
-        })
-        .collect();
+    let mut input = String::new();
+    for number in 0..3_000 {
+        let line = json!({"id": format!("20.1/r{round}-{number}"), "urls": ["https://x.example/"]});
+        writeln!(input, "{line}").unwrap();
+    }
     let file = folder.write("more.ndjson", input);
     folder.done(&["import", &file]);
     folder.done(&[
@@ -150,7 +151,7 @@ fn tampered(proof: &Value) -> Vec<(String, Value)> {
         };
         match proof.pointer(&at).unwrap() {
             Value::Object(members) => {
-                waiting.extend(members.keys().map(|name| format!("{at}/{name}")))
+                waiting.extend(members.keys().map(|name| format!("{at}/{name}")));
             }
             Value::Array(items) => {
                 // Of many, the first and the last.
@@ -262,10 +263,8 @@ impl Forged {
         let mut text = format!("{}\n", self.header);
         for (number, event, leaf) in &self.events {
             let (event, leaf) = (STANDARD.encode(event), STANDARD.encode(leaf));
-            text += &format!(
-                "{}\n",
-                json!({"number": number, "event": event, "leaf": leaf})
-            );
+            let line = json!({"number": number, "event": event, "leaf": leaf});
+            writeln!(text, "{line}").unwrap();
         }
         let file = folder.write("forged", text);
         let output =

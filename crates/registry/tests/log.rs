@@ -109,10 +109,12 @@ fn entries(folder: &Path, size: u64) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     for index in 0..size.div_ceil(256) {
         let width = (size - index * 256).min(256);
-        let mut path = format!("tile/entries/{index:03}");
-        if width < 256 {
-            path += &format!(".p/{width}");
-        }
+        let partial = if width < 256 {
+            format!(".p/{width}")
+        } else {
+            String::new()
+        };
+        let path = format!("tile/entries/{index:03}{partial}");
         let bundle = fs::read(folder.join(path)).unwrap();
         let mut rest = &bundle[..];
         while let Some((length, behind)) = rest.split_first_chunk() {

@@ -1,64 +1,11 @@
-//! Import, export and bulk changes, as a user of the command line meets them.
+//! Taking names from elsewhere.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test may panic"
-)]
-
-mod common;
-
+use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
-use common::{Folder, lines};
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// Refused lines with their numbers and codes, by number.
-fn refusals(outcomes: &[Value]) -> Vec<(u64, String)> {
-    let refused = outcomes
-        .iter()
-        .filter(|outcome| outcome["outcome"] == "refused");
-    let mut found: Vec<_> = refused
-        .map(|outcome| {
-            assert!(!outcome["reason"].as_str().unwrap().is_empty());
-            let code = outcome["code"].as_str().unwrap().to_string();
-            (outcome["line"].as_u64().unwrap(), code)
-        })
-        .collect();
-    found.sort();
-    found
-}
-
-fn counts(summary: &Value) -> [u64; 4] {
-    ["created", "changed", "unchanged", "refused"].map(|what| summary[what].as_u64().unwrap())
-}
-
-fn names(folder: &Folder, authority: &str) -> Vec<String> {
-    let listed = folder.done(&["name", "list", "--authority", authority, "--json"]);
-    let listed = lines(&listed);
-    let ids = listed.iter().map(|name| name["id"].as_str().unwrap());
-    ids.map(str::to_string).collect()
-}
-
-fn urls(folder: &Folder, id: &str) -> Vec<String> {
-    let shown = folder.json(&["name", "show", id]);
-    let values = shown["values"].as_array().unwrap().iter();
-    let urls = values.filter(|value| value["type"] == "URL");
-    urls.map(|value| value["data"]["value"].as_str().unwrap().to_string())
-        .collect()
-}
-
-/// How many events there are, by a proof that costs none.
-fn events(folder: &Folder) -> u64 {
-    folder.json(&["log", "verify"])["events"].as_u64().unwrap()
-}
-
-/// All that can be told from outside.
-fn whole(folder: &Folder) -> (String, u64, Value) {
-    let exported = folder.done(&["export", "--with-secrets"]);
-    (exported, events(folder), folder.json(&["job", "list"]))
-}
+use crate::*;
 
 const BAD: &str = r#"{"id":"20.1/first","urls":["https://a.example/"]}
 not JSON
@@ -200,8 +147,9 @@ fn the_outcome_has_a_line_for_each_line_with_its_event() {
     for number in 0..300 {
         // Neither in order nor all right.
         let local = (number * 7) % 300;
-        input +=
-            &format!("\n{{\"id\":\"20.1/n{local:03}\",\"urls\":[\"https://{number}.example/\"]}}");
+        let url = format!("https://{number}.example/");
+        let line = json!({"id": format!("20.1/n{local:03}"), "urls": [url]});
+        write!(input, "\n{line}").unwrap();
         if number % 100 == 50 {
             input += "\n{\"id\":\"20.1/bad\",\"urls\":[\"data:x\"]}";
         }
@@ -489,8 +437,11 @@ fn a_batch_file_of_thousands_of_operations_is_done_to_its_end() {
     let folder = Folder::with(&["20.1"]);
     let mut batch = String::new();
     for number in 0..1_234 {
-        batch +=
-            &format!("CREATE 20.1/n{number}\n1 URL 60 1110 UTF8 https://{number}.example/\n\n");
+        write!(
+            batch,
+            "CREATE 20.1/n{number}\n1 URL 60 1110 UTF8 https://{number}.example/\n\n"
+        )
+        .unwrap();
     }
     let file = folder.write("names.batch", batch);
     assert_eq!(counts(&folder.json(&["import", &file])), [1_234, 0, 0, 0]);
@@ -646,507 +597,28 @@ fn local_names_are_put_under_an_authority() {
     assert_eq!(error[0]["error"]["code"], "no-authority");
 }
 
-/// A folder with all that a registry can hold.
-fn rich() -> Folder {
-    let folder = Folder::with(&["20.1", "20.1.sub", "20.9", "20.2.own", "urn:urn-3:HUL"]);
-    let done = |arguments: &[&str]| drop(folder.done(arguments));
-    done(&[
-        "authority",
-        "create",
-        "20.3",
-        "--persistence",
-        "erasable",
-        "--title",
-        "Erasable \"x\"",
-        "--meaning",
-        "é\n",
-        "--contact",
-        "a@b.example",
-    ]);
-    done(&[
-        "authority",
-        "create",
-        "20.4",
-        "--case",
-        "sensitive",
-        "--ttl",
-        "77",
-        "--pattern",
-        "[a-z]+",
-        "--approval",
-        "true",
-    ]);
-    done(&["authority", "create", "2000.02", "--profile", "cordra"]);
-    done(&["authority", "request", "20.6", "--as", "ann"]);
-    done(&[
-        "authority",
-        "grant",
-        "20.1",
-        "--to",
-        "ann",
-        "--role",
-        "lead",
-    ]);
-    done(&[
-        "authority",
-        "grant",
-        "20.1",
-        "--to",
-        "300:20.1/bob",
-        "--role",
-        "write",
-    ]);
-    let binary = folder.write("binary", [0, 0xFF, b'\n', 0xC3, 0x28]);
-    let long = folder.write("long", "ü\t\"\\\u{2028}".repeat(500));
-    done(&[
-        "name",
-        "create",
-        "20.1/Rich",
-        "--url",
-        "https://b.example/",
-        "--url",
-        "https://a.example/?q=%22&x",
-        "--value",
-        &format!("7:BINARY:@{binary}"),
-        "--permissions",
-        "7:1010",
-        "--ttl",
-        "7:0",
-        "--value",
-        &format!("8:TEXT:@{long}"),
-        "--value",
-        "300:HS_SECKEY:geheim",
-    ]);
-    done(&["name", "create", "20.1/Empty"]);
-    done(&["name", "create", "20.1/gone", "--url", "https://g.example/"]);
-    done(&[
-        "name",
-        "withdraw",
-        "20.1/gone",
-        "--reason",
-        "moved\n\"away\"",
-        "--successor",
-        "20.1/rich",
-    ]);
-    done(&[
-        "name",
-        "create",
-        "20.1/hidden",
-        "--reserve",
-        "--url",
-        "https://h.example/",
-    ]);
-    done(&["name", "create", "20.1/held"]);
-    done(&["name", "transfer", "20.1/held", "--to", "300:20.1/bob"]);
-    done(&[
-        "name",
-        "create",
-        "20.1.sub/x/y",
-        "--url",
-        "https://sub.example/",
-    ]);
-    done(&[
-        "name",
-        "create",
-        "20.3/person",
-        "--url",
-        "https://p.example/",
-    ]);
-    done(&["name", "create", "20.3/secretly", "--reserve"]);
-    done(&["name", "create", "20.4/abc", "--value", "1:DESC:lower"]);
-    done(&[
-        "name",
-        "create",
-        "urn:urn-3:HUL:Home",
-        "--url",
-        "https://urn.example/",
-    ]);
-    done(&[
-        "name",
-        "set",
-        "0.NA/20.1",
-        "--value",
-        "5:DESC:of the prefix",
-    ]);
-    done(&[
-        "name",
-        "create",
-        "20.9/old",
-        "--url",
-        "https://old.example/",
-    ]);
-    done(&["authority", "retire", "20.9"]);
-    // References and absolute TTLs have no flags.
-    let file = folder.write(
-        "references.ndjson",
-        r#"{"id":"20.1/refers","values":[{"index":2147483647,"type":"X","data":"","ttl":"2030-01-01T00:00:00Z","timestamp":"1999-12-31T23:59:59Z","permissions":"1111","references":[{"handle":"20.1/rich","index":7},{"handle":"é/x","index":0}]}],"created":"1998-07-06T05:04:03.002Z"}"#,
-    );
-    done(&["import", &file]);
-    folder
-}
-
+/// What an operation does depends on those before it, in a dry run too.
 #[test]
-fn what_is_exported_and_imported_elsewhere_gives_the_same_bytes() {
-    let folder = rich();
-    for secrets in [&[][..], &["--with-secrets"]] {
-        let exported = folder.done(&[&["export"], secrets].concat());
-        assert_eq!(exported.contains("geheim"), !secrets.is_empty());
-        let other = Folder::empty();
-        let file = other.write("export.ndjson", &exported);
-        other.done(&["import", &file]);
-        let again = other.done(&[&["export"], secrets].concat());
-        for (again, first) in again.lines().zip(exported.lines()) {
-            assert_eq!(again, first);
-        }
-        assert_eq!(again, exported);
-        other.done(&["check"]);
-        other.done(&["log", "verify"]);
-    }
-    let exported = folder.done(&["export"]);
-    for part in [
-        r#""state":"withdrawn""#,
-        r#""successor":"20.1/rich""#,
-        r#""state":"reserved""#,
-        r#""status":"retired""#,
-        r#""status":"requested""#,
-        r#""erasable":true"#,
-        r#""id":"0.NA/20.1""#,
-        r#""holder":"300:20.1/bob""#,
-        r#""created":"1998-07-06T05:04:03.002Z""#,
-        r#""timestamp":"1999-12-31T23:59:59Z""#,
-        r#""permissions":"1010""#,
-        "urn:urn-3:HUL:Home",
-        r#""index":2147483647"#,
-    ] {
-        assert!(exported.contains(part), "{part}");
-    }
-    // Secrets that a file holds are for its owner alone.
-    let file = folder.file("secret.ndjson");
-    folder.done(&["export", &file, "--with-secrets"]);
-    let mode = fs::metadata(&file).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
-}
-
-/// An export that is imported where it came from, or twice, changes nothing: everything is as it says.
-#[test]
-#[ignore = "names under an authority that is retired are refused, though they are as the line says"]
-fn what_is_there_already_is_unchanged_under_retired_authorities_too() {
-    let folder = rich();
-    let file = folder.file("export.ndjson");
-    folder.done(&["export", &file]);
-    let before = events(&folder);
-    let summary = folder.json(&["import", &file]);
-    let [created, changed, _, refused] = counts(&summary);
-    assert_eq!([created, changed, refused], [0, 0, 0]);
-    assert_eq!(events(&folder), before);
-}
-
-#[test]
-fn an_export_is_of_an_authority_or_of_what_came_after_an_event() {
-    let folder = rich();
-    let ids = |exported: &str| {
-        let names = lines(exported).into_iter();
-        let ids = names.filter_map(|line| line["id"].as_str().map(str::to_string));
-        ids.collect::<Vec<_>>()
-    };
-    let authorities = |exported: &str| {
-        let lines = lines(exported).into_iter();
-        let paths = lines.filter_map(|line| line["authority"].as_str().map(str::to_string));
-        paths.collect::<Vec<_>>()
-    };
-    let under = folder.done(&["export", "--authority", "20.1"]);
-    assert_eq!(authorities(&under), ["20.1", "20.1.sub"]);
-    assert_eq!(
-        ids(&under),
-        [
-            "0.NA/20.1",
-            "20.1.sub/x/y",
-            "20.1/Empty",
-            "20.1/gone",
-            "20.1/held",
-            "20.1/hidden",
-            "20.1/refers",
-            "20.1/Rich"
-        ]
-    );
-    let event = events(&folder).to_string();
-    folder.done(&[
-        "name",
-        "create",
-        "20.1/later",
-        "--url",
-        "https://l.example/",
-    ]);
-    folder.done(&[
-        "name",
-        "set",
-        "20.1.sub/x/y",
-        "--url",
-        "https://new.example/",
-    ]);
-    let since = folder.done(&["export", "--since", &event]);
-    assert_eq!(ids(&since), ["20.1.sub/x/y", "20.1/later"]);
-    assert!(authorities(&since).is_empty());
-    let both = folder.done(&["export", "--since", &event, "--authority", "20.1.sub"]);
-    assert_eq!(ids(&both), ["20.1.sub/x/y"]);
-
-    // What was exported before and since, imported one after the other, is the whole.
-    let other = Folder::empty();
-    let first = folder.file("first.ndjson");
-    folder.done(&["export", &first]);
-    let told = folder.json(&["export", &first]);
-    assert_eq!(told["event"].as_u64(), Some(events(&folder)));
-    other.done(&["import", &first]);
-    let mark = told["event"].to_string();
-    folder.done(&["name", "withdraw", "20.1/later", "--reason", "no"]);
-    folder.done(&["name", "create", "20.1/last"]);
-    let more = folder.file("more.ndjson");
-    folder.done(&["export", &more, "--since", &mark]);
-    other.done(&["import", &more, "--update"]);
-    assert_eq!(other.done(&["export"]), folder.done(&["export"]));
-
-    // Others export what they may read.
-    let (_, error) = folder.not_all(&["export", "--as", "ann"]);
-    assert_eq!(error[0]["error"]["code"], "operator-only");
-    let (_, error) = folder.not_all(&["export", "--as", "eve", "--authority", "20.1"]);
-    assert_eq!(error[0]["error"]["code"], "denied");
-    let seen = folder.done(&["export", "--as", "ann", "--authority", "20.1"]);
-    assert!(ids(&seen).contains(&"20.1/hidden".to_string()));
-}
-
-fn job(folder: &Folder, arguments: &[&str]) -> Value {
-    folder.json(&[&["job"], arguments].concat())
-}
-
-#[test]
-fn urls_hosts_and_ttls_of_a_subtree_are_changed_and_all_of_it_is_undone() {
-    let folder = Folder::with(&["20.1", "20.1.sub", "20.2"]);
-    for (id, url) in [
-        ("20.1/a", "https://old.example/a"),
-        (
-            "20.1/b",
-            "https://old.example:8080/b?u=https://old.example/",
-        ),
-        ("20.1/c", "https://older.example/c"),
-        ("20.1.sub/d", "http://OLD.example/d"),
-        ("20.2/e", "https://old.example/e"),
-    ] {
-        folder.done(&[
-            "name",
-            "create",
-            id,
-            "--url",
-            url,
-            "--value",
-            "9:DESC:https://old.example/",
-        ]);
-    }
-    folder.done(&[
-        "name",
-        "create",
-        "20.1/gone",
-        "--url",
-        "https://old.example/g",
-    ]);
-    folder.done(&["name", "withdraw", "20.1/gone", "--reason", "no"]);
-    let before = folder.done(&["export"]);
-    let replace = [
-        "replace-host",
-        "old.example",
-        "new.example",
-        "--authority",
-        "20.1",
-    ];
-
-    let told = folder.done(&[&["job"], &replace[..], &["--dry-run", "--json"]].concat());
-    let told = lines(&told);
-    assert_eq!(told.last().unwrap()["changed"], 3);
-    assert_eq!(told.len(), 4);
-    assert_eq!(folder.done(&["export"]), before);
-    assert_eq!(job(&folder, &["list"]), json!([]));
-
-    let count = events(&folder);
-    let done = job(&folder, &replace);
-    assert_eq!(counts(&done), [0, 3, 2, 0]);
-    assert_eq!(events(&folder), count + 3, "one event a name");
-    assert_eq!(done["events"], json!([[count + 1, count + 3]]));
-    for (id, url) in [
-        ("20.1/a", "https://new.example/a"),
-        (
-            "20.1/b",
-            "https://new.example:8080/b?u=https://old.example/",
-        ),
-        ("20.1/c", "https://older.example/c"),
-        ("20.1.sub/d", "http://new.example/d"),
-        ("20.2/e", "https://old.example/e"),
-    ] {
-        assert_eq!(urls(&folder, id), [url]);
-    }
-    let shown = folder.json(&["name", "show", "20.1/a"]);
-    assert_eq!(shown["values"][1]["data"]["value"], "https://old.example/");
-
-    let prefix = job(
-        &folder,
-        &[
-            "replace-url",
-            "https://new.example/",
-            "https://cdn.example/new/",
-            "--authority",
-            "20.1",
-        ],
-    );
-    assert_eq!(counts(&prefix), [0, 1, 4, 0]);
-    assert_eq!(urls(&folder, "20.1/a"), ["https://cdn.example/new/a"]);
-
-    let ttl = job(
-        &folder,
-        &["set-ttl", "60", "--type", "DESC", "--authority", "20.1.sub"],
-    );
-    assert_eq!(counts(&ttl), [0, 1, 0, 0]);
-    let shown = folder.json(&["name", "show", "20.1.sub/d"]);
-    assert_eq!(shown["values"][0]["ttl"], 86_400);
-    assert_eq!(shown["values"][1]["ttl"], 60);
-
-    // The first job cannot be undone where a later one has changed the same; the rest of it is.
-    let first = done["job"].to_string();
-    let (summary, told) = folder.not_all(&["job", "undo", &first]);
-    assert_eq!(counts(&summary[0]), [0, 2, 0, 1]);
-    let id = told[0]["id"].as_str().unwrap().to_lowercase();
-    assert!(id.ends_with("20.1/a"), "{id}");
-    assert_eq!(told[0]["code"], "changed-since");
-    assert_eq!(urls(&folder, "20.1.sub/d"), ["http://OLD.example/d"]);
-    for job_number in [&prefix["job"], &ttl["job"]] {
-        job(&folder, &["undo", &job_number.to_string()]);
-    }
-    let (summary, _) = folder.not_all(&["job", "undo", &first]);
-    assert_eq!(counts(&summary[0]), [0, 1, 0, 2]);
-
-    let list = job(&folder, &["list"]);
-    let kinds: Vec<_> = list
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|job| &job["kind"])
-        .collect();
-    assert_eq!(
-        kinds,
-        [
-            "replace-url",
-            "replace-url",
-            "set-ttl",
-            "undo",
-            "undo",
-            "undo",
-            "undo"
-        ]
-    );
-    assert!(
-        list.as_array()
-            .unwrap()
-            .iter()
-            .all(|job| job["ended"].is_string())
-    );
-    assert_eq!(job(&folder, &["show", &first])["changed"], 3);
-    // All as it was, but for the times of values.
-    let bare = |exported: &str| {
-        let mut lines = lines(exported);
-        for line in &mut lines {
-            for value in line["values"].as_array_mut().into_iter().flatten() {
-                value.as_object_mut().unwrap().remove("timestamp");
-            }
-        }
-        lines
-    };
-    assert_eq!(bare(&folder.done(&["export"])), bare(&before));
-    folder.done(&["log", "verify"]);
-}
-
-#[test]
-fn a_list_of_names_is_withdrawn_and_comes_back_with_the_job_undone() {
+#[ignore = "a dry run of a batch looks at each operation as if none before it had been done"]
+fn a_dry_run_of_a_batch_file_says_what_the_batch_would_do() {
     let folder = Folder::with(&["20.1"]);
-    folder.done(&["authority", "create", "20.3", "--persistence", "erasable"]);
-    let ids: Vec<_> = (0..5).map(|number| format!("20.1/n{number}")).collect();
-    for id in &ids {
-        folder.done(&["name", "create", id, "--url", "https://x.example/"]);
-    }
-    folder.done(&["name", "create", "20.3/person"]);
-    let list = folder.write(
-        "list",
-        format!(
-            "{}\n\n20.3/person\n20.1/never\n hdl:20.1/N0 \n",
-            ids[..3].join("\n")
-        ),
-    );
+    let batch = "CREATE 20.1/x\n1 URL 60 1110 UTF8 https://x.example/\n\n\
+                 ADD 20.1/x\n2 DESC 60 1110 UTF8 two\n\nREMOVE 2:20.1/x\n\nDELETE 20.1/x\n";
+    let file = folder.write("x.batch", batch);
     let before = whole(&folder);
-    folder.not_all(&["job", "withdraw", &list, "--reason", "wrong", "--dry-run"]);
+    let told = folder.done(&["import", &file, "--dry-run", "--json"]);
+    assert_eq!(counts(lines(&told).last().unwrap()), [1, 3, 0, 0]);
     assert_eq!(whole(&folder), before);
-    let (summary, told) = folder.not_all(&["job", "withdraw", &list, "--reason", "wrong"]);
-    assert_eq!(counts(&summary[0]), [0, 4, 0, 2]);
-    let expected = [(5, "not-found"), (6, "state")];
-    assert_eq!(
-        refusals(&told),
-        expected.map(|(line, code)| (line, code.to_string()))
-    );
-    let gone = folder.json(&["name", "show", "20.1/n2"]);
-    assert_eq!(gone["withdrawn"]["reason"], "wrong");
-    assert_eq!(folder.json(&["name", "show", "20.1/n3"])["state"], "active");
-
-    let number = summary[0]["job"].to_string();
-    let (_, error) = folder.not_all(&["job", "undo", "77"]);
-    assert_eq!(error[0]["error"]["code"], "no-job");
-    let (summary, told) = folder.not_all(&["job", "undo", &number, "--as", "eve"]);
-    assert_eq!(counts(&summary[0]), [0, 0, 0, 4]);
-    assert!(refusals(&told).iter().all(|(_, code)| code == "denied"));
-    assert_eq!(counts(&job(&folder, &["undo", &number])), [0, 4, 0, 0]);
-    for id in ["20.1/n0", "20.1/n2", "20.3/person"] {
-        assert_eq!(folder.json(&["name", "show", id])["state"], "active");
-    }
-    // Names that were given stay: an import is not undone.
-    let file = folder.write("names.ndjson", "{\"id\":\"20.1/new\"}\n");
-    let import = folder.json(&["import", &file])["job"].to_string();
-    let (_, error) = folder.not_all(&["job", "undo", &import]);
-    assert_eq!(error[0]["error"]["code"], "cannot-undo");
-    let (_, error) = folder.not_all(&["job", "set-ttl", "5", "--authority", "20.1", "--as", "eve"]);
-    assert_eq!(error[0]["error"]["code"], "denied");
+    assert_eq!(counts(&folder.json(&["import", &file])), [1, 3, 0, 0]);
 }
 
-/// More names than share a transaction.
+/// What was refused as a whole has left nothing, and there is nothing to go on with.
 #[test]
-fn a_job_goes_over_all_names_of_an_authority() {
+#[ignore = "a file that cannot be read leaves a job that is never done"]
+fn a_file_that_is_refused_as_a_whole_leaves_no_job() {
     let folder = Folder::with(&["20.1"]);
-    let input: String = (0..1_203)
-        .map(|number| {
-            format!(
-                "{{\"id\":\"20.1/n{number:04}\",\"urls\":[\"https://old.example/{number}\"]}}\n"
-            )
-        })
-        .collect();
-    folder.done(&["import", &folder.write("names.ndjson", input)]);
-    let before = folder
-        .done(&["export"])
-        .replace("old.example", "new.example");
-    let done = job(
-        &folder,
-        &[
-            "replace-url",
-            "https://old.example/",
-            "https://new.example/",
-            "--authority",
-            "20.1",
-        ],
-    );
-    assert_eq!(counts(&done), [0, 1_203, 0, 0]);
-    let after = folder.done(&["export"]);
-    assert!(!after.contains("old.example"));
-    let ids = |exported: &str| {
-        lines(exported)
-            .into_iter()
-            .map(|line| (line["id"].clone(), line["urls"].clone()))
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(ids(&after), ids(&before));
-    let undone = job(&folder, &["undo", &done["job"].to_string()]);
-    assert_eq!(counts(&undone), [0, 1_203, 0, 0]);
-    assert!(!folder.done(&["export"]).contains("new.example"));
-    folder.done(&["log", "verify"]);
+    let table = folder.write("no.csv", "name,url\n20.1/x,https://x.example/\n");
+    folder.not_all(&["import", &table]);
+    let list = folder.json(&["job", "list"]);
+    assert_eq!(list, json!([]));
 }
