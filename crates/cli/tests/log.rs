@@ -578,7 +578,9 @@ fn secrets_stay_out_of_everything_that_is_given_away() {
         }
     }
     let key = fs::read_to_string(folder.data().join("log.key")).unwrap();
-    let private = key.trim().rsplit('+').next().unwrap();
+    // PRIVATE+KEY+name+id+base64, which may have a + of its own.
+    let private = key.trim().splitn(5, '+').last().unwrap();
+    assert_eq!(private.len(), 44);
     for text in seen {
         assert!(!text.contains(secret), "{text}");
         assert!(!text.contains(private), "{text}");
@@ -603,4 +605,50 @@ fn secrets_stay_out_of_everything_that_is_given_away() {
     assert_eq!(mode("log.key") & 0o777, 0o600);
     folder.done(&["log", "begin"]);
     assert_eq!(mode("log.key") & 0o777, 0o600);
+}
+
+/// A name from elsewhere may end in a blank, which is part of it.
+#[test]
+#[ignore = "the name of a proof is trimmed before it is compared with its key"]
+fn the_proof_of_a_name_that_ends_in_a_blank_verifies() {
+    let folder = Folder::with(&["20.1"]);
+    let file = folder.write(
+        "names.ndjson",
+        "{\"id\":\"20.1/blank \"}\n{\"id\":\"20.1/plain\"}\n",
+    );
+    folder.done(&["import", &file, "--migrate"]);
+    let key = key(&folder);
+    for id in ["20.1/plain", "20.1/blank "] {
+        let proof = folder.write("proof", folder.done(&["log", "prove", id, "--json"]));
+        folder.done(&["log", "verify", "--proof", &proof, "--key", &key, id]);
+    }
+}
+
+/// Names of all kinds, each in the spelling that it is registered under.
+#[test]
+fn names_of_all_schemes_are_proven() {
+    let folder = Folder::empty();
+    folder.done(&["init", "--demo"]);
+    folder.done(&["authority", "create", "20.4", "--case", "sensitive"]);
+    folder.done(&["authority", "create", "20.1"]);
+    let names = "{\"id\":\"20.4/aB\"}\n{\"id\":\"20.4/ab\"}\n{\"id\":\"20.1/tab\\there\"}\n{\"id\":\"20.1/É%2F?x#y\"}\n";
+    let file = folder.write("names.ndjson", names);
+    folder.done(&["import", &file, "--migrate"]);
+    let key = key(&folder);
+    let exported = lines(&folder.done(&["export"]));
+    let ids: Vec<_> = exported
+        .iter()
+        .filter_map(|line| line["id"].as_str())
+        .collect();
+    assert!(ids.len() > 12, "{ids:?}");
+    for id in ids.into_iter().chain(["0.NA/20.1"]) {
+        let proof = folder.write("proof", folder.done(&["log", "prove", id, "--json"]));
+        let proven = folder.json(&["log", "verify", "--proof", &proof, "--key", &key, id]);
+        assert_eq!(proven["id"], id);
+    }
+    // Where case counts, another case is another name.
+    let proof = folder.write("proof", folder.done(&["log", "prove", "20.4/aB", "--json"]));
+    for other in ["20.4/ab", "20.4/AB"] {
+        folder.not_all(&["log", "verify", "--proof", &proof, "--key", &key, other]);
+    }
 }
