@@ -17,8 +17,8 @@ use std::thread;
 use std::time::Duration;
 
 use handfast_registry::{
-    AuthorityChange, Counts, Export, Import, NewAuthority, NewName, Persistence, Principal,
-    Registry, Verify, World,
+    AuthorityChange, Counts, Export, Import, Job, JobKind, NewAuthority, NewName, Persistence,
+    Principal, Registry, Verify, World,
 };
 use handfast_store::{Place, Store, Table};
 
@@ -26,7 +26,7 @@ const FOLDER: &str = "HANDFAST_IMPORT_FOLDER";
 const FILE: &str = "HANDFAST_IMPORT_FILE";
 const SEED: &str = "HANDFAST_IMPORT_SEED";
 const OPERATOR: Principal = Principal::Operator;
-const NAMES: u64 = 10_000;
+const NAMES: u64 = 9_000;
 
 /// Time stands still, so that two imports give the same bytes; chance differs from process to process.
 fn world(seed: u64) -> World {
@@ -52,6 +52,10 @@ impl Chance {
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0 % limit
+    }
+
+    fn moment(&mut self, limit: Duration) -> Duration {
+        Duration::from_micros(self.below(u64::try_from(limit.as_micros()).unwrap()))
     }
 }
 
@@ -120,6 +124,10 @@ struct Seen {
 }
 
 fn look(data: &Path) -> Seen {
+    look_at(data, false)
+}
+
+fn look_at(data: &Path, is_cut_short: bool) -> Seen {
     let registry = Registry::open(data, world(2)).unwrap();
     // Which looks through records and versions too.
     let audited = registry
@@ -133,9 +141,10 @@ fn look(data: &Path) -> Seen {
     let events = registry.event_count().unwrap();
     let mut jobs = registry.jobs().unwrap().into_iter();
     let job = jobs.next().unwrap();
-    assert!(job.ended.is_some());
+    assert!(is_cut_short || job.ended.is_some());
+    let is_other = |job: &Job| matches!(&job.kind, JobKind::Import { source, .. } if source.ends_with("b.ndjson"));
     // One that was killed when all was done finds nothing left to do.
-    assert!(jobs.all(|job| job.counts.created == 0 && job.counts.changed == 0));
+    assert!(jobs.all(|job| is_other(&job) || job.counts.created == 0 && job.counts.changed == 0));
     drop(registry);
     let store = Store::open(data).unwrap();
     let mut index = Vec::new();
@@ -159,6 +168,38 @@ fn look(data: &Path) -> Seen {
     }
 }
 
+/// Imports a file in another process, which is killed at a moment if it is not done by then. Says
+/// whether it was.
+fn is_done(data: &Path, file: &Path, moment: Option<Duration>, chance: &mut Chance) -> bool {
+    let mut child = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "child", "--nocapture", "--test-threads=1"])
+        .env(FOLDER, data)
+        .env(FILE, file)
+        .env(SEED, chance.below(1 << 30).to_string())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = child.stdout.take().unwrap();
+    let (tell, told) = sync_channel(1);
+    thread::spawn(move || {
+        let mut text = String::new();
+        said.read_to_string(&mut text).unwrap();
+        // Nobody hears the one that is killed.
+        drop(tell.send(text));
+    });
+    let text = match moment {
+        Some(moment) => told.recv_timeout(moment).ok(),
+        None => told.recv().ok(),
+    };
+    if let Some(text) = text {
+        assert!(child.wait().unwrap().success(), "{text}");
+        return true;
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    false
+}
+
 /// Imports a file, killed `kills` times at moments from nothing to about how long it takes.
 fn kill_and_resume(
     data: &Path,
@@ -167,39 +208,23 @@ fn kill_and_resume(
     whole: Duration,
     chance: &mut Chance,
 ) -> u64 {
-    let mut killed = 0;
-    loop {
-        let mut child = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "child", "--nocapture", "--test-threads=1"])
-            .env(FOLDER, data)
-            .env(FILE, file)
-            .env(SEED, chance.below(1 << 30).to_string())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut said = child.stdout.take().unwrap();
-        let (tell, told) = sync_channel(1);
-        thread::spawn(move || {
-            let mut text = String::new();
-            said.read_to_string(&mut text).unwrap();
-            // Nobody hears the one that is killed.
-            drop(tell.send(text));
-        });
-        let whole = u64::try_from(whole.as_micros()).unwrap();
-        let moment = Duration::from_micros(chance.below(whole));
-        let text = if killed < kills {
-            told.recv_timeout(moment).ok()
-        } else {
-            told.recv().ok()
-        };
-        if let Some(text) = text {
-            assert!(child.wait().unwrap().success(), "{text}");
+    for killed in 0..kills {
+        let moment = chance.moment(whole);
+        if is_done(data, file, Some(moment), chance) {
             return killed;
         }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        killed += 1;
     }
+    assert!(is_done(data, file, None, chance));
+    kills
+}
+
+/// Imports a file into a new registry without killing anybody; says how long that takes.
+fn import_whole(data: &Path, file: &Path, chance: &mut Chance) -> Duration {
+    prepare(data);
+    #[expect(clippy::disallowed_methods, reason = "how long an import takes here")]
+    let began = std::time::Instant::now();
+    assert!(is_done(data, file, None, chance));
+    began.elapsed()
 }
 
 fn killed_comes_to_the_same(input: &str, extension: &str, sessions: u64) {
@@ -211,15 +236,8 @@ fn killed_comes_to_the_same(input: &str, extension: &str, sessions: u64) {
     let file = folder.path().join(format!("input.{extension}"));
     fs::write(&file, input).unwrap();
     let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
-    prepare(&whole);
-    #[expect(clippy::disallowed_methods, reason = "how long an import takes here")]
-    let began = std::time::Instant::now();
     let mut chance = Chance(0x9E37_79B9_7F4A_7C15);
-    assert_eq!(
-        kill_and_resume(&whole, &file, 0, Duration::from_secs(1), &mut chance),
-        0
-    );
-    let takes = began.elapsed();
+    let takes = import_whole(&whole, &file, &mut chance);
     let expected = look(&whole);
     assert!(expected.events > 3_000, "{}", expected.events);
     let mut kills = 0;
@@ -240,14 +258,14 @@ fn killed_comes_to_the_same(input: &str, extension: &str, sessions: u64) {
 
 /// Names of every kind, in the order of their keys, with some that are refused. Blanks make chunks of a
 /// few thousand lines.
-fn lines() -> Vec<String> {
-    let blank = " ".repeat(1_600);
+fn lines(names: u64, blank: usize) -> Vec<String> {
+    let blank = " ".repeat(blank);
     let mut lines = vec![
         format!(r#"{{"authority":"20.1","title":""}}"#),
         format!(r#"{{"authority":"20.3","title":"New","policy":{{"default-ttl":300}}}}"#),
     ];
-    for number in 0..NAMES {
-        let prefix = if number < NAMES - 2_000 {
+    for number in 0..names {
+        let prefix = if number < names - 1_000 {
             "20.1"
         } else {
             "20.2"
@@ -280,13 +298,13 @@ fn lines() -> Vec<String> {
 
 #[test]
 fn a_sorted_import_that_is_killed_and_resumed_comes_to_the_same() {
-    killed_comes_to_the_same(&lines().join("\n"), "ndjson", 2);
+    killed_comes_to_the_same(&lines(NAMES, 1_600).join("\n"), "ndjson", 2);
 }
 
 /// What is not in order goes over a sorter, and is written at the end.
 #[test]
 fn a_shuffled_import_that_is_killed_and_resumed_comes_to_the_same() {
-    let mut lines = lines();
+    let mut lines = lines(NAMES, 1_600);
     let mut chance = Chance(7);
     // Authorities stay in front, and of the same names the first stays first.
     let mut names = lines.split_off(2);
@@ -297,6 +315,46 @@ fn a_shuffled_import_that_is_killed_and_resumed_comes_to_the_same() {
     }
     lines.extend(names);
     killed_comes_to_the_same(&lines.join("\n"), "ndjson", 2);
+}
+
+/// An import that was killed may never be run again. Which names hold a value is then known from the next
+/// import on, whatever that brings.
+#[test]
+fn what_a_killed_import_left_for_later_is_done_by_the_next_one() {
+    if env::var(FOLDER).is_ok() {
+        return;
+    }
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (file, other, export) = (path("a.ndjson"), path("b.ndjson"), path("c.ndjson"));
+    fs::write(&file, lines(3_000, 8_000).join("\n")).unwrap();
+    fs::write(
+        &other,
+        r#"{"id":"20.1/other","urls":["https://other.example/"]}"#,
+    )
+    .unwrap();
+    let mut chance = Chance(11);
+    let (whole, killed) = (path("whole"), path("killed"));
+    let takes = import_whole(&whole, &file, &mut chance);
+    let all = look(&whole).events;
+    let mut partial = 0;
+    for _ in 0..4 {
+        prepare(&killed);
+        let moment = takes / 3 + chance.moment(takes / 2);
+        let was_done = is_done(&killed, &file, Some(moment), &mut chance);
+        assert!(is_done(&killed, &other, None, &mut chance));
+        let seen = look_at(&killed, !was_done);
+        partial += u64::from((300..all).contains(&seen.events));
+        // What is there, taken into a folder of its own, makes the same index.
+        fs::write(&export, &seen.export).unwrap();
+        fs::remove_dir_all(&whole).unwrap();
+        drop(Registry::create(&whole, world(3)).unwrap());
+        assert!(is_done(&whole, &export, None, &mut chance));
+        assert!(look(&whole).index == seen.index);
+        fs::remove_dir_all(&killed).unwrap();
+    }
+    assert!(partial > 0, "none was killed half way");
 }
 
 /// Operations of a batch file depend on those before them, and none can be done twice.
