@@ -339,7 +339,11 @@ fn what_a_killed_import_left_for_later_is_done_by_the_next_one() {
     let takes = import_whole(&whole, &file, &mut chance);
     let all = look(&whole).events;
     let mut partial = 0;
-    for _ in 0..4 {
+    for round in 0..12 {
+        // On a machine that has other things to do, it may take more to hit the middle.
+        if round >= 4 && partial > 0 {
+            break;
+        }
         prepare(&killed);
         let moment = takes / 3 + chance.moment(takes / 2);
         let was_done = is_done(&killed, &file, Some(moment), &mut chance);
