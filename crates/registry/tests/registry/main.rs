@@ -5,6 +5,7 @@
 mod authorities;
 mod names;
 mod rights;
+mod undo;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
