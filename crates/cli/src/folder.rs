@@ -1,7 +1,6 @@
 //! The data folder: making, copying, checking.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -55,15 +54,15 @@ impl Data {
 
 impl Data {
     /// Opens the folder, or makes it where there is none or nothing in it.
-    pub(crate) fn open_or_make(&self) -> Result<Registry, Refusal> {
+    /// Says so, because whoever has mistyped the name of a folder should know.
+    pub(crate) fn open_or_make(&self, output: Output) -> Result<Registry, Refusal> {
         let is_empty = match fs::read_dir(&self.folder) {
             Ok(mut entries) => entries.next().is_none(),
             Err(error) => error.kind() == std::io::ErrorKind::NotFound,
         };
         if is_empty {
             make(&self.folder)?;
-            // Whoever has mistyped the name of a folder should know.
-            let _ = writeln!(std::io::stderr(), "made {}", self.folder.display());
+            output.note(&format!("made {}", self.folder.display()));
         }
         self.open()
     }

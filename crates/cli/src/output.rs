@@ -43,6 +43,14 @@ impl Output {
         self.json
     }
 
+    /// Tells people something beside what a command was asked for.
+    pub(crate) fn note(self, text: &str) {
+        if !self.json {
+            // If standard error is gone there is nobody left to tell.
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+    }
+
     /// Says that a command was not used as it should be.
     pub(crate) fn misused(self, problem: &str) -> Answer {
         let text = if self.json {

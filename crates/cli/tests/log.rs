@@ -507,7 +507,6 @@ fn a_restored_folder_begins_a_log_that_continues_the_old_one() {
 
 /// The checkpoint that was signed last is in the backup; it is of the old log, whose key is not this one's.
 #[test]
-#[ignore = "the last checkpoint of the old log is checked with the key of the new one"]
 fn a_log_that_was_begun_anew_is_whole_before_anything_is_signed() {
     let folder = log();
     folder.done(&["log", "checkpoint"]);
@@ -609,7 +608,6 @@ fn secrets_stay_out_of_everything_that_is_given_away() {
 
 /// A name from elsewhere may end in a blank, which is part of it.
 #[test]
-#[ignore = "the name of a proof is trimmed before it is compared with its key"]
 fn the_proof_of_a_name_that_ends_in_a_blank_verifies() {
     let folder = Folder::with(&["20.1"]);
     let file = folder.write(

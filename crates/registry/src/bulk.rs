@@ -189,7 +189,10 @@ impl Registry {
             let problem = "an import gives names, and names that were given stay: withdraw them";
             return Err(Refusal::policy("cannot-undo", problem));
         }
-        let mut later = jobs.iter().filter(|later| later.ended.is_some());
+        // One of which not everything could be undone can be tried again.
+        let mut later = jobs
+            .iter()
+            .filter(|later| later.ended.is_some() && later.counts.refused == 0);
         match later.find(|later| later.kind == JobKind::Undo { job }) {
             Some(later) => {
                 let problem = format!("job {job} was undone by job {}", later.number);

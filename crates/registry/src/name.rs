@@ -124,10 +124,7 @@ impl Name {
         to: Option<Principal>,
     ) -> Result<Action, Refusal> {
         self.need(draft, Role::Admin)?;
-        if to == Some(Principal::Operator) {
-            let problem = "the operator may do everything already: name an account or INDEX:HANDLE";
-            return Err(Refusal::policy("bad-holder", problem));
-        }
+        check_holder(to.as_ref())?;
         if let Some(to) = &to {
             draft.ensure_account(to)?;
         }
@@ -197,6 +194,15 @@ impl Name {
     pub(crate) fn is_prefix(&self) -> bool {
         self.key.starts_with("hdl:0.NA/")
     }
+}
+
+/// Whether a name can be handed to someone.
+pub(crate) fn check_holder(to: Option<&Principal>) -> Result<(), Refusal> {
+    if to == Some(&Principal::Operator) {
+        let problem = "the operator may do everything already: name an account or INDEX:HANDLE";
+        return Err(Refusal::policy("bad-holder", problem));
+    }
+    Ok(())
 }
 
 /// The protocol changes no value that its administrators may not write.

@@ -7,7 +7,7 @@ use crate::event::{Action, Event};
 use crate::name::Name;
 use crate::names::Shown;
 use crate::principal::Principal;
-use crate::record::{Record, State};
+use crate::record::Record;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 
@@ -52,14 +52,16 @@ impl Draft<'_> {
                 let values = put_back(&old, &made, &before)?;
                 name.edit(self, values)?
             }
-            Action::Withdraw if old.state == State::Withdrawn => name.restore(self)?,
+            Action::Withdraw | Action::Restore if self.has_other_state(&name, number)? => {
+                return Err(changed_since("its state"));
+            }
+            Action::Withdraw => name.restore(self)?,
             Action::Restore => match before.tombstone {
-                Some(tombstone) if old.state == State::Active => name.withdraw(self, tombstone)?,
-                _ => return Err(changed_since("its state")),
+                Some(tombstone) => name.withdraw(self, tombstone)?,
+                None => return Err(changed_since("its state")),
             },
             Action::Transfer if old.holder == made.holder => name.transfer(self, before.holder)?,
             Action::Transfer => return Err(changed_since("its holder")),
-            Action::Withdraw => return Err(changed_since("its state")),
             Action::Activate => {
                 return Err(impossible(
                     "what the public has seen cannot be reserved again",
@@ -72,6 +74,18 @@ impl Draft<'_> {
             }
         };
         Ok(self.keep_name(&old, name, action))
+    }
+
+    /// Whether the state of a name was changed after an event.
+    fn has_other_state(&self, name: &Name, event: u64) -> Result<bool, Refusal> {
+        let later = self.events_of(&name.key)?.into_iter();
+        for number in later.filter(|number| *number > event) {
+            let action = self.event(number)?.map(|event| event.action);
+            if matches!(action, Some(Action::Withdraw | Action::Restore)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn event_of(&self, name: &Name, number: u64) -> Result<Event, Refusal> {

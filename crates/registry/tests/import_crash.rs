@@ -363,7 +363,6 @@ fn what_a_killed_import_left_for_later_is_done_by_the_next_one() {
 
 /// Operations of a batch file depend on those before them, and none can be done twice.
 #[test]
-#[ignore = "a batch import that was cut short after 500 operations ends at once when it is resumed"]
 fn a_batch_that_is_killed_and_resumed_comes_to_the_same() {
     let mut batch = "HOME 127.0.0.1:2641:TCP\n0.NA/20.7\n\n".to_string();
     for number in 0..2_000 {

@@ -89,7 +89,6 @@ fn what_is_exported_and_imported_elsewhere_gives_the_same_bytes() {
 
 /// An export that is imported where it came from, or twice, changes nothing: everything is as it says.
 #[test]
-#[ignore = "names under an authority that is retired are refused, though they are as the line says"]
 fn what_is_there_already_is_unchanged_under_retired_authorities_too() {
     let folder = rich();
     let file = folder.file("export.ndjson");

@@ -85,6 +85,11 @@ impl Source for Dump {
                         "`homedPrefixes` stands behind `handleRecords`: it must come first";
                     return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
                 }
+                // What was read before it is good.
+                Part::Broken(reason) if !items.is_empty() => {
+                    self.waiting = Some(Part::Broken(reason));
+                    break;
+                }
                 Part::Broken(reason) => {
                     return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
                 }

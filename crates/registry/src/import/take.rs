@@ -7,7 +7,7 @@ use crate::authority::{Authority, Role};
 use crate::draft::Draft;
 use crate::event::Action;
 use crate::import::outcome::Done;
-use crate::name::Name;
+use crate::name::{Name, check_holder};
 use crate::record::{Record, State};
 use crate::refusal::Refusal;
 
@@ -39,9 +39,12 @@ impl Draft<'_> {
         let Some(old) = self.record(key)? else {
             return self.take_new(key, wanted, &authority);
         };
-        self.may_know(&wanted, &old, &authority)?;
+        self.may_know(&old, &authority)?;
         let mut wanted = wanted;
-        if !taking.says_state {
+        // As if it were created: it waits for someone who may activate it.
+        let waits = authority.policy.approval && old.state == State::Reserved;
+        let waits = waits && self.role(self.who(), &authority.path)? < Some(Role::Lead);
+        if !taking.says_state || waits && wanted.state == State::Active {
             wanted.state = old.state;
             wanted.tombstone.clone_from(&old.tombstone);
         }
@@ -74,21 +77,22 @@ impl Draft<'_> {
     }
 
     /// Whether an answer tells whoever acts nothing that they may not know.
-    fn may_know(
-        &self,
-        wanted: &Record,
-        old: &Record,
-        authority: &Authority,
-    ) -> Result<(), Refusal> {
+    fn may_know(&self, old: &Record, authority: &Authority) -> Result<(), Refusal> {
         let read = AdminPermissions::READ_VALUE;
         if self.may_see(self.who(), &authority.path, old)?
             || self.protocol_grants(self.who(), read, &old.values)?
         {
             return Ok(());
         }
-        Err(Refusal::Exists {
-            id: wanted.text.clone(),
-            event: (old.state != State::Reserved).then_some(old.first_event),
+        if old.state == State::Reserved {
+            return Err(Refusal::Exists {
+                id: old.text.clone(),
+                event: None,
+            });
+        }
+        Err(Refusal::Denied {
+            needs: Role::Write,
+            authority: authority.path.clone(),
         })
     }
 
@@ -114,6 +118,7 @@ impl Draft<'_> {
             return Err(crate::name::prefix_record());
         }
         if let Some(holder) = wanted.holder.clone() {
+            check_holder(Some(&holder))?;
             self.need(self.who(), Role::Admin, path)?;
             self.ensure_account(&holder)?;
         }

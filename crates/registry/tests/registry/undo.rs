@@ -334,7 +334,6 @@ fn undoing_takes_the_right_to_make_the_opposite_change() {
 /// A name was withdrawn, restored, and withdrawn again for another reason: the first withdrawal has been
 /// undone long ago, and undoing it again must not take back the second.
 #[test]
-#[ignore = "an earlier withdrawal or restoration is undone over a later one of the same kind"]
 fn an_earlier_withdrawal_is_not_undone_over_a_later_one() {
     let scene = scene();
     authority(&scene, "20.1");
