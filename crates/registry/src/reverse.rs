@@ -48,6 +48,15 @@ pub(crate) struct HeldValues {
 }
 
 impl HeldValues {
+    /// With room for the values of so many bytes of lines.
+    pub(crate) fn with_room(bytes: usize) -> Self {
+        Self {
+            bytes: Vec::with_capacity(bytes),
+            ends: Vec::with_capacity(bytes / 100),
+            names: 0,
+        }
+    }
+
     /// Adds the public values of a name.
     pub(crate) fn add(&mut self, key: &str, values: &[Value<'_>]) {
         self.names += 1;

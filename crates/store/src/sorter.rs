@@ -59,6 +59,12 @@ impl Sorter {
 
     /// Takes an entry.
     pub fn push(&mut self, key: &[u8], order: u64, payload: &[u8]) -> Result<(), StoreError> {
+        if self.gathered.bytes.capacity() == 0 {
+            // All the room at once, so that nothing is moved while it fills; what is not used costs
+            // nothing.
+            self.gathered.bytes.reserve(self.room);
+            self.gathered.entries.reserve(self.room / 128);
+        }
         self.gathered.push(key, order, payload);
         if self.gathered.size() < self.room {
             return Ok(());

@@ -217,6 +217,10 @@ impl<'r> Preparer<'r> {
             })
             .collect::<Result<Vec<_>, StoreError>>()?;
         let chunk = &mut group.chunk;
+        let blocks = prepared.iter().flatten();
+        chunk
+            .names
+            .reserve(blocks.map(|block| block.names.len()).sum());
         for block in prepared {
             let block = block?;
             chunk.names.extend(block.names);
@@ -236,6 +240,9 @@ fn prepare(mut preparing: Preparing<'_>, block: Block) -> Result<Prepared, Refus
     let mut prepared = Prepared::default();
     match block {
         Block::Lines { first, text } => {
+            // Room for all of it, so that nothing is moved while it grows.
+            prepared.names.reserve(text.len() / 100);
+            prepared.held = HeldValues::with_room(text.len());
             for (line, text) in numbered(first, &text) {
                 if is_authority(text) {
                     continue;
