@@ -290,7 +290,7 @@ fn check_character(text: &str) -> char {
     character(sum)
 }
 
-fn hyphenated(hex: &str) -> String {
+pub(crate) fn hyphenated(hex: &str) -> String {
     let mut out = String::with_capacity(36);
     for (at, c) in hex.char_indices() {
         if matches!(at, 8 | 12 | 16 | 20) {

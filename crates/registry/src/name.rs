@@ -12,7 +12,7 @@ use crate::event::Action;
 use crate::names::Edit;
 use crate::principal::Principal;
 use crate::record::{Record, State, Tombstone};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, ValueProblem};
 use crate::values;
 
 /// The longest reason of a withdrawal, in bytes.
@@ -216,7 +216,7 @@ fn check_writable(old: &[Value<'_>], new: &[Value<'_>]) -> Result<(), Refusal> {
     match locked {
         Some(value) => Err(Refusal::Value {
             index: value.index,
-            problem: "is read-only",
+            problem: ValueProblem::ReadOnly,
         }),
         None => Ok(()),
     }
@@ -232,7 +232,7 @@ fn apply<'v>(edit: &'v Edit, old: &[Value<'v>], ttl: u32) -> Result<Vec<Value<'v
     if let Some(index) = edit.remove.iter().find(|index| at(**index).is_none()) {
         return Err(Refusal::Value {
             index: *index,
-            problem: "is not there",
+            problem: ValueProblem::Missing,
         });
     }
     let mut values = old.to_vec();

@@ -71,7 +71,7 @@ pub enum Refusal {
         /// Its index.
         index: u32,
         /// What is wrong with it.
-        problem: &'static str,
+        problem: ValueProblem,
     },
     /// What was to be written cannot be.
     #[error("the output cannot be written: {source}")]
@@ -197,6 +197,36 @@ impl Refusal {
             problem: problem.into(),
         }
     }
+}
+
+/// What is wrong with a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ValueProblem {
+    /// A `URL` that runs code or stands for anything at all.
+    #[error("a URL may not begin with javascript:, data: or vbscript:")]
+    DangerousUrl,
+    /// A `URL` with nothing in it.
+    #[error("a URL is empty")]
+    EmptyUrl,
+    /// One of its index is there.
+    #[error("exists already")]
+    Exists,
+    /// An index that is none.
+    #[error("an index is 1 to 2147483647")]
+    Index,
+    /// None of its index is there.
+    #[error("is not there")]
+    Missing,
+    /// It has no type.
+    #[error("has no type")]
+    NoType,
+    /// Its administrators may not write it.
+    #[error("is read-only")]
+    ReadOnly,
+    /// Two have the same index.
+    #[error("stands twice")]
+    Twice,
 }
 
 fn by_event(event: Option<u64>) -> String {

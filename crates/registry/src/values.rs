@@ -2,7 +2,7 @@
 
 use handfast_wire::{Permissions, Reference, Ttl, Value};
 
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, ValueProblem};
 
 /// The most bytes that the values of a record take: they must fit a message of the protocol.
 const MOST_BYTES: usize = 260_000;
@@ -27,7 +27,7 @@ pub(crate) fn settle<'v>(
         if last.replace(value.index) == Some(value.index) {
             return Err(Refusal::Value {
                 index: value.index,
-                problem: "stands twice",
+                problem: ValueProblem::Twice,
             });
         }
         let unchanged = old.iter().find(|before| value.is_unchanged_from(before));
@@ -61,16 +61,16 @@ fn check(value: &Value<'_>) -> Result<(), Refusal> {
         })
     };
     if value.index == 0 || value.index > 0x7FFF_FFFF {
-        return refuse("an index is 1 to 2147483647");
+        return refuse(ValueProblem::Index);
     }
     if value.value_type.is_empty() {
-        return refuse("has no type");
+        return refuse(ValueProblem::NoType);
     }
     if value.value_type.eq_ignore_ascii_case("URL") && value.data.is_empty() {
-        return refuse("a URL is empty");
+        return refuse(ValueProblem::EmptyUrl);
     }
     if value.value_type.eq_ignore_ascii_case("URL") && is_dangerous(&value.data) {
-        return refuse("a URL may not begin with javascript:, data: or vbscript:");
+        return refuse(ValueProblem::DangerousUrl);
     }
     Ok(())
 }

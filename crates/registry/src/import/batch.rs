@@ -14,7 +14,6 @@ use handfast_wire::json::read_site;
 use handfast_wire::{Codec, Ttl, Value};
 use sha2::{Digest, Sha256};
 
-use crate::authority::Persistence;
 use crate::draft::Draft;
 use crate::import::Report;
 use crate::import::given::GivenAuthority;
@@ -25,15 +24,13 @@ use crate::import::take::Taking;
 use crate::job::{Job, JobKind};
 use crate::names::{Edit, Origin};
 use crate::path::AuthorityPath;
-use crate::record::{Record, State, Tombstone};
+use crate::record::{Record, State};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::values::NewValue;
 
 /// How many operations share a transaction.
 const TOGETHER: usize = 500;
-/// Why names that a batch deletes are withdrawn.
-const REASON: &str = "deleted";
 
 impl Registry {
     /// Does the operations of a batch.
@@ -250,22 +247,28 @@ fn operation(
         }
         Operation::Add { handle, values } => {
             let handle = whole(handle);
-            let done = read_values(&values).and_then(|put| draft.put_values(&handle, put, true));
+            let done = read_values(&values)
+                .and_then(|put| draft.add_values(&handle, put, false))
+                .map(|(event, _)| Done::Changed(event));
             (handle, done)
         }
         Operation::Modify { handle, values } => {
             let handle = whole(handle);
-            let done = read_values(&values).and_then(|put| draft.put_values(&handle, put, false));
+            let done = read_values(&values)
+                .and_then(|put| draft.modify_values(&handle, put))
+                .map(Done::Changed);
             (handle, done)
         }
         Operation::Remove { indexes, handle } => {
             let handle = whole(handle);
-            let done = draft.edit_handle(&handle, &Edit::remove(&indexes));
+            let done = draft
+                .edit_handle(&handle, &Edit::remove(&indexes))
+                .map(Done::Changed);
             (handle, done)
         }
         Operation::Delete { handle } => {
             let handle = whole(handle);
-            let done = draft.delete_handle(&handle);
+            let done = draft.delete_handle(&handle).map(Done::Changed);
             (handle, done)
         }
         Operation::Home { prefixes, .. } => return draft.home_all(line, &prefixes, taking),
@@ -318,56 +321,6 @@ impl Draft<'_> {
             ..Record::new(handle.to_string(), path.key(), State::Active, self.time())
         };
         self.take(&key, wanted, taking)
-    }
-
-    fn put_values(
-        &mut self,
-        handle: &str,
-        put: Vec<NewValue>,
-        are_new: bool,
-    ) -> Result<Done, Refusal> {
-        let name = self.find(handle)?;
-        for value in &put {
-            let is_there = name
-                .record
-                .values
-                .iter()
-                .any(|old| old.index == value.index);
-            if is_there == are_new {
-                return Err(Refusal::Value {
-                    index: value.index,
-                    problem: if are_new {
-                        "exists already"
-                    } else {
-                        "is not there"
-                    },
-                });
-            }
-        }
-        self.edit_handle(handle, &Edit::put(put))
-    }
-
-    fn edit_handle(&mut self, handle: &str, edit: &Edit) -> Result<Done, Refusal> {
-        let mut name = self.find(handle)?;
-        let old = name.record.clone();
-        let action = name.apply(self, edit)?;
-        Ok(Done::Changed(self.keep_name(&old, name, action)))
-    }
-
-    /// Deletes as far as the authority lets names go: erases, or withdraws.
-    fn delete_handle(&mut self, handle: &str) -> Result<Done, Refusal> {
-        let mut name = self.find(handle)?;
-        if name.persistence() == Persistence::Erasable && name.record.salt.is_some() {
-            return self.erase(&name).map(Done::Changed);
-        }
-        let old = name.record.clone();
-        let tombstone = Tombstone {
-            reason: REASON.into(),
-            date: self.time(),
-            successor: None,
-        };
-        let action = name.withdraw(self, tombstone)?;
-        Ok(Done::Changed(self.keep_name(&old, name, action)))
     }
 
     fn home_all(
