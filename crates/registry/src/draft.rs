@@ -72,6 +72,14 @@ impl<'n> Draft<'n> {
         self.actor
     }
 
+    /// Whether authorities will be others.
+    pub(crate) fn touches_authorities(&self) -> bool {
+        self.writes.iter().any(|write| match write {
+            Write::Put(place, _) | Write::Delete(place) => place.table() == Table::Authorities,
+            Write::Hold { .. } | Write::Release { .. } => false,
+        })
+    }
+
     /// The tree of all events so far.
     pub(crate) fn tree(&self) -> &Tree {
         &self.tree

@@ -11,6 +11,7 @@ use handfast_store::{Loading, Store, StoreError, TableCheck};
 use crate::draft::{Call, Draft};
 use crate::principal::Principal;
 use crate::refusal::Refusal;
+use crate::resolve::Prefixes;
 use crate::view::View;
 
 /// Time and chance, which are arguments.
@@ -47,6 +48,8 @@ pub struct Registry {
     pub(crate) store: Store,
     pub(crate) rules: Arc<RuleBook>,
     world: World,
+    /// What is known of prefixes without looking.
+    pub(crate) prefixes: Prefixes,
     /// Held by the one import that goes on.
     pub(crate) importing: Mutex<()>,
 }
@@ -81,6 +84,7 @@ impl Registry {
             store,
             rules: Arc::new(RuleBook::standard()),
             world,
+            prefixes: Prefixes::new(),
             importing: Mutex::new(()),
         }
     }
@@ -135,11 +139,16 @@ impl Registry {
             random,
         };
         let rules = Arc::clone(&self.rules);
-        self.store.change(move |now| {
+        let (done, touches_authorities) = self.store.change(move |now| {
             let mut draft = Draft::begin(View::new(now, &rules), call)?;
             let done = decide(&mut draft)?;
-            Ok((draft.into_writes(), done))
-        })
+            let touches_authorities = draft.touches_authorities();
+            Ok::<_, Refusal>((draft.into_writes(), (done, touches_authorities)))
+        })?;
+        if touches_authorities {
+            self.prefixes.changed();
+        }
+        Ok(done)
     }
 
     /// Writes many entries, and waits until they are on disk or refused.
@@ -147,7 +156,9 @@ impl Registry {
         &self,
         load: impl FnOnce(&mut Loading<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
-        self.begin_load(load).wait()
+        let outcome = self.begin_load(load).wait();
+        self.prefixes.changed();
+        outcome
     }
 
     /// Writes, says what came of it, and takes everything back.

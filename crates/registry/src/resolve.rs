@@ -1,0 +1,127 @@
+//! Looking a handle up, as fast as can be: nothing is copied that is not in the answer.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use handfast_id::{CaseRule, Handle};
+use handfast_store::{Place, Table};
+use handfast_wire::{Codec, Reader, Value};
+
+use crate::authority::Authority;
+use crate::record::{Record, State};
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+
+/// A record, lent.
+#[derive(Clone, Copy, Debug)]
+pub struct Lent<'r> {
+    /// Whether it is there.
+    pub state: State,
+    /// How many values it has.
+    pub count: u32,
+    /// Its values, in wire form, one behind the other.
+    pub values: &'r [u8],
+}
+
+impl<'r> Lent<'r> {
+    /// Its values, one by one.
+    pub fn iter(&self) -> impl Iterator<Item = Value<'r>> + use<'r> {
+        let mut reader = Reader::new(self.values);
+        (0..self.count).map_while(move |_| Value::decode(&mut reader).ok())
+    }
+}
+
+/// What is known of the prefixes that are kept here.
+pub(crate) struct Prefixes {
+    /// Counted up when an authority has changed.
+    changes: AtomicU64,
+    known: RwLock<Option<Known>>,
+}
+
+/// The case rules of prefixes in uppercase, and after how many changes they were so.
+type Known = (u64, Arc<HashMap<String, CaseRule>>);
+
+impl Prefixes {
+    pub(crate) fn new() -> Self {
+        Self {
+            changes: AtomicU64::new(0),
+            known: RwLock::new(None),
+        }
+    }
+
+    /// Says that authorities may have changed.
+    pub(crate) fn changed(&self) {
+        self.changes.fetch_add(1, Ordering::Release);
+    }
+}
+
+impl Registry {
+    /// Lends the record of a handle, whatever its state. Outside is `None` if its prefix is not kept here,
+    /// inside if the handle is not.
+    pub fn lend<T>(
+        &self,
+        handle: &Handle<'_>,
+        read: impl FnOnce(Lent<'_>) -> T,
+    ) -> Result<Option<Option<T>>, Refusal> {
+        let prefix = handle.prefix();
+        let prefixes = self.known_prefixes()?;
+        let upper = prefix.as_str().to_ascii_uppercase();
+        let case = match prefixes.get(&upper) {
+            Some(case) => *case,
+            // The record of a prefix is kept with the prefix.
+            None if upper == "0.NA" => CaseRule::AsciiInsensitive,
+            None => return Ok(None),
+        };
+        let key = handle.key(case);
+        let corrupt = || Refusal::Corrupt {
+            what: format!("the record of {}", key.as_str()),
+        };
+        let place = Place::record(key.as_str().as_bytes());
+        let lent = self
+            .store
+            .read(|now| now.get(&place, |bytes| Record::lend(bytes).map(read)))?;
+        match lent {
+            None => Ok(Some(None)),
+            Some(Some(lent)) => Ok(Some(Some(lent))),
+            Some(None) => Err(corrupt()),
+        }
+    }
+
+    /// The case rules of the prefixes that are kept here, in uppercase.
+    fn known_prefixes(&self) -> Result<Arc<HashMap<String, CaseRule>>, Refusal> {
+        let changes = self.prefixes.changes.load(Ordering::Acquire);
+        {
+            let known = self.prefixes.known.read();
+            let known = known.unwrap_or_else(PoisonError::into_inner);
+            if let Some((of, known)) = &*known
+                && *of == changes
+            {
+                return Ok(Arc::clone(known));
+            }
+        }
+        let mut known = HashMap::new();
+        self.store.read(|now| {
+            now.scan(&Place::named(Table::Authorities, b""), &mut |_, bytes| {
+                let authority = postcard::from_bytes::<Authority>(bytes).ok();
+                let prefix = authority
+                    .as_ref()
+                    .and_then(|authority| authority.path.prefix());
+                if let (Some(authority), Some(prefix)) = (&authority, prefix) {
+                    let upper = prefix.as_str().to_ascii_uppercase();
+                    known.insert(upper, authority.policy.case_rule());
+                }
+                ControlFlow::Continue(())
+            })
+        })?;
+        let known = Arc::new(known);
+        let mut slot = self
+            .prefixes
+            .known
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *slot = Some((changes, Arc::clone(&known)));
+        Ok(known)
+    }
+}
