@@ -150,6 +150,20 @@ impl<'a> Reader<'a> {
         (0..count).map(|_| item(self)).collect()
     }
 
+    /// A length or count of four bytes that is at most `most`, not read past.
+    pub(crate) fn at_most(&self, most: u32) -> Result<(), DecodeError> {
+        let claimed = self.clone().u32()?;
+        if claimed <= most {
+            Ok(())
+        } else {
+            Err(DecodeError::Limit {
+                at: self.offset(),
+                claimed,
+                most,
+            })
+        }
+    }
+
     /// Nothing may be left.
     pub fn finish(&self) -> Result<(), DecodeError> {
         if self.rest.is_empty() {
@@ -180,6 +194,19 @@ pub(crate) fn put_length(out: &mut Vec<u8>, length: usize) {
     out.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes());
 }
 
+/// Appends a number of four bytes.
+pub(crate) fn put_u32(out: &mut Vec<u8>, number: u32) {
+    out.extend_from_slice(&number.to_be_bytes());
+}
+
+/// Appends a count of four bytes and the items.
+pub(crate) fn put_list<T>(out: &mut Vec<u8>, items: &[T], mut put: impl FnMut(&mut Vec<u8>, &T)) {
+    put_length(out, items.len());
+    for item in items {
+        put(out, item);
+    }
+}
+
 /// Why bytes are not the wire form of something.
 ///
 /// ```
@@ -190,12 +217,30 @@ pub(crate) fn put_length(out: &mut Vec<u8>, length: usize) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeError {
+    /// A code that says how to read on, and is not known.
+    Code {
+        /// Where it stands.
+        at: usize,
+        /// What it says.
+        found: u32,
+    },
+    /// What follows the envelope is encrypted.
+    Encrypted,
     /// A length or count that is larger than what follows.
     Length {
         /// Where it stands.
         at: usize,
         /// What it says.
         claimed: u32,
+    },
+    /// A length or count beyond what the protocol allows.
+    Limit {
+        /// Where it stands.
+        at: usize,
+        /// What it says.
+        claimed: u32,
+        /// The most it may say.
+        most: u32,
     },
     /// Text that is not UTF-8.
     NotUtf8 {
@@ -219,10 +264,18 @@ pub enum DecodeError {
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Code { at, found } => write!(f, "the code at byte {at}, {found}, is not known"),
+            Self::Encrypted => f.write_str("the message is encrypted"),
             Self::Length { at, claimed } => {
                 write!(
                     f,
                     "the length at byte {at} says {claimed}, which is more than follows"
+                )
+            }
+            Self::Limit { at, claimed, most } => {
+                write!(
+                    f,
+                    "the length at byte {at} says {claimed}; it may say {most} at most"
                 )
             }
             Self::NotUtf8 { at } => write!(f, "the text at byte {at} is not UTF-8"),

@@ -3,9 +3,11 @@
 //! Takes bytes and gives values, and back: no sockets, no clock, no threads. Lengths that come from
 //! outside are checked against what remains in the buffer before anything is allocated.
 //!
-//! So far this holds what a stored record is made of: [`Value`]s, and the structured data inside
+//! There are two layers. What a stored record is made of: [`Value`]s, and the structured data inside
 //! some of them: [`Admin`], [`ValueList`], [`PublicKey`] and [`Site`]; and two ways to write it down:
-//! `json`, with the feature of that name, and [`batch`] files.
+//! `json`, with the feature of that name, and [`batch`] files. And what is said about records: a
+//! [`Message`] of [`Envelope`], [`Header`] and a [`body`] for each operation, which [`packets`] cuts
+//! into datagrams and a [`Reassembly`] puts together again.
 //!
 //! ```
 //! use handfast_wire::{Codec, Value};
@@ -20,19 +22,36 @@
 
 mod admin;
 pub mod batch;
+pub mod body;
 mod codec;
+mod digest;
+mod envelope;
+mod fragment;
+mod header;
 #[cfg(feature = "json")]
 pub mod json;
+mod message;
+mod opcode;
 mod permissions;
 mod public_key;
 mod reference;
+mod root_info;
 mod site;
 mod value;
+mod version;
 
 pub use admin::{Admin, AdminPermissions};
 pub use codec::{Codec, DecodeError, Reader};
+pub use digest::{DigestAlgorithm, RequestDigest};
+pub use envelope::{Envelope, EnvelopeFlags};
+pub use fragment::{FragmentError, MAX_PACKET, Reassembly, packets};
+pub use header::{Header, OpFlags};
+pub use message::{Message, Responder};
+pub use opcode::{Opcode, ResponseCode};
 pub use permissions::{Permissions, PermissionsError};
 pub use public_key::PublicKey;
 pub use reference::{Reference, ValueList};
+pub use root_info::RootInfo;
 pub use site::{Site, SiteInterface, SiteServer};
 pub use value::{Ttl, Value, type_matches};
+pub use version::Version;

@@ -1,0 +1,60 @@
+//! Errors.
+
+use std::borrow::Cow;
+
+use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list, put_u32};
+
+/// What went wrong, in words (`handle-protocol.md` §3.13).
+///
+/// The message is always written, for clients "read it unconditionally"; it may be missing in what old
+/// servers send.
+///
+/// ```
+/// use handfast_wire::{Codec, body::ErrorReply};
+///
+/// assert_eq!(ErrorReply::default().to_bytes(), [0; 4]);
+/// assert_eq!(ErrorReply::from_bytes(&[])?, ErrorReply::default());
+/// # Ok::<_, handfast_wire::DecodeError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ErrorReply<'a> {
+    /// For people; may be empty.
+    pub message: Cow<'a, str>,
+    /// The indexes that are at fault. Deployed software neither sends nor reads them; without any, not
+    /// even their count is written.
+    pub indexes: Vec<u32>,
+}
+
+impl<'a> ErrorReply<'a> {
+    /// An error with a message.
+    #[must_use]
+    pub fn new(message: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            message: message.into(),
+            indexes: Vec::new(),
+        }
+    }
+}
+
+impl<'a> Codec<'a> for ErrorReply<'a> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        put_bytes(out, self.message.as_bytes());
+        if !self.indexes.is_empty() {
+            put_list(out, &self.indexes, |out, index| put_u32(out, *index));
+        }
+    }
+
+    fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        if reader.rest().is_empty() {
+            return Ok(Self::default());
+        }
+        Ok(Self {
+            message: reader.text()?.into(),
+            indexes: if reader.rest().is_empty() {
+                Vec::new()
+            } else {
+                reader.list(4, Reader::u32)?
+            },
+        })
+    }
+}

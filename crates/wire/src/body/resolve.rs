@@ -1,0 +1,133 @@
+//! Resolution: the values of a handle.
+
+use std::borrow::Cow;
+
+use super::{reply_handle, reply_values};
+use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list, put_u32};
+use crate::value::{Value, type_matches};
+
+/// Which values of which handle are asked for (`handle-protocol.md` §3.2).
+///
+/// ```
+/// use handfast_wire::Value;
+/// use handfast_wire::body::ResolutionRequest;
+///
+/// let request = ResolutionRequest {
+///     indexes: vec![100],
+///     types: vec!["URL.".into()],
+///     ..ResolutionRequest::all("20.500.12345/abc")
+/// };
+/// assert!(request.selects(&Value::new(1, "url.de", b"")));
+/// assert!(request.selects(&Value::new(100, "HS_ADMIN", b"")));
+/// assert!(!request.selects(&Value::new(2, "EMAIL", b"")));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolutionRequest<'a> {
+    /// The handle.
+    pub handle: Cow<'a, str>,
+    /// Values of these indexes, if any; see [`selects`](Self::selects).
+    pub indexes: Vec<u32>,
+    /// Values of these types, if any; one that ends in a dot stands for its subtypes too.
+    pub types: Vec<Cow<'a, str>>,
+}
+
+impl<'a> ResolutionRequest<'a> {
+    /// All values of a handle.
+    #[must_use]
+    pub fn all(handle: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            handle: handle.into(),
+            indexes: Vec::new(),
+            types: Vec::new(),
+        }
+    }
+
+    /// Whether a value is asked for. "Both lists empty → all values. Otherwise a value is selected if
+    /// its index is in `indexes` or its type matches an entry of `types`."
+    #[must_use]
+    pub fn selects(&self, value: &Value<'_>) -> bool {
+        let is_wanted = |wanted: &Cow<'_, str>| match wanted.strip_suffix('.') {
+            Some(parent) => type_matches(&value.value_type, parent),
+            None => value.value_type.eq_ignore_ascii_case(wanted),
+        };
+        self.indexes.is_empty() && self.types.is_empty()
+            || self.indexes.contains(&value.index)
+            || self.types.iter().any(is_wanted)
+    }
+}
+
+impl<'a> Codec<'a> for ResolutionRequest<'a> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        put_bytes(out, self.handle.as_bytes());
+        put_list(out, &self.indexes, |out, index| put_u32(out, *index));
+        put_list(out, &self.types, |out, value_type| {
+            put_bytes(out, value_type.as_bytes());
+        });
+    }
+
+    fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            handle: reader.text()?.into(),
+            indexes: reader.list(4, Reader::u32)?,
+            types: reader.list(4, |reader| reader.text().map(Cow::Borrowed))?,
+        })
+    }
+}
+
+/// The values that were asked for (`handle-protocol.md` §3.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolutionReply<'a> {
+    /// The handle as it stood in the request; at most 2 048 bytes.
+    pub handle: Cow<'a, str>,
+    /// The values, in the order in which they are stored; at most 2 048.
+    pub values: Vec<Value<'a>>,
+}
+
+impl<'a> Codec<'a> for ResolutionReply<'a> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        put_bytes(out, self.handle.as_bytes());
+        put_list(out, &self.values, |out, value| value.encode(out));
+    }
+
+    fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            handle: reply_handle(reader)?.into(),
+            values: reply_values(reader)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_named_selects_all_and_a_type_selects_no_subtypes() {
+        let all = ResolutionRequest::all("a/b");
+        let subtype = Value::new(1, "URL.de", b"");
+        assert!(all.selects(&subtype));
+        let typed = ResolutionRequest {
+            types: vec!["url".into()],
+            ..all
+        };
+        assert!(!typed.selects(&subtype));
+        assert!(typed.selects(&Value::new(1, "URL", b"")));
+    }
+
+    #[test]
+    fn more_values_than_are_allowed_are_refused() {
+        let reply = |count| ResolutionReply {
+            handle: "a/b".into(),
+            values: vec![Value::new(1, "", b""); count],
+        };
+        let most = reply(2_048).to_bytes();
+        assert!(ResolutionReply::from_bytes(&most).is_ok());
+        let more = reply(2_049).to_bytes();
+        let error = DecodeError::Limit {
+            at: 7,
+            claimed: 2_049,
+            most: 2_048,
+        };
+        assert_eq!(ResolutionReply::from_bytes(&more), Err(error));
+    }
+}

@@ -1,0 +1,235 @@
+//! Replication: asking for transactions, and for everything.
+
+use std::borrow::Cow;
+
+use super::Body;
+use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_u32};
+use crate::version::Version;
+
+/// The transactions since a point, for one server of a site (`handle-protocol.md` §11.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetrieveRequest<'a> {
+    /// Since when.
+    pub since: ReplicationPoint<'a>,
+    /// Who asks.
+    pub receiver: Receiver,
+}
+
+/// How far a receiver has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReplicationPoint<'a> {
+    /// Mode 0: in the transactions of one source.
+    Last {
+        /// The last transaction seen; 0 for none.
+        transaction: i64,
+        /// The date that the source gave last time, in milliseconds since 1970; 0 for never.
+        date: i64,
+    },
+    /// Mode 1: in those of many sources, as JSON. It can be said since 2.9; to an older source it is
+    /// said that nothing has been seen.
+    State(Cow<'a, str>),
+}
+
+/// A server that receives transactions: which handles are its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receiver {
+    /// By what handles are given to the servers of its site: 0 prefix, 1 suffix, 2 whole handle.
+    pub hash_option: u8,
+    /// How many servers its site has.
+    pub server_count: u32,
+    /// Which of them it is, from 0.
+    pub server_number: u32,
+}
+
+impl Codec<'_> for Receiver {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.push(self.hash_option);
+        put_u32(out, self.server_count);
+        put_u32(out, self.server_number);
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            hash_option: reader.u8()?,
+            server_count: reader.u32()?,
+            server_number: reader.u32()?,
+        })
+    }
+}
+
+impl<'a> Body<'a> for RetrieveRequest<'a> {
+    fn write(&self, version: Version, out: &mut Vec<u8>) {
+        let has_mode = version >= MODE_IS_NAMED;
+        match &self.since {
+            ReplicationPoint::State(state) if has_mode => {
+                out.push(1);
+                put_bytes(out, state.as_bytes());
+            }
+            point => {
+                let (transaction, date) = match point {
+                    ReplicationPoint::Last { transaction, date } => (*transaction, *date),
+                    ReplicationPoint::State(_) => (0, 0),
+                };
+                if has_mode {
+                    out.push(0);
+                }
+                out.extend_from_slice(&transaction.to_be_bytes());
+                out.extend_from_slice(&date.to_be_bytes());
+            }
+        }
+        self.receiver.encode(out);
+    }
+
+    fn read(version: Version, reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        let at = reader.offset();
+        let has_mode = version >= MODE_IS_NAMED;
+        let mode = if has_mode { reader.u8()? } else { 0 };
+        let since = match mode {
+            0 => ReplicationPoint::Last {
+                transaction: i64::from_be_bytes(reader.array()?),
+                date: i64::from_be_bytes(reader.array()?),
+            },
+            1 => ReplicationPoint::State(reader.text()?.into()),
+            found => {
+                let found = found.into();
+                return Err(DecodeError::Code { at, found });
+            }
+        };
+        Ok(Self {
+            since,
+            receiver: Receiver::decode(reader)?,
+        })
+    }
+}
+
+/// What a stream of transactions begins with (`handle-protocol.md` §11.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RetrieveReply {
+    /// Whether the connection is kept; deployed software does not.
+    pub keeps_alive: bool,
+}
+
+impl Codec<'_> for RetrieveReply {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.push(self.keeps_alive.into());
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let keeps_alive = reader.u8()? & 1 != 0;
+        Ok(Self { keeps_alive })
+    }
+}
+
+/// All handles of one server of a site (`handle-protocol.md` §11.4).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DumpRequest<'a> {
+    /// Who asks.
+    pub receiver: Receiver,
+    /// Where to go on, since 2.8.
+    pub resume: Option<ResumePoint<'a>>,
+}
+
+/// Where a dump that broke off is to go on: "continue after this key in that phase".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResumePoint<'a> {
+    /// The last key that came.
+    pub key: Cow<'a, [u8]>,
+    /// 0 dates of handles, 1 dates of prefixes, 2 handles, 3 prefixes.
+    pub kind: u32,
+}
+
+impl<'a> Codec<'a> for DumpRequest<'a> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.receiver.encode(out);
+        if let Some(resume) = &self.resume {
+            put_bytes(out, &resume.key);
+            put_u32(out, resume.kind);
+        }
+    }
+
+    fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        let receiver = Receiver::decode(reader)?;
+        let resumes = !reader.rest().is_empty();
+        let mut resume = || {
+            Ok(ResumePoint {
+                key: reader.bytes()?.into(),
+                kind: reader.u32()?,
+            })
+        };
+        let resume = resumes.then(&mut resume).transpose()?;
+        Ok(Self { receiver, resume })
+    }
+}
+
+/// The number of the next transaction (`handle-protocol.md` §3.14).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextTransaction(pub i64);
+
+impl Codec<'_> for NextTransaction {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.0.to_be_bytes());
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        reader.array().map(i64::from_be_bytes).map(Self)
+    }
+}
+
+const MODE_IS_NAMED: Version = Version::new(2, 9);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECEIVER: Receiver = Receiver {
+        hash_option: 2,
+        server_count: 1,
+        server_number: 0,
+    };
+
+    fn read_again(request: &RetrieveRequest<'_>, version: Version) -> ReplicationPoint<'static> {
+        let mut bytes = Vec::new();
+        request.write(version, &mut bytes);
+        let read = RetrieveRequest::read(version, &mut Reader::new(&bytes)).unwrap();
+        match read.since {
+            ReplicationPoint::State(state) => {
+                ReplicationPoint::State(Cow::Owned(state.into_owned()))
+            }
+            ReplicationPoint::Last { transaction, date } => {
+                ReplicationPoint::Last { transaction, date }
+            }
+        }
+    }
+
+    #[test]
+    fn the_mode_is_named_since_2_9() {
+        let request = RetrieveRequest {
+            since: ReplicationPoint::Last {
+                transaction: 41,
+                date: -1,
+            },
+            receiver: RECEIVER,
+        };
+        for (minor, length) in [(8, 25), (9, 26)] {
+            let version = Version::new(2, minor);
+            let mut bytes = Vec::new();
+            request.write(version, &mut bytes);
+            assert_eq!(bytes.len(), length);
+            assert_eq!(read_again(&request, version), request.since);
+        }
+    }
+
+    #[test]
+    fn a_state_is_nothing_seen_to_older_sources() {
+        let request = RetrieveRequest {
+            since: ReplicationPoint::State("{}".into()),
+            receiver: RECEIVER,
+        };
+        assert_eq!(read_again(&request, Version::CURRENT), request.since);
+        let nothing = ReplicationPoint::Last {
+            transaction: 0,
+            date: 0,
+        };
+        assert_eq!(read_again(&request, Version::new(2, 8)), nothing);
+    }
+}

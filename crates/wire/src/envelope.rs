@@ -1,0 +1,155 @@
+//! Envelopes: the 20 bytes in front of every message and of every packet of one.
+
+use crate::codec::{Codec, DecodeError, Reader, put_u32};
+use crate::version::Version;
+
+/// What stands in front of a message (`handle-protocol.md` §1.1).
+///
+/// ```text
+/// major u8 · minor u8 · flags and suggested major u8 · suggested minor u8 · session id u32 ·
+/// request id u32 · sequence number u32 · message length u32
+/// ```
+///
+/// ```
+/// use handfast_wire::{Codec, Envelope, Version};
+///
+/// let envelope = Envelope { request_id: 7, length: 56, ..Envelope::new(Version::BLIND) };
+/// assert_eq!(envelope.to_bytes()[..4], [2, 3, 2, 11]);
+/// assert_eq!(Envelope::from_bytes(&envelope.to_bytes())?, envelope);
+/// # Ok::<_, handfast_wire::DecodeError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Envelope {
+    /// The version of this message: its layouts and its cryptography follow it.
+    pub version: Version,
+    /// The version that the sender would rather speak, as it stands on the wire, where 0 is none:
+    /// see [`suggestion`](Self::suggestion). The major number has five bits.
+    pub suggested: Version,
+    /// CP, TC and EC.
+    pub flags: EnvelopeFlags,
+    /// A session or a challenge that is waited for; 0 is none.
+    pub session_id: u32,
+    /// Chosen by who asks, echoed by who answers.
+    pub request_id: u32,
+    /// Counts the packets of a message, from 0.
+    pub sequence: u32,
+    /// How long the whole message is, without any envelope: also in each packet of it.
+    pub length: u32,
+}
+
+/// What an envelope says about what follows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct EnvelopeFlags {
+    /// CP: never set, never acted on.
+    pub is_compressed: bool,
+    /// EC: what follows is the ciphertext of a session.
+    pub is_encrypted: bool,
+    /// TC: this is a packet of a longer message. Servers of the reference do not set it, and set it
+    /// where nothing is truncated; the length tells.
+    pub is_truncated: bool,
+}
+
+impl Envelope {
+    /// How many bytes an envelope has.
+    pub const LENGTH: usize = 20;
+    /// "message length (…) 262 144 (0x40000), inclusive" (`handle-protocol.md` §0).
+    pub const MAX_MESSAGE: u32 = 262_144;
+    /// The request id of an error that was sent before the request could be read.
+    pub const UNREAD_REQUEST: u32 = 0xFFFF_FFFF;
+
+    /// An envelope that suggests [`Version::CURRENT`]; all else is 0.
+    #[must_use]
+    pub fn new(version: Version) -> Self {
+        Self {
+            version,
+            suggested: Version::CURRENT,
+            ..Self::default()
+        }
+    }
+
+    /// The version that is suggested. "A suggested major of 0 means 'no suggestion': substitute the
+    /// message's own version."
+    #[must_use]
+    pub fn suggestion(&self) -> Version {
+        if self.suggested.major == 0 {
+            self.version
+        } else {
+            self.suggested
+        }
+    }
+}
+
+impl Codec<'_> for Envelope {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let bit = |bit: u8, is_set: bool| if is_set { bit } else { 0 };
+        let flags = bit(COMPRESSED, self.flags.is_compressed)
+            | bit(ENCRYPTED, self.flags.is_encrypted)
+            | bit(TRUNCATED, self.flags.is_truncated);
+        out.extend_from_slice(&[self.version.major, self.version.minor]);
+        out.push(flags | self.suggested.major & SUGGESTED_MAJOR);
+        out.push(self.suggested.minor);
+        put_u32(out, self.session_id);
+        put_u32(out, self.request_id);
+        put_u32(out, self.sequence);
+        put_u32(out, self.length);
+    }
+
+    /// Refuses a message that is longer than [`MAX_MESSAGE`](Self::MAX_MESSAGE).
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let version = Version::new(reader.u8()?, reader.u8()?);
+        let (octet, minor) = (reader.u8()?, reader.u8()?);
+        Ok(Self {
+            version,
+            suggested: Version::new(octet & SUGGESTED_MAJOR, minor),
+            flags: EnvelopeFlags {
+                is_compressed: octet & COMPRESSED != 0,
+                is_encrypted: octet & ENCRYPTED != 0,
+                is_truncated: octet & TRUNCATED != 0,
+            },
+            session_id: reader.u32()?,
+            request_id: reader.u32()?,
+            sequence: reader.u32()?,
+            length: {
+                reader.at_most(Self::MAX_MESSAGE)?;
+                reader.u32()?
+            },
+        })
+    }
+}
+
+const COMPRESSED: u8 = 0x80;
+const ENCRYPTED: u8 = 0x40;
+const TRUNCATED: u8 = 0x20;
+/// The reference reads two bits of these five.
+const SUGGESTED_MAJOR: u8 = 0x1F;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_message_is_allowed_and_one_byte_more_is_not() {
+        let envelope = |length| Envelope {
+            length,
+            ..Envelope::new(Version::CURRENT)
+        };
+        let longest = envelope(Envelope::MAX_MESSAGE);
+        assert_eq!(Envelope::from_bytes(&longest.to_bytes()), Ok(longest));
+        let error = DecodeError::Limit {
+            at: 16,
+            claimed: Envelope::MAX_MESSAGE + 1,
+            most: Envelope::MAX_MESSAGE,
+        };
+        let longer = envelope(Envelope::MAX_MESSAGE + 1);
+        assert_eq!(Envelope::from_bytes(&longer.to_bytes()), Err(error));
+    }
+
+    #[test]
+    fn no_suggestion_is_the_version_of_the_message() {
+        let envelope = Envelope {
+            suggested: Version::NONE,
+            ..Envelope::new(Version::new(2, 1))
+        };
+        assert_eq!(envelope.suggestion(), Version::new(2, 1));
+    }
+}
