@@ -21,6 +21,9 @@
 mod admin;
 pub mod batch;
 mod codec;
+mod credential;
+#[cfg(feature = "crypto")]
+pub mod crypto;
 #[cfg(feature = "json")]
 pub mod json;
 mod permissions;
@@ -31,6 +34,7 @@ mod value;
 
 pub use admin::{Admin, AdminPermissions};
 pub use codec::{Codec, DecodeError, Reader};
+pub use credential::{Credential, Framing};
 pub use permissions::{Permissions, PermissionsError};
 pub use public_key::PublicKey;
 pub use reference::{Reference, ValueList};
