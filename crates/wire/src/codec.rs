@@ -259,6 +259,11 @@ pub enum DecodeError {
         /// Where it is.
         at: usize,
     },
+    /// A type that is not known here.
+    UnknownType {
+        /// Where it stands.
+        at: usize,
+    },
 }
 
 impl fmt::Display for DecodeError {
@@ -281,6 +286,7 @@ impl fmt::Display for DecodeError {
             Self::NotUtf8 { at } => write!(f, "the text at byte {at} is not UTF-8"),
             Self::Trailing { at, count } => write!(f, "{count} bytes too many, from byte {at} on"),
             Self::Truncated { at } => write!(f, "the bytes end too soon, at {at}"),
+            Self::UnknownType { at } => write!(f, "the type at byte {at} is not known"),
         }
     }
 }

@@ -24,6 +24,9 @@ mod admin;
 pub mod batch;
 pub mod body;
 mod codec;
+mod credential;
+#[cfg(feature = "crypto")]
+pub mod crypto;
 mod digest;
 mod envelope;
 mod fragment;
@@ -42,6 +45,7 @@ mod version;
 
 pub use admin::{Admin, AdminPermissions};
 pub use codec::{Codec, DecodeError, Reader};
+pub use credential::{Credential, Framing};
 pub use digest::{DigestAlgorithm, RequestDigest};
 pub use envelope::{Envelope, EnvelopeFlags};
 pub use fragment::{FragmentError, MAX_PACKET, Reassembly, packets};

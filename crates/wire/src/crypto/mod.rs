@@ -1,0 +1,94 @@
+//! Signatures, MACs, secret keys and sessions of the handle protocol.
+//!
+//! Nothing here takes chance or time by itself: random bytes are arguments. Keys of old software are
+//! verified as far as that is safe, and what is made is made by the rules of the version of the message.
+//!
+//! ```
+//! use handfast_wire::Framing;
+//! use handfast_wire::crypto::{SessionAlgorithm, SessionKey};
+//!
+//! let key = SessionKey::new(SessionAlgorithm::Aes, &[7; 32])?;
+//! let framing = Framing { version: (2, 11), suggested: (2, 11), session_id: 9, request_id: 1 };
+//! let credential = key.mac(&framing, 1, b"header and body")?;
+//! key.verify_mac(&credential, &framing, b"header and body")?;
+//! assert!(key.verify_mac(&credential, &framing, b"something else").is_err());
+//! # Ok::<_, handfast_wire::crypto::CryptoError>(())
+//! ```
+
+mod counter;
+mod diffie_hellman;
+mod digest;
+mod key_file;
+mod number;
+mod old;
+mod private_key;
+mod secret;
+mod session;
+mod sign;
+mod verify;
+
+use std::fmt;
+
+pub use counter::CounterWindow;
+pub use diffie_hellman::{DhKeyPair, MODP_2048, SharedSecret};
+pub use digest::{DigestAlgorithm, RequestDigest};
+pub use key_file::{KeyFileError, Protection, is_encrypted, read_private_key, write_private_key};
+pub use private_key::{PrivateKey, RsaFactors};
+pub use secret::{
+    MAX_ANSWER_ITERATIONS, SecretAlgorithm, answer_with_secret, verify_secret_answer,
+};
+pub use session::{SessionAlgorithm, SessionKey};
+pub use sign::{SigningKey, answer_with_key, certified_algorithm, sign_message};
+pub use verify::{verify_key_answer, verify_message, verify_signature};
+
+use crate::codec::DecodeError;
+
+/// Why something cannot be signed, verified or decrypted.
+///
+/// ```
+/// use handfast_wire::crypto::CryptoError;
+///
+/// assert_eq!(CryptoError::Mismatch.to_string(), "the signature or MAC does not match");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CryptoError {
+    /// A name or code that stands for no algorithm known here.
+    Algorithm,
+    /// The bytes are not what they should be.
+    Decode(DecodeError),
+    /// The ciphertext does not decrypt.
+    Decrypt,
+    /// A key that cannot be used: its numbers make no sense, or are too small or too large.
+    Key,
+    /// The signature or MAC is not that of the message, or of another key.
+    Mismatch,
+    /// A parameter that asks for too much work, or gives too little safety.
+    Parameter,
+    /// DSA keys verify here, and do not sign.
+    VerifyOnly,
+}
+
+impl From<DecodeError> for CryptoError {
+    fn from(error: DecodeError) -> Self {
+        Self::Decode(error)
+    }
+}
+
+impl fmt::Display for CryptoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Algorithm => f.write_str("the algorithm is not known"),
+            Self::Decode(error) => error.fmt(f),
+            Self::Decrypt => f.write_str("the message does not decrypt with this key"),
+            Self::Key => f.write_str("the key cannot be used"),
+            Self::Mismatch => f.write_str("the signature or MAC does not match"),
+            Self::Parameter => {
+                f.write_str("a parameter asks for too much work or too little safety")
+            }
+            Self::VerifyOnly => f.write_str("DSA keys do not sign here; use an RSA key"),
+        }
+    }
+}
+
+impl std::error::Error for CryptoError {}
