@@ -8,20 +8,35 @@ use anyhow::{Context, bail};
 use handfast_id::{
     DelegatedGrammar, HttpResolver, NssGrammar, Pattern, RuleBook, UrnProfile, UrnRegistration,
 };
+use handfast_registry::Principal;
 use serde::Deserialize;
 
 /// The rules that a data folder's configuration sets; the standard ones where it has none.
 pub(crate) fn rules(folder: &Path) -> anyhow::Result<RuleBook> {
+    read(folder, Config::rules).map(Option::unwrap_or_default)
+}
+
+/// Who may say which prefixes the native door is responsible for.
+pub(crate) fn administrators(folder: &Path) -> anyhow::Result<Vec<Principal>> {
+    read(folder, Config::administrators).map(Option::unwrap_or_default)
+}
+
+/// Takes something out of a data folder's configuration, if it has one.
+fn read<T>(
+    folder: &Path,
+    take: impl FnOnce(Config) -> anyhow::Result<T>,
+) -> anyhow::Result<Option<T>> {
     let file = folder.join("handfast.toml");
     let text = match std::fs::read_to_string(&file) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(RuleBook::standard()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
     };
     let config = toml::from_str::<Config>(&text);
     config
         .context("the configuration is not as etc/handfast.toml describes it")
-        .and_then(Config::rules)
+        .and_then(take)
+        .map(Some)
         .with_context(|| format!("cannot use {}", file.display()))
 }
 
@@ -33,6 +48,15 @@ struct Config {
     resolvers: Vec<String>,
     #[serde(default)]
     urn: Vec<Namespace>,
+    #[serde(default)]
+    native: Native,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Native {
+    #[serde(default)]
+    administrators: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -62,6 +86,11 @@ struct Namespace {
 }
 
 impl Config {
+    fn administrators(self) -> anyhow::Result<Vec<Principal>> {
+        let parse = |text: &String| Ok(Principal::parse(text)?);
+        self.native.administrators.iter().map(parse).collect()
+    }
+
     fn rules(self) -> anyhow::Result<RuleBook> {
         let Version::V1 = self.version;
         let mut rules = RuleBook::standard();

@@ -25,7 +25,7 @@ pub(crate) struct Data {
         global = true,
         value_hint = ValueHint::DirPath
     )]
-    folder: PathBuf,
+    pub(crate) folder: PathBuf,
 }
 
 impl Data {
@@ -80,7 +80,7 @@ const TRIES: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The clock and the random numbers of this machine.
-fn world() -> World {
+pub(crate) fn world() -> World {
     World::new(
         || {
             #[expect(

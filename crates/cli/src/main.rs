@@ -16,6 +16,7 @@ mod name;
 mod new_file;
 mod output;
 mod progress;
+mod serve;
 mod user;
 mod view;
 
@@ -47,6 +48,8 @@ enum Command {
     Inspect(inspect::Inspect),
     /// Make a data folder
     Init(folder::Init),
+    /// Serve the handle protocol
+    Serve(serve::Serve),
     /// Prefixes and naming authorities: create, delegate, grant, retire
     #[command(subcommand)]
     Authority(authority::Command),
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
     let outcome = match command {
         Command::Inspect(command) => command.run(),
         Command::Init(command) => command.run(&data),
+        Command::Serve(command) => command.run(&data),
         Command::Authority(command) => command.run(&data),
         Command::Name(command) => command.run(&data),
         Command::Mint(command) => command.run(&data),

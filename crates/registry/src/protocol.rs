@@ -8,7 +8,8 @@ use handfast_id::{Guid, Handle, Identifier};
 use handfast_wire::{AdminPermissions, Value};
 
 use crate::admin::needed_for;
-use crate::authority::Persistence;
+use crate::authorities::NewAuthority;
+use crate::authority::{AuthorityStatus, Persistence};
 use crate::draft::Draft;
 use crate::event::Action;
 use crate::name::Name;
@@ -23,27 +24,102 @@ use crate::values::{self, NewValue};
 /// Why handles that the protocol deletes are withdrawn.
 const REASON: &str = "deleted";
 
-/// How a handle came to be what it was to be.
+/// What the protocol asks for.
+#[derive(Clone, Debug)]
+pub enum Operation {
+    /// Adds values; with `overwrite` those whose index is taken replace what is there.
+    Add {
+        /// The handle.
+        handle: String,
+        /// The values.
+        values: Vec<NewValue>,
+        /// Whether an index may be taken.
+        overwrite: bool,
+    },
+    /// Creates a handle.
+    Create {
+        /// The handle, or the beginning of one.
+        handle: String,
+        /// Its values.
+        values: Vec<NewValue>,
+        /// Whether one that exists has all its values replaced (§9).
+        overwrite: bool,
+        /// Whether it gets an end that was never used.
+        mint: bool,
+    },
+    /// Deletes a handle as far as its authority lets names go: erases it, or withdraws it.
+    Delete {
+        /// The handle.
+        handle: String,
+    },
+    /// Becomes responsible for a prefix.
+    Home {
+        /// The prefix.
+        prefix: String,
+    },
+    /// Replaces values by index.
+    Modify {
+        /// The handle.
+        handle: String,
+        /// The values.
+        values: Vec<NewValue>,
+    },
+    /// Removes values by index.
+    Remove {
+        /// The handle.
+        handle: String,
+        /// The indexes.
+        indexes: Vec<u32>,
+    },
+    /// Is responsible for a prefix no longer: it is retired.
+    Unhome {
+        /// The prefix.
+        prefix: String,
+    },
+}
+
+/// What an operation came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Put {
-    /// It was not there.
-    Created(String),
-    /// It was, and all its values were replaced.
-    Replaced(String),
+pub struct Performed {
+    /// The handle, as it was created.
+    pub handle: String,
+    /// Whether something that was there was overwritten.
+    pub overwrote: bool,
 }
 
 impl Registry {
+    /// Does what the protocol asks for.
+    pub fn perform(&self, who: &Principal, operation: Operation) -> Result<Performed, Refusal> {
+        self.change(who, move |draft| draft.perform(operation))
+    }
+
+    /// Whether it would be done, now.
+    pub fn would_perform(&self, who: &Principal, operation: Operation) -> Result<(), Refusal> {
+        self.consider(who, move |draft| draft.perform(operation).map(|_| ()))
+    }
+
     /// A handle as it is kept, whoever asks, with the computed values of a prefix; `None` if there is
     /// none that the protocol knows. What of it is given to whom is for the door to say.
     pub fn handle(&self, handle: &str) -> Result<Option<Record>, Refusal> {
         self.read(|view| {
             let whole = with_slash(handle);
             match view.show(&Principal::Operator, &whole) {
-                Ok(shown) => Ok(Some(shown.record)),
-                Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => Ok(None),
+                Ok(shown) if shown.record.state == State::Active => Ok(Some(shown.record)),
+                Ok(_) | Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => Ok(None),
                 Err(refusal) => Err(refusal),
             }
         })
+    }
+
+    /// Whether a handle is taken: also one that was withdrawn, or is reserved.
+    pub fn is_taken(&self, handle: &str) -> Result<bool, Refusal> {
+        self.read(
+            |view| match view.show(&Principal::Operator, &with_slash(handle)) {
+                Ok(_) => Ok(true),
+                Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => Ok(false),
+                Err(refusal) => Err(refusal),
+            },
+        )
     }
 
     /// Whether this registry is responsible for a handle: its prefix is kept here, or it is the record of
@@ -60,72 +136,15 @@ impl Registry {
         })
     }
 
-    /// Creates a handle; with `overwrite` one that exists has all its values replaced (§9). With `mint`
-    /// the handle is the beginning of one, and gets an end that was never used.
-    pub fn put_handle(
-        &self,
-        who: &Principal,
-        handle: &str,
-        values: Vec<NewValue>,
-        overwrite: bool,
-        mint: bool,
-    ) -> Result<Put, Refusal> {
-        let handle = handle.to_string();
-        self.change(who, move |draft| {
-            if mint {
-                return draft.mint_handle(&handle, values).map(Put::Created);
-            }
-            draft.put_handle(&handle, values, overwrite)
+    /// Whether someone may read what administrators of a handle may.
+    pub fn may_read_all(&self, who: &Principal, handle: &str) -> Result<bool, Refusal> {
+        self.read(|view| {
+            let whole = with_slash(handle);
+            let shown = view.show(&Principal::Operator, &whole)?;
+            let path = AuthorityPath::of(&view.identify_kept(&whole)?, view);
+            Ok(view.may_see(who, &path, &shown.record)?
+                || view.protocol_grants(who, AdminPermissions::READ_VALUE, &shown.record.values)?)
         })
-    }
-
-    /// Adds values; with `overwrite` those whose index is taken replace what is there. Says whether any
-    /// was.
-    pub fn add_values(
-        &self,
-        who: &Principal,
-        handle: &str,
-        add: Vec<NewValue>,
-        overwrite: bool,
-    ) -> Result<bool, Refusal> {
-        let handle = with_slash(handle);
-        self.change(who, move |draft| {
-            draft
-                .add_values(&handle, add, overwrite)
-                .map(|(_, is_met)| is_met)
-        })
-    }
-
-    /// Replaces values by index.
-    pub fn modify_values(
-        &self,
-        who: &Principal,
-        handle: &str,
-        put: Vec<NewValue>,
-    ) -> Result<(), Refusal> {
-        let handle = with_slash(handle);
-        self.change(who, move |draft| {
-            draft.modify_values(&handle, put).map(|_| ())
-        })
-    }
-
-    /// Removes values by index.
-    pub fn remove_values(
-        &self,
-        who: &Principal,
-        handle: &str,
-        indexes: &[u32],
-    ) -> Result<(), Refusal> {
-        let (handle, edit) = (with_slash(handle), Edit::remove(indexes));
-        self.change(who, move |draft| {
-            draft.edit_handle(&handle, &edit).map(|_| ())
-        })
-    }
-
-    /// Deletes a handle as far as its authority lets names go: erases it, or withdraws it.
-    pub fn delete_handle(&self, who: &Principal, handle: &str) -> Result<(), Refusal> {
-        let handle = with_slash(handle);
-        self.change(who, move |draft| draft.delete_handle(&handle).map(|_| ()))
     }
 }
 
@@ -139,20 +158,83 @@ fn with_slash(handle: &str) -> String {
 }
 
 impl Draft<'_> {
+    fn perform(&mut self, operation: Operation) -> Result<Performed, Refusal> {
+        let done = |handle: String, overwrote| Performed { handle, overwrote };
+        match operation {
+            Operation::Add {
+                handle,
+                values,
+                overwrite,
+            } => {
+                let (_, overwrote) = self.add_values(&with_slash(&handle), values, overwrite)?;
+                Ok(done(handle, overwrote))
+            }
+            Operation::Create {
+                handle,
+                values,
+                overwrite: _,
+                mint: true,
+            } => Ok(done(self.mint_handle(&handle, values)?, false)),
+            Operation::Create {
+                handle,
+                values,
+                overwrite,
+                mint: false,
+            } => {
+                let overwrote = self.put_handle(&handle, values, overwrite)?;
+                Ok(done(handle, overwrote))
+            }
+            Operation::Delete { handle } => {
+                self.delete_handle(&with_slash(&handle))?;
+                Ok(done(handle, false))
+            }
+            Operation::Home { prefix } => {
+                self.home_prefix(&prefix)?;
+                Ok(done(prefix, false))
+            }
+            Operation::Modify { handle, values } => {
+                self.modify_values(&with_slash(&handle), values)?;
+                Ok(done(handle, false))
+            }
+            Operation::Remove { handle, indexes } => {
+                self.edit_handle(&with_slash(&handle), &Edit::remove(&indexes))?;
+                Ok(done(handle, false))
+            }
+            Operation::Unhome { prefix } => {
+                self.retire(&prefix)?;
+                Ok(done(prefix, false))
+            }
+        }
+    }
+
+    /// One that is kept here already needs nothing.
+    fn home_prefix(&mut self, prefix: &str) -> Result<(), Refusal> {
+        let path = self.path(prefix)?;
+        if self.authority(&path)?.is_some() {
+            return Ok(());
+        }
+        let parent = self.parent_of(&path)?;
+        self.need_to_create(&path, parent.as_ref())?;
+        let new = NewAuthority::default();
+        let authority = self.new_authority(&path, parent, new, AuthorityStatus::Active)?;
+        self.keep_authority(authority, Action::CreateAuthority)?;
+        self.home(&path)
+    }
+
+    /// Creates a handle, or replaces it; whether it was there.
     fn put_handle(
         &mut self,
         handle: &str,
         values: Vec<NewValue>,
         overwrite: bool,
-    ) -> Result<Put, Refusal> {
+    ) -> Result<bool, Refusal> {
         let new = NewName {
             values,
             ..NewName::default()
         };
         let created = self.create(handle, &new, Origin::Supplied);
-        let refusal = match created {
-            Ok(shown) => return Ok(Put::Created(shown.record.text)),
-            Err(refusal) => refusal,
+        let Err(refusal) = created else {
+            return Ok(false);
         };
         // Whoever may not create a handle may still be allowed to replace what is in one.
         let may_exist = matches!(refusal, Refusal::Exists { .. } | Refusal::Denied { .. });
@@ -179,9 +261,8 @@ impl Draft<'_> {
         } else {
             name.edit(self, wanted)?
         };
-        let text = old.text.clone();
         self.keep_name(&old, name, action);
-        Ok(Put::Replaced(text))
+        Ok(true)
     }
 
     /// §9 (c) and (d): who may add administrators, and who may delete the handle and create it again,

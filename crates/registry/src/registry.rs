@@ -41,6 +41,26 @@ impl World {
             random: Box::new(random),
         }
     }
+
+    /// Milliseconds since 1970.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        (self.now)()
+    }
+
+    /// Random bytes.
+    #[must_use]
+    pub fn random<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        (self.random)(&mut bytes);
+        bytes
+    }
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("World")
+    }
 }
 
 /// Authorities, names and events, in a data folder.
@@ -130,14 +150,7 @@ impl Registry {
         actor: &Principal,
         decide: impl FnOnce(&mut Draft<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let mut random = [0; 32];
-        (self.world.random)(&mut random);
-        let call = Call {
-            actor: actor.clone(),
-            time: (self.world.now)(),
-            node: 1,
-            random,
-        };
+        let call = self.call(actor);
         let rules = Arc::clone(&self.rules);
         let (done, touches_authorities) = self.store.change(move |now| {
             let mut draft = Draft::begin(View::new(now, &rules), call)?;
@@ -149,6 +162,30 @@ impl Registry {
             self.prefixes.changed();
         }
         Ok(done)
+    }
+
+    /// Decides a change against the current state, and does nothing.
+    pub(crate) fn consider<T>(
+        &self,
+        actor: &Principal,
+        decide: impl FnOnce(&mut Draft<'_>) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let call = self.call(actor);
+        self.store.read(|now| {
+            let draft = Draft::begin(View::new(now, &self.rules), call);
+            Ok(draft.and_then(|mut draft| decide(&mut draft)))
+        })?
+    }
+
+    fn call(&self, actor: &Principal) -> Call {
+        let mut random = [0; 32];
+        (self.world.random)(&mut random);
+        Call {
+            actor: actor.clone(),
+            time: (self.world.now)(),
+            node: 1,
+            random,
+        }
     }
 
     /// Writes many entries, and waits until they are on disk or refused.

@@ -18,6 +18,7 @@
 mod counter;
 mod diffie_hellman;
 mod digest;
+mod generate;
 mod key_file;
 mod number;
 mod old;

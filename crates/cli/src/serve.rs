@@ -1,0 +1,56 @@
+//! `handfast serve`: the doors.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::Args;
+use handfast_server::{Identity, Native, serve};
+use serde_json::json;
+
+use crate::config;
+use crate::exit::Answer;
+use crate::folder::{Data, world};
+use crate::output::Output;
+
+/// Serve the handle protocol
+///
+/// The first start makes the data folder and the keys of the server.
+#[derive(Args)]
+pub(crate) struct Serve {
+    /// Where the native handle protocol is spoken, over UDP and TCP
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:2641")]
+    native: SocketAddr,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Serve {
+    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        let registry = match data.open_or_make(self.output) {
+            Ok(registry) => registry,
+            Err(refusal) => return Ok(self.output.refuse(&refusal)),
+        };
+        let administrators = match config::administrators(&data.folder) {
+            Ok(administrators) => administrators,
+            Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
+        };
+        let identity = Identity::open_or_make(&data.folder, self.native.ip(), self.native.port())?;
+        let native = Native::new(Arc::new(registry), identity, world(), administrators);
+        let served = serve(native, self.native)
+            .with_context(|| format!("cannot listen at {}", self.native))?;
+        let (udp, tcp) = (served.addresses.udp, served.addresses.tcp);
+        let text = if self.output.is_json() {
+            json!({"native": {"udp": udp.to_string(), "tcp": tcp.to_string()}}).to_string()
+        } else {
+            format!("the handle protocol is spoken at {tcp}, over UDP and TCP")
+        };
+        writeln!(io::stdout(), "{text}")?;
+        io::stdout().flush()?;
+        // Until the process is told to end: nothing that was acknowledged is lost, however it does.
+        loop {
+            std::thread::park();
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The doors: a request becomes a call of the registry, and what comes of it bytes.
+//!
+//! The native door speaks the handle protocol (`handle-protocol.md`) over UDP and TCP. No rule about names
+//! is here: who may do what, and what becomes of a name, is the registry's.
+
+#![forbid(unsafe_code)]
+
+mod identity;
+mod native;
+
+pub use identity::{Identity, IdentityError};
+pub use native::{Native, NativeAddresses, Served, serve};

@@ -1,0 +1,520 @@
+//! What each request asks for.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use handfast_id::Handle;
+use handfast_registry::{NewValue, Operation, Principal, Record, State};
+use handfast_wire::body::{
+    CreateReply, HandleRequest, ListReply, RemoveRequest, ResolutionReply, ResolutionRequest,
+    ValuesRequest, VerifyReply, VerifyRequest,
+};
+use handfast_wire::crypto::verify_secret_answer;
+use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value};
+
+use crate::native::response::Fault;
+use crate::native::{Authenticated, Native, read};
+
+/// What came of looking at a request.
+pub(crate) enum Asked {
+    Done(Done),
+    /// Whoever asks has to say who they are.
+    Who,
+}
+
+/// What was done.
+pub(crate) struct Done {
+    /// The bodies of the messages of the reply.
+    pub(crate) bodies: Vec<Vec<u8>>,
+    /// Flags that say something about it.
+    pub(crate) flags: OpFlags,
+}
+
+impl Done {
+    fn with(body: Vec<u8>) -> Self {
+        Self {
+            bodies: vec![body],
+            flags: OpFlags::NONE,
+        }
+    }
+}
+
+impl From<Done> for Asked {
+    fn from(done: Done) -> Self {
+        Self::Done(done)
+    }
+}
+
+/// Whoever changes what the public may write.
+const PUBLIC: &str = "0:0.SITE/PUBLIC";
+
+impl Native {
+    /// Looks at a request, by someone or by nobody that is known.
+    pub(crate) fn look_at(
+        &self,
+        request: &Message<'_>,
+        who: Option<&Authenticated>,
+    ) -> Result<Asked, Fault> {
+        match request.header.opcode {
+            Opcode::Resolution => self.resolve(request, who),
+            Opcode::GetSiteInfo => Ok(Done::with(self.identity.site_bytes().to_vec()).into()),
+            Opcode::CreateHandle => self.create(request, who),
+            Opcode::DeleteHandle => self.delete(request, who),
+            Opcode::AddValue => self.add(request, who),
+            Opcode::RemoveValue => self.remove(request, who),
+            Opcode::ModifyValue => self.modify(request, who),
+            Opcode::ListHandles | Opcode::ListDerivedPrefixes => self.list(request, who),
+            Opcode::HomePrefix | Opcode::UnhomePrefix => self.home(request, who),
+            Opcode::ListHomedPrefixes => self.list_prefixes(who),
+            Opcode::VerifyChallenge => self.verify(request),
+            Opcode::Reserved => Err(Fault::plain(ResponseCode::ProtocolError)),
+            Opcode::SessionSetup => Err(Fault::plain(ResponseCode::SessionFailed)),
+            _ => Err(Fault::plain(ResponseCode::OperationNotSupported)),
+        }
+    }
+
+    /// §3.2 and §7.7.
+    fn resolve(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+        let asked: ResolutionRequest<'_> = read(request)?;
+        let whole = with_slash(&asked.handle);
+        if whole.eq_ignore_ascii_case("0.SITE/status") {
+            return Err(Fault::plain(ResponseCode::HandleNotFound));
+        }
+        let is_public_only = request.header.flags.contains(OpFlags::PO);
+        // The record of a prefix has values that are computed.
+        if is_public_only && !is_prefix(&whole) {
+            return self.resolve_public(&asked, &whole).map(Into::into);
+        }
+        let record = self.found(&whole)?;
+        let selected: Vec<_> = record
+            .values
+            .iter()
+            .filter(|value| asked.selects(value))
+            .collect();
+        let is_restricted = |value: &&&Value<'_>| !value.permissions.public_read();
+        let restricted = selected.iter().find(is_restricted);
+        let given: Vec<Value<'_>> = if is_public_only {
+            let public = selected
+                .iter()
+                .filter(|value| value.permissions.public_read());
+            public.map(|value| (*value).clone()).collect()
+        } else if let Some(first) = restricted {
+            let Some(who) = who else {
+                if first.permissions.admin_read() {
+                    return Ok(Asked::Who);
+                }
+                return Err(Fault::plain(ResponseCode::InsufficientPermissions));
+            };
+            if !self.registry.may_read_all(&who.who, &whole)? {
+                return Err(Fault::plain(ResponseCode::InvalidAdmin));
+            }
+            who.need_right()?;
+            let readable = selected
+                .iter()
+                .filter(|value| value.permissions.public_read() || value.permissions.admin_read());
+            let readable: Vec<_> = readable.map(|value| (*value).clone()).collect();
+            if readable.is_empty() {
+                return Err(Fault::plain(ResponseCode::InsufficientPermissions));
+            }
+            readable
+        } else {
+            selected.iter().map(|value| (*value).clone()).collect()
+        };
+        if given.is_empty() {
+            return Err(Fault::plain(ResponseCode::ValuesNotFound));
+        }
+        let reply = ResolutionReply {
+            handle: asked.handle,
+            values: given,
+        };
+        Ok(Done::with(reply.to_bytes()).into())
+    }
+
+    /// What everybody may read, straight from the store: a header and a copy.
+    fn resolve_public(&self, asked: &ResolutionRequest<'_>, whole: &str) -> Result<Done, Fault> {
+        let not_responsible = || Fault::plain(ResponseCode::ServerNotResponsible);
+        let handle = Handle::from_stored(whole).map_err(|_| not_responsible())?;
+        let answered = self.registry.lend(&handle, |lent| {
+            if lent.state != State::Active {
+                return Err(ResponseCode::HandleNotFound);
+            }
+            let mut body = Vec::with_capacity(asked.handle.len() + lent.values.len() + 8);
+            put_bytes(&mut body, asked.handle.as_bytes());
+            let at = body.len();
+            body.extend_from_slice(&[0; 4]);
+            let mut count = 0_u32;
+            for value in lent.iter() {
+                if value.permissions.public_read() && asked.selects(&value) {
+                    value.encode(&mut body);
+                    count += 1;
+                }
+            }
+            if count == 0 {
+                return Err(ResponseCode::ValuesNotFound);
+            }
+            if let Some(length) = body.get_mut(at..at + 4) {
+                length.copy_from_slice(&count.to_be_bytes());
+            }
+            Ok(body)
+        })?;
+        match answered {
+            None => Err(not_responsible()),
+            Some(None) => Err(Fault::plain(ResponseCode::HandleNotFound)),
+            Some(Some(Err(code))) => Err(Fault::plain(code)),
+            Some(Some(Ok(body))) => Ok(Done::with(body)),
+        }
+    }
+
+    /// §3.3 and §9.
+    fn create(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+        let asked: ValuesRequest<'_> = read_handle(request)?;
+        let flags = request.header.flags;
+        let (overwrite, mint) = (flags.contains(OpFlags::OWE), flags.contains(OpFlags::MNS));
+        let handle = if mint {
+            asked.handle.to_string()
+        } else {
+            with_slash(&asked.handle)
+        };
+        if handle.len() > 2_048 {
+            return Err(Fault::new(
+                ResponseCode::InvalidHandle,
+                "the handle is too long",
+            ));
+        }
+        self.need_responsible(&handle)?;
+        check_indexes(&asked.values)?;
+        if !mint && !overwrite && self.registry.is_taken(&handle)? {
+            return Err(Fault::plain(ResponseCode::HandleAlreadyExists));
+        }
+        let operation = Operation::Create {
+            handle,
+            values: new_values(asked.values),
+            overwrite,
+            mint,
+        };
+        let Some(performed) = self.perform(operation, who)? else {
+            return Ok(Asked::Who);
+        };
+        let reply = CreateReply {
+            handle: Some(Cow::Owned(performed.handle)),
+        };
+        let mut done = Done::with(reply.to_bytes());
+        if performed.overwrote {
+            done.flags = done.flags | OpFlags::OWE;
+        }
+        if mint {
+            done.flags = done.flags | OpFlags::MNS;
+        }
+        Ok(done.into())
+    }
+
+    /// §3.4.
+    fn delete(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+        let asked: HandleRequest<'_> = read_handle(request)?;
+        let handle = with_slash(&asked.handle);
+        self.found(&handle)?;
+        self.change(Operation::Delete { handle }, who)
+    }
+
+    fn add(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+        let asked: ValuesRequest<'_> = read_handle(request)?;
+        let handle = with_slash(&asked.handle);
+        if asked.values.is_empty() {
+            return Err(Fault::plain(ResponseCode::InvalidValue));
+        }
+        check_indexes(&asked.values)?;
+        let record = self.found(&handle)?;
+        let overwrite = request.header.flags.contains(OpFlags::OWE);
+        let taken = asked.values.iter().find(|value| has(&record, value.index));
+        if let Some(taken) = taken.filter(|_| !overwrite) {
+            let text = format!("Index conflict for {}", taken.index);
+            return Err(Fault::new(ResponseCode::ValueAlreadyExists, text));
+        }
+        let operation = Operation::Add {
+            handle,
+            values: new_values(asked.values),
+            overwrite,
+        };
+        let Some(performed) = self.perform(operation, who)? else {
+            return Ok(Asked::Who);
+        };
+        let mut done = Done::with(Vec::new());
+        if performed.overwrote {
+            done.flags = OpFlags::OWE;
+        }
+        Ok(done.into())
+    }
+
+    fn remove(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+        let asked: RemoveRequest<'_> = read_handle(request)?;
+        let handle = with_slash(&asked.handle);
+        let record = self.found(&handle)?;
+        if asked.indexes.is_empty() {
+            return Err(Fault::plain(ResponseCode::InvalidValue));
+        }
+        if asked.indexes.iter().any(|index| !has(&record, *index)) {
+            return Err(Fault::plain(ResponseCode::ValuesNotFound));
+        }
+        let indexes = asked.indexes;
+        self.change(Operation::Remove { handle, indexes }, who)
+    }
+
+    fn modify(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+        let asked: ValuesRequest<'_> = read_handle(request)?;
+        let handle = with_slash(&asked.handle);
+        if asked.values.is_empty() {
+            return Err(Fault::plain(ResponseCode::InvalidValue));
+        }
+        check_indexes(&asked.values)?;
+        let record = self.found(&handle)?;
+        let mut is_public = true;
+        for value in &asked.values {
+            let old = record.values.iter().find(|old| old.index == value.index);
+            let old = old.ok_or_else(|| Fault::plain(ResponseCode::ValuesNotFound))?;
+            if !old.permissions.admin_write() && !old.permissions.public_write() {
+                let text = "Value is read-only";
+                return Err(Fault::new(ResponseCode::InsufficientPermissions, text));
+            }
+            let is_admin = old.is_type("HS_ADMIN") || value.is_type("HS_ADMIN");
+            is_public &= old.permissions.public_write() && !is_admin;
+        }
+        let operation = Operation::Modify {
+            handle,
+            values: new_values(asked.values),
+        };
+        if let (None, true) = (who, is_public) {
+            // What the public may write needs nobody.
+            let public =
+                Principal::parse(PUBLIC).map_err(|_| Fault::plain(ResponseCode::InvalidAdmin))?;
+            self.registry.perform(&public, operation)?;
+            return Ok(Done::with(Vec::new()).into());
+        }
+        self.change(operation, who)
+    }
+
+    /// §3.9.
+    fn list(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+        let asked: HandleRequest<'_> = read_handle(request)?;
+        let whole = with_slash(&asked.handle);
+        let Some(prefix) = strip_prefix(&whole) else {
+            return Err(Fault::plain(ResponseCode::InvalidHandle));
+        };
+        let is_kept = |prefix: &str| {
+            self.registry
+                .authority(&Principal::Operator, prefix)
+                .is_ok()
+        };
+        if !is_kept(prefix) {
+            return Err(Fault::plain(ResponseCode::ServerNotResponsible));
+        }
+        let Some(who) = who else {
+            return Ok(Asked::Who);
+        };
+        let mut handles = Vec::new();
+        let listed = self.registry.names(&who.who, prefix, None, &mut |shown| {
+            if shown.record.state == State::Active {
+                let key = shown.key.strip_prefix("hdl:").unwrap_or(&shown.key);
+                handles.push(key.to_string());
+            }
+            ControlFlow::Continue(())
+        });
+        listed?;
+        who.need_right()?;
+        Ok(pages(&handles).into())
+    }
+
+    fn list_prefixes(&self, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+        let Some(who) = who else {
+            return Ok(Asked::Who);
+        };
+        self.need_administrator(who)?;
+        who.need_right()?;
+        let authorities = self.registry.authorities()?;
+        let prefixes = authorities
+            .iter()
+            .filter_map(|authority| authority.path.prefix());
+        let prefixes: Vec<_> = prefixes.map(|prefix| format!("0.NA/{prefix}")).collect();
+        Ok(pages(&prefixes).into())
+    }
+
+    /// §3.10.
+    fn home(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+        let asked: HandleRequest<'_> = read_handle(request)?;
+        let whole = with_slash(&asked.handle);
+        let Some(prefix) = strip_prefix(&whole) else {
+            return Err(Fault::plain(ResponseCode::InvalidHandle));
+        };
+        let Some(who) = who else {
+            return Ok(Asked::Who);
+        };
+        self.need_administrator(who)?;
+        who.need_right()?;
+        let prefix = prefix.to_string();
+        let operation = if request.header.opcode == Opcode::HomePrefix {
+            Operation::Home { prefix }
+        } else {
+            Operation::Unhome { prefix }
+        };
+        self.registry.perform(&Principal::Operator, operation)?;
+        Ok(Done::with(Vec::new()).into())
+    }
+
+    /// §3.7: whether an answer with a secret key that is kept here is right.
+    fn verify(&self, request: &Message<'_>) -> Result<Asked, Fault> {
+        let asked: VerifyRequest<'_> = read(request)?;
+        let record = self.registry.handle(&asked.key.handle)?;
+        let values = record.map(|record| record.values).unwrap_or_default();
+        let index = asked.key.index;
+        let mut keys = values.iter().filter(|value| {
+            value.value_type == "HS_SECKEY" && (index == 0 || value.index == index)
+        });
+        let is_match = keys.any(|key| {
+            let digest = &asked.digest;
+            verify_secret_answer(&key.data, &asked.nonce, digest, &asked.response).is_ok()
+        });
+        let reply = VerifyReply { is_match };
+        Ok(Done::with(reply.to_bytes()).into())
+    }
+
+    fn change(&self, operation: Operation, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+        Ok(match self.perform(operation, who)? {
+            Some(_) => Done::with(Vec::new()).into(),
+            None => Asked::Who,
+        })
+    }
+
+    /// Does what someone asks for: first whether they may, then whether it is them (§7.4).
+    fn perform(
+        &self,
+        operation: Operation,
+        who: Option<&Authenticated>,
+    ) -> Result<Option<handfast_registry::Performed>, Fault> {
+        let Some(who) = who else {
+            return Ok(None);
+        };
+        if !who.is_right {
+            self.registry.would_perform(&who.who, operation)?;
+            return Err(Fault::plain(ResponseCode::AuthenticationFailed));
+        }
+        Ok(Some(self.registry.perform(&who.who, operation)?))
+    }
+
+    /// A handle that is there, under a prefix that is kept here.
+    fn found(&self, handle: &str) -> Result<Record, Fault> {
+        self.need_responsible(handle)?;
+        let record = self.registry.handle(handle)?;
+        record.ok_or_else(|| Fault::plain(ResponseCode::HandleNotFound))
+    }
+
+    fn need_responsible(&self, handle: &str) -> Result<(), Fault> {
+        if self.registry.is_responsible(handle)? {
+            return Ok(());
+        }
+        Err(Fault::plain(ResponseCode::ServerNotResponsible))
+    }
+
+    fn need_administrator(&self, who: &Authenticated) -> Result<(), Fault> {
+        if self.administrators.contains(&who.who) {
+            return Ok(());
+        }
+        Err(Fault::plain(ResponseCode::InvalidAdmin))
+    }
+}
+
+impl Authenticated {
+    fn need_right(&self) -> Result<(), Fault> {
+        if self.is_right {
+            return Ok(());
+        }
+        Err(Fault::plain(ResponseCode::AuthenticationFailed))
+    }
+}
+
+/// A handle that is no UTF-8 is no handle.
+fn read_handle<'m, T: handfast_wire::body::Body<'m>>(message: &'m Message<'_>) -> Result<T, Fault> {
+    message.read().map_err(|error| {
+        let code = match error {
+            handfast_wire::DecodeError::NotUtf8 { .. } => ResponseCode::InvalidHandle,
+            _ => ResponseCode::ProtocolError,
+        };
+        Fault::new(code, error.to_string())
+    })
+}
+
+/// "A handle without a slash, `X`, is treated by the server as `0.NA/X`."
+fn with_slash(handle: &str) -> String {
+    if handle.contains('/') {
+        handle.to_string()
+    } else {
+        format!("0.NA/{handle}")
+    }
+}
+
+fn is_prefix(handle: &str) -> bool {
+    strip_prefix(handle).is_some()
+}
+
+fn strip_prefix(handle: &str) -> Option<&str> {
+    let (start, prefix) = handle.split_once('/')?;
+    start.eq_ignore_ascii_case("0.NA").then_some(prefix)
+}
+
+fn has(record: &Record, index: u32) -> bool {
+    record.values.iter().any(|value| value.index == index)
+}
+
+/// Every index greater than 0 (202), and none twice (201).
+fn check_indexes(values: &[Value<'_>]) -> Result<(), Fault> {
+    if values
+        .iter()
+        .any(|value| value.index == 0 || value.index > 0x7FFF_FFFF)
+    {
+        return Err(Fault::plain(ResponseCode::InvalidValue));
+    }
+    let mut seen = HashSet::new();
+    if values.iter().all(|value| seen.insert(value.index)) {
+        return Ok(());
+    }
+    Err(Fault::plain(ResponseCode::ValueAlreadyExists))
+}
+
+/// "Timestamps in the request are ignored."
+fn new_values(values: Vec<Value<'_>>) -> Vec<NewValue> {
+    let new = |value: Value<'_>| NewValue {
+        permissions: Some(value.permissions),
+        ttl: Some(value.ttl),
+        references: value
+            .references
+            .into_iter()
+            .map(handfast_wire::Reference::into_owned)
+            .collect(),
+        ..NewValue::new(value.index, &value.value_type, &value.data)
+    };
+    values.into_iter().map(new).collect()
+}
+
+/// Fifty in a message.
+fn pages(handles: &[String]) -> Done {
+    let page = |handles: &[String]| {
+        let handles = handles.iter().map(|handle| Cow::Borrowed(handle.as_str()));
+        ListReply {
+            handles: handles.collect(),
+        }
+        .to_bytes()
+    };
+    let mut bodies: Vec<_> = handles.chunks(ListReply::PER_MESSAGE).map(page).collect();
+    if bodies.is_empty() {
+        bodies.push(page(&[]));
+    }
+    Done {
+        bodies,
+        flags: OpFlags::NONE,
+    }
+}
+
+fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    out.extend_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(bytes);
+}

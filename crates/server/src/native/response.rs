@@ -1,0 +1,63 @@
+//! What a refusal is called in the protocol.
+
+use handfast_registry::{Refusal, StoreError, ValueProblem};
+use handfast_wire::ResponseCode;
+
+/// Why a request is not done, as the protocol says it.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) code: ResponseCode,
+    pub(crate) message: String,
+}
+
+impl Fault {
+    pub(crate) fn new(code: ResponseCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+        }
+    }
+
+    /// A code that says it all.
+    pub(crate) fn plain(code: ResponseCode) -> Self {
+        Self::new(code, "")
+    }
+}
+
+impl From<Refusal> for Fault {
+    /// §2.3. What fails here is nobody's business outside: it is logged, and the code is said.
+    fn from(refusal: Refusal) -> Self {
+        let code = code(&refusal);
+        if code == ResponseCode::Error {
+            tracing::error!(%refusal, "a request failed");
+            return Self::new(code, "the server failed");
+        }
+        Self::new(code, refusal.to_string())
+    }
+}
+
+fn code(refusal: &Refusal) -> ResponseCode {
+    match refusal {
+        Refusal::NotFound(_) | Refusal::State { .. } => ResponseCode::HandleNotFound,
+        Refusal::AuthorityExists(_) | Refusal::Differs { .. } | Refusal::Exists { .. } => {
+            ResponseCode::HandleAlreadyExists
+        }
+        Refusal::Identifier { .. } => ResponseCode::InvalidHandle,
+        Refusal::NoAuthority(_) | Refusal::Retired(_) => ResponseCode::ServerNotResponsible,
+        Refusal::Denied { .. } => ResponseCode::InvalidAdmin,
+        Refusal::Value { problem, .. } => match problem {
+            ValueProblem::Missing => ResponseCode::ValuesNotFound,
+            ValueProblem::Exists | ValueProblem::Twice => ResponseCode::ValueAlreadyExists,
+            ValueProblem::ReadOnly => ResponseCode::InsufficientPermissions,
+            _ => ResponseCode::InvalidValue,
+        },
+        Refusal::Policy { code, .. } => match *code {
+            "not-cordra" | "pattern" | "root" | "prefix-record" => ResponseCode::InvalidHandle,
+            "operator-only" => ResponseCode::InvalidAdmin,
+            "too-large" | "too-many-values" => ResponseCode::InvalidValue,
+            _ => ResponseCode::OperationNotSupported,
+        },
+        Refusal::Store(StoreError::Full) => ResponseCode::ServerBackup,
+        _ => ResponseCode::Error,
+    }
+}

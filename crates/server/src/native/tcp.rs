@@ -1,0 +1,177 @@
+//! The native protocol over TCP, and what starts both.
+
+use std::io;
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use handfast_wire::{Codec, Envelope, Message, OpFlags, Opcode, Reader, ResponseCode};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::native::{Address, Native, Way, udp};
+
+/// How long a connection may be silent before a request, and between the octets of one.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// How many connections are open at most.
+const MOST: usize = 10_000;
+
+/// Where the native door is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NativeAddresses {
+    /// For UDP.
+    pub udp: Address,
+    /// For TCP.
+    pub tcp: Address,
+}
+
+/// A door that is open: it closes when this goes.
+#[derive(Debug)]
+pub struct Served {
+    /// Where it is.
+    pub addresses: NativeAddresses,
+    _runtime: tokio::runtime::Runtime,
+}
+
+/// Opens the native door at an address, for UDP and TCP.
+pub fn serve(native: Native, address: Address) -> io::Result<Served> {
+    let native = Arc::new(native);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("handfast-tcp")
+        .build()?;
+    let listener = runtime.block_on(TcpListener::bind(address))?;
+    let tcp = listener.local_addr()?;
+    // The same port, if it was left to the system to choose one.
+    let mut udp_address = address;
+    udp_address.set_port(tcp.port());
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    for _ in 0..cores {
+        let socket = udp::bind(udp_address)?;
+        spawn_udp(&native, socket)?;
+    }
+    runtime.spawn(accept(native, listener));
+    Ok(Served {
+        addresses: NativeAddresses {
+            udp: udp_address,
+            tcp,
+        },
+        _runtime: runtime,
+    })
+}
+
+fn spawn_udp(native: &Arc<Native>, socket: UdpSocket) -> io::Result<()> {
+    let native = Arc::clone(native);
+    thread::Builder::new()
+        .name("handfast-udp".into())
+        .spawn(move || udp::run(&native, &socket))
+        .map(|_| ())
+}
+
+async fn accept(native: Arc<Native>, listener: TcpListener) {
+    let room = Arc::new(Semaphore::new(MOST));
+    loop {
+        let Ok(place) = Arc::clone(&room).acquire_owned().await else {
+            return;
+        };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let native = Arc::clone(&native);
+                tokio::spawn(async move {
+                    // What goes wrong with one connection concerns nobody else.
+                    drop(converse(&native, stream).await);
+                    drop(place);
+                });
+            }
+            Err(error) => {
+                // Too many files are open, or the connection has gone: others will come.
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        }
+    }
+}
+
+/// One request after the other, as long as the client asks for that.
+async fn converse(native: &Arc<Native>, mut stream: TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    loop {
+        let mut start = [0; Envelope::LENGTH];
+        timeout(PATIENCE, stream.read_exact(&mut start)).await??;
+        let Ok(envelope) = Envelope::decode(&mut Reader::new(&start)) else {
+            return refuse(
+                native,
+                &mut stream,
+                Envelope::UNREAD_REQUEST,
+                "Invalid message length",
+            )
+            .await;
+        };
+        if envelope.length > Envelope::MAX_MESSAGE {
+            let text = "the message is too long";
+            return refuse(native, &mut stream, envelope.request_id, text).await;
+        }
+        let length = usize::try_from(envelope.length).unwrap_or(0);
+        let mut payload = Vec::new();
+        let mut rest = (&mut stream).take(u64::from(envelope.length));
+        timeout(PATIENCE, rest.read_to_end(&mut payload)).await??;
+        if payload.len() < length {
+            let text = format!("Expecting {length} bytes, only received {}", payload.len());
+            return refuse(native, &mut stream, envelope.request_id, &text).await;
+        }
+        let keeps = keeps_connection(&payload);
+        let replies = answer(native, envelope, payload).await;
+        let mut bytes = Vec::new();
+        for reply in &replies {
+            reply.encode(&mut bytes);
+        }
+        timeout(PATIENCE, stream.write_all(&bytes)).await??;
+        if !keeps {
+            // Some clients wait for the end.
+            return stream.shutdown().await;
+        }
+    }
+}
+
+/// Reading takes no time; changes wait for the disk, and signatures for the processor.
+async fn answer(
+    native: &Arc<Native>,
+    envelope: Envelope,
+    payload: Vec<u8>,
+) -> Vec<Message<'static>> {
+    if is_quick(&payload) {
+        return native.answer(envelope, &payload, Way::Tcp);
+    }
+    let native = Arc::clone(native);
+    let answered = tokio::task::spawn_blocking(move || native.answer(envelope, &payload, Way::Tcp));
+    answered.await.unwrap_or_default()
+}
+
+fn header(payload: &[u8]) -> Option<handfast_wire::Header> {
+    handfast_wire::Header::decode(&mut Reader::new(payload)).ok()
+}
+
+fn is_quick(payload: &[u8]) -> bool {
+    header(payload).is_none_or(|header| {
+        header.opcode == Opcode::Resolution && !header.flags.contains(OpFlags::CT)
+    })
+}
+
+fn keeps_connection(payload: &[u8]) -> bool {
+    header(payload).is_some_and(|header| header.flags.contains(OpFlags::KC))
+}
+
+async fn refuse(
+    native: &Arc<Native>,
+    stream: &mut TcpStream,
+    request_id: u32,
+    text: &str,
+) -> io::Result<()> {
+    let code = ResponseCode::ProtocolError;
+    let refusal = native.responder().refusal(request_id, code, text);
+    timeout(PATIENCE, stream.write_all(&refusal.to_bytes())).await??;
+    stream.shutdown().await
+}
