@@ -163,7 +163,7 @@ impl<'a> Message<'a> {
         self
     }
 
-    fn with_body(envelope: Envelope, header: Header, body: Vec<u8>) -> Self {
+    pub(crate) fn with_body(envelope: Envelope, header: Header, body: Vec<u8>) -> Self {
         let body_length = u32::try_from(body.len()).unwrap_or(u32::MAX);
         let message = Self {
             envelope,

@@ -1,7 +1,8 @@
 //! What messages carry, by operation (`handle-protocol.md` §3).
 //!
 //! Bodies here are without the request digest that a reply may begin with: [`Message::read`] takes it
-//! off and [`Responder::reply`] puts it there. Only a [`Challenge`] holds its own.
+//! off and [`Responder::reply`] puts it there. Only a [`Challenge`] holds its own. [`Request`] and
+//! [`Reply`] are whatever a message carries.
 //!
 //! | operation | request | reply |
 //! |---|---|---|
@@ -35,6 +36,8 @@ mod error_reply;
 mod handle;
 mod list;
 mod referral;
+mod reply;
+mod request;
 mod resolve;
 mod session;
 mod site_info;
@@ -48,6 +51,8 @@ pub use error_reply::ErrorReply;
 pub use handle::{Empty, HandleRequest};
 pub use list::ListReply;
 pub use referral::Referral;
+pub use reply::Reply;
+pub use request::Request;
 pub use resolve::{ResolutionReply, ResolutionRequest};
 pub use session::{DhOffer, KeyExchange, SessionKey, SessionSetup, SessionSetupReply};
 pub use site_info::SiteInfoReply;
