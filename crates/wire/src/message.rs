@@ -96,21 +96,16 @@ impl<'a> Message<'a> {
     /// What follows the envelope: header, body and credential. This is what a session encrypts.
     #[must_use]
     pub fn payload(&self) -> Vec<u8> {
-        let mut out = self.signed_part();
-        put_bytes(&mut out, &self.credential);
+        let mut out = Vec::with_capacity(self.length());
+        self.put_payload(&mut out);
         out
     }
 
     /// Header and body: what request digests and credentials cover.
     #[must_use]
     pub fn signed_part(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.length());
-        let header = Header {
-            body_length: u32::try_from(self.body.len()).unwrap_or(u32::MAX),
-            ..self.header
-        };
-        header.encode(&mut out);
-        out.extend_from_slice(&self.body);
+        let mut out = Vec::with_capacity(Header::LENGTH + self.body.len());
+        self.put_signed_part(&mut out);
         out
     }
 
@@ -177,6 +172,20 @@ impl<'a> Message<'a> {
         message.with_credential(Cow::default())
     }
 
+    fn put_payload(&self, out: &mut Vec<u8>) {
+        self.put_signed_part(out);
+        put_bytes(out, &self.credential);
+    }
+
+    fn put_signed_part(&self, out: &mut Vec<u8>) {
+        let header = Header {
+            body_length: u32::try_from(self.body.len()).unwrap_or(u32::MAX),
+            ..self.header
+        };
+        header.encode(out);
+        out.extend_from_slice(&self.body);
+    }
+
     fn digest_and_rest(&self) -> Result<(Option<RequestDigest>, Reader<'_>), DecodeError> {
         let mut reader = Reader::new(&self.body);
         let has_digest = self.header.is_reply() && self.header.flags.contains(OpFlags::RD);
@@ -192,7 +201,7 @@ impl<'a> Codec<'a> for Message<'a> {
             ..self.envelope
         };
         envelope.encode(out);
-        out.extend_from_slice(&self.payload());
+        self.put_payload(out);
     }
 
     /// Reads as many bytes as the envelope says. What is encrypted is refused: its envelope can be
@@ -229,9 +238,9 @@ impl Responder {
 
     /// A reply, without a credential.
     ///
-    /// RD is set if, and only if, the body begins with a digest. The final reply to what was
-    /// challenged is a reply to the original request; then its request id is that of the answer, which
-    /// the caller sets, as it does a new session id.
+    /// RD is set if, and only if, the body begins with a digest. CN, OWE and MNS are the caller's to
+    /// set, and so is a new session id. The final reply to what was challenged is a reply to the
+    /// original request, and then the caller gives it the request id of the answer.
     #[must_use]
     pub fn reply<'b>(
         &self,
