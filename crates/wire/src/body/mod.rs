@@ -69,6 +69,21 @@ use crate::version::Version;
 
 /// Something that a message carries. Its layout may depend on the version of that message; whatever
 /// is a [`Codec`] is a body with one layout.
+///
+/// ```
+/// use handfast_wire::body::{Body, Challenge};
+/// use handfast_wire::{Reader, RequestDigest, Version};
+///
+/// let digest = RequestDigest::Md5([7; 16]);
+/// let challenge = Challenge { digest, nonce: vec![9; 16].into() };
+/// for (version, length) in [(Version::new(2, 0), 40), (Version::CURRENT, 37)] {
+///     let mut bytes = Vec::new();
+///     challenge.write(version, &mut bytes);
+///     assert_eq!(bytes.len(), length);
+///     assert_eq!(Challenge::read(version, &mut Reader::new(&bytes))?, challenge);
+/// }
+/// # Ok::<_, handfast_wire::DecodeError>(())
+/// ```
 pub trait Body<'a>: Sized {
     /// Whether it begins with the request digest itself.
     const HOLDS_DIGEST: bool = false;
