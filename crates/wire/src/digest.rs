@@ -91,6 +91,13 @@ impl RequestDigest {
 }
 
 /// By what a digest is made.
+///
+/// ```
+/// use handfast_wire::{DigestAlgorithm, Version};
+///
+/// assert_eq!(DigestAlgorithm::for_version(Version::CURRENT), DigestAlgorithm::Sha256);
+/// assert_eq!(DigestAlgorithm::Sha256.number(), 3);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DigestAlgorithm {
     /// Of versions before 2.1.

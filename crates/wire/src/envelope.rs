@@ -38,6 +38,14 @@ pub struct Envelope {
 }
 
 /// What an envelope says about what follows it.
+///
+/// ```
+/// use handfast_wire::{Codec, Envelope, EnvelopeFlags, Version};
+///
+/// let flags = EnvelopeFlags { is_encrypted: true, ..EnvelopeFlags::default() };
+/// let envelope = Envelope { flags, ..Envelope::new(Version::CURRENT) };
+/// assert_eq!(envelope.to_bytes()[2], 0x42);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EnvelopeFlags {
     /// CP: never set, never acted on.
@@ -65,6 +73,26 @@ impl Envelope {
             suggested: Version::CURRENT,
             ..Self::default()
         }
+    }
+
+    /// The request id in bytes that begin with an envelope, even one that is refused: so that the
+    /// refusal can echo it.
+    ///
+    /// ```
+    /// use handfast_wire::{Codec, Envelope, Version};
+    ///
+    /// let envelope = Envelope { request_id: 7, length: u32::MAX, ..Envelope::new(Version::CURRENT) };
+    /// let bytes = envelope.to_bytes();
+    /// assert!(Envelope::from_bytes(&bytes).is_err());
+    /// assert_eq!(Envelope::request_id_in(&bytes), Some(7));
+    /// assert_eq!(Envelope::request_id_in(&bytes[..19]), None);
+    /// ```
+    #[must_use]
+    pub fn request_id_in(bytes: &[u8]) -> Option<u32> {
+        let (envelope, _) = bytes.split_first_chunk::<{ Self::LENGTH }>()?;
+        let mut reader = Reader::new(envelope);
+        reader.take(REQUEST_ID_AT).ok()?;
+        reader.u32().ok()
     }
 
     /// The version that is suggested. "A suggested major of 0 means 'no suggestion': substitute the
@@ -117,6 +145,8 @@ impl Codec<'_> for Envelope {
     }
 }
 
+/// Where the request id stands.
+const REQUEST_ID_AT: usize = 8;
 const COMPRESSED: u8 = 0x80;
 const ENCRYPTED: u8 = 0x40;
 const TRUNCATED: u8 = 0x20;

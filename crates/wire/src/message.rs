@@ -34,17 +34,26 @@
 
 use std::borrow::Cow;
 
-use crate::body::{Body, ErrorReply};
+use crate::body::Body;
 use crate::codec::{Codec, DecodeError, Reader, put_bytes};
 use crate::digest::RequestDigest;
-use crate::envelope::{Envelope, EnvelopeFlags};
+use crate::envelope::Envelope;
 use crate::header::{Header, OpFlags};
-use crate::opcode::{Opcode, ResponseCode};
-use crate::version::Version;
+use crate::opcode::ResponseCode;
 
 /// A message that is not encrypted (`handle-protocol.md` §1.2).
 ///
 /// Encoding writes the lengths that are, whatever envelope and header say.
+///
+/// ```
+/// use handfast_wire::{Codec, Envelope, Header, Message, Opcode, Version, body::HandleRequest};
+///
+/// let envelope = Envelope::new(Version::BLIND);
+/// let header = Header::request(Opcode::GetSiteInfo, 1_700_043_200);
+/// let message = Message::new(envelope, header, &HandleRequest::default());
+/// assert_eq!(Message::from_bytes(&message.to_bytes())?, message);
+/// # Ok::<_, handfast_wire::DecodeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
     /// Who speaks, in which version.
@@ -96,29 +105,29 @@ impl<'a> Message<'a> {
     /// What follows the envelope: header, body and credential. This is what a session encrypts.
     #[must_use]
     pub fn payload(&self) -> Vec<u8> {
-        let mut out = self.signed_part();
-        put_bytes(&mut out, &self.credential);
+        let mut out = Vec::with_capacity(self.length());
+        self.put_payload(&mut out);
         out
     }
 
     /// Header and body: what request digests and credentials cover.
     #[must_use]
     pub fn signed_part(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.length());
-        let header = Header {
-            body_length: u32::try_from(self.body.len()).unwrap_or(u32::MAX),
-            ..self.header
-        };
-        header.encode(&mut out);
-        out.extend_from_slice(&self.body);
+        let mut out = Vec::with_capacity(Header::LENGTH + self.body.len());
+        self.put_signed_part(&mut out);
         out
     }
 
-    /// How long the message is without its envelope. Nobody reads more than
-    /// [`Envelope::MAX_MESSAGE`].
+    /// How long the message is without its envelope.
     #[must_use]
     pub fn length(&self) -> usize {
         Header::LENGTH + self.body.len() + 4 + self.credential.len()
+    }
+
+    /// Whether it is longer than [`Envelope::MAX_MESSAGE`], so that nobody would read it.
+    #[must_use]
+    pub fn is_too_long(&self) -> bool {
+        u32::try_from(self.length()).map_or(true, |length| length > Envelope::MAX_MESSAGE)
     }
 
     /// What came of the request: the response code as the version of the message means it.
@@ -163,7 +172,7 @@ impl<'a> Message<'a> {
         self
     }
 
-    fn with_body(envelope: Envelope, header: Header, body: Vec<u8>) -> Self {
+    pub(crate) fn with_body(envelope: Envelope, header: Header, body: Vec<u8>) -> Self {
         let body_length = u32::try_from(body.len()).unwrap_or(u32::MAX);
         let message = Self {
             envelope,
@@ -175,6 +184,20 @@ impl<'a> Message<'a> {
             credential: Cow::default(),
         };
         message.with_credential(Cow::default())
+    }
+
+    fn put_payload(&self, out: &mut Vec<u8>) {
+        self.put_signed_part(out);
+        put_bytes(out, &self.credential);
+    }
+
+    fn put_signed_part(&self, out: &mut Vec<u8>) {
+        let header = Header {
+            body_length: u32::try_from(self.body.len()).unwrap_or(u32::MAX),
+            ..self.header
+        };
+        header.encode(out);
+        out.extend_from_slice(&self.body);
     }
 
     fn digest_and_rest(&self) -> Result<(Option<RequestDigest>, Reader<'_>), DecodeError> {
@@ -192,7 +215,7 @@ impl<'a> Codec<'a> for Message<'a> {
             ..self.envelope
         };
         envelope.encode(out);
-        out.extend_from_slice(&self.payload());
+        self.put_payload(out);
     }
 
     /// Reads as many bytes as the envelope says. What is encrypted is refused: its envelope can be
@@ -207,107 +230,6 @@ impl<'a> Codec<'a> for Message<'a> {
     }
 }
 
-/// What a server puts into every reply (`handle-protocol.md` §2.6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Responder {
-    /// The newest version that it speaks.
-    pub maximum: Version,
-    /// The serial number of its site record.
-    pub site_serial: u16,
-    /// Whether it belongs to a primary site.
-    pub is_primary: bool,
-    /// Until when its replies are valid: [`Header::VALID_FOR`] from now.
-    pub expiration: u32,
-}
-
-impl Responder {
-    /// The version of a reply to a request: the body and the digest follow it.
-    #[must_use]
-    pub fn version_for(&self, request: &Message<'_>) -> Version {
-        request.envelope.suggestion().negotiate(self.maximum)
-    }
-
-    /// A reply, without a credential.
-    ///
-    /// RD is set if, and only if, the body begins with a digest. The final reply to what was
-    /// challenged is a reply to the original request; then its request id is that of the answer, which
-    /// the caller sets, as it does a new session id.
-    #[must_use]
-    pub fn reply<'b>(
-        &self,
-        request: &Message<'_>,
-        code: ResponseCode,
-        digest: Option<RequestDigest>,
-        body: &impl Body<'b>,
-    ) -> Message<'static> {
-        let version = self.version_for(request);
-        let mut bytes = Vec::new();
-        let has_digest = write_body(version, digest, body, &mut bytes);
-        let mut flags = request.header.flags & OpFlags::COPIED.without(OpFlags::RD) | OpFlags::REC;
-        if self.is_primary {
-            flags = flags | OpFlags::AT;
-        }
-        if has_digest {
-            flags = flags | OpFlags::RD;
-        }
-        let envelope = Envelope {
-            version,
-            suggested: self.maximum,
-            flags: EnvelopeFlags::default(),
-            session_id: request.envelope.session_id,
-            request_id: request.envelope.request_id,
-            sequence: 0,
-            length: 0,
-        };
-        let header = Header {
-            opcode: request.header.opcode,
-            response_code: code.sent_in(version),
-            flags,
-            site_serial: self.site_serial,
-            recursion_count: request.header.recursion_count,
-            reserved: 0,
-            expiration: self.expiration,
-            body_length: 0,
-        };
-        Message::with_body(envelope, header, bytes)
-    }
-
-    /// The reply to what could not be read (`handle-protocol.md` §10): "version 2.3, (…) session 0,
-    /// opcode 0, flags 0x19000000, serial 0xFFFF".
-    ///
-    /// The reference gives [`Envelope::UNREAD_REQUEST`] as request id; a server does better that
-    /// echoes the real one when the envelope was readable.
-    #[must_use]
-    pub fn refusal(&self, request_id: u32, code: ResponseCode, message: &str) -> Message<'static> {
-        let envelope = Envelope {
-            suggested: self.maximum,
-            request_id,
-            ..Envelope::new(Version::BLIND)
-        };
-        let header = Header {
-            response_code: code.sent_in(Version::BLIND),
-            ..Header::request(Opcode::Reserved, self.expiration)
-        };
-        Message::new(envelope, header, &ErrorReply::new(message))
-    }
-}
-
-/// Whether what was written begins with a digest.
-fn write_body<'b, T: Body<'b>>(
-    version: Version,
-    digest: Option<RequestDigest>,
-    body: &T,
-    out: &mut Vec<u8>,
-) -> bool {
-    // "RD must not be set in messages of version < 2.1", so nobody would look for a digest there.
-    let digest = digest.filter(|_| !version.is_ancient() && !T::HOLDS_DIGEST);
-    if let Some(digest) = digest {
-        digest.write(version, out);
-    }
-    body.write(version, out);
-    digest.is_some() || T::HOLDS_DIGEST && !version.is_ancient()
-}
-
 /// Where the header has the length of the body.
 const BODY_LENGTH_AT: usize = 20;
 
@@ -315,6 +237,8 @@ const BODY_LENGTH_AT: usize = 20;
 mod tests {
     use super::*;
     use crate::body::Empty;
+    use crate::opcode::Opcode;
+    use crate::version::Version;
 
     fn request() -> Message<'static> {
         let header = Header::request(Opcode::DeleteHandle, 1);
@@ -349,20 +273,5 @@ mod tests {
         message.envelope.flags.is_encrypted = true;
         let bytes = message.to_bytes();
         assert_eq!(Message::from_bytes(&bytes), Err(DecodeError::Encrypted));
-    }
-
-    #[test]
-    fn flags_of_the_envelope_do_not_come_back() {
-        let mut request = request();
-        request.envelope.flags.is_truncated = true;
-        request.envelope.flags.is_compressed = true;
-        let server = Responder {
-            maximum: Version::CURRENT,
-            site_serial: 1,
-            is_primary: false,
-            expiration: 9,
-        };
-        let reply = server.reply(&request, ResponseCode::Success, None, &Empty);
-        assert_eq!(reply.envelope.flags, EnvelopeFlags::default());
     }
 }

@@ -7,6 +7,13 @@ use crate::codec::{Codec, DecodeError, Reader, put_bytes};
 
 /// The handle that was created, as requested or as minted (`handle-protocol.md` §3.3). "Older servers
 /// send an empty body."
+///
+/// ```
+/// use handfast_wire::{Codec, body::CreateReply};
+///
+/// assert_eq!(CreateReply::from_bytes(&[])?.handle, None);
+/// # Ok::<_, handfast_wire::DecodeError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CreateReply<'a> {
     /// The handle, unless the server is an old one; at most 2 048 bytes.

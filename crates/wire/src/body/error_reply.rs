@@ -48,13 +48,26 @@ impl<'a> Codec<'a> for ErrorReply<'a> {
         if reader.rest().is_empty() {
             return Ok(Self::default());
         }
-        Ok(Self {
-            message: reader.text()?.into(),
-            indexes: if reader.rest().is_empty() {
-                Vec::new()
-            } else {
-                reader.list(4, Reader::u32)?
-            },
-        })
+        let message = reader.text()?.into();
+        // The message is what counts: something else that follows it is no reason to lose it.
+        let mut ahead = reader.clone();
+        let indexes = ahead.list(4, Reader::u32).unwrap_or_default();
+        if !indexes.is_empty() {
+            *reader = ahead;
+        }
+        Ok(Self { message, indexes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_list_does_not_hide_the_message() {
+        let mut reader = Reader::new(&[0, 0, 0, 1, b'x', 9, 9]);
+        let error = ErrorReply::decode(&mut reader);
+        assert_eq!(error, Ok(ErrorReply::new("x")));
+        assert_eq!(reader.rest(), [9, 9]);
     }
 }

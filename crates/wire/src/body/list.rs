@@ -6,6 +6,12 @@ use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list};
 
 /// Handles under a prefix, or prefixes (`handle-protocol.md` §3.9). Every message of a list but the
 /// last has the flag CN.
+///
+/// ```
+/// use handfast_wire::{Codec, body::ListReply};
+///
+/// assert_eq!(ListReply::default().to_bytes(), [0; 4]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListReply<'a> {
     /// The handles.

@@ -1,7 +1,8 @@
 //! What messages carry, by operation (`handle-protocol.md` §3).
 //!
 //! Bodies here are without the request digest that a reply may begin with: [`Message::read`] takes it
-//! off and [`Responder::reply`] puts it there. Only a [`Challenge`] holds its own.
+//! off and [`Responder::reply`] puts it there. Only a [`Challenge`] holds its own. [`Request`] and
+//! [`Reply`] are whatever a message carries.
 //!
 //! | operation | request | reply |
 //! |---|---|---|
@@ -35,6 +36,8 @@ mod error_reply;
 mod handle;
 mod list;
 mod referral;
+mod reply;
+mod request;
 mod resolve;
 mod session;
 mod site_info;
@@ -48,6 +51,8 @@ pub use error_reply::ErrorReply;
 pub use handle::{Empty, HandleRequest};
 pub use list::ListReply;
 pub use referral::Referral;
+pub use reply::Reply;
+pub use request::Request;
 pub use resolve::{ResolutionReply, ResolutionRequest};
 pub use session::{DhOffer, KeyExchange, SessionKey, SessionSetup, SessionSetupReply};
 pub use site_info::SiteInfoReply;
@@ -64,6 +69,21 @@ use crate::version::Version;
 
 /// Something that a message carries. Its layout may depend on the version of that message; whatever
 /// is a [`Codec`] is a body with one layout.
+///
+/// ```
+/// use handfast_wire::body::{Body, Challenge};
+/// use handfast_wire::{Reader, RequestDigest, Version};
+///
+/// let digest = RequestDigest::Md5([7; 16]);
+/// let challenge = Challenge { digest, nonce: vec![9; 16].into() };
+/// for (version, length) in [(Version::new(2, 0), 40), (Version::CURRENT, 37)] {
+///     let mut bytes = Vec::new();
+///     challenge.write(version, &mut bytes);
+///     assert_eq!(bytes.len(), length);
+///     assert_eq!(Challenge::read(version, &mut Reader::new(&bytes))?, challenge);
+/// }
+/// # Ok::<_, handfast_wire::DecodeError>(())
+/// ```
 pub trait Body<'a>: Sized {
     /// Whether it begins with the request digest itself.
     const HOLDS_DIGEST: bool = false;

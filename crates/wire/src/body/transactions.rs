@@ -6,7 +6,21 @@ use super::Body;
 use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_u32};
 use crate::version::Version;
 
-/// The transactions since a point, for one server of a site (`handle-protocol.md` §11.3).
+/// The transactions since a point, for one server of a site (`handle-protocol.md` §11.3). Since 2.9 it
+/// begins with a mode.
+///
+/// ```
+/// use handfast_wire::Version;
+/// use handfast_wire::body::{Body, Receiver, ReplicationPoint, RetrieveRequest};
+///
+/// let request = RetrieveRequest {
+///     since: ReplicationPoint::Last { transaction: 41, date: 1_700_000_000_000 },
+///     receiver: Receiver { hash_option: 2, server_count: 1, server_number: 0 },
+/// };
+/// let mut bytes = Vec::new();
+/// request.write(Version::CURRENT, &mut bytes);
+/// assert_eq!(bytes.len(), 26);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetrieveRequest<'a> {
     /// Since when.

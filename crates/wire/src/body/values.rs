@@ -7,6 +7,15 @@ use crate::value::Value;
 
 /// Values for a handle: to create it with, to add to it, or to put in place of those of the same
 /// index (`handle-protocol.md` §3.3, §3.4).
+///
+/// ```
+/// use handfast_wire::{Codec, Value, body::ValuesRequest};
+///
+/// let values = vec![Value::new(1, "URL", b"https://example.org/")];
+/// let request = ValuesRequest { handle: "20.1000/x".into(), values };
+/// assert_eq!(ValuesRequest::from_bytes(&request.to_bytes())?, request);
+/// # Ok::<_, handfast_wire::DecodeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValuesRequest<'a> {
     /// The handle, or its initial portion where the rest is to be minted.
@@ -30,6 +39,14 @@ impl<'a> Codec<'a> for ValuesRequest<'a> {
 }
 
 /// Values to be removed from a handle (`handle-protocol.md` §3.4).
+///
+/// ```
+/// use handfast_wire::{Codec, body::RemoveRequest};
+///
+/// let request = RemoveRequest { handle: "20.1000/x".into(), indexes: vec![1, 2] };
+/// assert_eq!(RemoveRequest::from_bytes(&request.to_bytes())?, request);
+/// # Ok::<_, handfast_wire::DecodeError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoveRequest<'a> {
     /// The handle.
