@@ -24,19 +24,23 @@ mod codec;
 mod credential;
 #[cfg(feature = "crypto")]
 pub mod crypto;
+mod dct;
 #[cfg(feature = "json")]
 pub mod json;
 mod permissions;
 mod public_key;
 mod reference;
+mod root_info;
 mod site;
 mod value;
 
 pub use admin::{Admin, AdminPermissions};
 pub use codec::{Codec, DecodeError, Reader};
 pub use credential::{Credential, Framing};
+pub use dct::{Dct, DctError};
 pub use permissions::{Permissions, PermissionsError};
 pub use public_key::PublicKey;
 pub use reference::{Reference, ValueList};
+pub use root_info::{LocalInfo, LocalSite, RootInfo};
 pub use site::{Site, SiteInterface, SiteServer};
 pub use value::{Ttl, Value, type_matches};
