@@ -27,6 +27,8 @@ pub mod crypto;
 mod dct;
 #[cfg(feature = "json")]
 pub mod json;
+#[cfg(feature = "namespace")]
+pub mod namespace;
 mod permissions;
 mod public_key;
 mod reference;
