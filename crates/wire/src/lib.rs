@@ -5,7 +5,14 @@
 //!
 //! So far this holds what a stored record is made of: [`Value`]s, and the structured data inside
 //! some of them: [`Admin`], [`ValueList`], [`PublicKey`] and [`Site`]; and two ways to write it down:
-//! `json`, with the feature of that name, and [`batch`] files.
+//! `json`, with the feature of that name, and [`batch`] files. [`Credential`] is the end of a message.
+//! Of the files of deployed software it reads [`RootInfo`], [`LocalInfo`] and [`Dct`].
+//!
+//! | feature | gives |
+//! | --- | --- |
+//! | `crypto` | signatures, secret keys, sessions, private key files |
+//! | `json` | values in JSON |
+//! | `namespace` | template handles |
 //!
 //! ```
 //! use handfast_wire::{Codec, Value};
