@@ -6,8 +6,15 @@
 //! There are two layers. What a stored record is made of: [`Value`]s, and the structured data inside
 //! some of them: [`Admin`], [`ValueList`], [`PublicKey`] and [`Site`]; and two ways to write it down:
 //! `json`, with the feature of that name, and [`batch`] files. And what is said about records: a
-//! [`Message`] of [`Envelope`], [`Header`] and a [`body`] for each operation, which [`packets`] cuts
-//! into datagrams and a [`Reassembly`] puts together again.
+//! [`Message`] of [`Envelope`], [`Header`] and a [`body`] for each operation, with a [`Credential`] at its
+//! end, which [`packets`] cuts into datagrams and a [`Reassembly`] puts together again. Of the files of
+//! deployed software it reads [`RootInfo`], [`LocalInfo`] and [`Dct`].
+//!
+//! | feature | gives |
+//! | --- | --- |
+//! | `crypto` | signatures, secret keys, sessions, private key files |
+//! | `json` | values in JSON |
+//! | `namespace` | template handles |
 //!
 //! ```
 //! use handfast_wire::{Codec, Value};
@@ -27,6 +34,7 @@ mod codec;
 mod credential;
 #[cfg(feature = "crypto")]
 pub mod crypto;
+mod dct;
 mod digest;
 mod envelope;
 mod fragment;
@@ -34,6 +42,8 @@ mod header;
 #[cfg(feature = "json")]
 pub mod json;
 mod message;
+#[cfg(feature = "namespace")]
+pub mod namespace;
 mod opcode;
 mod permissions;
 mod public_key;
@@ -47,6 +57,7 @@ mod version;
 pub use admin::{Admin, AdminPermissions};
 pub use codec::{Codec, DecodeError, Reader};
 pub use credential::{Credential, Framing};
+pub use dct::{Dct, DctError};
 pub use digest::{DigestAlgorithm, RequestDigest};
 pub use envelope::{Envelope, EnvelopeFlags};
 pub use fragment::{FragmentError, MAX_PACKET, Reassembly, packets};
@@ -57,7 +68,7 @@ pub use permissions::{Permissions, PermissionsError};
 pub use public_key::PublicKey;
 pub use reference::{Reference, ValueList};
 pub use responder::Responder;
-pub use root_info::RootInfo;
+pub use root_info::{LocalInfo, LocalSite, RootInfo};
 pub use site::{Site, SiteInterface, SiteServer};
 pub use value::{Ttl, Value, type_matches};
 pub use version::Version;

@@ -9,10 +9,10 @@
 use handfast_wire::crypto::{
     CryptoError, DhKeyPair, DigestAlgorithm, KeyFileError, Protection, RequestDigest,
     SecretAlgorithm, SessionAlgorithm, SessionKey, SigningKey, answer_with_key, answer_with_secret,
-    is_encrypted, read_private_key, sign_message, verify_key_answer, verify_message,
+    is_encrypted, read_private_key, sign_message, value_digest, verify_key_answer, verify_message,
     verify_secret_answer, verify_signature, write_private_key,
 };
-use handfast_wire::{Codec, Credential, Framing, PublicKey, Reader};
+use handfast_wire::{Codec, Credential, Framing, PublicKey, Reader, RootInfo};
 use proptest::prelude::*;
 
 fn vector(name: &str) -> Vec<u8> {
@@ -453,6 +453,16 @@ fn dsa_signatures_are_verified_and_not_made() {
             Some(CryptoError::VerifyOnly)
         );
     }
+}
+
+/// B.28, B.30
+#[test]
+fn the_digest_of_a_value_leaves_out_index_and_timestamp() {
+    let root = vector("root-info");
+    let root = RootInfo::from_bytes(&root).unwrap();
+    let digest = value_digest(DigestAlgorithm::Sha256, &root.0[0]);
+    let expected = "36d7b06a594e7baaac415799b78461fea7aae82a30e9addd0a23400212bc0cd7";
+    assert_eq!(digest, hex_bytes(expected));
 }
 
 #[test]

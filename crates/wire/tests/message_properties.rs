@@ -321,7 +321,7 @@ proptest! {
         is_same_again(&resolution.to_bytes(), &resolution);
         let referral = Referral { handle: handle.into(), values: values.clone() };
         is_same_again(&referral.to_bytes(), &referral);
-        let root = RootInfo { values };
+        let root = RootInfo(values);
         is_same_again(&root.to_bytes(), &root);
     }
 

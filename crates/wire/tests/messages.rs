@@ -404,9 +404,7 @@ fn b_27_prefix_referral() {
 #[test]
 fn b_28_root_info() {
     let bytes = vector!("b28-root-info");
-    let info = RootInfo {
-        values: values().split_off(1),
-    };
+    let info = RootInfo(values().split_off(1));
     assert_eq!(info.to_bytes(), bytes);
     assert_eq!(RootInfo::from_bytes(&bytes), Ok(info));
 }

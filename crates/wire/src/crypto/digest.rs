@@ -4,6 +4,7 @@ use aws_lc_rs::{digest as sha, hmac};
 
 use super::{CryptoError, old};
 use crate::codec::{Codec, DecodeError, Reader};
+use crate::value::Value;
 
 /// A digest algorithm (`handle-protocol.md` §3.1, §4.2).
 ///
@@ -116,6 +117,22 @@ impl DigestAlgorithm {
         }
         Ok(context.sign().as_ref().to_vec())
     }
+}
+
+/// The digest of a value, by which `HS_SIGNATURE` covers it (`handle-protocol.md` §6.10): "hash of the value encoding
+/// of §5 from offset 8 (index and timestamp excluded …)".
+///
+/// ```
+/// use handfast_wire::Value;
+/// use handfast_wire::crypto::{DigestAlgorithm, value_digest};
+///
+/// let (first, second) = (Value::new(1, "URL", b"x"), Value::new(2, "URL", b"x"));
+/// let digest = |value| value_digest(DigestAlgorithm::Sha256, value);
+/// assert_eq!(digest(&first), digest(&second));
+/// ```
+#[must_use]
+pub fn value_digest(algorithm: DigestAlgorithm, value: &Value<'_>) -> Vec<u8> {
+    algorithm.digest(&[value.to_bytes().get(8..).unwrap_or_default()])
 }
 
 /// The digest of a request, as its reply repeats it (`handle-protocol.md` §3.1).

@@ -32,7 +32,7 @@ use std::fmt;
 
 pub use counter::CounterWindow;
 pub use diffie_hellman::{DhKeyPair, MODP_2048, SharedSecret};
-pub use digest::{DigestAlgorithm, RequestDigest};
+pub use digest::{DigestAlgorithm, RequestDigest, value_digest};
 pub use key_file::{KeyFileError, Protection, is_encrypted, read_private_key, write_private_key};
 pub use private_key::{PrivateKey, RsaFactors};
 pub use secret::{
