@@ -1,7 +1,7 @@
 #![no_main]
 
-use handfast_wire::Value;
 use handfast_wire::namespace::{Namespace, Outcome, delimiter, evaluate, split};
+use handfast_wire::{Reference, Value};
 use libfuzzer_sys::fuzz_target;
 
 // A template makes no more than a message holds, and no two values with one index.
@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
         Value::new(1, "URL", b"https://example.org/abc"),
         Value::new(2, "EMAIL", b"a@example.org"),
     ];
-    let mut fetch = |_: &_| Some(text.to_owned());
+    let mut fetch = |_: &Reference<'_>| Some(text.to_owned());
     if let Ok(Outcome::Values(values)) = evaluate(&chain, &handle, &values, false, &mut fetch) {
         let mut indexes: Vec<u32> = values.iter().map(|value| value.index).collect();
         indexes.sort_unstable();

@@ -203,6 +203,13 @@ fn templates_that_cost_too_much_are_stopped() {
     for bad in ["(", "a)|(b", "(?=a)", "((a{100}){100}){100}", r"(a)\1"] {
         assert_eq!(expression(bad), Err(NamespaceError::Expression), "{bad}");
     }
+    let nested = "<n>".repeat(19_000) + &"</n>".repeat(19_000);
+    assert!(Namespace::parse(&nested).is_ok());
+    let nested = "<n>".repeat(30_000) + &"</n>".repeat(30_000);
+    assert_eq!(
+        Namespace::parse(&nested).err(),
+        Some(NamespaceError::TooMuch)
+    );
     let doctype = r#"<!DOCTYPE n [<!ENTITY a "b">]><n>&a;</n>"#;
     assert!(matches!(
         Namespace::parse(doctype),

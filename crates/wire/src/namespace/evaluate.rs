@@ -403,7 +403,7 @@ const MAX_DEPTH: usize = 64;
 const MAX_REFERENCES: usize = 10;
 const MAX_MATCHED: usize = 4096;
 const MAX_EXPRESSION: usize = 1024;
-const MAX_COMPILED: usize = 16_384;
+const MAX_COMPILED: usize = 65_536;
 
 /// What an evaluation may cost, about in octets that are copied.
 const MAX_WORK: usize = 10_000_000;

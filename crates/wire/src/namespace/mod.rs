@@ -48,7 +48,6 @@ use crate::value::Value;
 /// assert!(!namespace.is_active());
 /// # Ok::<_, handfast_wire::namespace::NamespaceError>(())
 /// ```
-#[derive(Debug)]
 pub struct Namespace<'a> {
     document: Document<'a>,
 }
@@ -114,6 +113,12 @@ impl<'a> Namespace<'a> {
     fn child_text(&self, name: &str) -> Option<&str> {
         let mut children = self.document.root_element().children();
         children.find(|child| is_named(*child, name))?.text()
+    }
+}
+
+impl fmt::Debug for Namespace<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Namespace({:?})", self.document.input_text())
     }
 }
 
