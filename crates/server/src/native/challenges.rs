@@ -23,6 +23,27 @@ pub(crate) struct Pending {
     expires: u64,
 }
 
+impl Pending {
+    pub(crate) fn new(
+        request: Message<'static>,
+        nonce: [u8; 16],
+        digest: RequestDigest,
+        now: u64,
+    ) -> Self {
+        Self {
+            request,
+            nonce,
+            digest,
+            expires: now.saturating_add(PATIENCE),
+        }
+    }
+
+    /// Whether it still waits.
+    pub(crate) fn waits(&self, now: u64) -> bool {
+        self.expires > now
+    }
+}
+
 /// All that wait, by number.
 #[derive(Debug, Default)]
 pub(crate) struct Challenges {
@@ -31,14 +52,7 @@ pub(crate) struct Challenges {
 
 impl Challenges {
     /// Keeps a request under a number.
-    pub(crate) fn keep(
-        &self,
-        number: u32,
-        request: Message<'static>,
-        nonce: [u8; 16],
-        digest: RequestDigest,
-        now: u64,
-    ) {
+    pub(crate) fn keep(&self, number: u32, pending: Pending, now: u64) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() >= MOST {
             waiting.retain(|_, pending| pending.expires > now);
@@ -49,13 +63,6 @@ impl Challenges {
                 waiting.remove(&number);
             }
         }
-        let expires = now.saturating_add(PATIENCE);
-        let pending = Pending {
-            request,
-            nonce,
-            digest,
-            expires,
-        };
         waiting.insert(number, pending);
     }
 
@@ -65,14 +72,9 @@ impl Challenges {
         waiting.contains_key(&number)
     }
 
-    /// Takes a request out: a challenge is answered once. `Err` if it has waited too long.
-    pub(crate) fn take(&self, number: u32, now: u64) -> Option<Result<Pending, ()>> {
+    /// Takes a request out: a challenge is answered once.
+    pub(crate) fn take(&self, number: u32) -> Option<Pending> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let pending = waiting.remove(&number)?;
-        Some(if pending.expires > now {
-            Ok(pending)
-        } else {
-            Err(())
-        })
+        waiting.remove(&number)
     }
 }

@@ -5,30 +5,30 @@
 //! registry's; here are only the order of checks, the codes, and the bytes.
 
 mod challenges;
+mod exchange;
 mod operations;
 mod response;
+mod sessions;
 mod tcp;
 mod udp;
 
-use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use handfast_registry::{Principal, Registry, World};
-use handfast_wire::body::{Challenge, ChallengeAnswer, ErrorReply};
-use handfast_wire::crypto::{
-    DigestAlgorithm, sign_message, verify_key_answer, verify_secret_answer,
-};
+use handfast_wire::body::{Body, ChallengeAnswer};
+use handfast_wire::crypto::{DigestAlgorithm, verify_key_answer, verify_secret_answer};
 use handfast_wire::{
-    Codec, DecodeError, Envelope, Framing, Header, Message, OpFlags, Opcode, PublicKey, Reader,
-    RequestDigest, Responder, ResponseCode, Version,
+    Codec, DecodeError, Envelope, Framing, Header, Message, PublicKey, Reader, RequestDigest,
+    Responder, ResponseCode, Version,
 };
 
 pub use self::tcp::{NativeAddresses, Served, serve};
 use crate::identity::Identity;
 use crate::native::challenges::Challenges;
-use crate::native::operations::{Asked, Done};
+use crate::native::exchange::Exchange;
 use crate::native::response::Fault;
+use crate::native::sessions::Sessions;
 
 /// The protocol, without a socket.
 pub struct Native {
@@ -36,6 +36,7 @@ pub struct Native {
     identity: Identity,
     world: World,
     challenges: Challenges,
+    sessions: Sessions,
     /// Who may say which prefixes the server is responsible for.
     administrators: Vec<Principal>,
 }
@@ -61,84 +62,60 @@ impl Native {
             identity,
             world,
             challenges: Challenges::default(),
+            sessions: Sessions::default(),
             administrators,
         }
     }
 
     /// Answers what came behind an envelope: nothing, a message, or several. What is itself a reply is
     /// never answered, so that two servers cannot be made to talk to each other.
-    pub(crate) fn answer(
-        &self,
-        envelope: Envelope,
-        payload: &[u8],
-        way: Way,
-    ) -> Vec<Message<'static>> {
-        let responder = self.responder();
-        if envelope.flags.is_encrypted {
-            let fault = Fault::plain(ResponseCode::SessionTimeout);
-            return vec![responder.refusal(envelope.request_id, fault.code, &fault.message)];
-        }
+    pub(crate) fn answer(&self, envelope: Envelope, payload: &[u8], way: Way) -> Vec<Outgoing> {
+        let refuse = |code, text: &str| {
+            let refusal = self.responder().refusal(envelope.request_id, code, text);
+            vec![Outgoing::open(&refusal)]
+        };
+        let session = self.sessions.get(envelope.session_id, self.world.now());
+        let opened;
+        let payload = if envelope.flags.is_encrypted {
+            let Some(session) = &session else {
+                let is_none = envelope.session_id == 0;
+                let code = if is_none {
+                    ResponseCode::SessionFailed
+                } else {
+                    ResponseCode::SessionTimeout
+                };
+                return refuse(code, "there is no such session");
+            };
+            match session.key.decrypt(pair(session.version), payload) {
+                Ok(plain) => opened = plain,
+                Err(_) => return refuse(ResponseCode::SessionFailed, "it cannot be decrypted"),
+            }
+            &opened
+        } else {
+            payload
+        };
         let request = match Message::open(envelope, payload) {
             Ok(request) => request,
-            Err(error) => {
-                let (code, text) = (ResponseCode::ProtocolError, error.to_string());
-                return vec![responder.refusal(envelope.request_id, code, &text)];
-            }
+            Err(error) => return refuse(ResponseCode::ProtocolError, &error.to_string()),
         };
         if request.header.is_reply() {
             return Vec::new();
         }
-        match self.take(&request, way) {
-            Ok(messages) => messages,
-            Err(fault) => vec![self.reply(&request, fault.code, &ErrorReply::new(fault.message))],
-        }
-    }
-
-    fn take(&self, request: &Message<'_>, way: Way) -> Result<Vec<Message<'static>>, Fault> {
-        let opcode = request.header.opcode;
-        let is_admin = opcode.needs_admin_interface();
-        if is_admin && way == Way::Udp {
-            let text = "this interface takes no administration";
-            return Err(Fault::new(ResponseCode::ProtocolError, text));
-        }
-        if opcode == Opcode::ChallengeResponse {
-            return self.take_answer(request);
-        }
-        if request.envelope.session_id != 0 {
-            return Err(Fault::plain(ResponseCode::SessionTimeout));
-        }
-        match self.look_at(request, None)? {
-            Asked::Done(done) => Ok(self.replies(request, done)),
-            Asked::Who => Ok(vec![self.challenge(request)]),
-        }
-    }
-
-    /// The answer to a challenge: who it is, whether they may, whether it is them; then the request is
-    /// done.
-    fn take_answer(&self, message: &Message<'_>) -> Result<Vec<Message<'static>>, Fault> {
-        let number = message.envelope.session_id;
-        if number == 0 {
-            return Err(Fault::plain(ResponseCode::AuthenticationTimeout));
-        }
-        let pending = match self.challenges.take(number, self.world.now()) {
-            None => return Err(Fault::plain(ResponseCode::SessionTimeout)),
-            Some(Err(())) => return Err(Fault::plain(ResponseCode::AuthenticationTimeout)),
-            Some(Ok(pending)) => pending,
+        let exchange = Exchange {
+            native: self,
+            session: session.as_deref(),
         };
-        // The answer's request id, but session and opcode of the request.
-        let mut request = pending.request;
-        request.envelope.request_id = message.envelope.request_id;
-        let outcome = read::<ChallengeAnswer<'_>>(message).and_then(|answer| {
-            let who = self.identify(&answer, &pending.nonce, pending.digest.as_bytes())?;
-            match self.look_at(&request, Some(&who))? {
-                Asked::Done(done) => Ok(done),
-                Asked::Who => Err(Fault::plain(ResponseCode::InvalidAdmin)),
+        exchange.take(&request, way)
+    }
+
+    /// A number that nobody could foresee, for a challenge or a session.
+    fn new_number(&self) -> u32 {
+        loop {
+            let number = u32::from_be_bytes(self.world.random()) >> 1;
+            if number != 0 && !self.challenges.has(number) && !self.sessions.has(number) {
+                return number;
             }
-        });
-        Ok(match outcome {
-            Ok(done) => self.replies(&request, done),
-            Err(fault) => vec![self.reply(&request, fault.code, &ErrorReply::new(fault.message))],
-        })
+        }
     }
 
     /// Whose answer it is, and whether it is right.
@@ -187,80 +164,6 @@ impl Native {
         })
     }
 
-    fn challenge(&self, request: &Message<'_>) -> Message<'static> {
-        let responder = self.responder();
-        let digest = digest(request, responder.version_for(request));
-        let nonce: [u8; 16] = self.world.random();
-        let number = loop {
-            let number = u32::from_be_bytes(self.world.random()) >> 1;
-            if number != 0 && !self.challenges.has(number) {
-                break number;
-            }
-        };
-        let now = self.world.now();
-        self.challenges
-            .keep(number, request.clone().into_owned(), nonce, digest, now);
-        let body = Challenge {
-            digest,
-            nonce: Cow::Borrowed(&nonce),
-        };
-        let code = ResponseCode::AuthenticationNeeded;
-        let mut reply = responder.reply(request, code, None, &body);
-        reply.envelope.session_id = number;
-        self.certified(request, reply)
-    }
-
-    fn replies(&self, request: &Message<'_>, done: Done) -> Vec<Message<'static>> {
-        let last = done.bodies.len().saturating_sub(1);
-        let bodies = done.bodies.into_iter().enumerate();
-        let replies = bodies.map(|(at, body)| {
-            let mut reply = self.bare_reply(request, ResponseCode::Success, &Raw(body));
-            reply.header.flags = reply.header.flags | done.flags;
-            if at < last {
-                reply.header.flags = reply.header.flags | OpFlags::CN;
-            }
-            self.certified(request, reply)
-        });
-        replies.collect()
-    }
-
-    fn reply<'b>(
-        &self,
-        request: &Message<'_>,
-        code: ResponseCode,
-        body: &impl handfast_wire::body::Body<'b>,
-    ) -> Message<'static> {
-        let reply = self.bare_reply(request, code, body);
-        self.certified(request, reply)
-    }
-
-    fn bare_reply<'b>(
-        &self,
-        request: &Message<'_>,
-        code: ResponseCode,
-        body: &impl handfast_wire::body::Body<'b>,
-    ) -> Message<'static> {
-        let responder = self.responder();
-        let wants_digest = request.header.flags.contains(OpFlags::RD);
-        let digest = wants_digest.then(|| digest(request, responder.version_for(request)));
-        responder.reply(request, code, digest, body)
-    }
-
-    /// Signed, if the request asks for that.
-    fn certified(&self, request: &Message<'_>, reply: Message<'static>) -> Message<'static> {
-        if !request.header.flags.contains(OpFlags::CT) {
-            return reply;
-        }
-        let framing = framing(&reply.envelope);
-        match sign_message(self.identity.key(), &framing, &reply.signed_part()) {
-            Ok(credential) => reply.with_credential(credential.to_bytes()),
-            Err(error) => {
-                tracing::error!(%error, "a reply could not be signed");
-                reply
-            }
-        }
-    }
-
     fn responder(&self) -> Responder {
         Responder {
             maximum: Version::CURRENT,
@@ -270,6 +173,33 @@ impl Native {
                 .unwrap_or(u32::MAX)
                 .saturating_add(Header::VALID_FOR),
         }
+    }
+}
+
+/// A message on its way out, sealed or not.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    pub(crate) envelope: Envelope,
+    pub(crate) payload: Vec<u8>,
+}
+
+impl Outgoing {
+    fn open(message: &Message<'_>) -> Self {
+        Self::new(message.envelope, message.payload())
+    }
+
+    fn new(envelope: Envelope, payload: Vec<u8>) -> Self {
+        let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
+        Self {
+            envelope: Envelope { length, ..envelope },
+            payload,
+        }
+    }
+
+    /// The bytes on a connection.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        self.envelope.encode(out);
+        out.extend_from_slice(&self.payload);
     }
 }
 
@@ -300,9 +230,7 @@ impl Codec<'_> for Raw {
 }
 
 /// The body of a request.
-pub(crate) fn read<'m, T: handfast_wire::body::Body<'m>>(
-    message: &'m Message<'_>,
-) -> Result<T, Fault> {
+pub(crate) fn read<'m, T: Body<'m>>(message: &'m Message<'_>) -> Result<T, Fault> {
     message
         .read()
         .map_err(|error| Fault::new(ResponseCode::ProtocolError, error.to_string()))
@@ -317,8 +245,11 @@ fn digest(request: &Message<'_>, version: Version) -> RequestDigest {
     RequestDigest::new(algorithm, &bytes).unwrap_or(RequestDigest::Sha256([0; 32]))
 }
 
+fn pair(version: Version) -> (u8, u8) {
+    (version.major, version.minor)
+}
+
 fn framing(envelope: &Envelope) -> Framing {
-    let pair = |version: Version| (version.major, version.minor);
     Framing {
         version: pair(envelope.version),
         suggested: pair(envelope.suggested),

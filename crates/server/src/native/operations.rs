@@ -29,6 +29,8 @@ pub(crate) struct Done {
     pub(crate) bodies: Vec<Vec<u8>>,
     /// Flags that say something about it.
     pub(crate) flags: OpFlags,
+    /// Whether not everybody may read it.
+    pub(crate) is_private: bool,
 }
 
 impl Done {
@@ -36,7 +38,13 @@ impl Done {
         Self {
             bodies: vec![body],
             flags: OpFlags::NONE,
+            is_private: false,
         }
+    }
+
+    /// What needs no words.
+    pub(crate) fn empty() -> Self {
+        Self::with(Vec::new())
     }
 }
 
@@ -69,7 +77,6 @@ impl Native {
             Opcode::ListHomedPrefixes => self.list_prefixes(who),
             Opcode::VerifyChallenge => self.verify(request),
             Opcode::Reserved => Err(Fault::plain(ResponseCode::ProtocolError)),
-            Opcode::SessionSetup => Err(Fault::plain(ResponseCode::SessionFailed)),
             _ => Err(Fault::plain(ResponseCode::OperationNotSupported)),
         }
     }
@@ -124,11 +131,16 @@ impl Native {
         if given.is_empty() {
             return Err(Fault::plain(ResponseCode::ValuesNotFound));
         }
+        let is_private = given.iter().any(|value| !value.permissions.public_read());
         let reply = ResolutionReply {
             handle: asked.handle,
             values: given,
         };
-        Ok(Done::with(reply.to_bytes()).into())
+        let done = Done {
+            is_private,
+            ..Done::with(reply.to_bytes())
+        };
+        Ok(done.into())
     }
 
     /// What everybody may read, straight from the store: a header and a copy.
@@ -239,7 +251,7 @@ impl Native {
         let Some(performed) = self.perform(operation, who)? else {
             return Ok(Asked::Who);
         };
-        let mut done = Done::with(Vec::new());
+        let mut done = Done::empty();
         if performed.overwrote {
             done.flags = OpFlags::OWE;
         }
@@ -288,7 +300,7 @@ impl Native {
             let public =
                 Principal::parse(PUBLIC).map_err(|_| Fault::plain(ResponseCode::InvalidAdmin))?;
             self.registry.perform(&public, operation)?;
-            return Ok(Done::with(Vec::new()).into());
+            return Ok(Done::empty().into());
         }
         self.change(operation, who)
     }
@@ -357,7 +369,7 @@ impl Native {
             Operation::Unhome { prefix }
         };
         self.registry.perform(&Principal::Operator, operation)?;
-        Ok(Done::with(Vec::new()).into())
+        Ok(Done::empty().into())
     }
 
     /// §3.7: whether an answer with a secret key that is kept here is right.
@@ -379,7 +391,7 @@ impl Native {
 
     fn change(&self, operation: Operation, who: Option<&Authenticated>) -> Result<Asked, Fault> {
         Ok(match self.perform(operation, who)? {
-            Some(_) => Done::with(Vec::new()).into(),
+            Some(_) => Done::empty().into(),
             None => Asked::Who,
         })
     }
@@ -509,7 +521,7 @@ fn pages(handles: &[String]) -> Done {
     }
     Done {
         bodies,
-        flags: OpFlags::NONE,
+        ..Done::empty()
     }
 }
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use handfast_wire::{Codec, Envelope, Message, OpFlags, Opcode, Reader, ResponseCode};
+use handfast_wire::{Codec, Envelope, OpFlags, Opcode, Reader, ResponseCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::native::{Address, Native, Way, udp};
+use crate::native::{Address, Native, Outgoing, Way, udp};
 
 /// How long a connection may be silent before a request, and between the octets of one.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -126,7 +126,7 @@ async fn converse(native: &Arc<Native>, mut stream: TcpStream) -> io::Result<()>
         let replies = answer(native, envelope, payload).await;
         let mut bytes = Vec::new();
         for reply in &replies {
-            reply.encode(&mut bytes);
+            reply.write(&mut bytes);
         }
         timeout(PATIENCE, stream.write_all(&bytes)).await??;
         if !keeps {
@@ -137,11 +137,7 @@ async fn converse(native: &Arc<Native>, mut stream: TcpStream) -> io::Result<()>
 }
 
 /// Reading takes no time; changes wait for the disk, and signatures for the processor.
-async fn answer(
-    native: &Arc<Native>,
-    envelope: Envelope,
-    payload: Vec<u8>,
-) -> Vec<Message<'static>> {
+async fn answer(native: &Arc<Native>, envelope: Envelope, payload: Vec<u8>) -> Vec<Outgoing> {
     if is_quick(&payload) {
         return native.answer(envelope, &payload, Way::Tcp);
     }

@@ -5,10 +5,10 @@ use std::io;
 use std::net::{IpAddr, UdpSocket};
 use std::sync::Arc;
 
-use handfast_wire::{Codec, Envelope, Message, Reader, Reassembly, packets};
+use handfast_wire::{Codec, Envelope, Reader, Reassembly, packets};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::native::{Address, Native, Way};
+use crate::native::{Address, Native, Outgoing, Way};
 
 /// The largest packet that is looked at. Clients send at most 512 octets.
 const LARGEST: usize = 2_048;
@@ -54,13 +54,8 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
     }
 }
 
-fn send(socket: &UdpSocket, to: Address, reply: &Message<'_>) {
-    let payload = reply.payload();
-    let envelope = Envelope {
-        length: u32::try_from(payload.len()).unwrap_or(u32::MAX),
-        ..reply.envelope
-    };
-    for packet in packets(&envelope, &payload) {
+fn send(socket: &UdpSocket, to: Address, reply: &Outgoing) {
+    for packet in packets(&reply.envelope, &reply.payload) {
         // A client that has gone does not mind.
         drop(socket.send_to(&packet, to));
     }

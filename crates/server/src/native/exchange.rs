@@ -1,0 +1,312 @@
+//! A request and its replies, in a session or outside of one.
+
+use std::borrow::Cow;
+
+use handfast_wire::body::{
+    Body, Challenge, ChallengeAnswer, DhOffer, ErrorReply, HandleRequest, KeyExchange,
+    SessionSetup, SessionSetupReply,
+};
+use handfast_wire::crypto::{DhKeyPair, SessionAlgorithm, sign_message};
+use handfast_wire::{
+    Codec, Credential, Message, OpFlags, Opcode, PublicKey, Reader, ResponseCode, Version,
+};
+
+use crate::native::challenges::Pending;
+use crate::native::operations::{Asked, Done};
+use crate::native::response::Fault;
+use crate::native::sessions::Session;
+use crate::native::{Authenticated, Native, Outgoing, Raw, Way, digest, framing, pair, read};
+
+/// One request, and the session it came in.
+pub(crate) struct Exchange<'n> {
+    pub(crate) native: &'n Native,
+    pub(crate) session: Option<&'n Session>,
+}
+
+impl Exchange<'_> {
+    /// Takes a request, and gives what is to be said to it.
+    pub(crate) fn take(&self, request: &Message<'_>, way: Way) -> Vec<Outgoing> {
+        match self.decide(request, way) {
+            Ok(replies) => replies,
+            Err(fault) => vec![self.fault(request, fault)],
+        }
+    }
+
+    fn decide(&self, request: &Message<'_>, way: Way) -> Result<Vec<Outgoing>, Fault> {
+        let opcode = request.header.opcode;
+        if opcode.needs_admin_interface() && way == Way::Udp {
+            let text = "this interface takes no administration";
+            return Err(Fault::new(ResponseCode::ProtocolError, text));
+        }
+        match opcode {
+            Opcode::ChallengeResponse => return self.take_answer(request),
+            Opcode::SessionSetup => return self.set_up(request).map(|reply| vec![reply]),
+            _ => {}
+        }
+        let Some(session) = self.session else {
+            if request.envelope.session_id != 0 {
+                return Err(Fault::plain(ResponseCode::SessionTimeout));
+            }
+            return Ok(match self.native.look_at(request, None)? {
+                Asked::Done(done) => self.replies(request, done),
+                Asked::Who => vec![self.challenge(request)],
+            });
+        };
+        if opcode == Opcode::SessionTerminate {
+            let _: HandleRequest<'_> = read(request)?;
+            check_mac(session, request, true)?;
+            self.native.sessions.remove(session.number);
+            return Ok(self.replies(request, Done::empty()));
+        }
+        match self.native.look_at(request, None)? {
+            Asked::Done(done) => Ok(self.replies(request, done)),
+            Asked::Who => self.take_in_session(session, request),
+        }
+    }
+
+    /// A request in a session that needs someone who is known: by the session, if it is known whose it is.
+    fn take_in_session(
+        &self,
+        session: &Session,
+        request: &Message<'_>,
+    ) -> Result<Vec<Outgoing>, Fault> {
+        let Some(who) = session.who() else {
+            check_mac(session, request, false)?;
+            return Ok(vec![self.challenge(request)]);
+        };
+        check_mac(session, request, true)?;
+        let who = Authenticated {
+            who,
+            is_right: true,
+        };
+        match self.native.look_at(request, Some(&who))? {
+            Asked::Done(done) => Ok(self.replies(request, done)),
+            Asked::Who => Err(Fault::plain(ResponseCode::InvalidAdmin)),
+        }
+    }
+
+    /// The answer to a challenge: who it is, whether they may, whether it is them; then the request is
+    /// done.
+    fn take_answer(&self, message: &Message<'_>) -> Result<Vec<Outgoing>, Fault> {
+        let number = message.envelope.session_id;
+        let now = self.native.world.now();
+        let pending = match self.session {
+            Some(session) => session.take(),
+            None => self.native.challenges.take(number),
+        };
+        let pending = match pending {
+            None if number == 0 || self.session.is_some() => {
+                return Err(Fault::plain(ResponseCode::AuthenticationTimeout));
+            }
+            None => return Err(Fault::plain(ResponseCode::SessionTimeout)),
+            Some(pending) if !pending.waits(now) => {
+                return Err(Fault::plain(ResponseCode::AuthenticationTimeout));
+            }
+            Some(pending) => pending,
+        };
+        // The answer's request id, but session and opcode of the request.
+        let mut request = pending.request;
+        let digest = pending.digest.as_bytes();
+        let outcome = read::<ChallengeAnswer<'_>>(message).and_then(|answer| {
+            let who = self.native.identify(&answer, &pending.nonce, digest)?;
+            let done = self.native.look_at(&request, Some(&who))?;
+            if let (Some(session), true) = (self.session, who.is_right) {
+                // Only whom the session was set up for is known by it from here on.
+                let is_claimed = session.claimed.as_ref() == Some(&answer.key);
+                if is_claimed {
+                    session.is_of(who.who);
+                }
+            }
+            match done {
+                Asked::Done(done) => Ok(done),
+                Asked::Who => Err(Fault::plain(ResponseCode::InvalidAdmin)),
+            }
+        });
+        request.envelope.request_id = message.envelope.request_id;
+        Ok(match outcome {
+            Ok(done) => self.replies(&request, done),
+            Err(fault) => vec![self.fault(&request, fault)],
+        })
+    }
+
+    fn challenge(&self, request: &Message<'_>) -> Outgoing {
+        let native = self.native;
+        let responder = native.responder();
+        let digest = digest(request, responder.version_for(request));
+        let nonce: [u8; 16] = native.world.random();
+        let now = native.world.now();
+        let pending = Pending::new(request.clone().into_owned(), nonce, digest, now);
+        let body = Challenge {
+            digest,
+            nonce: Cow::Borrowed(&nonce),
+        };
+        let code = ResponseCode::AuthenticationNeeded;
+        let mut reply = responder.reply(request, code, None, &body);
+        if let Some(session) = self.session {
+            session.keep(pending);
+        } else {
+            let number = native.new_number();
+            native.challenges.keep(number, pending, now);
+            reply.envelope.session_id = number;
+        }
+        self.seal(request, reply, false)
+    }
+
+    /// §4.5: a session by Diffie–Hellman, in the client's group.
+    fn set_up(&self, request: &Message<'_>) -> Result<Outgoing, Fault> {
+        let failed = || Fault::plain(ResponseCode::SessionFailed);
+        let native = self.native;
+        let asked: SessionSetup<'_> = read(request)?;
+        // The other ways do not work in any deployed server.
+        let KeyExchange::DiffieHellman { public_key } = &asked.key_exchange else {
+            return Err(failed());
+        };
+        let peer = PublicKey::from_bytes(public_key).map_err(|_| failed())?;
+        let mut random = |bytes: &mut [u8]| {
+            for chunk in bytes.chunks_mut(32) {
+                let fresh: [u8; 32] = native.world.random();
+                for (byte, new) in chunk.iter_mut().zip(fresh) {
+                    *byte = new;
+                }
+            }
+        };
+        let ours = DhKeyPair::generate_for(&peer, &mut random).map_err(|_| failed())?;
+        let responder = native.responder();
+        let version = responder.version_for(request);
+        let algorithm = if version < Version::new(2, 4) {
+            SessionAlgorithm::Des
+        } else {
+            SessionAlgorithm::Aes
+        };
+        let secret = ours.agree(&peer).map_err(|_| failed())?;
+        let key = secret.session_key(algorithm).map_err(|_| failed())?;
+        let offer = DhOffer {
+            algorithm: algorithm.code(),
+            public_key: ours.public_key().to_bytes().into(),
+        };
+        let mut data = Vec::new();
+        offer.write(version, &mut data);
+        let reply = SessionSetupReply {
+            mode: asked.key_exchange.mode(),
+            data: data.into(),
+        };
+        let number = native.new_number();
+        let claimed = (!asked.is_anonymous()).then(|| asked.identity.clone().into_owned());
+        let now = native.world.now();
+        let session = Session::new(number, key, version, claimed, asked.timeout, now);
+        native.sessions.add(session, now);
+        let mut message = self.reply(request, ResponseCode::Success, &reply);
+        message.envelope.session_id = number;
+        Ok(Outgoing::open(&self.signed(request, message)))
+    }
+
+    fn fault(&self, request: &Message<'_>, fault: Fault) -> Outgoing {
+        let reply = self.reply(request, fault.code, &ErrorReply::new(fault.message));
+        self.seal(request, reply, false)
+    }
+
+    fn replies(&self, request: &Message<'_>, done: Done) -> Vec<Outgoing> {
+        let last = done.bodies.len().saturating_sub(1);
+        let bodies = done.bodies.into_iter().enumerate();
+        let replies = bodies.map(|(at, body)| {
+            let mut reply = self.reply(request, ResponseCode::Success, &Raw(body));
+            reply.header.flags = reply.header.flags | done.flags;
+            if at < last {
+                reply.header.flags = reply.header.flags | OpFlags::CN;
+            }
+            self.seal(request, reply, done.is_private)
+        });
+        replies.collect()
+    }
+
+    fn reply<'b>(
+        &self,
+        request: &Message<'_>,
+        code: ResponseCode,
+        body: &impl Body<'b>,
+    ) -> Message<'static> {
+        let responder = self.native.responder();
+        let wants_digest = request.header.flags.contains(OpFlags::RD);
+        let digest = wants_digest.then(|| digest(request, responder.version_for(request)));
+        responder.reply(request, code, digest, body)
+    }
+
+    /// Certified if the request asks for that, and encrypted if it asks for that or if what is in it is not
+    /// for everybody.
+    fn seal(&self, request: &Message<'_>, reply: Message<'static>, is_private: bool) -> Outgoing {
+        let Some(session) = self.session else {
+            return Outgoing::open(&self.signed(request, reply));
+        };
+        let reply = maced(session, request, reply);
+        let is_new = session.version >= Version::new(2, 8);
+        let wants = request.header.flags.contains(OpFlags::ENC);
+        if !(wants || is_private && is_new) {
+            return Outgoing::open(&reply);
+        }
+        let iv = self.native.world.random();
+        match session
+            .key
+            .encrypt(pair(session.version), &reply.payload(), &iv)
+        {
+            Ok(sealed) => {
+                let mut envelope = reply.envelope;
+                envelope.flags.is_encrypted = true;
+                Outgoing::new(envelope, sealed)
+            }
+            Err(error) => {
+                tracing::error!(%error, "a reply could not be encrypted");
+                let fault = Fault::plain(ResponseCode::SessionFailed);
+                Outgoing::open(&self.reply(request, fault.code, &ErrorReply::new(fault.message)))
+            }
+        }
+    }
+
+    fn signed(&self, request: &Message<'_>, reply: Message<'static>) -> Message<'static> {
+        if !request.header.flags.contains(OpFlags::CT) {
+            return reply;
+        }
+        let framing = framing(&reply.envelope);
+        match sign_message(self.native.identity.key(), &framing, &reply.signed_part()) {
+            Ok(credential) => reply.with_credential(credential.to_bytes()),
+            Err(error) => {
+                tracing::error!(%error, "a reply could not be signed");
+                reply
+            }
+        }
+    }
+}
+
+/// The MAC of a request in a session. Its counter is noted, and enforced where there is no challenge.
+fn check_mac(session: &Session, request: &Message<'_>, enforced: bool) -> Result<(), Fault> {
+    let mut reader = Reader::new(&request.credential);
+    let credential = match Credential::decode(&mut reader) {
+        Ok(credential) if credential.is_mac() => credential,
+        _ => return Err(Fault::plain(ResponseCode::InvalidCredential)),
+    };
+    let framing = framing(&request.envelope);
+    session
+        .key
+        .verify_mac(&credential, &framing, &request.signed_part())
+        .map_err(|_| Fault::plain(ResponseCode::InvalidSessionKey))?;
+    let is_new = session.accepts(credential.counter());
+    if enforced && !is_new {
+        return Err(Fault::plain(ResponseCode::SessionMessageRejected));
+    }
+    Ok(())
+}
+
+/// Certified by the session, if the request asks for that.
+fn maced(session: &Session, request: &Message<'_>, reply: Message<'static>) -> Message<'static> {
+    if !request.header.flags.contains(OpFlags::CT) {
+        return reply;
+    }
+    let framing = framing(&reply.envelope);
+    let counter = session.next_counter();
+    match session.key.mac(&framing, counter, &reply.signed_part()) {
+        Ok(credential) => reply.with_credential(credential.to_bytes()),
+        Err(error) => {
+            tracing::error!(%error, "a reply could not be certified");
+            reply
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Sessions: a key that both sides have agreed on, and who the client has shown to be.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use handfast_registry::Principal;
+use handfast_wire::crypto::{CounterWindow, SessionKey};
+use handfast_wire::{Reference, Version};
+
+use crate::native::challenges::Pending;
+
+/// How many sessions there are at most: those that were silent longest make room.
+const MOST: usize = 10_000;
+/// The longest that a session lives without a message, in seconds, whatever the client asks for.
+const LONGEST: u32 = 86_400;
+
+/// A session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) number: u32,
+    pub(crate) key: SessionKey,
+    /// The version that it was set up in.
+    pub(crate) version: Version,
+    /// Who the client claimed to be.
+    pub(crate) claimed: Option<Reference<'static>>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Who the client has shown to be.
+    who: Option<Principal>,
+    /// The request that waits for an answer: the latest.
+    pending: Option<Pending>,
+    incoming: CounterWindow,
+    outgoing: u32,
+    timeout: u64,
+    last: u64,
+}
+
+impl Session {
+    pub(crate) fn new(
+        number: u32,
+        key: SessionKey,
+        version: Version,
+        claimed: Option<Reference<'static>>,
+        timeout: u32,
+        now: u64,
+    ) -> Self {
+        Self {
+            number,
+            key,
+            version,
+            claimed,
+            state: Mutex::new(State {
+                who: None,
+                pending: None,
+                incoming: CounterWindow::default(),
+                outgoing: 0,
+                timeout: u64::from(timeout.min(LONGEST)) * 1_000,
+                last: now,
+            }),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn who(&self) -> Option<Principal> {
+        self.state().who.clone()
+    }
+
+    /// The client has shown who it is.
+    pub(crate) fn is_of(&self, who: Principal) {
+        self.state().who = Some(who);
+    }
+
+    pub(crate) fn keep(&self, pending: Pending) {
+        self.state().pending = Some(pending);
+    }
+
+    pub(crate) fn take(&self) -> Option<Pending> {
+        self.state().pending.take()
+    }
+
+    /// Whether a message with this counter is new.
+    pub(crate) fn accepts(&self, counter: u32) -> bool {
+        // Older versions do not count.
+        self.version < Version::new(2, 5) || self.state().incoming.accept(counter)
+    }
+
+    /// The counter of the next message to the client.
+    pub(crate) fn next_counter(&self) -> u32 {
+        let mut state = self.state();
+        state.outgoing = state.outgoing.saturating_add(1);
+        state.outgoing
+    }
+}
+
+/// All sessions, by number.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions {
+    open: Mutex<HashMap<u32, Arc<Session>>>,
+}
+
+impl Sessions {
+    fn open(&self) -> MutexGuard<'_, HashMap<u32, Arc<Session>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn add(&self, session: Session, now: u64) {
+        let mut open = self.open();
+        if open.len() >= MOST {
+            open.retain(|_, session| session.is_alive(now));
+        }
+        if open.len() >= MOST {
+            let oldest = open.values().min_by_key(|session| session.state().last);
+            if let Some(number) = oldest.map(|session| session.number) {
+                open.remove(&number);
+            }
+        }
+        open.insert(session.number, Arc::new(session));
+    }
+
+    pub(crate) fn has(&self, number: u32) -> bool {
+        self.open().contains_key(&number)
+    }
+
+    /// A session that lives; it lives on.
+    pub(crate) fn get(&self, number: u32, now: u64) -> Option<Arc<Session>> {
+        let mut open = self.open();
+        let session = Arc::clone(open.get(&number)?);
+        if !session.is_alive(now) {
+            open.remove(&number);
+            return None;
+        }
+        session.state().last = now;
+        Some(session)
+    }
+
+    pub(crate) fn remove(&self, number: u32) {
+        self.open().remove(&number);
+    }
+}
+
+impl Session {
+    fn is_alive(&self, now: u64) -> bool {
+        let state = self.state();
+        now.saturating_sub(state.last) <= state.timeout
+    }
+}
