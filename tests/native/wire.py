@@ -691,8 +691,8 @@ class Session:
         if counter is None:
             self.counter += 1
             counter = self.counter
-        message.session, message.version = self.id, self.version
-        message.suggested = max(message.suggested, self.version)
+        # Suggesting the session's own version keeps the reply, too, at the version the session is pinned to.
+        message.session, message.version, message.suggested = self.id, self.version, self.version
         name = b"HMAC-SHA256" if self.version >= (2, 7) else b"SHA1" if self.version == (2, 6) else b"\2"
         message.credential = Credential(b"HS_MAC", name, message.session_mac(self.key, counter), counter)
         return message
