@@ -18,7 +18,7 @@ import socket
 import struct
 import time
 
-# --- numbers of the protocol -------------------------------------------------------------------------------
+# --- numbers of the protocol ------------------------------------------------------------------------------
 
 RESOLUTION, GET_SITE_INFO = 1, 2
 CREATE, DELETE, ADD, REMOVE, MODIFY, LIST_HANDLES, LIST_DERIVED = 100, 101, 102, 103, 104, 105, 106
@@ -53,7 +53,7 @@ class Malformed(Exception):
     """Octets that the protocol does not allow."""
 
 
-# --- primitives (§0) ---------------------------------------------------------------------------------------
+# --- primitives (§0) --------------------------------------------------------------------------------------
 
 
 def u16(number):
@@ -107,7 +107,7 @@ class Reader:
             raise Malformed(f"{len(self.data) - self.at} octets too many")
 
 
-# --- values (§5) and the data of the predefined types (§6) ---------------------------------------------------
+# --- values (§5) and the data of the predefined types (§6) ------------------------------------------------
 
 
 @dataclasses.dataclass
@@ -236,7 +236,7 @@ def position(handle, option, servers):
     return abs(struct.unpack(">i", tail)[0]) % servers
 
 
-# --- keys (§6.5, §6.8) ---------------------------------------------------------------------------------------
+# --- keys (§6.5, §6.8) ------------------------------------------------------------------------------------
 
 
 def integer(number):
@@ -381,7 +381,7 @@ def read_der_pair(der):
     return numbers
 
 
-# --- the message (§1, §2) --------------------------------------------------------------------------------------
+# --- the message (§1, §2) ---------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass
@@ -525,7 +525,7 @@ class Credential:
         return credential
 
 
-# --- bodies (§3) -----------------------------------------------------------------------------------------------
+# --- bodies (§3) ------------------------------------------------------------------------------------------
 
 
 def resolution(handle, indexes=(), types=()):
@@ -584,7 +584,7 @@ def read_setup_reply(r):
     return mode, inner.u32(), PublicKey.decode(inner.rest())
 
 
-# --- proofs of identity (§7) -------------------------------------------------------------------------------------
+# --- proofs of identity (§7) ------------------------------------------------------------------------------
 
 
 def pbkdf2(secret, salt, rounds, bits):
@@ -609,7 +609,7 @@ def key_answer(key, nonce, digest, hash_name="SHA-256"):
     return octets(hash_name) + octets(key.sign(hash_name, nonce + digest))
 
 
-# --- sessions (§4.5, §4.6) ---------------------------------------------------------------------------------------
+# --- sessions (§4.5, §4.6) --------------------------------------------------------------------------------
 
 _GROUP_2 = int(
     "FFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74020BBEA63B139B22514A08798E3404DD"
@@ -705,7 +705,7 @@ class Session:
         )
 
 
-# --- transports ------------------------------------------------------------------------------------------------
+# --- transports -------------------------------------------------------------------------------------------
 
 
 class NoReply(Exception):

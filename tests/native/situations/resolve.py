@@ -20,7 +20,7 @@ def resolving_gives_all_public_values_as_stored(s):
     found = {v.index: v for v in s.found(handle)}
     equal("indexes", {1, 2, 100}, set(found))
     for value in (URL, mail, s.admin_value()):
-        expect(value.same(found[value.index]), f"value {value.index}: stored {value}, came {found[value.index]}")
+        expect(value.same(found[value.index]), f"stored {value}, came {found[value.index]}")
 
 
 @situation("admin")

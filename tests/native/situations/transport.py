@@ -4,7 +4,7 @@ import time
 
 import wire
 from harness import code, equal, expect, situation
-from wire import CN, KC, Message, Value
+from wire import KC, Message, Value
 
 
 def long_request(s, handle):
