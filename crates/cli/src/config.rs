@@ -168,7 +168,7 @@ mod tests {
     fn the_reference_file_can_be_read_with_its_examples() {
         let reference = include_str!("../../../etc/handfast.toml");
         assert!(read(reference).is_ok());
-        let example = |line: &&str| line.starts_with("# [[") || line.contains(" = ");
+        let example = |line: &&str| line.starts_with("# [") || line.contains(" = ");
         let lines = reference
             .lines()
             .filter(example)

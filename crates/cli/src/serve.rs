@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
-use handfast_server::{Identity, Native, serve};
+use handfast_server::{Door, Identity, Native};
 use serde_json::json;
 
 use crate::config;
@@ -36,11 +36,13 @@ impl Serve {
             Ok(administrators) => administrators,
             Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
         };
-        let identity = Identity::open_or_make(&data.folder, self.native.ip(), self.native.port())?;
+        let door =
+            Door::bind(self.native).with_context(|| format!("cannot listen at {}", self.native))?;
+        let tcp = door.addresses().tcp;
+        let identity = Identity::open_or_make(&data.folder, tcp.ip(), tcp.port())?;
         let native = Native::new(Arc::new(registry), identity, world(), administrators);
-        let served = serve(native, self.native)
-            .with_context(|| format!("cannot listen at {}", self.native))?;
-        let (udp, tcp) = (served.addresses.udp, served.addresses.tcp);
+        let served = door.open(native)?;
+        let udp = served.addresses.udp;
         let text = if self.output.is_json() {
             json!({"native": {"udp": udp.to_string(), "tcp": tcp.to_string()}}).to_string()
         } else {

@@ -18,6 +18,13 @@ use crate::values;
 /// The longest reason of a withdrawal, in bytes.
 const MOST_REASON: usize = 10_000;
 
+/// What becomes of values that are read-only.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Locks {
+    Hold,
+    Yield,
+}
+
 /// A name that exists, and its authority.
 pub(crate) struct Name {
     pub(crate) key: String,
@@ -36,17 +43,34 @@ impl Name {
             return Err(self.in_state("restore it first"));
         }
         let new = values::settle(&self.record.values, new, draft.timestamp())?;
-        self.may_edit(draft, &new)?;
+        self.may_edit(draft, &new, Locks::Hold)?;
+        self.record.values = new;
+        Ok(Action::Change)
+    }
+
+    /// Gives it other values where the protocol overwrites: that values are read-only does not count (§9).
+    pub(crate) fn overwrite(
+        &mut self,
+        draft: &Draft<'_>,
+        new: Vec<Value<'static>>,
+    ) -> Result<Action, Refusal> {
+        let new = values::settle(&self.record.values, new, draft.timestamp())?;
+        self.may_edit(draft, &new, Locks::Yield)?;
         self.record.values = new;
         Ok(Action::Change)
     }
 
     /// Changes its values.
     pub(crate) fn apply(&mut self, draft: &Draft<'_>, edit: &Edit) -> Result<Action, Refusal> {
+        let new = self.applied(edit)?;
+        self.edit(draft, new)
+    }
+
+    /// What its values would be after an edit.
+    pub(crate) fn applied(&self, edit: &Edit) -> Result<Vec<Value<'static>>, Refusal> {
         let ttl = self.authority.policy.default_ttl;
         let new = apply(edit, &self.record.values, ttl)?;
-        let new = new.into_iter().map(Value::into_owned).collect();
-        self.edit(draft, new)
+        Ok(new.into_iter().map(Value::into_owned).collect())
     }
 
     /// Makes it active. Where names wait for approval a `lead` does.
@@ -151,7 +175,7 @@ impl Name {
         }
     }
 
-    fn may_edit(&self, draft: &Draft<'_>, new: &[Value<'_>]) -> Result<(), Refusal> {
+    fn may_edit(&self, draft: &Draft<'_>, new: &[Value<'_>], locks: Locks) -> Result<(), Refusal> {
         let old = &self.record.values;
         let is_identity = matches!(draft.who(), Principal::Identity { .. });
         let needed = needed_for(old, new);
@@ -163,7 +187,10 @@ impl Name {
         // What the public may write anybody who is known may; nobody writes nothing at all.
         let is_public = is_identity && is_changed && needed == AdminPermissions::NONE;
         if is_public || is_changed && draft.protocol_grants(draft.who(), needed, old)? {
-            return check_writable(old, new);
+            return match locks {
+                Locks::Hold => check_writable(old, new),
+                Locks::Yield => Ok(()),
+            };
         }
         // The record of a prefix says who may do what under it.
         let needs = if self.is_prefix() || touches_identities(old, new) {

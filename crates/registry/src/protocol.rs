@@ -259,7 +259,7 @@ impl Draft<'_> {
             name.record.values = wanted;
             Action::Change
         } else {
-            name.edit(self, wanted)?
+            name.overwrite(self, wanted)?
         };
         self.keep_name(&old, name, action);
         Ok(true)
@@ -314,9 +314,13 @@ impl Draft<'_> {
                 problem: ValueProblem::Exists,
             });
         }
-        let is_taken = taken.is_some();
-        let event = self.edit_handle(handle, &Edit::put(add))?;
-        Ok((event, is_taken))
+        if taken.is_none() {
+            return Ok((self.edit_handle(handle, &Edit::put(add))?, false));
+        }
+        let (mut name, old) = (name, self.find_active(handle)?.record);
+        let values = name.applied(&Edit::put(add))?;
+        let action = name.overwrite(self, values)?;
+        Ok((self.keep_name(&old, name, action), true))
     }
 
     /// Replaces values, all of which must be there; returns the event's number.

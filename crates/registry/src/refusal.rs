@@ -218,9 +218,6 @@ pub enum ValueProblem {
     /// None of its index is there.
     #[error("is not there")]
     Missing,
-    /// It has no type.
-    #[error("has no type")]
-    NoType,
     /// Its administrators may not write it.
     #[error("is read-only")]
     ReadOnly,

@@ -63,9 +63,6 @@ fn check(value: &Value<'_>) -> Result<(), Refusal> {
     if value.index == 0 || value.index > 0x7FFF_FFFF {
         return refuse(ValueProblem::Index);
     }
-    if value.value_type.is_empty() {
-        return refuse(ValueProblem::NoType);
-    }
     if value.value_type.eq_ignore_ascii_case("URL") && value.data.is_empty() {
         return refuse(ValueProblem::EmptyUrl);
     }

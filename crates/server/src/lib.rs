@@ -9,4 +9,4 @@ mod identity;
 mod native;
 
 pub use identity::{Identity, IdentityError};
-pub use native::{Native, NativeAddresses, Served, serve};
+pub use native::{Door, Native, NativeAddresses, Served};

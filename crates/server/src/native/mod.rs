@@ -17,13 +17,15 @@ use std::sync::Arc;
 
 use handfast_registry::{Principal, Registry, World};
 use handfast_wire::body::{Body, ChallengeAnswer};
-use handfast_wire::crypto::{DigestAlgorithm, verify_key_answer, verify_secret_answer};
+use handfast_wire::crypto::{
+    CryptoError, DigestAlgorithm, verify_key_answer, verify_secret_answer,
+};
 use handfast_wire::{
     Codec, DecodeError, Envelope, Framing, Header, Message, PublicKey, Reader, RequestDigest,
     Responder, ResponseCode, Version,
 };
 
-pub use self::tcp::{NativeAddresses, Served, serve};
+pub use self::tcp::{Door, NativeAddresses, Served};
 use crate::identity::Identity;
 use crate::native::challenges::Challenges;
 use crate::native::exchange::Exchange;
@@ -145,9 +147,15 @@ impl Native {
             } else {
                 verify_secret_answer(&value.data, nonce, digest, &answer.response)
             };
-            if verified.is_ok() {
-                right = Some(value.index);
-                break;
+            match verified {
+                Ok(()) => {
+                    right = Some(value.index);
+                    break;
+                }
+                Err(CryptoError::Algorithm) if !is_key => {
+                    return Err(Fault::plain(ResponseCode::AuthenticationError));
+                }
+                Err(_) => {}
             }
         }
         // A public key that verifies says which one it is; a secret without an index matches only

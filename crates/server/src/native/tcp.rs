@@ -36,31 +36,54 @@ pub struct Served {
     _runtime: tokio::runtime::Runtime,
 }
 
-/// Opens the native door at an address, for UDP and TCP.
-pub fn serve(native: Native, address: Address) -> io::Result<Served> {
-    let native = Arc::new(native);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .thread_name("handfast-tcp")
-        .build()?;
-    let listener = runtime.block_on(TcpListener::bind(address))?;
-    let tcp = listener.local_addr()?;
-    // The same port, if it was left to the system to choose one.
-    let mut udp_address = address;
-    udp_address.set_port(tcp.port());
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    for _ in 0..cores {
-        let socket = udp::bind(udp_address)?;
-        spawn_udp(&native, socket)?;
+/// A door that is not open yet: its place is taken.
+#[derive(Debug)]
+pub struct Door {
+    addresses: NativeAddresses,
+    runtime: tokio::runtime::Runtime,
+    listener: TcpListener,
+    sockets: Vec<UdpSocket>,
+}
+
+impl Door {
+    /// Takes an address, for UDP and TCP.
+    pub fn bind(address: Address) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .thread_name("handfast-tcp")
+            .build()?;
+        let listener = runtime.block_on(TcpListener::bind(address))?;
+        let tcp = listener.local_addr()?;
+        // The same port, if it was left to the system to choose one.
+        let udp = tcp;
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let sockets = (0..cores).map(|_| udp::bind(udp));
+        Ok(Self {
+            addresses: NativeAddresses { udp, tcp },
+            runtime,
+            listener,
+            sockets: sockets.collect::<io::Result<_>>()?,
+        })
     }
-    runtime.spawn(accept(native, listener));
-    Ok(Served {
-        addresses: NativeAddresses {
-            udp: udp_address,
-            tcp,
-        },
-        _runtime: runtime,
-    })
+
+    /// Where it is.
+    #[must_use]
+    pub fn addresses(&self) -> NativeAddresses {
+        self.addresses
+    }
+
+    /// Opens it.
+    pub fn open(self, native: Native) -> io::Result<Served> {
+        let native = Arc::new(native);
+        for socket in self.sockets {
+            spawn_udp(&native, socket)?;
+        }
+        self.runtime.spawn(accept(native, self.listener));
+        Ok(Served {
+            addresses: self.addresses,
+            _runtime: self.runtime,
+        })
+    }
 }
 
 fn spawn_udp(native: &Arc<Native>, socket: UdpSocket) -> io::Result<()> {
