@@ -130,6 +130,8 @@ public class JavaClient {
         });
         check("resolves over TCP", () -> code(tcp(new ResolutionRequest(handle, null, null, null)), AbstractMessage.RC_SUCCESS));
         check("resolves over UDP", () -> code(resolver.sendHdlUdpRequest(new ResolutionRequest(handle, null, null, null), address, port), AbstractMessage.RC_SUCCESS));
+        if (arguments.length > 7) check("resolves over HTTP", () ->
+            code(resolver.sendHttpRequest(new ResolutionRequest(handle, null, null, null), address, Integer.parseInt(arguments[7])), AbstractMessage.RC_SUCCESS));
         check("resolves certified", () -> {
             ResolutionRequest request = new ResolutionRequest(handle, null, null, null);
             request.certify = true;

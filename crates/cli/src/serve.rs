@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use anyhow::Context;
 use clap::Args;
 use handfast_server::{Door, Identity, Native};
 use serde_json::json;
@@ -22,6 +21,9 @@ pub(crate) struct Serve {
     /// Where the native handle protocol is spoken, over UDP and TCP
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:2641")]
     native: SocketAddr,
+    /// Where HTTP is spoken: so far, the handle protocol through HTTP
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8000")]
+    web: SocketAddr,
     #[command(flatten)]
     output: Output,
 }
@@ -36,17 +38,18 @@ impl Serve {
             Ok(administrators) => administrators,
             Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
         };
-        let door =
-            Door::bind(self.native).with_context(|| format!("cannot listen at {}", self.native))?;
-        let tcp = door.addresses().tcp;
-        let identity = Identity::open_or_make(&data.folder, tcp.ip(), tcp.port())?;
+        let door = Door::bind(self.native, self.web)?;
+        let addresses = door.addresses();
+        let identity = Identity::open_or_make(&data.folder, addresses)?;
         let native = Native::new(Arc::new(registry), identity, world(), administrators);
-        let served = door.open(native)?;
-        let udp = served.addresses.udp;
+        let _served = door.open(native)?;
+        let (native, web) = (addresses.native, addresses.web);
         let text = if self.output.is_json() {
-            json!({"native": {"udp": udp.to_string(), "tcp": tcp.to_string()}}).to_string()
+            json!({"native": native.to_string(), "web": web.to_string()}).to_string()
         } else {
-            format!("the handle protocol is spoken at {tcp}, over UDP and TCP")
+            format!(
+                "the handle protocol is spoken at {native}, over UDP and TCP, and at http://{web}/"
+            )
         };
         writeln!(io::stdout(), "{text}")?;
         io::stdout().flush()?;

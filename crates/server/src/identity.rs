@@ -11,6 +11,8 @@ use handfast_wire::crypto::{
 };
 use handfast_wire::{Codec, Site, SiteInterface, SiteServer};
 
+use crate::native::Addresses;
+
 /// The file of the private key, in the data folder, as handle servers have it.
 const PRIVATE_KEY: &str = "privkey.bin";
 /// The file of the public key.
@@ -25,9 +27,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The identity in a data folder, which is made if there is none. The site says that the server is at
-    /// an address and a port, for UDP and TCP.
-    pub fn open_or_make(folder: &Path, address: IpAddr, port: u16) -> Result<Self, IdentityError> {
+    /// The identity in a data folder, which is made if there is none. The site says where its doors are.
+    pub fn open_or_make(folder: &Path, doors: Addresses) -> Result<Self, IdentityError> {
         let path = folder.join(PRIVATE_KEY);
         let key = match fs::read(&path) {
             Ok(bytes) => read_private_key(&bytes, None)?,
@@ -36,11 +37,13 @@ impl Identity {
         };
         let key = SigningKey::new(key)?;
         let public = key.public_key().ok_or(CryptoError::Key)?.to_bytes();
-        let interface = |protocol: u8, admin: bool| SiteInterface {
-            kind: if admin { 3 } else { 2 },
+        let (query, both) = (2, 3);
+        let interface = |kind: u8, protocol: u8, port: u16| SiteInterface {
+            kind,
             protocol,
             port: u32::from(port),
         };
+        let (native, web) = (doors.native.port(), doors.web.port());
         let site = Site {
             version: 1,
             protocol: (2, 11),
@@ -52,9 +55,13 @@ impl Identity {
             attributes: Vec::new(),
             servers: vec![SiteServer {
                 id: 1,
-                address: octets(address),
+                address: octets(doors.native.ip()),
                 public_key: public,
-                interfaces: vec![interface(0, false), interface(1, true)],
+                interfaces: vec![
+                    interface(query, 0, native),
+                    interface(both, 1, native),
+                    interface(both, 2, web),
+                ],
             }],
         };
         let bytes = site.to_bytes();

@@ -1,12 +1,14 @@
 //! The doors: a request becomes a call of the registry, and what comes of it bytes.
 //!
-//! The native door speaks the handle protocol (`handle-protocol.md`) over UDP and TCP. No rule about names
+//! The native door speaks the handle protocol (`handle-protocol.md`) over UDP and TCP, the web door takes it
+//! through HTTP. No rule about names
 //! is here: who may do what, and what becomes of a name, is the registry's.
 
 #![forbid(unsafe_code)]
 
 mod identity;
 mod native;
+mod web;
 
 pub use identity::{Identity, IdentityError};
-pub use native::{Door, Native, NativeAddresses, Served};
+pub use native::{Addresses, Door, Native, Served};

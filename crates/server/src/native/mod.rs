@@ -5,6 +5,7 @@
 //! registry's; here are only the order of checks, the codes, and the bytes.
 
 mod challenges;
+mod door;
 mod exchange;
 mod operations;
 mod response;
@@ -12,7 +13,6 @@ mod sessions;
 mod tcp;
 mod udp;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use handfast_registry::{Principal, Registry, World};
@@ -25,7 +25,7 @@ use handfast_wire::{
     Responder, ResponseCode, Version,
 };
 
-pub use self::tcp::{Door, NativeAddresses, Served};
+pub use self::door::{Addresses, Door, Served};
 use crate::identity::Identity;
 use crate::native::challenges::Challenges;
 use crate::native::exchange::Exchange;
@@ -266,5 +266,32 @@ fn framing(envelope: &Envelope) -> Framing {
     }
 }
 
-/// Where a door is.
-pub(crate) type Address = SocketAddr;
+/// A message that came through HTTP, with its envelope, and what is to be said to it. Only the first message of a
+/// reply fits into an HTTP response.
+pub(crate) fn tunnel(native: &Native, bytes: &[u8]) -> Vec<u8> {
+    // "One leading CR or LF octet in the body is skipped."
+    let bytes = bytes
+        .strip_prefix(b"\r")
+        .or_else(|| bytes.strip_prefix(b"\n"))
+        .unwrap_or(bytes);
+    let mut out = Vec::new();
+    let mut reader = Reader::new(bytes);
+    let envelope = Envelope::decode(&mut reader).ok();
+    let payload = envelope.and_then(|envelope| {
+        let length = usize::try_from(envelope.length).ok()?;
+        Some((envelope, reader.rest().get(..length)?))
+    });
+    let Some((envelope, payload)) = payload else {
+        let request_id = Envelope::request_id_in(bytes).unwrap_or(Envelope::UNREAD_REQUEST);
+        let (code, text) = (ResponseCode::ProtocolError, "Invalid message length");
+        native
+            .responder()
+            .refusal(request_id, code, text)
+            .encode(&mut out);
+        return out;
+    };
+    if let Some(reply) = native.answer(envelope, payload, Way::Tcp).first() {
+        reply.write(&mut out);
+    }
+    out
+}

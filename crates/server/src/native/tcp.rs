@@ -1,9 +1,7 @@
-//! The native protocol over TCP, and what starts both.
+//! The native protocol over TCP.
 
 use std::io;
-use std::net::UdpSocket;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use handfast_wire::{Codec, Envelope, OpFlags, Opcode, Reader, ResponseCode};
@@ -12,89 +10,15 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::native::{Address, Native, Outgoing, Way, udp};
+use crate::native::{Native, Outgoing, Way};
 
 /// How long a connection may be silent before a request, and between the octets of one.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How many connections are open at most.
 const MOST: usize = 10_000;
 
-/// Where the native door is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NativeAddresses {
-    /// For UDP.
-    pub udp: Address,
-    /// For TCP.
-    pub tcp: Address,
-}
-
-/// A door that is open: it closes when this goes.
-#[derive(Debug)]
-pub struct Served {
-    /// Where it is.
-    pub addresses: NativeAddresses,
-    _runtime: tokio::runtime::Runtime,
-}
-
-/// A door that is not open yet: its place is taken.
-#[derive(Debug)]
-pub struct Door {
-    addresses: NativeAddresses,
-    runtime: tokio::runtime::Runtime,
-    listener: TcpListener,
-    sockets: Vec<UdpSocket>,
-}
-
-impl Door {
-    /// Takes an address, for UDP and TCP.
-    pub fn bind(address: Address) -> io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .thread_name("handfast-tcp")
-            .build()?;
-        let listener = runtime.block_on(TcpListener::bind(address))?;
-        let tcp = listener.local_addr()?;
-        // The same port, if it was left to the system to choose one.
-        let udp = tcp;
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let sockets = (0..cores).map(|_| udp::bind(udp));
-        Ok(Self {
-            addresses: NativeAddresses { udp, tcp },
-            runtime,
-            listener,
-            sockets: sockets.collect::<io::Result<_>>()?,
-        })
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn addresses(&self) -> NativeAddresses {
-        self.addresses
-    }
-
-    /// Opens it.
-    pub fn open(self, native: Native) -> io::Result<Served> {
-        let native = Arc::new(native);
-        for socket in self.sockets {
-            spawn_udp(&native, socket)?;
-        }
-        self.runtime.spawn(accept(native, self.listener));
-        Ok(Served {
-            addresses: self.addresses,
-            _runtime: self.runtime,
-        })
-    }
-}
-
-fn spawn_udp(native: &Arc<Native>, socket: UdpSocket) -> io::Result<()> {
-    let native = Arc::clone(native);
-    thread::Builder::new()
-        .name("handfast-udp".into())
-        .spawn(move || udp::run(&native, &socket))
-        .map(|_| ())
-}
-
-async fn accept(native: Arc<Native>, listener: TcpListener) {
+/// Takes connections.
+pub(crate) async fn accept(native: Arc<Native>, listener: TcpListener) {
     let room = Arc::new(Semaphore::new(MOST));
     loop {
         let Ok(place) = Arc::clone(&room).acquire_owned().await else {

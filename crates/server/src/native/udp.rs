@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
 use handfast_wire::{Codec, Envelope, Reader, Reassembly, packets};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::native::{Address, Native, Outgoing, Way};
+use crate::native::{Native, Outgoing, Way};
 
 /// The largest packet that is looked at. Clients send at most 512 octets.
 const LARGEST: usize = 2_048;
@@ -18,7 +18,7 @@ const PATIENCE: u64 = 5_000;
 const MOST: usize = 4 << 20;
 
 /// A socket that shares its address with others.
-pub(crate) fn bind(address: Address) -> io::Result<UdpSocket> {
+pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(
         Domain::for_address(address),
         Type::DGRAM,
@@ -54,7 +54,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
     }
 }
 
-fn send(socket: &UdpSocket, to: Address, reply: &Outgoing) {
+fn send(socket: &UdpSocket, to: SocketAddr, reply: &Outgoing) {
     for packet in packets(&reply.envelope, &reply.payload) {
         // A client that has gone does not mind.
         drop(socket.send_to(&packet, to));

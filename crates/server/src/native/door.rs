@@ -1,0 +1,97 @@
+//! Where the doors are, and opening them.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::thread;
+
+use tokio::net::TcpListener;
+
+use crate::native::{Native, tcp, udp};
+use crate::web;
+
+/// Where the doors are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// The native protocol, over UDP and TCP.
+    pub native: SocketAddr,
+    /// HTTP.
+    pub web: SocketAddr,
+}
+
+/// Doors that are not open yet: their places are taken.
+#[derive(Debug)]
+pub struct Door {
+    addresses: Addresses,
+    runtime: tokio::runtime::Runtime,
+    native: TcpListener,
+    web: TcpListener,
+    sockets: Vec<UdpSocket>,
+}
+
+/// Doors that are open: they close when this goes.
+#[derive(Debug)]
+pub struct Served {
+    /// Where they are.
+    pub addresses: Addresses,
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl Door {
+    /// Takes addresses. A port of 0 is left to the system to choose.
+    pub fn bind(native: SocketAddr, web: SocketAddr) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .thread_name("handfast-tcp")
+            .build()?;
+        let listen = |address: SocketAddr| {
+            let named = |error: io::Error| {
+                io::Error::new(error.kind(), format!("cannot listen at {address}: {error}"))
+            };
+            runtime.block_on(TcpListener::bind(address)).map_err(named)
+        };
+        let (native, web) = (listen(native)?, listen(web)?);
+        let addresses = Addresses {
+            native: native.local_addr()?,
+            web: web.local_addr()?,
+        };
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let sockets = (0..cores).map(|_| udp::bind(addresses.native));
+        Ok(Self {
+            addresses,
+            sockets: sockets.collect::<io::Result<_>>()?,
+            runtime,
+            native,
+            web,
+        })
+    }
+
+    /// Where they are.
+    #[must_use]
+    pub fn addresses(&self) -> Addresses {
+        self.addresses
+    }
+
+    /// Opens them.
+    pub fn open(self, native: Native) -> io::Result<Served> {
+        let native = Arc::new(native);
+        for socket in self.sockets {
+            spawn_udp(&native, socket)?;
+        }
+        self.runtime
+            .spawn(tcp::accept(Arc::clone(&native), self.native));
+        self.runtime.spawn(web::accept(native, self.web));
+        Ok(Served {
+            addresses: self.addresses,
+            _runtime: self.runtime,
+        })
+    }
+}
+
+fn spawn_udp(native: &Arc<Native>, socket: UdpSocket) -> io::Result<()> {
+    let native = Arc::clone(native);
+    thread::Builder::new()
+        .name("handfast-udp".into())
+        .spawn(move || udp::run(&native, &socket))
+        .map(|_| ())
+}

@@ -1,0 +1,111 @@
+//! The web door. So far it takes the handle protocol through HTTP (`handle-protocol.md` §1.6).
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use crate::native::{Native, tunnel};
+
+/// What the protocol calls its messages in HTTP.
+const MESSAGE: &str = "application/x-hdl-message";
+/// The longest body: a message and its envelope, and a line end in front of them.
+const LONGEST: usize = 262_144 + 20 + 2;
+/// How many connections are open at most.
+const MOST: usize = 10_000;
+/// How long a client may take to say what it wants.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Takes connections.
+pub(crate) async fn accept(native: Arc<Native>, listener: TcpListener) {
+    let room = Arc::new(Semaphore::new(MOST));
+    loop {
+        let Ok(place) = Arc::clone(&room).acquire_owned().await else {
+            return;
+        };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let native = Arc::clone(&native);
+                tokio::spawn(async move {
+                    // What goes wrong with one connection concerns nobody else.
+                    drop(converse(native, stream).await);
+                    drop(place);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        }
+    }
+}
+
+async fn converse(native: Arc<Native>, stream: TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let service = service_fn(move |request| {
+        let native = Arc::clone(&native);
+        async move { Ok::<_, Infallible>(answer(native, request).await) }
+    });
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(PATIENCE)
+        .max_buf_size(64 << 10)
+        .serve_connection(TokioIo::new(stream), service)
+        .await
+        .map_err(io::Error::other)
+}
+
+async fn answer(native: Arc<Native>, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    if !is_message(request.headers(), &ACCEPT) || !is_message(request.headers(), &CONTENT_TYPE) {
+        return plain(StatusCode::NOT_FOUND, "nothing is here yet\n");
+    }
+    if request.method() != Method::POST {
+        let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "");
+        refused
+            .headers_mut()
+            .insert(ALLOW, HeaderValue::from_static("POST"));
+        return refused;
+    }
+    let body = Limited::new(request.into_body(), LONGEST).collect();
+    let Ok(Ok(body)) = tokio::time::timeout(PATIENCE, body).await else {
+        return plain(
+            StatusCode::BAD_REQUEST,
+            "the message is too long, or did not come\n",
+        );
+    };
+    let bytes = body.to_bytes();
+    // Changes wait for the disk, and signatures for the processor.
+    let answered = tokio::task::spawn_blocking(move || tunnel(&native, &bytes)).await;
+    let mut response = Response::new(Full::new(Bytes::from(answered.unwrap_or_default())));
+    let kind = HeaderValue::from_static(MESSAGE);
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+/// "Only if both the `Accept` and the `Content-Type` header contain `application/x-hdl-message`
+/// (case-insensitive substring)."
+fn is_message(headers: &HeaderMap, name: &HeaderName) -> bool {
+    let mut values = headers.get_all(name).iter();
+    values.any(|value| {
+        let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
+        text.contains(MESSAGE)
+    })
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from_static(text.as_bytes())));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
