@@ -1,0 +1,251 @@
+//! What strangers send: random bytes, halves, lies. The server answers what it can, keeps nothing, and goes on
+//! serving everybody else.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a test may panic, and reads the clock"
+)]
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+use handfast_server::{Door, Identity, Native, Served};
+use handfast_wire::body::{ResolutionReply, ResolutionRequest};
+use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, ResponseCode, Version};
+
+/// A server, and where it is.
+struct Server {
+    _folder: tempfile::TempDir,
+    _served: Served,
+    native: SocketAddr,
+    web: SocketAddr,
+}
+
+fn world() -> World {
+    let counter = std::sync::atomic::AtomicU64::new(1);
+    World::new(
+        || {
+            let since = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+            u64::try_from(since.as_millis()).unwrap()
+        },
+        move |bytes| {
+            for byte in bytes {
+                let next =
+                    counter.fetch_add(0x9E37_79B9_7F4A_7C15, std::sync::atomic::Ordering::Relaxed);
+                *byte = (next >> 56) as u8 ^ (next >> 13) as u8;
+            }
+        },
+    )
+}
+
+fn server() -> Server {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::create(folder.path(), world()).unwrap();
+    let operator = Principal::Operator;
+    registry
+        .create_authority(&operator, "20.1000", NewAuthority::default())
+        .unwrap();
+    let name = NewName::urls(&["https://example.org/5555"]);
+    registry
+        .create_name(&operator, "20.1000/5555", name)
+        .unwrap();
+    let any = "127.0.0.1:0".parse().unwrap();
+    let door = Door::bind(any, any).unwrap();
+    let addresses = door.addresses();
+    let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
+    let native = Native::new(Arc::new(registry), identity, world(), Vec::new());
+    Server {
+        _served: door.open(native).unwrap(),
+        _folder: folder,
+        native: addresses.native,
+        web: addresses.web,
+    }
+}
+
+fn request(flags: OpFlags) -> Vec<u8> {
+    let envelope = Envelope {
+        request_id: 77,
+        ..Envelope::new(Version::CURRENT)
+    };
+    let header = Header {
+        flags: Header::request(Opcode::Resolution, 0).flags | flags,
+        ..Header::request(Opcode::Resolution, u32::MAX / 2)
+    };
+    Message::new(envelope, header, &ResolutionRequest::all("20.1000/5555")).to_bytes()
+}
+
+fn is_right(reply: &[u8]) {
+    let reply = Message::from_bytes(reply).unwrap();
+    assert_eq!(reply.outcome(), ResponseCode::Success);
+    let values: ResolutionReply<'_> = reply.read().unwrap();
+    assert_eq!(*values.values[0].data, *b"https://example.org/5555");
+}
+
+fn udp(server: &Server) -> UdpSocket {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.connect(server.native).unwrap();
+    socket
+        .set_read_timeout(Some(Duration::from_secs(5)))
+        .unwrap();
+    socket
+}
+
+fn asks_over_udp(socket: &UdpSocket) {
+    socket.send(&request(OpFlags::NONE)).unwrap();
+    let mut buffer = [0; 2_048];
+    // Answers to what was sent before may still be on their way.
+    loop {
+        let length = socket.recv(&mut buffer).unwrap();
+        if buffer[8..12] == 77_u32.to_be_bytes() {
+            return is_right(&buffer[..length]);
+        }
+    }
+}
+
+fn asks_over_tcp(server: &Server) {
+    let mut stream = TcpStream::connect(server.native).unwrap();
+    stream.write_all(&request(OpFlags::NONE)).unwrap();
+    let mut reply = Vec::new();
+    stream.read_to_end(&mut reply).unwrap();
+    is_right(&reply);
+}
+
+/// Bytes that are never the same.
+struct Noise(u64);
+
+impl Noise {
+    fn bytes(&mut self, length: usize) -> Vec<u8> {
+        (0..length)
+            .map(|_| {
+                self.0 ^= self.0 << 13;
+                self.0 ^= self.0 >> 7;
+                self.0 ^= self.0 << 17;
+                self.0 as u8
+            })
+            .collect()
+    }
+
+    fn below(&mut self, most: usize) -> usize {
+        let [a, b] = self.bytes(2)[..] else { return 0 };
+        usize::from(u16::from_be_bytes([a, b])) % most
+    }
+}
+
+#[test]
+fn random_datagrams_are_survived_and_others_are_served() {
+    let server = server();
+    let (stranger, client) = (udp(&server), udp(&server));
+    let mut noise = Noise(0x1234_5678_9ABC_DEF1);
+    let good = request(OpFlags::NONE);
+    for round in 0..20_000 {
+        let length = noise.below(600);
+        let mut packet = noise.bytes(length);
+        // Half of them are nearly right.
+        if round % 2 == 0 {
+            let at = noise.below(good.len());
+            packet = good.clone();
+            packet[at] ^= noise.bytes(1)[0];
+            packet.truncate(packet.len() - noise.below(20));
+        }
+        drop(stranger.send(&packet));
+        if round % 500 == 0 {
+            asks_over_udp(&client);
+        }
+    }
+    asks_over_udp(&client);
+    asks_over_tcp(&server);
+}
+
+#[test]
+fn a_reply_is_never_answered() {
+    let server = server();
+    let socket = udp(&server);
+    let mut reply = request(OpFlags::NONE);
+    // The response code.
+    reply[27] = 1;
+    socket.send(&reply).unwrap();
+    socket
+        .set_read_timeout(Some(Duration::from_millis(200)))
+        .unwrap();
+    assert!(socket.recv(&mut [0; 512]).is_err());
+    socket
+        .set_read_timeout(Some(Duration::from_secs(5)))
+        .unwrap();
+    asks_over_udp(&socket);
+}
+
+#[test]
+fn connections_that_say_nothing_or_nonsense_hold_nobody_up() {
+    let server = server();
+    let mut noise = Noise(7);
+    let mut silent: Vec<_> = (0..200)
+        .map(|_| TcpStream::connect(server.native).unwrap())
+        .collect();
+    for (at, stream) in silent.iter_mut().enumerate() {
+        let start = match at % 3 {
+            0 => Vec::new(),
+            1 => request(OpFlags::NONE)[..30].to_vec(),
+            _ => noise.bytes(200),
+        };
+        drop(stream.write_all(&start));
+    }
+    let began = Instant::now();
+    asks_over_tcp(&server);
+    assert!(began.elapsed() < Duration::from_secs(2));
+    // A length that lies is refused, and not waited for.
+    let mut stream = TcpStream::connect(server.native).unwrap();
+    let mut lie = request(OpFlags::NONE);
+    lie[16..20].copy_from_slice(&0x7FFF_FFFF_u32.to_be_bytes());
+    stream.write_all(&lie).unwrap();
+    let mut reply = Vec::new();
+    stream.read_to_end(&mut reply).unwrap();
+    let reply = Message::from_bytes(&reply).unwrap();
+    assert_eq!(reply.outcome(), ResponseCode::ProtocolError);
+}
+
+#[test]
+fn requests_on_a_kept_connection_are_answered_in_their_order() {
+    let server = server();
+    let mut stream = TcpStream::connect(server.native).unwrap();
+    let mut requests = Vec::new();
+    for number in 0..50_u32 {
+        let mut one = request(OpFlags::KC);
+        one[8..12].copy_from_slice(&number.to_be_bytes());
+        requests.extend(one);
+    }
+    stream.write_all(&requests).unwrap();
+    for number in 0..50_u32 {
+        let mut envelope = [0; 20];
+        stream.read_exact(&mut envelope).unwrap();
+        assert_eq!(envelope[8..12], number.to_be_bytes());
+        let length = u32::from_be_bytes(envelope[16..20].try_into().unwrap());
+        let mut rest = vec![0; usize::try_from(length).unwrap()];
+        stream.read_exact(&mut rest).unwrap();
+        is_right(&[&envelope[..], &rest].concat());
+    }
+}
+
+#[test]
+fn http_that_is_no_tunnel_is_told_so() {
+    let server = server();
+    for (text, status) in [
+        (
+            "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+            "404",
+        ),
+        ("nonsense\r\n\r\n", "400"),
+    ] {
+        let mut stream = TcpStream::connect(server.web).unwrap();
+        stream.write_all(text.as_bytes()).unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        assert!(reply.starts_with(&format!("HTTP/1.1 {status}")), "{reply}");
+    }
+}
