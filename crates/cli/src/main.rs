@@ -1,6 +1,7 @@
 //! Handfast: one program that registers, administers and resolves persistent identifiers.
 
 mod authority;
+mod bench;
 mod config;
 mod demo;
 mod exit;
@@ -75,6 +76,8 @@ enum Command {
     Backup(folder::Backup),
     /// Make a data folder from a backup
     Restore(folder::Restore),
+    /// Ask a handle server for many names, and say how fast it answers
+    Bench(bench::Bench),
     /// Read everything that is kept and compare it with the events that made it
     Check(folder::Check),
 }
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
         Command::User(command) => command.run(&data),
         Command::Backup(command) => command.run(&data),
         Command::Restore(command) => command.run(&data),
+        Command::Bench(command) => command.run(),
         Command::Check(command) => command.run(&data),
     };
     exit::code(outcome)

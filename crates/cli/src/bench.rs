@@ -1,0 +1,260 @@
+//! `handfast bench`: the load generator.
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use handfast_wire::body::ResolutionRequest;
+use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, Version};
+use serde_json::json;
+
+use crate::exit::Answer;
+use crate::output::Output;
+
+/// Ask a handle server for many names, and say how fast it answers
+///
+/// Names are PREFIX/START0000001 and so on, as `mint --style sequence` makes them.
+#[derive(Args)]
+pub(crate) struct Bench {
+    /// The server
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:2641")]
+    server: SocketAddr,
+    /// How it is asked
+    #[arg(long, value_enum, default_value_t = Way::Udp)]
+    way: Way,
+    /// Names, in which {} stands for a number
+    #[arg(long, value_name = "NAME")]
+    name: String,
+    /// How many different names
+    #[arg(long, default_value_t = 100_000)]
+    names: u64,
+    /// How many digits a number has
+    #[arg(long, default_value_t = 7)]
+    digits: usize,
+    /// How many clients
+    #[arg(long, default_value_t = 64)]
+    clients: u64,
+    /// How long, in seconds
+    #[arg(long, default_value_t = 5)]
+    seconds: u64,
+    /// Ask for signed answers
+    #[arg(long)]
+    certified: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Way {
+    /// A new connection for each request
+    Tcp,
+    /// One connection for all requests of a client
+    TcpKept,
+    /// Datagrams
+    Udp,
+}
+
+impl Bench {
+    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
+        if self.clients == 0 || self.names == 0 || !self.name.contains("{}") {
+            let problem = "give at least one client and one name, with {} in it for a number";
+            return Ok(self.output.misused(problem));
+        }
+        let shared = Arc::new(Shared::default());
+        #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+        let began = Instant::now();
+        let mut clients = Vec::new();
+        for number in 0..self.clients {
+            let client = self.client(number);
+            let shared = Arc::clone(&shared);
+            clients.push(thread::spawn(move || client.run(&shared)));
+        }
+        #[expect(clippy::disallowed_methods, reason = "a benchmark takes its time")]
+        thread::sleep(Duration::from_secs(self.seconds));
+        shared.is_over.store(true, Ordering::Relaxed);
+        let answers = shared.answers.load(Ordering::Relaxed);
+        let elapsed = began.elapsed();
+        let mut latencies = Vec::new();
+        for client in clients {
+            match client.join() {
+                Ok(taken) => latencies.extend(taken?),
+                Err(_) => bail!("a client failed"),
+            }
+        }
+        let wrong = shared.wrong.load(Ordering::Relaxed);
+        let lost = shared.lost.load(Ordering::Relaxed);
+        let milliseconds = elapsed.as_millis().max(1);
+        let rate = u128::from(answers) * 1_000 / milliseconds;
+        latencies.sort_unstable();
+        let p = |percent: usize| {
+            let at = latencies.len() * percent / 100;
+            latencies
+                .get(at)
+                .or(latencies.last())
+                .copied()
+                .unwrap_or_default()
+        };
+        let (p50, p99) = (p(50), p(99));
+        let text = if self.output.is_json() {
+            json!({
+                "answers": answers, "wrong": wrong, "lost": lost,
+                "per-second": u64::try_from(rate).unwrap_or(u64::MAX),
+                "p50-us": p50, "p99-us": p99,
+            })
+            .to_string()
+        } else {
+            format!(
+                "{answers} answers, {rate} a second; half within {p50} µs, 99 % within {p99} µs; {wrong} wrong, {lost} lost"
+            )
+        };
+        writeln!(io::stdout(), "{text}")?;
+        Ok(if wrong == 0 && answers > 0 {
+            Answer::Done
+        } else {
+            Answer::No
+        })
+    }
+
+    fn client(&self, number: u64) -> Client {
+        Client {
+            server: self.server,
+            way: self.way,
+            name: self.name.clone(),
+            names: self.names,
+            digits: self.digits,
+            certified: self.certified,
+            // Where each begins, so that they do not ask for the same.
+            random: number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
+        }
+    }
+}
+
+/// What all clients count together.
+#[derive(Default)]
+struct Shared {
+    answers: AtomicU64,
+    wrong: AtomicU64,
+    lost: AtomicU64,
+    is_over: AtomicBool,
+}
+
+struct Client {
+    server: SocketAddr,
+    way: Way,
+    name: String,
+    names: u64,
+    digits: usize,
+    certified: bool,
+    random: u64,
+}
+
+/// How long an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+impl Client {
+    /// Asks until it is over; how long each answer took, in microseconds.
+    fn run(mut self, shared: &Shared) -> anyhow::Result<Vec<u64>> {
+        let mut latencies = Vec::new();
+        let mut id = 0;
+        let socket = UdpSocket::bind(if self.server.is_ipv4() {
+            "0.0.0.0:0"
+        } else {
+            "[::]:0"
+        })?;
+        socket.connect(self.server)?;
+        socket.set_read_timeout(Some(PATIENCE))?;
+        let mut kept: Option<TcpStream> = None;
+        while !shared.is_over.load(Ordering::Relaxed) {
+            id += 1;
+            let request = self.request(id);
+            #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+            let began = Instant::now();
+            let answered = match self.way {
+                Way::Udp => over_udp(&socket, &request, id),
+                Way::Tcp => TcpStream::connect(self.server)
+                    .and_then(|mut stream| over_tcp(&mut stream, &request)),
+                Way::TcpKept => {
+                    if kept.is_none() {
+                        kept = Some(TcpStream::connect(self.server).context("cannot connect")?);
+                    }
+                    match &mut kept {
+                        Some(stream) => over_tcp(stream, &request),
+                        None => Err(io::ErrorKind::NotConnected.into()),
+                    }
+                }
+            };
+            match answered {
+                Ok(true) => {
+                    shared.answers.fetch_add(1, Ordering::Relaxed);
+                    latencies.push(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
+                }
+                Ok(false) => {
+                    shared.wrong.fetch_add(1, Ordering::Relaxed);
+                }
+                Err(_) => {
+                    shared.lost.fetch_add(1, Ordering::Relaxed);
+                    kept = None;
+                }
+            }
+        }
+        Ok(latencies)
+    }
+
+    fn request(&mut self, id: u32) -> Vec<u8> {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        let number = format!("{:0width$}", self.random % self.names, width = self.digits);
+        let handle = self.name.replace("{}", &number);
+        let envelope = Envelope {
+            request_id: id,
+            ..Envelope::new(Version::CURRENT)
+        };
+        let mut header = Header::request(Opcode::Resolution, u32::MAX >> 1);
+        if self.certified {
+            header.flags = header.flags | OpFlags::CT;
+        }
+        if self.way == Way::TcpKept {
+            header.flags = header.flags | OpFlags::KC;
+        }
+        Message::new(envelope, header, &ResolutionRequest::all(handle)).to_bytes()
+    }
+}
+
+/// Whether the answer is that the name is there.
+fn is_success(message: &[u8]) -> bool {
+    message.get(24..28) == Some(&[0, 0, 0, 1])
+}
+
+fn over_udp(socket: &UdpSocket, request: &[u8], id: u32) -> io::Result<bool> {
+    use io::Error;
+    socket.send(request)?;
+    let mut buffer = [0; 1_024];
+    loop {
+        let length = socket.recv(&mut buffer)?;
+        let packet = buffer.get(..length).unwrap_or_default();
+        let is_ours = packet.get(8..12) == Some(&id.to_be_bytes()[..]);
+        // Of an answer in several packets the first one says how it went.
+        if is_ours && packet.get(12..16) == Some(&[0, 0, 0, 0]) {
+            return Ok::<_, Error>(is_success(packet));
+        }
+    }
+}
+
+fn over_tcp(stream: &mut TcpStream, request: &[u8]) -> io::Result<bool> {
+    use io::Read;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_nodelay(true)?;
+    stream.write_all(request)?;
+    let mut envelope = [0; 20];
+    stream.read_exact(&mut envelope)?;
+    let length = envelope.last_chunk().copied().map_or(0, u32::from_be_bytes);
+    let mut payload = vec![0; usize::try_from(length.min(262_144)).unwrap_or(0)];
+    stream.read_exact(&mut payload)?;
+    Ok(is_success(&[&envelope[..], &payload].concat()))
+}
