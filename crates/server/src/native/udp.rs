@@ -1,14 +1,16 @@
 //! The native protocol over UDP: one socket for each core, packets cut and put together.
 
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 use handfast_wire::{Codec, Envelope, Reader, Reassembly, packets};
+use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::native::{Native, Outgoing, Way};
+use crate::native::{Native, Way};
 
 /// The largest packet that is looked at. Clients send at most 512 octets.
 const LARGEST: usize = 2_048;
@@ -31,12 +33,15 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// Answers what comes to a socket, until it fails for good.
+/// Answers what comes to a socket, until it fails for good. What has come together is taken together, and
+/// answered together: calls of the system cost more than answers.
 pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
-    let mut buffer = [0; LARGEST];
+    let mut buffers = vec![[0; LARGEST]; TOGETHER];
+    let mut headers = MultiHeaders::preallocate(TOGETHER, None);
     let mut parts = Parts::default();
+    let mut replies = Vec::with_capacity(TOGETHER);
     loop {
-        let (length, from) = match socket.recv_from(&mut buffer) {
+        let received = match receive(socket, &mut headers, &mut buffers) {
             Ok(received) => received,
             Err(error) if is_passing(&error) => continue,
             Err(error) => {
@@ -44,20 +49,74 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
                 return;
             }
         };
-        let packet = buffer.get(..length).unwrap_or_default();
-        let Some((envelope, payload)) = parts.whole(packet, from.ip(), native.world.now()) else {
-            continue;
-        };
-        for reply in native.answer(envelope, &payload, Way::Udp) {
-            send(socket, from, &reply);
+        for (buffer, (length, from)) in buffers.iter().zip(received) {
+            let packet = buffer.get(..length).unwrap_or_default();
+            let Some((from, ip)) = from.and_then(with_ip) else {
+                continue;
+            };
+            let Some((envelope, payload)) = parts.whole(packet, ip, native.world.now()) else {
+                continue;
+            };
+            for reply in native.answer(envelope, &payload, Way::Udp) {
+                let packets = packets(&reply.envelope, &reply.payload);
+                replies.extend(packets.map(|packet| (packet, from)));
+            }
         }
+        send(socket, &replies);
+        replies.clear();
     }
 }
 
-fn send(socket: &UdpSocket, to: SocketAddr, reply: &Outgoing) {
-    for packet in packets(&reply.envelope, &reply.payload) {
-        // A client that has gone does not mind.
-        drop(socket.send_to(&packet, to));
+/// How many packets are taken, and sent, by one call.
+const TOGETHER: usize = 32;
+
+/// Waits for a packet, and takes those that have come with it: how long each is, and whose.
+fn receive(
+    socket: &UdpSocket,
+    headers: &mut MultiHeaders<SockaddrStorage>,
+    buffers: &mut [[u8; LARGEST]],
+) -> io::Result<Vec<(usize, Option<SockaddrStorage>)>> {
+    let mut slices: Vec<_> = buffers
+        .iter_mut()
+        .map(|buffer| [IoSliceMut::new(buffer)])
+        .collect();
+    let flags = MsgFlags::MSG_WAITFORONE;
+    let received = recvmmsg(socket.as_raw_fd(), headers, slices.iter_mut(), flags, None)?;
+    Ok(received
+        .map(|packet| (packet.bytes, packet.address))
+        .collect())
+}
+
+/// An address, and the part of it that tells one machine from another.
+fn with_ip(address: SockaddrStorage) -> Option<(SockaddrStorage, IpAddr)> {
+    let ip = match (address.as_sockaddr_in(), address.as_sockaddr_in6()) {
+        (Some(v4), _) => IpAddr::V4(v4.ip()),
+        (None, Some(v6)) => IpAddr::V6(v6.ip()),
+        (None, None) => return None,
+    };
+    Some((address, ip))
+}
+
+fn send(socket: &UdpSocket, replies: &[(Vec<u8>, SockaddrStorage)]) {
+    for some in replies.chunks(TOGETHER) {
+        let slices: Vec<_> = some
+            .iter()
+            .map(|(packet, _)| [IoSlice::new(packet)])
+            .collect();
+        let addresses: Vec<_> = some.iter().map(|(_, to)| Some(*to)).collect();
+        let mut headers = MultiHeaders::preallocate(some.len(), None);
+        let sent = sendmmsg(
+            socket.as_raw_fd(),
+            &mut headers,
+            &slices,
+            &addresses,
+            [],
+            MsgFlags::empty(),
+        );
+        // A client that has gone does not mind; one whose packet could not be sent asks again.
+        if let Err(error) = sent {
+            tracing::debug!(%error, "packets could not be sent");
+        }
     }
 }
 
