@@ -69,10 +69,22 @@ impl Bench {
         #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
         let began = Instant::now();
         let mut clients = Vec::new();
-        for number in 0..self.clients {
+        // Clients that use datagrams share threads: waking one for each answer would cost more than answering.
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let cores = u64::try_from(cores).unwrap_or(1).min(self.clients);
+        let threads = if self.way == Way::Udp {
+            cores
+        } else {
+            self.clients
+        };
+        for number in 0..threads {
             let client = self.client(number);
             let shared = Arc::clone(&shared);
-            clients.push(thread::spawn(move || client.run(&shared)));
+            let together = self.clients.div_ceil(threads);
+            clients.push(thread::spawn(move || match client.way {
+                Way::Udp => client.run_udp(together, &shared),
+                Way::Tcp | Way::TcpKept => client.run(&shared),
+            }));
         }
         #[expect(clippy::disallowed_methods, reason = "a benchmark takes its time")]
         thread::sleep(Duration::from_secs(self.seconds));
@@ -143,6 +155,20 @@ struct Shared {
     is_over: AtomicBool,
 }
 
+impl Shared {
+    fn count(&self, answered: &io::Result<bool>, began: Instant, latencies: &mut Vec<u64>) {
+        let count = match answered {
+            Ok(true) => {
+                latencies.push(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
+                &self.answers
+            }
+            Ok(false) => &self.wrong,
+            Err(_) => &self.lost,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 struct Client {
     server: SocketAddr,
     way: Way,
@@ -161,13 +187,6 @@ impl Client {
     fn run(mut self, shared: &Shared) -> anyhow::Result<Vec<u64>> {
         let mut latencies = Vec::new();
         let mut id = 0;
-        let socket = UdpSocket::bind(if self.server.is_ipv4() {
-            "0.0.0.0:0"
-        } else {
-            "[::]:0"
-        })?;
-        socket.connect(self.server)?;
-        socket.set_read_timeout(Some(PATIENCE))?;
         let mut kept: Option<TcpStream> = None;
         while !shared.is_over.load(Ordering::Relaxed) {
             id += 1;
@@ -175,8 +194,7 @@ impl Client {
             #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
             let began = Instant::now();
             let answered = match self.way {
-                Way::Udp => over_udp(&socket, &request, id),
-                Way::Tcp => TcpStream::connect(self.server)
+                Way::Udp | Way::Tcp => TcpStream::connect(self.server)
                     .and_then(|mut stream| over_tcp(&mut stream, &request)),
                 Way::TcpKept => {
                     if kept.is_none() {
@@ -188,18 +206,41 @@ impl Client {
                     }
                 }
             };
-            match answered {
-                Ok(true) => {
-                    shared.answers.fetch_add(1, Ordering::Relaxed);
-                    latencies.push(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
-                }
-                Ok(false) => {
-                    shared.wrong.fetch_add(1, Ordering::Relaxed);
-                }
-                Err(_) => {
-                    shared.lost.fetch_add(1, Ordering::Relaxed);
-                    kept = None;
-                }
+            if answered.is_err() {
+                kept = None;
+            }
+            shared.count(&answered, began, &mut latencies);
+        }
+        Ok(latencies)
+    }
+
+    /// The same for several clients with a socket each: all ask, then all wait.
+    fn run_udp(mut self, clients: u64, shared: &Shared) -> anyhow::Result<Vec<u64>> {
+        let any = if self.server.is_ipv4() {
+            "0.0.0.0:0"
+        } else {
+            "[::]:0"
+        };
+        let mut sockets = Vec::new();
+        for _ in 0..clients {
+            let socket = UdpSocket::bind(any)?;
+            socket.connect(self.server)?;
+            socket.set_read_timeout(Some(PATIENCE))?;
+            sockets.push(socket);
+        }
+        let mut latencies = Vec::new();
+        let mut id = 0;
+        while !shared.is_over.load(Ordering::Relaxed) {
+            id += 1;
+            let mut sent = Vec::with_capacity(sockets.len());
+            for socket in &sockets {
+                #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+                let began = Instant::now();
+                sent.push((began, socket.send(&self.request(id))));
+            }
+            for (socket, (began, sent)) in sockets.iter().zip(sent) {
+                let answered = sent.and_then(|_| over_udp(socket, id));
+                shared.count(&answered, began, &mut latencies);
             }
         }
         Ok(latencies)
@@ -231,9 +272,7 @@ fn is_success(message: &[u8]) -> bool {
     message.get(24..28) == Some(&[0, 0, 0, 1])
 }
 
-fn over_udp(socket: &UdpSocket, request: &[u8], id: u32) -> io::Result<bool> {
-    use io::Error;
-    socket.send(request)?;
+fn over_udp(socket: &UdpSocket, id: u32) -> io::Result<bool> {
     let mut buffer = [0; 1_024];
     loop {
         let length = socket.recv(&mut buffer)?;
@@ -241,7 +280,7 @@ fn over_udp(socket: &UdpSocket, request: &[u8], id: u32) -> io::Result<bool> {
         let is_ours = packet.get(8..12) == Some(&id.to_be_bytes()[..]);
         // Of an answer in several packets the first one says how it went.
         if is_ours && packet.get(12..16) == Some(&[0, 0, 0, 0]) {
-            return Ok::<_, Error>(is_success(packet));
+            return Ok(is_success(packet));
         }
     }
 }
