@@ -1,7 +1,9 @@
 #![no_main]
 
-use handfast_wire::crypto::{RequestDigest, SessionAlgorithm, SessionKey, verify_secret_answer};
-use handfast_wire::{Codec, Credential, Framing, LocalInfo, Reader, RootInfo};
+use handfast_wire::crypto::{SessionAlgorithm, SessionKey, verify_secret_answer};
+use handfast_wire::{
+    Codec, Credential, Framing, LocalInfo, Reader, RequestDigest, RootInfo, Version,
+};
 use libfuzzer_sys::fuzz_target;
 
 // What decodes encodes to the same bytes, and nothing that was not made with the key verifies.
@@ -15,8 +17,8 @@ fuzz_target!(|data: &[u8]| {
             let key = SessionKey::new(SessionAlgorithm::Aes, &[7; 32]).expect("a key");
             for minor in 0..12 {
                 let framing = Framing {
-                    version: (2, minor),
-                    suggested: (2, 11),
+                    version: Version::new(2, minor),
+                    suggested: Version::CURRENT,
                     session_id: 1,
                     request_id: 2,
                 };
@@ -24,8 +26,12 @@ fuzz_target!(|data: &[u8]| {
             }
         }
     }
-    if let Ok(digest) = RequestDigest::from_bytes(data) {
-        assert_eq!(RequestDigest::from_bytes(&digest.to_bytes()), Ok(digest));
+    if let Ok(digest) = RequestDigest::read(&mut Reader::new(data)) {
+        for version in [Version::new(2, 0), Version::CURRENT] {
+            let mut again = Vec::new();
+            digest.write(version, &mut again);
+            assert_eq!(RequestDigest::read(&mut Reader::new(&again)), Ok(digest));
+        }
     }
     if let Ok(root) = RootInfo::from_bytes(data) {
         assert_eq!(RootInfo::from_bytes(&root.to_bytes()), Ok(root.clone()));

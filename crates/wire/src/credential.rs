@@ -18,8 +18,10 @@
 
 use std::borrow::Cow;
 
-use crate::codec::{Codec, DecodeError, Reader, put_bytes};
+use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_u32};
+use crate::envelope::Envelope;
 use crate::reference::Reference;
+use crate::version::Version;
 
 /// A signature or MAC, and by what it was made (`handle-protocol.md` §4.1).
 ///
@@ -144,18 +146,19 @@ impl<'a> Codec<'a> for Credential<'a> {
 /// The fields of an envelope that a credential covers.
 ///
 /// ```
-/// use handfast_wire::Framing;
+/// use handfast_wire::{Envelope, Framing, Version};
 ///
-/// let framing = Framing { version: (2, 11), suggested: (2, 11), session_id: 9, request_id: 7 };
+/// let envelope = Envelope { session_id: 9, request_id: 7, ..Envelope::new(Version::CURRENT) };
+/// let framing = Framing::of(&envelope);
 /// let covered = framing.covered(3, b"header and body");
 /// assert!(covered.starts_with(&[2, 11, 2, 11, 0, 0, 0, 9, 0, 0, 0, 7, 0, 0, 0, 3]));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Framing {
     /// The version of the message, by whose rules it is signed.
-    pub version: (u8, u8),
-    /// The version that the message suggests; without one, (0, 0).
-    pub suggested: (u8, u8),
+    pub version: Version,
+    /// The version that the message suggests; without one, [`Version::NONE`].
+    pub suggested: Version,
     /// The session.
     pub session_id: u32,
     /// The request.
@@ -163,30 +166,41 @@ pub struct Framing {
 }
 
 impl Framing {
+    /// Those of this envelope.
+    #[must_use]
+    pub fn of(envelope: &Envelope) -> Self {
+        Self {
+            version: envelope.version,
+            suggested: envelope.suggestion(),
+            session_id: envelope.session_id,
+            request_id: envelope.request_id,
+        }
+    }
+
     /// What a signature covers, and an HMAC: `message` is header and body, before encryption
     /// (`handle-protocol.md` §4.4).
     #[must_use]
     pub fn covered(&self, counter: u32, message: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(message.len().saturating_add(16));
-        let (major, minor) = self.version;
+        let Version { major, minor } = self.version;
         let [session_high, session_low, ..] = self.session_id.to_be_bytes();
-        if self.version >= (2, 7) {
+        if self.version >= Version::new(2, 7) {
             out.extend_from_slice(&[major, minor]);
-            if self.version >= (2, 8) {
-                let (major, minor) = match self.suggested {
-                    (0, 0) => self.version,
-                    // "suggested major without the flag bits"
-                    (major, minor) => (major & 0x1F, minor),
+            if self.version >= Version::new(2, 8) {
+                let suggested = match self.suggested {
+                    Version::NONE => self.version,
+                    suggested => suggested,
                 };
-                out.extend_from_slice(&[major, minor]);
+                // "suggested major without the flag bits"
+                out.extend_from_slice(&[suggested.major & 0x1F, suggested.minor]);
             }
-            out.extend_from_slice(&self.session_id.to_be_bytes());
-            out.extend_from_slice(&self.request_id.to_be_bytes());
-            out.extend_from_slice(&counter.to_be_bytes());
-        } else if self.version == (2, 6) {
+            put_u32(&mut out, self.session_id);
+            put_u32(&mut out, self.request_id);
+            put_u32(&mut out, counter);
+        } else if self.version == Version::new(2, 6) {
             // "`02 06` ‖ high 16 bits of sessionId ‖ u32 counter ‖ six 00 ‖ M (quirk)"
             out.extend_from_slice(&[major, minor, session_high, session_low]);
-            out.extend_from_slice(&counter.to_be_bytes());
+            put_u32(&mut out, counter);
             out.extend_from_slice(&[0; 6]);
         }
         out.extend_from_slice(message);
@@ -198,10 +212,10 @@ impl Framing {
 mod tests {
     use super::*;
 
-    fn covered(version: (u8, u8)) -> Vec<u8> {
+    fn covered(major: u8, minor: u8) -> Vec<u8> {
         let framing = Framing {
-            version,
-            suggested: (0, 0),
+            version: Version::new(major, minor),
+            suggested: Version::NONE,
             session_id: 0x0A0B_0C0D,
             request_id: 0x0102_0304,
         };
@@ -211,16 +225,29 @@ mod tests {
     #[test]
     fn each_version_covers_what_the_table_says() {
         assert_eq!(
-            covered((2, 8)),
+            covered(2, 8),
             b"\x02\x08\x02\x08\x0A\x0B\x0C\x0D\x01\x02\x03\x04\0\0\0\x05M"
         );
         assert_eq!(
-            covered((2, 7)),
+            covered(2, 7),
             b"\x02\x07\x0A\x0B\x0C\x0D\x01\x02\x03\x04\0\0\0\x05M"
         );
-        assert_eq!(covered((2, 6)), b"\x02\x06\x0A\x0B\0\0\0\x05\0\0\0\0\0\0M");
-        assert_eq!(covered((2, 5)), b"M");
-        assert_eq!(covered((2, 1)), b"M");
+        assert_eq!(covered(2, 6), b"\x02\x06\x0A\x0B\0\0\0\x05\0\0\0\0\0\0M");
+        assert_eq!(covered(2, 5), b"M");
+        assert_eq!(covered(2, 1), b"M");
+        // Older than all of them.
+        assert_eq!(covered(5, 0), b"M");
+    }
+
+    /// A major number of 0 is no suggestion, whatever the minor one is.
+    #[test]
+    fn the_version_stands_in_for_no_suggestion() {
+        let envelope = Envelope {
+            suggested: Version::new(0, 3),
+            ..Envelope::new(Version::new(2, 9))
+        };
+        let covered = Framing::of(&envelope).covered(0, b"M");
+        assert!(covered.starts_with(&[2, 9, 2, 9]));
     }
 
     #[test]

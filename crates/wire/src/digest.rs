@@ -4,8 +4,8 @@ use crate::codec::{DecodeError, Reader, put_bytes};
 use crate::version::Version;
 
 /// The digest of a request, at the start of a reply (`handle-protocol.md` §3.1): of "header + body of
-/// the request exactly as received". Hashing is done elsewhere; see
-/// [`Message::signed_part`](crate::Message::signed_part) for what is hashed.
+/// the request exactly as received", which [`Message::signed_part`](crate::Message::signed_part) gives.
+/// With the feature `crypto`, `RequestDigest::of` makes it.
 ///
 /// ```
 /// use handfast_wire::{DigestAlgorithm, RequestDigest, Version};
@@ -16,11 +16,11 @@ use crate::version::Version;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestDigest {
-    /// Algorithm 1.
+    /// Code 1.
     Md5([u8; 16]),
-    /// Algorithm 2.
+    /// Code 2.
     Sha1([u8; 20]),
-    /// Algorithm 3.
+    /// Code 3.
     Sha256([u8; 32]),
 }
 
@@ -56,12 +56,12 @@ impl RequestDigest {
     }
 
     /// Appends the form that a message of a version has: before 2.1 a length and the digest, since
-    /// then the number of the algorithm and the digest.
+    /// then the code of the algorithm and the digest.
     pub fn write(&self, version: Version, out: &mut Vec<u8>) {
         if version.is_ancient() {
             put_bytes(out, self.as_bytes());
         } else {
-            out.push(self.algorithm().number());
+            out.push(self.algorithm().code());
             out.extend_from_slice(self.as_bytes());
         }
     }
@@ -69,42 +69,37 @@ impl RequestDigest {
     /// Reads either form; the old one is "recognisable because the first octet is 0".
     pub fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let at = reader.offset();
-        let number = match reader.rest() {
-            [0, ..] => match reader.u32()? {
-                16 => 1,
-                20 => 2,
-                32 => 3,
-                found => return Err(DecodeError::Code { at, found }),
-            },
-            _ => reader.u8()?,
+        let (algorithm, found) = if let [0, ..] = reader.rest() {
+            let length = reader.u32()?;
+            (DigestAlgorithm::from_length(length), length)
+        } else {
+            let code = reader.u8()?;
+            (DigestAlgorithm::from_code(code), code.into())
         };
-        match number {
-            1 => reader.array().map(Self::Md5),
-            2 => reader.array().map(Self::Sha1),
-            3 => reader.array().map(Self::Sha256),
-            found => Err(DecodeError::Code {
-                at,
-                found: found.into(),
-            }),
+        match algorithm.ok_or(DecodeError::Code { at, found })? {
+            DigestAlgorithm::Md5 => reader.array().map(Self::Md5),
+            DigestAlgorithm::Sha1 => reader.array().map(Self::Sha1),
+            DigestAlgorithm::Sha256 => reader.array().map(Self::Sha256),
         }
     }
 }
 
-/// By what a digest is made.
+/// By what a digest is made (`handle-protocol.md` §3.1, §4.2).
 ///
 /// ```
 /// use handfast_wire::{DigestAlgorithm, Version};
 ///
 /// assert_eq!(DigestAlgorithm::for_version(Version::CURRENT), DigestAlgorithm::Sha256);
-/// assert_eq!(DigestAlgorithm::Sha256.number(), 3);
+/// assert_eq!(DigestAlgorithm::from_name(b"SHA256"), Some(DigestAlgorithm::Sha256));
+/// assert_eq!(DigestAlgorithm::from_name(&[2]), Some(DigestAlgorithm::Sha1));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DigestAlgorithm {
-    /// Of versions before 2.1.
+    /// Code 1; of versions before 2.1.
     Md5,
-    /// Of versions from 2.1 to 2.6.
+    /// Code 2; of versions from 2.1 to 2.6.
     Sha1,
-    /// Of versions since 2.7.
+    /// Code 3; of versions since 2.7.
     Sha256,
 }
 
@@ -121,13 +116,65 @@ impl DigestAlgorithm {
         }
     }
 
-    /// The number on the wire.
+    /// By its code.
     #[must_use]
-    pub fn number(self) -> u8 {
+    pub fn from_code(code: u8) -> Option<Self> {
+        match code {
+            0x01 => Some(Self::Md5),
+            0x02 => Some(Self::Sha1),
+            0x03 => Some(Self::Sha256),
+            _ => None,
+        }
+    }
+
+    /// By a name as in a credential, or one octet that is its code.
+    #[must_use]
+    pub fn from_name(name: &[u8]) -> Option<Self> {
+        match name {
+            b"MD5" => Some(Self::Md5),
+            b"SHA1" | b"SHA-1" => Some(Self::Sha1),
+            b"SHA-256" | b"SHA256" => Some(Self::Sha256),
+            [code] => Self::from_code(*code),
+            _ => None,
+        }
+    }
+
+    /// Its code.
+    #[must_use]
+    pub fn code(self) -> u8 {
         match self {
-            Self::Md5 => 1,
-            Self::Sha1 => 2,
-            Self::Sha256 => 3,
+            Self::Md5 => 0x01,
+            Self::Sha1 => 0x02,
+            Self::Sha256 => 0x03,
+        }
+    }
+
+    /// Its name as deployed software writes it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Md5 => "MD5",
+            Self::Sha1 => "SHA1",
+            Self::Sha256 => "SHA-256",
+        }
+    }
+
+    /// How many octets a digest has.
+    #[must_use]
+    pub fn length(self) -> usize {
+        match self {
+            Self::Md5 => 16,
+            Self::Sha1 => 20,
+            Self::Sha256 => 32,
+        }
+    }
+
+    fn from_length(length: u32) -> Option<Self> {
+        match length {
+            16 => Some(Self::Md5),
+            20 => Some(Self::Sha1),
+            32 => Some(Self::Sha256),
+            _ => None,
         }
     }
 }

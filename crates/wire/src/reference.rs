@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_length};
+use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list, put_u32};
 
 /// A reference to a value: a handle and an index (`handle-protocol.md` §0, `ref`).
 ///
@@ -43,7 +43,7 @@ impl<'a> Reference<'a> {
 impl<'a> Codec<'a> for Reference<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         put_bytes(out, self.handle.as_bytes());
-        out.extend_from_slice(&self.index.to_be_bytes());
+        put_u32(out, self.index);
     }
 
     fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
@@ -74,8 +74,7 @@ pub struct ValueList<'a>(pub Vec<Reference<'a>>);
 
 impl<'a> Codec<'a> for ValueList<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
-        put_length(out, self.0.len());
-        self.0.iter().for_each(|reference| reference.encode(out));
+        put_list(out, &self.0, |out, reference| reference.encode(out));
     }
 
     fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {

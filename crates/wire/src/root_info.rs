@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_length};
+use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_length, put_list};
 use crate::site::Site;
 use crate::value::Value;
 
@@ -22,10 +22,7 @@ pub struct RootInfo<'a>(pub Vec<Value<'a>>);
 impl<'a> Codec<'a> for RootInfo<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         let mut values = Vec::new();
-        put_length(&mut values, self.0.len());
-        for value in &self.0 {
-            value.encode(&mut values);
-        }
+        put_list(&mut values, &self.0, |out, value| value.encode(out));
         put_bytes(out, &values);
     }
 
@@ -71,14 +68,12 @@ pub struct LocalSite<'a> {
 impl<'a> Codec<'a> for LocalInfo<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         let mut sites = Vec::new();
-        put_length(&mut sites, self.0.len());
-        for LocalSite { prefixes, site } in &self.0 {
-            put_length(&mut sites, prefixes.len());
-            for prefix in prefixes {
-                put_bytes(&mut sites, prefix.as_bytes());
-            }
-            put_bytes(&mut sites, &site.to_bytes());
-        }
+        put_list(&mut sites, &self.0, |out, LocalSite { prefixes, site }| {
+            put_list(out, prefixes, |out, prefix| {
+                put_bytes(out, prefix.as_bytes());
+            });
+            put_bytes(out, &site.to_bytes());
+        });
         put_length(out, sites.len().saturating_add(4));
         out.extend_from_slice(&sites);
     }

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_length};
+use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list, put_u32};
 
 /// A site of servers (`handle-protocol.md` §6.3).
 ///
@@ -110,22 +110,19 @@ impl Codec<'_> for Site {
         out.push(mask(PRIMARY, self.is_primary) | mask(MULTI_PRIMARY, self.is_multi_primary));
         out.push(self.hash_option);
         put_bytes(out, self.hash_filter.as_bytes());
-        put_length(out, self.attributes.len());
-        for (name, value) in &self.attributes {
+        put_list(out, &self.attributes, |out, (name, value)| {
             put_bytes(out, name.as_bytes());
             put_bytes(out, value.as_bytes());
-        }
-        put_length(out, self.servers.len());
-        for server in &self.servers {
-            out.extend_from_slice(&server.id.to_be_bytes());
+        });
+        put_list(out, &self.servers, |out, server| {
+            put_u32(out, server.id);
             out.extend_from_slice(&server.address);
             put_bytes(out, &server.public_key);
-            put_length(out, server.interfaces.len());
-            for interface in &server.interfaces {
+            put_list(out, &server.interfaces, |out, interface| {
                 out.extend_from_slice(&[interface.kind, interface.protocol]);
-                out.extend_from_slice(&interface.port.to_be_bytes());
-            }
-        }
+                put_u32(out, interface.port);
+            });
+        });
     }
 
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_length};
+use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list, put_u32};
 use crate::permissions::Permissions;
 use crate::reference::Reference;
 
@@ -173,21 +173,20 @@ pub fn type_matches(found: &str, wanted: &str) -> bool {
 
 impl<'a> Codec<'a> for Value<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.index.to_be_bytes());
-        out.extend_from_slice(&self.timestamp.to_be_bytes());
+        put_u32(out, self.index);
+        put_u32(out, self.timestamp);
         let (ttl_type, ttl) = match self.ttl {
             Ttl::Relative(seconds) => (0, seconds),
             Ttl::Absolute(time) => (1, time),
         };
         out.push(ttl_type);
-        out.extend_from_slice(&ttl.to_be_bytes());
+        put_u32(out, ttl);
         out.push(self.permissions.bits());
         put_bytes(out, self.value_type.as_bytes());
         put_bytes(out, &self.data);
-        put_length(out, self.references.len());
-        self.references
-            .iter()
-            .for_each(|reference| reference.encode(out));
+        put_list(out, &self.references, |out, reference| {
+            reference.encode(out);
+        });
     }
 
     fn decode(reader: &mut Reader<'a>) -> Result<Self, DecodeError> {

@@ -7,12 +7,15 @@
 )]
 
 use handfast_wire::crypto::{
-    CryptoError, DhKeyPair, DigestAlgorithm, KeyFileError, Protection, RequestDigest,
-    SecretAlgorithm, SessionAlgorithm, SessionKey, SigningKey, answer_with_key, answer_with_secret,
-    is_encrypted, read_private_key, sign_message, value_digest, verify_key_answer, verify_message,
-    verify_secret_answer, verify_signature, write_private_key,
+    CryptoError, DhKeyPair, KeyFileError, Protection, SecretAlgorithm, SessionAlgorithm,
+    SessionKey, SigningKey, answer_with_key, answer_with_secret, is_encrypted, read_private_key,
+    sign_message, verify_key_answer, verify_message, verify_secret_answer, verify_signature,
+    write_private_key,
 };
-use handfast_wire::{Codec, Credential, Framing, PublicKey, Reader, RootInfo};
+use handfast_wire::{
+    Codec, Credential, DigestAlgorithm, Envelope, Framing, PublicKey, Reader, RequestDigest,
+    RootInfo, Version,
+};
 use proptest::prelude::*;
 
 fn vector(name: &str) -> Vec<u8> {
@@ -30,18 +33,10 @@ fn hex_bytes(hex: &str) -> Vec<u8> {
 
 /// Envelope, header with body, and credential section of a message.
 fn split(message: &[u8]) -> (Framing, &[u8], &[u8]) {
-    let mut reader = Reader::new(message);
-    let (major, minor) = (reader.u8().unwrap(), reader.u8().unwrap());
-    let suggested = (reader.u8().unwrap(), reader.u8().unwrap());
-    let framing = Framing {
-        version: (major, minor),
-        suggested,
-        session_id: reader.u32().unwrap(),
-        request_id: reader.u32().unwrap(),
-    };
+    let envelope = Envelope::decode(&mut Reader::new(message)).unwrap();
     let body = u32::from_be_bytes(message[40..44].try_into().unwrap());
     let end = 44 + usize::try_from(body).unwrap();
-    (framing, &message[20..end], &message[end..])
+    (Framing::of(&envelope), &message[20..end], &message[end..])
 }
 
 fn credential(section: &[u8]) -> Credential<'_> {
@@ -65,7 +60,9 @@ fn a_certified_reply_is_signed_and_verified() {
     let (_, asked, _) = split(&request);
     let (framing, message, section) = split(&reply);
     let digest = RequestDigest::of(asked, framing.version);
-    assert_eq!(message[24..57], digest.to_bytes());
+    let mut bytes = Vec::new();
+    digest.write(framing.version, &mut bytes);
+    assert_eq!(message[24..57], bytes);
 
     let found = credential(section);
     let key = test_key();
@@ -91,7 +88,7 @@ fn challenge() -> (Vec<u8>, Vec<u8>) {
     let challenge = vector("challenge");
     let (_, message, _) = split(&challenge);
     let mut reader = Reader::new(&message[24..]);
-    let digest = RequestDigest::decode(&mut reader).unwrap();
+    let digest = RequestDigest::read(&mut reader).unwrap();
     let request = vector("create-request");
     assert!(digest.is_of(split(&request).1));
     (reader.bytes().unwrap().to_vec(), digest.as_bytes().to_vec())
@@ -163,7 +160,7 @@ fn a_secret_key_answers_a_challenge_in_every_way() {
 #[test]
 fn the_reply_to_a_verify_request_repeats_its_digest() {
     let (request, reply) = (vector("verify-request"), vector("verify-reply"));
-    let digest = RequestDigest::from_bytes(&split(&reply).1[24..57]).unwrap();
+    let digest = RequestDigest::read(&mut Reader::new(&split(&reply).1[24..57])).unwrap();
     assert!(digest.is_of(split(&request).1));
 }
 
@@ -192,11 +189,14 @@ fn a_message_in_a_session_has_a_mac_and_is_encrypted() {
 
     let sealed = vector("encrypted-request");
     let iv = std::array::from_fn(|i| u8::try_from(i + 16).unwrap());
-    let made = key.encrypt((2, 11), &plain[20..], &iv).unwrap();
+    let made = key.encrypt(Version::CURRENT, &plain[20..], &iv).unwrap();
     assert_eq!(made, sealed[20..]);
-    assert_eq!(*key.decrypt((2, 11), &sealed[20..]).unwrap(), plain[20..]);
-    assert!(key.decrypt((2, 11), &sealed[20..100]).is_err());
-    assert!(key.decrypt((2, 11), &[]).is_err());
+    assert_eq!(
+        *key.decrypt(Version::CURRENT, &sealed[20..]).unwrap(),
+        plain[20..]
+    );
+    assert!(key.decrypt(Version::CURRENT, &sealed[20..100]).is_err());
+    assert!(key.decrypt(Version::CURRENT, &[]).is_err());
 }
 
 #[test]
@@ -204,8 +204,8 @@ fn macs_of_all_versions_and_names_are_verified() {
     let key = SessionKey::new(SessionAlgorithm::Aes, &[7; 32]).unwrap();
     for minor in 1..=11 {
         let framing = Framing {
-            version: (2, minor),
-            suggested: (2, 11),
+            version: Version::new(2, minor),
+            suggested: Version::CURRENT,
             session_id: 5,
             request_id: 6,
         };
@@ -220,8 +220,8 @@ fn macs_of_all_versions_and_names_are_verified() {
         assert_eq!(made.algorithm, name);
     }
     let framing = Framing {
-        version: (2, 4),
-        suggested: (0, 0),
+        version: Version::new(2, 4),
+        suggested: Version::NONE,
         session_id: 5,
         request_id: 6,
     };
@@ -231,7 +231,7 @@ fn macs_of_all_versions_and_names_are_verified() {
     let made = key
         .mac(
             &Framing {
-                version: (2, 5),
+                version: Version::new(2, 5),
                 ..framing
             },
             1,
@@ -242,7 +242,7 @@ fn macs_of_all_versions_and_names_are_verified() {
     assert_eq!(made.signature, quirk);
     // Other names than those that are sent.
     let framing = Framing {
-        version: (2, 11),
+        version: Version::CURRENT,
         ..framing
     };
     let hash = DigestAlgorithm::Sha256.digest(&[&[7; 32], &framing.covered(1, b"M"), &[7; 32]]);
@@ -274,7 +274,7 @@ fn both_sides_of_a_session_find_the_same_key() {
     let client = PublicKey::from_bytes(asked.bytes().unwrap()).unwrap();
 
     let mut answered = Reader::new(&split(&reply).1[24..]);
-    let digest = RequestDigest::decode(&mut answered).unwrap();
+    let digest = RequestDigest::read(&mut answered).unwrap();
     assert!(digest.is_of(split(&request).1));
     assert_eq!(answered.u16(), Ok(4));
     let mut data = Reader::new(answered.bytes().unwrap());
@@ -343,8 +343,8 @@ fn sessions_of_old_clients_use_des() {
     let triple = SessionKey::new(SessionAlgorithm::DesEde, &octets).unwrap();
     let single = SessionKey::new(SessionAlgorithm::Des, &octets[..8]).unwrap();
     for (key, version, name) in [
-        (&triple, (2, 4), "session-desede"),
-        (&single, (2, 3), "session-des-ecb"),
+        (&triple, Version::new(2, 4), "session-desede"),
+        (&single, Version::BLIND, "session-des-ecb"),
     ] {
         let sealed = vector(name);
         assert_eq!(
@@ -460,7 +460,7 @@ fn dsa_signatures_are_verified_and_not_made() {
 fn the_digest_of_a_value_leaves_out_index_and_timestamp() {
     let root = vector("root-info");
     let root = RootInfo::from_bytes(&root).unwrap();
-    let digest = value_digest(DigestAlgorithm::Sha256, &root.0[0]);
+    let digest = DigestAlgorithm::Sha256.value_digest(&root.0[0]);
     let expected = "36d7b06a594e7baaac415799b78461fea7aae82a30e9addd0a23400212bc0cd7";
     assert_eq!(digest, hex_bytes(expected));
 }
@@ -480,7 +480,7 @@ proptest! {
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = Credential::from_bytes(&bytes);
         let _ = Credential::decode_section(&mut Reader::new(&bytes));
-        let _ = RequestDigest::from_bytes(&bytes);
+        let _ = RequestDigest::read(&mut Reader::new(&bytes));
         let _ = read_private_key(&bytes, Some(b"x"));
         let _ = verify_secret_answer(b"secret", b"N", b"D", &bytes);
         for scheme in 0..5 {
@@ -488,8 +488,8 @@ proptest! {
         }
         for (algorithm, length) in [(SessionAlgorithm::Des, 8), (SessionAlgorithm::Aes, 32)] {
             let key = SessionKey::new(algorithm, &vec![7; length]).unwrap();
-            let _ = key.decrypt((2, 3), &bytes);
-            let _ = key.decrypt((2, 11), &bytes);
+            let _ = key.decrypt(Version::BLIND, &bytes);
+            let _ = key.decrypt(Version::CURRENT, &bytes);
         }
     }
 

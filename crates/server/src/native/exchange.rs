@@ -8,14 +8,15 @@ use handfast_wire::body::{
 };
 use handfast_wire::crypto::{DhKeyPair, SessionAlgorithm, sign_message};
 use handfast_wire::{
-    Codec, Credential, Message, OpFlags, Opcode, PublicKey, Reader, ResponseCode, Version,
+    Codec, Credential, Framing, Message, OpFlags, Opcode, PublicKey, Reader, RequestDigest,
+    ResponseCode, Version,
 };
 
 use crate::native::challenges::Pending;
 use crate::native::operations::{Asked, Done};
 use crate::native::response::Fault;
 use crate::native::sessions::Session;
-use crate::native::{Authenticated, Native, Outgoing, Raw, Way, digest, framing, pair, read};
+use crate::native::{Authenticated, Native, Outgoing, Raw, Way, read};
 
 /// One request, and the session it came in.
 pub(crate) struct Exchange<'n> {
@@ -134,7 +135,7 @@ impl Exchange<'_> {
     fn challenge(&self, request: &Message<'_>) -> Outgoing {
         let native = self.native;
         let responder = native.responder();
-        let digest = digest(request, responder.version_for(request));
+        let digest = RequestDigest::of(&request.signed_part(), responder.version_for(request));
         let nonce: [u8; 16] = native.world.random();
         let now = native.world.now();
         let pending = Pending::new(request.clone().into_owned(), nonce, digest, now);
@@ -232,7 +233,8 @@ impl Exchange<'_> {
     ) -> Message<'static> {
         let responder = self.native.responder();
         let wants_digest = request.header.flags.contains(OpFlags::RD);
-        let digest = wants_digest.then(|| digest(request, responder.version_for(request)));
+        let digest = wants_digest
+            .then(|| RequestDigest::of(&request.signed_part(), responder.version_for(request)));
         responder.reply(request, code, digest, body)
     }
 
@@ -249,10 +251,7 @@ impl Exchange<'_> {
             return Outgoing::open(&reply);
         }
         let iv = self.native.world.random();
-        match session
-            .key
-            .encrypt(pair(session.version), &reply.payload(), &iv)
-        {
+        match session.key.encrypt(session.version, &reply.payload(), &iv) {
             Ok(sealed) => {
                 let mut envelope = reply.envelope;
                 envelope.flags.is_encrypted = true;
@@ -270,7 +269,7 @@ impl Exchange<'_> {
         if !request.header.flags.contains(OpFlags::CT) {
             return reply;
         }
-        let framing = framing(&reply.envelope);
+        let framing = Framing::of(&reply.envelope);
         match sign_message(self.native.identity.key(), &framing, &reply.signed_part()) {
             Ok(credential) => reply.with_credential(credential.to_bytes()),
             Err(error) => {
@@ -288,7 +287,7 @@ fn check_mac(session: &Session, request: &Message<'_>, enforced: bool) -> Result
         Ok(credential) if credential.is_mac() => credential,
         _ => return Err(Fault::plain(ResponseCode::InvalidCredential)),
     };
-    let framing = framing(&request.envelope);
+    let framing = Framing::of(&request.envelope);
     session
         .key
         .verify_mac(&credential, &framing, &request.signed_part())
@@ -305,7 +304,7 @@ fn maced(session: &Session, request: &Message<'_>, reply: Message<'static>) -> M
     if !request.header.flags.contains(OpFlags::CT) {
         return reply;
     }
-    let framing = framing(&reply.envelope);
+    let framing = Framing::of(&reply.envelope);
     let counter = session.next_counter();
     match session.key.mac(&framing, counter, &reply.signed_part()) {
         Ok(credential) => reply.with_credential(credential.to_bytes()),

@@ -17,12 +17,10 @@ use std::sync::Arc;
 
 use handfast_registry::{Principal, Registry, World};
 use handfast_wire::body::{Body, ChallengeAnswer};
-use handfast_wire::crypto::{
-    CryptoError, DigestAlgorithm, verify_key_answer, verify_secret_answer,
-};
+use handfast_wire::crypto::{CryptoError, verify_key_answer, verify_secret_answer};
 use handfast_wire::{
-    Codec, DecodeError, Envelope, Framing, Header, Message, PublicKey, Reader, RequestDigest,
-    Responder, ResponseCode, Version,
+    Codec, DecodeError, Envelope, Header, Message, PublicKey, Reader, Responder, ResponseCode,
+    Version,
 };
 
 pub use self::door::{Addresses, Door, Served};
@@ -88,7 +86,7 @@ impl Native {
                 };
                 return refuse(code, "there is no such session");
             };
-            match session.key.decrypt(pair(session.version), payload) {
+            match session.key.decrypt(session.version, payload) {
                 Ok(plain) => opened = plain,
                 Err(_) => return refuse(ResponseCode::SessionFailed, "it cannot be decrypted"),
             }
@@ -242,28 +240,6 @@ pub(crate) fn read<'m, T: Body<'m>>(message: &'m Message<'_>) -> Result<T, Fault
     message
         .read()
         .map_err(|error| Fault::new(ResponseCode::ProtocolError, error.to_string()))
-}
-
-/// The digest of a request, for a reply of a version.
-fn digest(request: &Message<'_>, version: Version) -> RequestDigest {
-    let algorithm = handfast_wire::DigestAlgorithm::for_version(version);
-    let hash = DigestAlgorithm::for_version((version.major, version.minor));
-    let bytes = hash.digest(&[&request.signed_part()]);
-    // Both are chosen by the same version.
-    RequestDigest::new(algorithm, &bytes).unwrap_or(RequestDigest::Sha256([0; 32]))
-}
-
-fn pair(version: Version) -> (u8, u8) {
-    (version.major, version.minor)
-}
-
-fn framing(envelope: &Envelope) -> Framing {
-    Framing {
-        version: pair(envelope.version),
-        suggested: pair(envelope.suggested),
-        session_id: envelope.session_id,
-        request_id: envelope.request_id,
-    }
 }
 
 /// A message that came through HTTP, with its envelope, and what is to be said to it. Only the first message of a

@@ -11,7 +11,7 @@ use super::old::{OldCipher, md5};
 use super::private_key::PrivateKey;
 use super::secret::derive;
 use super::session::{decrypt_aes, encrypt_aes};
-use crate::codec::{DecodeError, Reader, put_bytes};
+use crate::codec::{DecodeError, Reader, put_bytes, put_u32};
 
 /// With what a key file is encrypted.
 ///
@@ -108,16 +108,16 @@ pub fn write_private_key(
         iv,
     }) = protection
     else {
-        out.extend_from_slice(&PLAIN.to_be_bytes());
+        put_u32(&mut out, PLAIN);
         out.extend_from_slice(&plain);
         return Ok(out);
     };
     let unusable = |_| KeyFileError::Parameter;
     let key = derive(passphrase, salt, ITERATIONS, 16).map_err(unusable)?;
-    out.extend_from_slice(&AES.to_be_bytes());
+    put_u32(&mut out, AES);
     put_bytes(&mut out, salt);
-    out.extend_from_slice(&ITERATIONS.to_be_bytes());
-    out.extend_from_slice(&128_u32.to_be_bytes());
+    put_u32(&mut out, ITERATIONS);
+    put_u32(&mut out, 128);
     put_bytes(&mut out, iv);
     put_bytes(&mut out, &encrypt_aes(&key, iv, &plain).map_err(unusable)?);
     Ok(out)

@@ -4,11 +4,11 @@
 //! verified as far as that is safe, and what is made is made by the rules of the version of the message.
 //!
 //! ```
-//! use handfast_wire::Framing;
 //! use handfast_wire::crypto::{SessionAlgorithm, SessionKey};
+//! use handfast_wire::{Envelope, Framing, Version};
 //!
 //! let key = SessionKey::new(SessionAlgorithm::Aes, &[7; 32])?;
-//! let framing = Framing { version: (2, 11), suggested: (2, 11), session_id: 9, request_id: 1 };
+//! let framing = Framing::of(&Envelope { session_id: 9, ..Envelope::new(Version::CURRENT) });
 //! let credential = key.mac(&framing, 1, b"header and body")?;
 //! key.verify_mac(&credential, &framing, b"header and body")?;
 //! assert!(key.verify_mac(&credential, &framing, b"something else").is_err());
@@ -32,7 +32,6 @@ use std::fmt;
 
 pub use counter::CounterWindow;
 pub use diffie_hellman::{DhKeyPair, MODP_2048, SharedSecret};
-pub use digest::{DigestAlgorithm, RequestDigest, value_digest};
 pub use key_file::{KeyFileError, Protection, is_encrypted, read_private_key, write_private_key};
 pub use private_key::{PrivateKey, RsaFactors};
 pub use secret::{

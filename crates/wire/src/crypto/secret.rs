@@ -6,15 +6,19 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::pbkdf2;
 use zeroize::Zeroizing;
 
-use super::{CryptoError, DigestAlgorithm};
-use crate::codec::{Reader, put_bytes};
+use super::CryptoError;
+use crate::codec::{Reader, put_bytes, put_u32};
+use crate::digest::DigestAlgorithm;
+use crate::version::Version;
 
 /// How a secret key answers a challenge (`handle-protocol.md` §7.3).
 ///
 /// ```
+/// use handfast_wire::Version;
 /// use handfast_wire::crypto::SecretAlgorithm;
 ///
-/// assert_eq!(SecretAlgorithm::for_version((2, 11)), SecretAlgorithm::Pbkdf2HmacSha1);
+/// let algorithm = SecretAlgorithm::for_version(Version::CURRENT);
+/// assert_eq!(algorithm, SecretAlgorithm::Pbkdf2HmacSha1);
 /// assert_eq!(SecretAlgorithm::from_code(0x11), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,8 +67,8 @@ impl SecretAlgorithm {
 
     /// What clients use: "the lower of the challenge's message version and its suggested version".
     #[must_use]
-    pub fn for_version(version: (u8, u8)) -> Self {
-        if version >= (2, 7) {
+    pub fn for_version(version: Version) -> Self {
+        if version >= Version::new(2, 7) {
             Self::Pbkdf2HmacSha1
         } else {
             Self::Sha1
@@ -75,10 +79,11 @@ impl SecretAlgorithm {
 /// The `response` field of an answer to a challenge. `salt` is used for PBKDF2 only, and random.
 ///
 /// ```
+/// use handfast_wire::Version;
 /// use handfast_wire::crypto::{SecretAlgorithm, answer_with_secret, verify_secret_answer};
 ///
 /// let (nonce, digest) = ([7; 16], [9; 32]);
-/// let algorithm = SecretAlgorithm::for_version((2, 11));
+/// let algorithm = SecretAlgorithm::for_version(Version::CURRENT);
 /// let response = answer_with_secret(b"secret", algorithm, &nonce, &digest, &[1; 16])?;
 /// verify_secret_answer(b"secret", &nonce, &digest, &response)?;
 /// assert!(verify_secret_answer(b"guess", &nonce, &digest, &response).is_err());
@@ -96,8 +101,8 @@ pub fn answer_with_secret(
         SecretAlgorithm::Pbkdf2HmacSha1 => {
             let key = derive(secret, salt, ITERATIONS, KEY_BITS / 8)?;
             put_bytes(&mut out, salt);
-            out.extend_from_slice(&ITERATIONS.to_be_bytes());
-            out.extend_from_slice(&KEY_BITS.to_be_bytes());
+            put_u32(&mut out, ITERATIONS);
+            put_u32(&mut out, KEY_BITS);
             put_bytes(
                 &mut out,
                 &DigestAlgorithm::Sha1.hmac(&key, &[nonce, digest])?,
@@ -227,12 +232,12 @@ mod tests {
     /// With a key of no bits, anyone could compute the MAC.
     #[test]
     fn an_answer_with_a_key_of_few_bits_is_refused() {
-        for (bits, octets) in [(0_u32, 0), (8, 1), (120, 15), (129, 16), (520, 65)] {
+        for (bits, octets) in [(0, 0), (8, 1), (120, 15), (129, 16), (520, 65)] {
             let key = derive(b"secret", &[1; 16], 1, octets).unwrap();
             let mut response = vec![0x22];
             put_bytes(&mut response, &[1; 16]);
-            response.extend_from_slice(&1_u32.to_be_bytes());
-            response.extend_from_slice(&bits.to_be_bytes());
+            put_u32(&mut response, 1);
+            put_u32(&mut response, bits);
             put_bytes(
                 &mut response,
                 &DigestAlgorithm::Sha1.hmac(&key, &[b"N", b"D"]).unwrap(),

@@ -9,10 +9,12 @@ use aws_lc_rs::cipher::{
 use aws_lc_rs::iv::FixedLength;
 use zeroize::Zeroizing;
 
+use super::CryptoError;
 use super::old::{BLOCK, OldCipher};
 use super::secret::compare;
-use super::{CryptoError, DigestAlgorithm};
 use crate::credential::{Credential, Framing};
+use crate::digest::DigestAlgorithm;
+use crate::version::Version;
 
 /// The cipher of a session (`handle-protocol.md` §4.5).
 ///
@@ -76,11 +78,12 @@ impl SessionAlgorithm {
 /// The key of a session. It is forgotten when it is dropped, and not shown.
 ///
 /// ```
+/// use handfast_wire::Version;
 /// use handfast_wire::crypto::{SessionAlgorithm, SessionKey};
 ///
 /// let key = SessionKey::new(SessionAlgorithm::Aes, &[7; 32])?;
-/// let sealed = key.encrypt((2, 11), b"header, body, credential", &[1; 16])?;
-/// assert_eq!(*key.decrypt((2, 11), &sealed)?, b"header, body, credential");
+/// let sealed = key.encrypt(Version::CURRENT, b"header, body, credential", &[1; 16])?;
+/// assert_eq!(*key.decrypt(Version::CURRENT, &sealed)?, b"header, body, credential");
 /// assert_eq!(format!("{key:?}"), "SessionKey(Aes)");
 /// # Ok::<_, handfast_wire::crypto::CryptoError>(())
 /// ```
@@ -123,8 +126,8 @@ impl SessionKey {
         message: &[u8],
     ) -> Result<Credential<'static>, CryptoError> {
         let algorithm = match framing.version {
-            version if version >= (2, 7) => "HMAC-SHA256",
-            (2, 6) => "SHA1",
+            version if version >= Version::new(2, 7) => "HMAC-SHA256",
+            Version { major: 2, minor: 6 } => "SHA1",
             _ => "\u{2}",
         };
         let mac = self.compute(framing, counter, message, algorithm.as_bytes())?;
@@ -160,11 +163,14 @@ impl SessionKey {
         }
         let hash = DigestAlgorithm::from_name(algorithm).ok_or(CryptoError::Algorithm)?;
         Ok(match framing.version {
-            version if version >= (2, 7) => {
+            version if version >= Version::new(2, 7) => {
                 hash.digest(&[key, &framing.covered(counter, message), key])
             }
             // "SHA1(K[0..4] ‖ M ‖ K ‖ (len K + 10) zero octets) (quirk: no envelope field covered)"
-            (2, 5 | 6) => {
+            Version {
+                major: 2,
+                minor: 5 | 6,
+            } => {
                 let start = key.get(..4).unwrap_or(key);
                 hash.digest(&[start, message, key, &vec![0; key.len() + 10]])
             }
@@ -176,11 +182,11 @@ impl SessionKey {
     /// `iv` is random and fresh for each message; as much of it is used as the cipher needs, and none below 2.4.
     pub fn encrypt(
         &self,
-        version: (u8, u8),
+        version: Version,
         message: &[u8],
         iv: &[u8; 16],
     ) -> Result<Vec<u8>, CryptoError> {
-        let has_iv = version >= (2, 4);
+        let has_iv = version >= Version::new(2, 4);
         let cipher = match self.algorithm {
             SessionAlgorithm::Aes if has_iv => encrypt_aes(self.aes_key(), iv, message)?,
             SessionAlgorithm::Aes => return Err(CryptoError::Algorithm),
@@ -196,7 +202,7 @@ impl SessionKey {
     /// The reverse of [`Self::encrypt`].
     pub fn decrypt(
         &self,
-        version: (u8, u8),
+        version: Version,
         sealed: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, CryptoError> {
         match self.algorithm {
@@ -205,7 +211,7 @@ impl SessionKey {
                 decrypt_aes(self.aes_key(), iv, cipher)
             }
             SessionAlgorithm::Des | SessionAlgorithm::DesEde => {
-                let (first, cipher) = if version >= (2, 4) {
+                let (first, cipher) = if version >= Version::new(2, 4) {
                     let (iv, cipher) = sealed.split_first_chunk().ok_or(CryptoError::Decrypt)?;
                     (Some(*iv), cipher)
                 } else {

@@ -7,12 +7,14 @@ use aws_lc_rs::rsa::{KeyPairComponents, PublicKeyComponents};
 use aws_lc_rs::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use zeroize::Zeroizing;
 
+use super::CryptoError;
 use super::number::{bits, power, trim};
 use super::private_key::{PrivateKey, RsaFactors};
-use super::{CryptoError, DigestAlgorithm};
 use crate::codec::put_bytes;
 use crate::credential::{Credential, Framing};
+use crate::digest::DigestAlgorithm;
 use crate::public_key::PublicKey;
+use crate::version::Version;
 
 /// An RSA key that is ready to sign.
 ///
@@ -22,7 +24,8 @@ use crate::public_key::PublicKey;
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use handfast_wire::crypto::{DigestAlgorithm, SigningKey, read_private_key, verify_signature};
+/// use handfast_wire::DigestAlgorithm;
+/// use handfast_wire::crypto::{SigningKey, read_private_key, verify_signature};
 ///
 /// # let file = [0; 4];
 /// let key = SigningKey::new(read_private_key(&file, None)?)?;
@@ -110,10 +113,10 @@ impl fmt::Debug for SigningKey {
 ///
 /// ```no_run
 /// # fn f(key: &handfast_wire::crypto::SigningKey) -> Result<(), handfast_wire::crypto::CryptoError> {
-/// use handfast_wire::Framing;
 /// use handfast_wire::crypto::sign_message;
+/// use handfast_wire::{Envelope, Framing, Version};
 ///
-/// let framing = Framing { version: (2, 11), suggested: (2, 11), session_id: 0, request_id: 1 };
+/// let framing = Framing::of(&Envelope::new(Version::CURRENT));
 /// let credential = sign_message(key, &framing, b"header and body")?;
 /// assert!(credential.is_signed());
 /// # Ok(()) }
@@ -137,15 +140,17 @@ pub fn sign_message(
 /// ≥ 2.11 → SHA-256; 2.7 ≤ v < 2.11 → SHA-256 if the server key is RSA, SHA-1 if DSA; below 2.7 → SHA-1".
 ///
 /// ```
-/// use handfast_wire::crypto::{DigestAlgorithm, certified_algorithm};
+/// use handfast_wire::crypto::certified_algorithm;
+/// use handfast_wire::{DigestAlgorithm, Version};
 ///
-/// assert_eq!(certified_algorithm((2, 7), true), DigestAlgorithm::Sha1);
-/// assert_eq!(certified_algorithm((2, 7), false), DigestAlgorithm::Sha256);
+/// let version = Version::new(2, 7);
+/// assert_eq!(certified_algorithm(version, true), DigestAlgorithm::Sha1);
+/// assert_eq!(certified_algorithm(version, false), DigestAlgorithm::Sha256);
 /// ```
 #[must_use]
-pub fn certified_algorithm(version: (u8, u8), is_dsa: bool) -> DigestAlgorithm {
-    let since = if is_dsa { (2, 11) } else { (2, 7) };
-    if version >= since {
+pub fn certified_algorithm(version: Version, is_dsa: bool) -> DigestAlgorithm {
+    let since = if is_dsa { 11 } else { 7 };
+    if version >= Version::new(2, since) {
         DigestAlgorithm::Sha256
     } else {
         DigestAlgorithm::Sha1
@@ -157,14 +162,15 @@ pub fn certified_algorithm(version: (u8, u8), is_dsa: bool) -> DigestAlgorithm {
 ///
 /// ```no_run
 /// # fn f(key: &handfast_wire::crypto::SigningKey) -> Result<(), handfast_wire::crypto::CryptoError> {
+/// use handfast_wire::Version;
 /// use handfast_wire::crypto::answer_with_key;
 ///
-/// let response = answer_with_key(key, (2, 11), &[7; 16], &[9; 32])?;
+/// let response = answer_with_key(key, Version::CURRENT, &[7; 16], &[9; 32])?;
 /// # Ok(()) }
 /// ```
 pub fn answer_with_key(
     key: &SigningKey,
-    version: (u8, u8),
+    version: Version,
     nonce: &[u8],
     digest: &[u8],
 ) -> Result<Vec<u8>, CryptoError> {

@@ -7,11 +7,12 @@ use aws_lc_rs::signature::{
 use dsa::signature::hazmat::PrehashVerifier;
 use dsa::{Components, Signature, VerifyingKey};
 
+use super::CryptoError;
 use super::number::{bits, boxed, is_within, power, trim};
 use super::sign::encode_pkcs1;
-use super::{CryptoError, DigestAlgorithm};
 use crate::codec::Reader;
 use crate::credential::{Credential, Framing};
+use crate::digest::DigestAlgorithm;
 use crate::public_key::PublicKey;
 
 /// Verifies the signature of a message, which is header and body (`handle-protocol.md` §4.3): that of a certified
@@ -19,9 +20,9 @@ use crate::public_key::PublicKey;
 ///
 /// ```
 /// use handfast_wire::crypto::{CryptoError, verify_message};
-/// use handfast_wire::{Credential, Framing, PublicKey};
+/// use handfast_wire::{Credential, Envelope, Framing, PublicKey, Version};
 ///
-/// let framing = Framing { version: (2, 11), suggested: (2, 11), session_id: 0, request_id: 1 };
+/// let framing = Framing::of(&Envelope::new(Version::CURRENT));
 /// let key = PublicKey::Rsa { e: vec![3].into(), n: vec![7].into() };
 /// let mac = Credential::new("HS_MAC", 1, "HMAC-SHA256", vec![0; 32]);
 /// assert_eq!(verify_message(&mac, &key, &framing, b"message"), Err(CryptoError::Mismatch));
@@ -66,8 +67,8 @@ pub fn verify_key_answer(
 /// Verifies a signature. "The key type decides RSA/DSA" (`handle-protocol.md` §4.2).
 ///
 /// ```
-/// use handfast_wire::PublicKey;
-/// use handfast_wire::crypto::{CryptoError, DigestAlgorithm, verify_signature};
+/// use handfast_wire::crypto::{CryptoError, verify_signature};
+/// use handfast_wire::{DigestAlgorithm, PublicKey};
 ///
 /// // A key that is far too small.
 /// let key = PublicKey::Rsa { e: vec![3].into(), n: vec![7].into() };
