@@ -187,6 +187,10 @@ impl FromStr for GivenValue {
             return Err(form());
         };
         let index = index.parse().map_err(|_| form())?;
+        // The protocol knows values without a type; on a command line it is a slip.
+        if value_type.is_empty() {
+            return Err(form());
+        }
         Ok(Self {
             index,
             value_type: value_type.to_string(),
