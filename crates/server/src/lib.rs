@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod connections;
 mod identity;
 mod native;
 mod web;

@@ -7,6 +7,7 @@ use std::thread;
 
 use tokio::net::TcpListener;
 
+use crate::connections::accept;
 use crate::native::{Native, tcp, udp};
 use crate::web;
 
@@ -78,9 +79,13 @@ impl Door {
         for socket in self.sockets {
             spawn_udp(&native, socket)?;
         }
-        self.runtime
-            .spawn(tcp::accept(Arc::clone(&native), self.native));
-        self.runtime.spawn(web::accept(native, self.web));
+        let to_tcp = Arc::clone(&native);
+        self.runtime.spawn(accept(self.native, move |stream| {
+            tcp::converse(Arc::clone(&to_tcp), stream)
+        }));
+        self.runtime.spawn(accept(self.web, move |stream| {
+            web::converse(Arc::clone(&native), stream)
+        }));
         Ok(Served {
             addresses: self.addresses,
             _runtime: self.runtime,

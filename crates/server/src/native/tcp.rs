@@ -6,44 +6,17 @@ use std::time::Duration;
 
 use handfast_wire::{Codec, Envelope, OpFlags, Opcode, Reader, ResponseCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::native::{Native, Outgoing, Way};
 
 /// How long a connection may be silent before a request, and between the octets of one.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How many connections are open at most.
-const MOST: usize = 10_000;
-
-/// Takes connections.
-pub(crate) async fn accept(native: Arc<Native>, listener: TcpListener) {
-    let room = Arc::new(Semaphore::new(MOST));
-    loop {
-        let Ok(place) = Arc::clone(&room).acquire_owned().await else {
-            return;
-        };
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let native = Arc::clone(&native);
-                tokio::spawn(async move {
-                    // What goes wrong with one connection concerns nobody else.
-                    drop(converse(&native, stream).await);
-                    drop(place);
-                });
-            }
-            Err(error) => {
-                // Too many files are open, or the connection has gone: others will come.
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        }
-    }
-}
 
 /// One request after the other, as long as the client asks for that.
-async fn converse(native: &Arc<Native>, mut stream: TcpStream) -> io::Result<()> {
+pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::Result<()> {
+    let native = &native;
     stream.set_nodelay(true)?;
     loop {
         let mut start = [0; Envelope::LENGTH];

@@ -12,8 +12,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::net::TcpStream;
 
 use crate::native::{Native, tunnel};
 
@@ -21,36 +20,11 @@ use crate::native::{Native, tunnel};
 const MESSAGE: &str = "application/x-hdl-message";
 /// The longest body: a message and its envelope, and a line end in front of them.
 const LONGEST: usize = 262_144 + 20 + 2;
-/// How many connections are open at most.
-const MOST: usize = 10_000;
 /// How long a client may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Takes connections.
-pub(crate) async fn accept(native: Arc<Native>, listener: TcpListener) {
-    let room = Arc::new(Semaphore::new(MOST));
-    loop {
-        let Ok(place) = Arc::clone(&room).acquire_owned().await else {
-            return;
-        };
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let native = Arc::clone(&native);
-                tokio::spawn(async move {
-                    // What goes wrong with one connection concerns nobody else.
-                    drop(converse(native, stream).await);
-                    drop(place);
-                });
-            }
-            Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        }
-    }
-}
-
-async fn converse(native: Arc<Native>, stream: TcpStream) -> io::Result<()> {
+/// Answers one request after the other.
+pub(crate) async fn converse(native: Arc<Native>, stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let service = service_fn(move |request| {
         let native = Arc::clone(&native);
