@@ -54,14 +54,22 @@ impl Data {
 
 impl Data {
     /// Opens the folder, or makes it where there is none or nothing in it.
-    /// Says so, because whoever has mistyped the name of a folder should know.
-    pub(crate) fn open_or_make(&self, output: Output) -> Result<Registry, Refusal> {
+    /// Says so, because whoever has mistyped the name of a folder should know. A new one may be filled with
+    /// examples.
+    pub(crate) fn open_or_make(
+        &self,
+        output: Output,
+        with_demo: bool,
+    ) -> Result<Registry, Refusal> {
         let is_empty = match fs::read_dir(&self.folder) {
             Ok(mut entries) => entries.next().is_none(),
             Err(error) => error.kind() == std::io::ErrorKind::NotFound,
         };
         if is_empty {
-            make(&self.folder)?;
+            let registry = make(&self.folder)?;
+            if with_demo {
+                demo::fill(&registry)?;
+            }
             output.note(&format!("made {}", self.folder.display()));
         }
         self.open()

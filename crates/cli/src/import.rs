@@ -92,7 +92,7 @@ impl Import {
         let opened = if self.dry_run {
             data.open()
         } else {
-            data.open_or_make(self.output)
+            data.open_or_make(self.output, false)
         };
         let registry = match opened {
             Ok(registry) => registry,

@@ -24,13 +24,16 @@ pub(crate) struct Serve {
     /// Where HTTP is spoken: so far, the handle protocol through HTTP
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8000")]
     web: SocketAddr,
+    /// Fill a new data folder with examples
+    #[arg(long)]
+    demo: bool,
     #[command(flatten)]
     output: Output,
 }
 
 impl Serve {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let registry = match data.open_or_make(self.output) {
+        let registry = match data.open_or_make(self.output, self.demo) {
             Ok(registry) => registry,
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
@@ -42,7 +45,7 @@ impl Serve {
         let addresses = door.addresses();
         let identity = Identity::open_or_make(&data.folder, addresses)?;
         let native = Native::new(Arc::new(registry), identity, world(), administrators);
-        let _served = door.open(native)?;
+        let served = door.open(native)?;
         let (native, web) = (addresses.native, addresses.web);
         let text = if self.output.is_json() {
             json!({"native": native.to_string(), "web": web.to_string()}).to_string()
@@ -53,9 +56,7 @@ impl Serve {
         };
         writeln!(io::stdout(), "{text}")?;
         io::stdout().flush()?;
-        // Until the process is told to end: nothing that was acknowledged is lost, however it does.
-        loop {
-            std::thread::park();
-        }
+        served.wait()?;
+        Ok(Answer::Done)
     }
 }

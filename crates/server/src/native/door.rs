@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::thread;
 
 use tokio::net::TcpListener;
+use tokio::signal::ctrl_c;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::connections::accept;
 use crate::native::{Native, tcp, udp};
@@ -35,7 +37,21 @@ pub struct Door {
 pub struct Served {
     /// Where they are.
     pub addresses: Addresses,
-    _runtime: tokio::runtime::Runtime,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Served {
+    /// Waits until the process is told to end, by SIGTERM or from the keyboard. Nothing that was acknowledged is
+    /// lost, however it ends; this is for those who look at exit statuses.
+    pub fn wait(self) -> io::Result<()> {
+        self.runtime.block_on(async {
+            let mut told = signal(SignalKind::terminate())?;
+            tokio::select! {
+                _ = told.recv() => Ok(()),
+                pressed = ctrl_c() => pressed,
+            }
+        })
+    }
 }
 
 impl Door {
@@ -88,7 +104,7 @@ impl Door {
         }));
         Ok(Served {
             addresses: self.addresses,
-            _runtime: self.runtime,
+            runtime: self.runtime,
         })
     }
 }
