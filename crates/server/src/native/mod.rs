@@ -19,8 +19,8 @@ use handfast_registry::{Principal, Registry, World};
 use handfast_wire::body::{Body, ChallengeAnswer};
 use handfast_wire::crypto::{CryptoError, verify_key_answer, verify_secret_answer};
 use handfast_wire::{
-    Codec, DecodeError, Envelope, Header, Message, PublicKey, Reader, Responder, ResponseCode,
-    Version,
+    Codec, DecodeError, Envelope, Header, Message, OpFlags, Opcode, PublicKey, Reader, Responder,
+    ResponseCode, Version,
 };
 
 pub use self::door::{Addresses, Door, Served};
@@ -240,6 +240,17 @@ pub(crate) fn read<'m, T: Body<'m>>(message: &'m Message<'_>) -> Result<T, Fault
     message
         .read()
         .map_err(|error| Fault::new(ResponseCode::ProtocolError, error.to_string()))
+}
+
+fn header(payload: &[u8]) -> Option<Header> {
+    Header::decode(&mut Reader::new(payload)).ok()
+}
+
+/// Whether an answer takes no time: nothing is signed, and nothing waits for the disk.
+fn is_quick(payload: &[u8]) -> bool {
+    header(payload).is_none_or(|header| {
+        header.opcode == Opcode::Resolution && !header.flags.contains(OpFlags::CT)
+    })
 }
 
 /// A message that came through HTTP, with its envelope, and what is to be said to it. Only the first message of a

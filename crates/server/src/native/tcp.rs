@@ -4,12 +4,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use handfast_wire::{Codec, Envelope, OpFlags, Opcode, Reader, ResponseCode};
+use handfast_wire::{Codec, Envelope, OpFlags, Reader, ResponseCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::native::{Native, Outgoing, Way};
+use crate::native::{Native, Outgoing, Way, header, is_quick};
 
 /// How long a connection may be silent before a request, and between the octets of one.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -64,16 +64,6 @@ async fn answer(native: &Arc<Native>, envelope: Envelope, payload: Vec<u8>) -> V
     let native = Arc::clone(native);
     let answered = tokio::task::spawn_blocking(move || native.answer(envelope, &payload, Way::Tcp));
     answered.await.unwrap_or_default()
-}
-
-fn header(payload: &[u8]) -> Option<handfast_wire::Header> {
-    handfast_wire::Header::decode(&mut Reader::new(payload)).ok()
-}
-
-fn is_quick(payload: &[u8]) -> bool {
-    header(payload).is_none_or(|header| {
-        header.opcode == Opcode::Resolution && !header.flags.contains(OpFlags::CT)
-    })
 }
 
 fn keeps_connection(payload: &[u8]) -> bool {

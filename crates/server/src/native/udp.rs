@@ -5,12 +5,14 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
 
 use handfast_wire::{Codec, Envelope, Reader, Reassembly, packets};
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::native::{Native, Way};
+use crate::native::{Native, Way, is_quick};
 
 /// The largest packet that is looked at. Clients send at most 512 octets.
 const LARGEST: usize = 2_048;
@@ -40,6 +42,10 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
     let mut headers = MultiHeaders::preallocate(TOGETHER, None);
     let mut parts = Parts::default();
     let mut replies = Vec::with_capacity(TOGETHER);
+    let Ok(slow) = workers(native, socket) else {
+        tracing::error!("no thread could be started for a UDP socket");
+        return;
+    };
     loop {
         let received = match receive(socket, &mut headers, &mut buffers) {
             Ok(received) => received,
@@ -57,16 +63,53 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             let Some((envelope, payload)) = parts.whole(packet, ip, native.world.now()) else {
                 continue;
             };
-            for reply in native.answer(envelope, &payload, Way::Udp) {
-                let packets = packets(&reply.envelope, &reply.payload);
-                replies.extend(packets.map(|packet| (packet, from)));
+            // What signs or waits must not hold others up. When there is too much of it, some is dropped: its
+            // clients ask again.
+            if envelope.flags.is_encrypted || !is_quick(&payload) {
+                drop(slow.try_send((envelope, payload, from)));
+                continue;
             }
+            replies.extend(answer(native, envelope, &payload, from));
         }
         send(socket, &replies);
         replies.clear();
     }
 }
 
+/// The packets of an answer.
+fn answer(
+    native: &Native,
+    envelope: Envelope,
+    payload: &[u8],
+    to: SockaddrStorage,
+) -> Vec<(Vec<u8>, SockaddrStorage)> {
+    let mut out = Vec::new();
+    for reply in native.answer(envelope, payload, Way::Udp) {
+        let packets = packets(&reply.envelope, &reply.payload);
+        out.extend(packets.map(|packet| (packet, to)));
+    }
+    out
+}
+
+/// A message that takes time, and who sent it.
+type Slow = (Envelope, Vec<u8>, SockaddrStorage);
+
+/// Threads that answer what takes time.
+fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Slow>> {
+    let (give, take) = sync_channel::<Slow>(WAITING);
+    let (native, socket) = (Arc::clone(native), socket.try_clone()?);
+    thread::Builder::new()
+        .name("handfast-udp-slow".into())
+        .spawn(move || {
+            for (envelope, payload, from) in take {
+                send(&socket, &answer(&native, envelope, &payload, from));
+            }
+        })?;
+    Ok(give)
+}
+
+/// How many messages that take time wait at most.
+const WAITING: usize = 256;
 /// How many packets are taken, and sent, by one call.
 const TOGETHER: usize = 32;
 
