@@ -8,8 +8,8 @@ use handfast_id::{Guid, Handle, Identifier};
 use handfast_wire::{AdminPermissions, Value};
 
 use crate::admin::needed_for;
-use crate::authorities::NewAuthority;
-use crate::authority::{AuthorityStatus, Persistence};
+use crate::authorities::{NewAuthority, prefix_key};
+use crate::authority::{Authority, AuthorityStatus, Persistence};
 use crate::draft::Draft;
 use crate::event::Action;
 use crate::name::Name;
@@ -123,7 +123,7 @@ impl Registry {
     }
 
     /// Whether this registry is responsible for a handle: its prefix is kept here, or it is the record of
-    /// a prefix that is.
+    /// a prefix that is, or of one that derives from one that is.
     pub fn is_responsible(&self, handle: &str) -> Result<bool, Refusal> {
         let whole = with_slash(handle);
         let Ok(handle) = Handle::from_stored(&whole) else {
@@ -132,7 +132,17 @@ impl Registry {
         self.read(|view| {
             let path = AuthorityPath::of(&Identifier::Handle(handle.borrowed()), view);
             let own = AuthorityPath::of_prefix(&handle.prefix());
-            Ok(view.authority(&path)?.is_some() || view.authority(&own)?.is_some())
+            if view.authority(&own)?.is_some() {
+                return Ok(true);
+            }
+            let mut next = Some(path).filter(|path| *path != own);
+            while let Some(path) = next {
+                if view.authority(&path)?.is_some() {
+                    return Ok(true);
+                }
+                next = path.parent();
+            }
+            Ok(false)
         })
     }
 
@@ -146,6 +156,12 @@ impl Registry {
                 || view.protocol_grants(who, AdminPermissions::READ_VALUE, &shown.record.values)?)
         })
     }
+}
+
+/// The prefix whose record a handle is.
+fn prefix_of(handle: &str) -> Option<&str> {
+    let (start, prefix) = handle.split_once('/')?;
+    start.eq_ignore_ascii_case("0.NA").then_some(prefix)
 }
 
 /// A name without a slash is a prefix, and stands for its record.
@@ -208,17 +224,18 @@ impl Draft<'_> {
     }
 
     /// One that is kept here already needs nothing.
-    fn home_prefix(&mut self, prefix: &str) -> Result<(), Refusal> {
+    fn home_prefix(&mut self, prefix: &str) -> Result<Authority, Refusal> {
         let path = self.path(prefix)?;
-        if self.authority(&path)?.is_some() {
-            return Ok(());
+        if let Some(authority) = self.authority(&path)? {
+            return Ok(authority);
         }
         let parent = self.parent_of(&path)?;
         self.need_to_create(&path, parent.as_ref())?;
         let new = NewAuthority::default();
         let authority = self.new_authority(&path, parent, new, AuthorityStatus::Active)?;
-        self.keep_authority(authority, Action::CreateAuthority)?;
-        self.home(&path)
+        self.keep_authority(authority.clone(), Action::CreateAuthority)?;
+        self.home(&path)?;
+        Ok(authority)
     }
 
     /// Creates a handle, or replaces it; whether it was there.
@@ -232,15 +249,16 @@ impl Draft<'_> {
             values,
             ..NewName::default()
         };
-        let created = self.create(handle, &new, Origin::Supplied);
+        let created = match prefix_of(handle) {
+            Some(prefix) => self.create_prefix(prefix, &new),
+            None => self.create(handle, &new, Origin::Supplied).map(|_| ()),
+        };
         let Err(refusal) = created else {
             return Ok(false);
         };
         // Whoever may not create a handle may still be allowed to replace what is in one.
         let may_exist = matches!(refusal, Refusal::Exists { .. } | Refusal::Denied { .. });
-        let is_prefix =
-            matches!(&refusal, Refusal::Policy { code, .. } if *code == "prefix-record");
-        if !(overwrite && (may_exist || is_prefix)) {
+        if !(overwrite && may_exist) {
             return Err(refusal);
         }
         let Ok(mut name) = self.find(handle) else {
@@ -263,6 +281,37 @@ impl Draft<'_> {
         };
         self.keep_name(&old, name, action);
         Ok(true)
+    }
+
+    /// A prefix and its record: whoever may create the one may say what is in the other.
+    fn create_prefix(&mut self, prefix: &str, new: &NewName) -> Result<(), Refusal> {
+        let path = self.path(prefix)?;
+        if let Some(authority) = self.authority(&path)? {
+            return Err(Refusal::Exists {
+                id: format!("0.NA/{prefix}"),
+                event: Some(authority.last_event),
+            });
+        }
+        let authority = self.home_prefix(prefix)?;
+        let key = prefix_key(
+            &path
+                .prefix()
+                .ok_or_else(|| Refusal::NoAuthority(path.clone()))?,
+        );
+        let not_found = || Refusal::NotFound(format!("0.NA/{prefix}"));
+        let old = self.record(&key)?.ok_or_else(not_found)?;
+        let ttl = authority.policy.default_ttl;
+        let values: Vec<_> = new.values.iter().map(|value| value.settle(ttl)).collect();
+        let mut name = Name {
+            key,
+            record: old.clone(),
+            authority,
+        };
+        name.record.values = values::settle(&[], values, self.timestamp())?;
+        if !name.record.values.is_empty() {
+            self.keep_name(&old, name, Action::Change);
+        }
+        Ok(())
     }
 
     /// §9 (c) and (d): who may add administrators, and who may delete the handle and create it again,

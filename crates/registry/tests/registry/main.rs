@@ -4,6 +4,7 @@
 
 mod authorities;
 mod names;
+mod protocol;
 mod rights;
 mod undo;
 
