@@ -101,6 +101,9 @@ pub(crate) enum Command {
     History {
         #[command(flatten)]
         on: On,
+        /// Only up to this event, or this time (RFC 3339)
+        #[arg(long, value_name = "EVENT|TIME", value_parser = moment)]
+        at: Option<Moment>,
     },
     /// Undo a change of a name, as a new change
     Undo {
@@ -330,9 +333,13 @@ impl Command {
                 |()| json!({"erased": on.id}),
                 |(), out| writeln!(out, "erased {}", on.id),
             ),
-            Self::History { on } => on.output.print(
+            Self::History { on, at } => on.output.print(
                 data.open()
-                    .and_then(|registry| registry.history(&on.who(), &on.id)),
+                    .and_then(|registry| registry.history(&on.who(), &on.id))
+                    .map(|mut entries| {
+                        entries.retain(|entry| is_past(entry, *at));
+                        entries
+                    }),
                 |entries| entries.iter().map(entry_json).collect::<Json>(),
                 history,
             ),
@@ -470,6 +477,14 @@ pub(crate) fn line(value: &Value<'_>) -> String {
         value.index,
         Safe(&value.value_type).to_string()
     )
+}
+
+fn is_past(entry: &Entry, at: Option<Moment>) -> bool {
+    match at {
+        Some(Moment::Event(number)) => entry.event.number <= number,
+        Some(Moment::Time(time)) => entry.event.time <= time,
+        None => true,
+    }
 }
 
 fn entry_json(entry: &Entry) -> Json {
