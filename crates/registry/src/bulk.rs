@@ -106,7 +106,6 @@ impl Registry {
             taking: Taking {
                 update: true,
                 since: u64::MAX,
-                says_state: true,
             },
             tells_all: true,
         };
@@ -356,7 +355,7 @@ fn without_tag(key: &str) -> &str {
 
 impl Job {
     /// A job that is only looked at.
-    pub(crate) fn planned(who: &Principal, kind: JobKind) -> Self {
+    fn planned(who: &Principal, kind: JobKind) -> Self {
         Self {
             number: 0,
             kind,

@@ -7,13 +7,13 @@ use handfast_store::{Place, Table};
 
 use crate::account::Account;
 use crate::authority::Authority;
-use crate::draft::{AUTHORITY_HISTORY, authority_commitments, commitments, reverse_value};
+use crate::draft::{AUTHORITY_HISTORY, authority_commitments, commitments};
 use crate::event::{Action, Event, Subject};
 use crate::principal::Principal;
 use crate::record::Record;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
-use crate::reverse::left_for_later;
+use crate::reverse::{left_for_later, reverse_value};
 use crate::view::{View, read_event};
 
 /// What a check found.

@@ -15,6 +15,7 @@ use crate::path::AuthorityPath;
 use crate::principal::Principal;
 use crate::record::{Record, State};
 use crate::refusal::Refusal;
+use crate::reverse::reverse_value;
 use crate::tree;
 use crate::view::{View, with_leaf};
 
@@ -369,25 +370,6 @@ pub(crate) const AUTHORITY_HISTORY: &str = "authority ";
 
 fn authority_history(key: &str) -> String {
     format!("{AUTHORITY_HISTORY}{key}")
-}
-
-/// What the reverse index finds a value by: its type in uppercase, a NUL, and its data.
-pub(crate) fn reverse_value(value: &Value<'_>) -> Vec<u8> {
-    let mut key = Vec::with_capacity(value.value_type.len() + 1 + value.data.len());
-    put_reverse_value(&mut key, value);
-    key
-}
-
-/// The same, behind what is there.
-pub(crate) fn put_reverse_value(out: &mut Vec<u8>, value: &Value<'_>) {
-    out.extend(
-        value
-            .value_type
-            .bytes()
-            .map(|byte| byte.to_ascii_uppercase()),
-    );
-    out.push(0);
-    out.extend_from_slice(&value.data);
 }
 
 fn posted(item: &impl Serialize) -> Result<Vec<u8>, Refusal> {

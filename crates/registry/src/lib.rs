@@ -75,7 +75,7 @@ pub use names::{Edit, NewName, Shown};
 pub use path::{AuthorityPath, PathError};
 pub use principal::{Principal, PrincipalError};
 pub use proof::{Growth, Opening, Proof, ProofProblem, Proven, ProvenEvent};
-pub use protocol::{Operation, Performed};
+pub use protocol::{Operation, Performed, prefix_of, with_slash};
 pub use record::{Record, RecordError, State, Tombstone};
 pub use refusal::{Refusal, ValueProblem};
 pub use registry::{Registry, World};

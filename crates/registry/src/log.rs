@@ -39,6 +39,11 @@ struct Identity {
 }
 
 impl Registry {
+    /// How many events there are.
+    pub fn event_count(&self) -> Result<u64, Refusal> {
+        self.read(|view| Ok(tree::read(view.now)?.size()))
+    }
+
     /// The public key of the log.
     pub fn log_key(&self) -> Result<VerifyingKey, Refusal> {
         self.read(log_key)

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use handfast_id::{CaseRule, Handle, HttpResolver, Identifier, Prefix, Rules, Standard, recognise};
+use handfast_id::{CaseRule, Handle, Identifier, Prefix, Rules, recognise};
 use handfast_log::{
     Checkpoint, Hash, SignedNote, VerifyingKey, inclusion, verify_consistency, verify_inclusion,
 };
@@ -381,10 +381,6 @@ fn keys(id: &str, case: CaseRule) -> Vec<String> {
     impl Rules for Case {
         fn case_rule(&self, _: &Prefix<'_>) -> CaseRule {
             self.0
-        }
-
-        fn resolvers(&self) -> &[HttpResolver] {
-            Standard.resolvers()
         }
     }
     let rules = Case(case);

@@ -159,13 +159,24 @@ impl Registry {
 }
 
 /// The prefix whose record a handle is.
-fn prefix_of(handle: &str) -> Option<&str> {
+///
+/// ```
+/// assert_eq!(handfast_registry::prefix_of("0.na/20.1000"), Some("20.1000"));
+/// assert_eq!(handfast_registry::prefix_of("20.1000/5555"), None);
+/// ```
+#[must_use]
+pub fn prefix_of(handle: &str) -> Option<&str> {
     let (start, prefix) = handle.split_once('/')?;
     start.eq_ignore_ascii_case("0.NA").then_some(prefix)
 }
 
-/// A name without a slash is a prefix, and stands for its record.
-fn with_slash(handle: &str) -> String {
+/// "A handle without a slash, `X`, is treated by the server as `0.NA/X`" (§3.2).
+///
+/// ```
+/// assert_eq!(handfast_registry::with_slash("20.1000"), "0.NA/20.1000");
+/// ```
+#[must_use]
+pub fn with_slash(handle: &str) -> String {
     if handle.contains('/') {
         handle.to_string()
     } else {

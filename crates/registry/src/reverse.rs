@@ -9,11 +9,29 @@ use std::ops::ControlFlow;
 use handfast_store::{Loading, Place, Sorter, Table, Write};
 use handfast_wire::Value;
 
-use crate::draft::{put_reverse_value, reverse_value};
 use crate::record::Record;
 use crate::refusal::Refusal;
 use crate::registry::{Awaited, Registry};
 use crate::view::View;
+
+/// What the index finds a value by: its type in uppercase, a NUL, and its data.
+pub(crate) fn reverse_value(value: &Value<'_>) -> Vec<u8> {
+    let mut key = Vec::with_capacity(value.value_type.len() + 1 + value.data.len());
+    put_reverse_value(&mut key, value);
+    key
+}
+
+/// The same, behind what is there.
+fn put_reverse_value(out: &mut Vec<u8>, value: &Value<'_>) {
+    out.extend(
+        value
+            .value_type
+            .bytes()
+            .map(|byte| byte.to_ascii_uppercase()),
+    );
+    out.push(0);
+    out.extend_from_slice(&value.data);
+}
 
 /// Where the first event is kept whose name may not be in the index yet.
 fn mark() -> Place<'static> {

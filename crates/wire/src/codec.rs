@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
 ///
 /// What is encoded has been decoded, or checked against the limits of a record, before: it is far
 /// shorter than four bytes can count.
-pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_length(out, bytes.len());
     out.extend_from_slice(bytes);
 }

@@ -55,7 +55,7 @@ mod value;
 mod version;
 
 pub use admin::{Admin, AdminPermissions};
-pub use codec::{Codec, DecodeError, Reader};
+pub use codec::{Codec, DecodeError, Reader, put_bytes};
 pub use credential::{Credential, Framing};
 pub use dct::{Dct, DctError};
 pub use digest::{DigestAlgorithm, RequestDigest};

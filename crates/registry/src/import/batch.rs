@@ -21,7 +21,7 @@ use crate::import::load::{Loaded, Loader, judged};
 use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::ready::Reading;
 use crate::import::take::Taking;
-use crate::job::{Job, JobKind};
+use crate::job::Job;
 use crate::names::{Edit, Origin};
 use crate::path::AuthorityPath;
 use crate::record::{Record, State};
@@ -62,21 +62,24 @@ impl Registry {
             while let Some(together) = batch.next()? {
                 all.extend(together);
             }
-            let (by, planned) = (by.clone(), Job::planned(&by.who, JobKind::Undo { job: 0 }));
-            let reading = reading.clone();
-            let (_, loaded) =
-                self.rehearse(move |loading| by.operations(loading, &reading, planned, all))?;
+            let (by, reading) = (by.clone(), reading.clone());
+            let loaded = self.rehearse(move |loading| by.operations(loading, &reading, all))?;
             told.tell(&loaded);
             return Ok((None, told.counts));
         };
         while let Some(together) = batch.next()? {
             let (by, reading) = (by.clone(), reading.clone());
-            let before = Job {
+            let mut after = Job {
                 seen: batch.seen,
+                done: together.last().map_or(job.done, |entry| entry.line),
                 ..job.clone()
             };
-            let (after, loaded) =
-                self.load(move |loading| by.operations(loading, &reading, before, together))?;
+            let (after, loaded) = self.load(move |loading| {
+                let loaded = by.operations(loading, &reading, together)?;
+                after.counts.add_counts(loaded.counts);
+                loading.apply(&after.to_write()?)?;
+                Ok((after, loaded))
+            })?;
             *job = after;
             told.tell(&loaded);
         }
@@ -182,12 +185,10 @@ impl Loader {
         &self,
         loading: &mut handfast_store::Loading<'_>,
         reading: &Reading,
-        mut job: Job,
         entries: Vec<Entry>,
-    ) -> Result<(Job, Loaded), Refusal> {
+    ) -> Result<Loaded, Refusal> {
         let mut loaded = Loaded::default();
         for entry in entries {
-            job.done = entry.line;
             let line = entry.line;
             let done = self.decide(loading, |draft| {
                 operation(draft, entry, reading, self.taking)
@@ -199,9 +200,7 @@ impl Loader {
                 }
             }
         }
-        job.counts.add_counts(loaded.counts);
-        loading.apply(&job.to_write()?)?;
-        Ok((job, loaded))
+        Ok(loaded)
     }
 }
 
@@ -320,7 +319,7 @@ impl Draft<'_> {
             values: crate::values::settle(&[], values, self.timestamp())?,
             ..Record::new(handle.to_string(), path.key(), State::Active, self.time())
         };
-        self.take(&key, wanted, taking)
+        self.take(&key, wanted, true, taking)
     }
 
     fn home_all(

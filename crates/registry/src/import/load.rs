@@ -95,11 +95,9 @@ impl Loader {
             tree::write(&tree, loading)?;
             let wanted = prepared(&key, &kept.record)?;
             let id = wanted.text.clone();
-            let taking = Taking {
-                says_state: kept.says_state,
-                ..self.taking
-            };
-            let done = self.decide(loading, |draft| draft.take(&key, wanted, taking))?;
+            let done = self.decide(loading, |draft| {
+                draft.take(&key, wanted, kept.says_state, self.taking)
+            })?;
             loaded.add(Outcome::of(line, id, done), self.tells_all);
             tree = tree::read(&loading.snapshot())?;
         }
@@ -121,11 +119,7 @@ impl Loader {
             let id = wanted.text.clone();
             let view = View::new(now, &self.rules).with_planned(planned);
             let mut draft = Draft::begin(view, self.call())?;
-            let taking = Taking {
-                says_state: name.kept.says_state,
-                ..self.taking
-            };
-            let done = judged(draft.take(&name.key, wanted, taking))?;
+            let done = judged(draft.take(&name.key, wanted, name.kept.says_state, self.taking))?;
             loaded.add(Outcome::of(name.line, id, done), self.tells_all);
         }
         Ok(loaded)

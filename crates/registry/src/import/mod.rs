@@ -283,7 +283,6 @@ impl Registry {
                     Some(job) if format != Format::Batch => job.first_event,
                     _ => u64::MAX,
                 },
-                says_state: true,
             },
             tells_all: import.tells_all,
         };
@@ -307,11 +306,10 @@ impl Registry {
                     format,
                 })
             }
-            Err(failure) if failure.is_failure() => Err(failure),
-            // What is wrong with the input will be wrong with it the next time: there is nothing to go on
-            // with.
             Err(refusal) => {
-                if let Some(job) = job {
+                // An input that is broken will be broken the next time: there is nothing to go on with.
+                let is_broken = matches!(refusal, Refusal::Input { .. }) && !refusal.is_failure();
+                if let Some(job) = job.filter(|_| is_broken) {
                     self.end_job(job)?;
                 }
                 Err(refusal)
@@ -344,11 +342,6 @@ impl Registry {
             random,
         };
         Ok((job, stamp))
-    }
-
-    /// How many events there are.
-    pub fn event_count(&self) -> Result<u64, Refusal> {
-        self.read(|view| Ok(crate::tree::read(view.now)?.size()))
     }
 }
 

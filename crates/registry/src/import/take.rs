@@ -18,16 +18,15 @@ pub(crate) struct Taking {
     pub(crate) update: bool,
     /// The first event that is of this import: what an import that was cut short has done is its own.
     pub(crate) since: u64,
-    /// Whether it is said which state a name is to be in; if not it stays in the one it is in.
-    pub(crate) says_state: bool,
 }
 
 impl Draft<'_> {
-    /// Makes a name what it is to be.
+    /// Makes a name what it is to be. Where it is not said which state that is, it stays in the one it is in.
     pub(crate) fn take(
         &mut self,
         key: &str,
         wanted: Record,
+        says_state: bool,
         taking: Taking,
     ) -> Result<Done, Refusal> {
         let corrupt = || Refusal::Corrupt {
@@ -44,7 +43,7 @@ impl Draft<'_> {
         // As if it were created: it waits for someone who may activate it.
         let waits = authority.policy.approval && old.state == State::Reserved;
         let waits = waits && self.role(self.who(), &authority.path)? < Some(Role::Lead);
-        if !taking.says_state || waits && wanted.state == State::Active {
+        if !says_state || waits && wanted.state == State::Active {
             wanted.state = old.state;
             wanted.tombstone.clone_from(&old.tombstone);
         }

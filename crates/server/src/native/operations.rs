@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use handfast_id::Handle;
-use handfast_registry::{NewValue, Operation, Principal, Record, State};
+use handfast_registry::{NewValue, Operation, Principal, Record, State, prefix_of, with_slash};
 use handfast_wire::body::{
     CreateReply, HandleRequest, ListReply, RemoveRequest, ResolutionReply, ResolutionRequest,
     ValuesRequest, VerifyReply, VerifyRequest,
 };
 use handfast_wire::crypto::verify_secret_answer;
-use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value};
+use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value, put_bytes};
 
 use crate::native::response::Fault;
 use crate::native::{Authenticated, Native, read};
@@ -90,7 +90,7 @@ impl Native {
         }
         let is_public_only = request.header.flags.contains(OpFlags::PO);
         // The record of a prefix has values that are computed.
-        if is_public_only && !is_prefix(&whole) {
+        if is_public_only && prefix_of(&whole).is_none() {
             return self.resolve_public(&asked, &whole).map(Into::into);
         }
         let record = self.found(&whole)?;
@@ -309,7 +309,7 @@ impl Native {
     fn list(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
         let asked: HandleRequest<'_> = read_handle(request)?;
         let whole = with_slash(&asked.handle);
-        let Some(prefix) = strip_prefix(&whole) else {
+        let Some(prefix) = prefix_of(&whole) else {
             return Err(Fault::plain(ResponseCode::InvalidHandle));
         };
         let is_kept = |prefix: &str| {
@@ -354,7 +354,7 @@ impl Native {
     fn home(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
         let asked: HandleRequest<'_> = read_handle(request)?;
         let whole = with_slash(&asked.handle);
-        let Some(prefix) = strip_prefix(&whole) else {
+        let Some(prefix) = prefix_of(&whole) else {
             return Err(Fault::plain(ResponseCode::InvalidHandle));
         };
         let Some(who) = who else {
@@ -454,24 +454,6 @@ fn read_handle<'m, T: handfast_wire::body::Body<'m>>(message: &'m Message<'_>) -
     })
 }
 
-/// "A handle without a slash, `X`, is treated by the server as `0.NA/X`."
-fn with_slash(handle: &str) -> String {
-    if handle.contains('/') {
-        handle.to_string()
-    } else {
-        format!("0.NA/{handle}")
-    }
-}
-
-fn is_prefix(handle: &str) -> bool {
-    strip_prefix(handle).is_some()
-}
-
-fn strip_prefix(handle: &str) -> Option<&str> {
-    let (start, prefix) = handle.split_once('/')?;
-    start.eq_ignore_ascii_case("0.NA").then_some(prefix)
-}
-
 fn has(record: &Record, index: u32) -> bool {
     record.values.iter().any(|value| value.index == index)
 }
@@ -523,10 +505,4 @@ fn pages(handles: &[String]) -> Done {
         bodies,
         ..Done::empty()
     }
-}
-
-fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-    out.extend_from_slice(&length.to_be_bytes());
-    out.extend_from_slice(bytes);
 }

@@ -21,19 +21,11 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
     loop {
         let mut start = [0; Envelope::LENGTH];
         timeout(PATIENCE, stream.read_exact(&mut start)).await??;
+        // One that says it is longer than any may be is not waited for.
         let Ok(envelope) = Envelope::decode(&mut Reader::new(&start)) else {
-            return refuse(
-                native,
-                &mut stream,
-                Envelope::UNREAD_REQUEST,
-                "Invalid message length",
-            )
-            .await;
+            let request_id = Envelope::request_id_in(&start).unwrap_or(Envelope::UNREAD_REQUEST);
+            return refuse(native, &mut stream, request_id, "Invalid message length").await;
         };
-        if envelope.length > Envelope::MAX_MESSAGE {
-            let text = "the message is too long";
-            return refuse(native, &mut stream, envelope.request_id, text).await;
-        }
         let length = usize::try_from(envelope.length).unwrap_or(0);
         let mut payload = Vec::new();
         let mut rest = (&mut stream).take(u64::from(envelope.length));
