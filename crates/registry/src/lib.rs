@@ -1,4 +1,4 @@
-//! The domain: authorities, rights, names, lifecycle, minting, history.
+//! The domain: authorities, rights, names, minting, history, proof, import and export.
 //!
 //! A [`Registry`] keeps names so that nothing acknowledged is lost and no name is ever given twice.
 //! Everything that changes something says who asks ([`Principal`]), is looked at against the current
