@@ -54,6 +54,7 @@ mod rights;
 mod time;
 mod tree;
 mod undo;
+mod unstored;
 mod values;
 mod view;
 

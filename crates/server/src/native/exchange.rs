@@ -215,7 +215,7 @@ impl Exchange<'_> {
         let last = done.bodies.len().saturating_sub(1);
         let bodies = done.bodies.into_iter().enumerate();
         let replies = bodies.map(|(at, body)| {
-            let mut reply = self.reply(request, ResponseCode::Success, &Raw(body));
+            let mut reply = self.reply(request, done.code, &Raw(body));
             reply.header.flags = reply.header.flags | done.flags;
             if at < last {
                 reply.header.flags = reply.header.flags | OpFlags::CN;
