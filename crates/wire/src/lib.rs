@@ -62,7 +62,7 @@ pub use digest::{DigestAlgorithm, RequestDigest};
 pub use envelope::{Envelope, EnvelopeFlags};
 pub use fragment::{FragmentError, MAX_PACKET, Reassembly, packets};
 pub use header::{Header, OpFlags};
-pub use message::Message;
+pub use message::{Message, put_message};
 pub use opcode::{Opcode, ResponseCode};
 pub use permissions::{Permissions, PermissionsError};
 pub use public_key::PublicKey;

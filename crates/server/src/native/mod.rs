@@ -8,6 +8,7 @@ mod challenges;
 mod door;
 mod exchange;
 mod operations;
+mod quick;
 mod response;
 mod sessions;
 mod tcp;

@@ -11,8 +11,9 @@ use handfast_wire::body::{
     ResolutionRequest, ValuesRequest, VerifyReply, VerifyRequest,
 };
 use handfast_wire::crypto::verify_secret_answer;
-use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value, Version, put_bytes};
+use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value, Version};
 
+use crate::native::quick::put_public;
 use crate::native::response::Fault;
 use crate::native::{Authenticated, Native, read};
 
@@ -178,21 +179,8 @@ impl Native {
                 return Err(ResponseCode::HandleNotFound);
             }
             let mut body = Vec::with_capacity(asked.handle.len() + lent.values.len() + 8);
-            put_bytes(&mut body, asked.handle.as_bytes());
-            let at = body.len();
-            body.extend_from_slice(&[0; 4]);
-            let mut count = 0_u32;
-            for value in lent.iter() {
-                if value.permissions.public_read() && asked.selects(&value) {
-                    value.encode(&mut body);
-                    count += 1;
-                }
-            }
-            if count == 0 {
+            if !put_public(&mut body, asked, lent) {
                 return Err(ResponseCode::ValuesNotFound);
-            }
-            if let Some(length) = body.get_mut(at..at + 4) {
-                length.copy_from_slice(&count.to_be_bytes());
             }
             Ok(body)
         })?;
