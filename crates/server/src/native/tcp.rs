@@ -9,6 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use crate::native::feed::Feed;
 use crate::native::{Native, Outgoing, Way, header, is_quick};
 
 /// How long a connection may be silent before a request, and between the octets of one.
@@ -35,12 +36,15 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
             return refuse(native, &mut stream, envelope.request_id, &text).await;
         }
         let keeps = keeps_connection(&payload);
-        let replies = answer(native, envelope, payload).await;
+        let mut replies = answer(native, envelope, payload).await;
         let mut bytes = Vec::new();
         for reply in &replies {
             reply.write(&mut bytes);
         }
         timeout(PATIENCE, stream.write_all(&bytes)).await??;
+        if let Some(feed) = replies.iter_mut().find_map(|reply| reply.feed.take()) {
+            return pour(native, &mut stream, feed).await;
+        }
         if !keeps {
             // Some clients wait for the end.
             return stream.shutdown().await;
@@ -56,6 +60,27 @@ async fn answer(native: &Arc<Native>, envelope: Envelope, payload: Vec<u8>) -> V
     let native = Arc::clone(native);
     let answered = tokio::task::spawn_blocking(move || native.answer(envelope, &payload, Way::Tcp));
     answered.await.unwrap_or_default()
+}
+
+/// A stream, piece by piece, to the end. If it breaks off the mirror does not see an end, and asks again.
+async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::Result<()> {
+    let mut feed = Some(feed);
+    while let Some(mut left) = feed.take() {
+        let native = Arc::clone(native);
+        let made = tokio::task::spawn_blocking(move || {
+            let made = left.next(&native.registry, native.identity.key());
+            made.map(|made| (left, made))
+        });
+        let (left, piece) = made.await?.map_err(|error| {
+            tracing::error!(%error, "a mirror could not be served");
+            io::Error::other(error)
+        })?;
+        if let Some(piece) = piece {
+            timeout(PATIENCE, stream.write_all(&piece)).await??;
+            feed = Some(left);
+        }
+    }
+    stream.shutdown().await
 }
 
 fn keeps_connection(payload: &[u8]) -> bool {
