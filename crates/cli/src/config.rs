@@ -21,6 +21,11 @@ pub(crate) fn administrators(folder: &Path) -> anyhow::Result<Vec<Principal>> {
     read(folder, Config::administrators).map(Option::unwrap_or_default)
 }
 
+/// Who may copy everything, as mirrors do.
+pub(crate) fn replicators(folder: &Path) -> anyhow::Result<Vec<Principal>> {
+    read(folder, Config::replicators).map(Option::unwrap_or_default)
+}
+
 /// Takes something out of a data folder's configuration, if it has one.
 fn read<T>(
     folder: &Path,
@@ -57,6 +62,8 @@ struct Config {
 struct Native {
     #[serde(default)]
     administrators: Vec<String>,
+    #[serde(default)]
+    replication: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -87,8 +94,11 @@ struct Namespace {
 
 impl Config {
     fn administrators(self) -> anyhow::Result<Vec<Principal>> {
-        let parse = |text: &String| Ok(Principal::parse(text)?);
-        self.native.administrators.iter().map(parse).collect()
+        principals(&self.native.administrators)
+    }
+
+    fn replicators(self) -> anyhow::Result<Vec<Principal>> {
+        principals(&self.native.replication)
     }
 
     fn rules(self) -> anyhow::Result<RuleBook> {
@@ -105,6 +115,11 @@ impl Config {
         }
         Ok(rules)
     }
+}
+
+fn principals(texts: &[String]) -> anyhow::Result<Vec<Principal>> {
+    let parse = |text: &String| Ok(Principal::parse(text)?);
+    texts.iter().map(parse).collect()
 }
 
 impl Namespace {

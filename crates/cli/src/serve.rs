@@ -37,14 +37,17 @@ impl Serve {
             Ok(registry) => registry,
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
-        let administrators = match config::administrators(&data.folder) {
-            Ok(administrators) => administrators,
+        let named = config::administrators(&data.folder)
+            .and_then(|administrators| Ok((administrators, config::replicators(&data.folder)?)));
+        let (administrators, replicators) = match named {
+            Ok(named) => named,
             Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
         };
         let door = Door::bind(self.native, self.web)?;
         let addresses = door.addresses();
         let identity = Identity::open_or_make(&data.folder, addresses)?;
-        let native = Native::new(Arc::new(registry), identity, world(), administrators);
+        let native = Native::new(Arc::new(registry), identity, world(), administrators)
+            .with_replicators(replicators);
         let served = door.open(native)?;
         let (native, web) = (addresses.native, addresses.web);
         let text = if self.output.is_json() {

@@ -14,6 +14,7 @@ use handfast_wire::{
 
 use crate::native::challenges::Pending;
 use crate::native::operations::{Asked, Done};
+use crate::native::replication::is_streamed;
 use crate::native::response::Fault;
 use crate::native::sessions::Session;
 use crate::native::{Authenticated, Native, Outgoing, Raw, Way, read};
@@ -22,22 +23,26 @@ use crate::native::{Authenticated, Native, Outgoing, Raw, Way, read};
 pub(crate) struct Exchange<'n> {
     pub(crate) native: &'n Native,
     pub(crate) session: Option<&'n Session>,
+    pub(crate) way: Way,
 }
 
 impl Exchange<'_> {
     /// Takes a request, and gives what is to be said to it.
-    pub(crate) fn take(&self, request: &Message<'_>, way: Way) -> Vec<Outgoing> {
-        match self.decide(request, way) {
+    pub(crate) fn take(&self, request: &Message<'_>) -> Vec<Outgoing> {
+        match self.decide(request) {
             Ok(replies) => replies,
             Err(fault) => vec![self.fault(request, fault)],
         }
     }
 
-    fn decide(&self, request: &Message<'_>, way: Way) -> Result<Vec<Outgoing>, Fault> {
+    fn decide(&self, request: &Message<'_>) -> Result<Vec<Outgoing>, Fault> {
         let opcode = request.header.opcode;
-        if opcode.needs_admin_interface() && way == Way::Udp {
+        if opcode.needs_admin_interface() && self.way == Way::Udp {
             let text = "this interface takes no administration";
             return Err(Fault::new(ResponseCode::ProtocolError, text));
+        }
+        if is_streamed(opcode) && self.way != Way::Tcp {
+            return Err(not_a_stream());
         }
         match opcode {
             Opcode::ChallengeResponse => return self.take_answer(request),
@@ -212,6 +217,11 @@ impl Exchange<'_> {
     }
 
     fn replies(&self, request: &Message<'_>, done: Done) -> Vec<Outgoing> {
+        let feed = done.feed;
+        // A challenge may be answered in another way than the request came.
+        if feed.is_some() && self.way != Way::Tcp {
+            return vec![self.fault(request, not_a_stream())];
+        }
         let last = done.bodies.len().saturating_sub(1);
         let bodies = done.bodies.into_iter().enumerate();
         let replies = bodies.map(|(at, body)| {
@@ -222,7 +232,11 @@ impl Exchange<'_> {
             }
             self.seal(request, reply, done.is_private)
         });
-        replies.collect()
+        let mut replies: Vec<_> = replies.collect();
+        if let Some(reply) = replies.last_mut() {
+            reply.feed = feed;
+        }
+        replies
     }
 
     fn reply<'b>(
@@ -278,6 +292,12 @@ impl Exchange<'_> {
             }
         }
     }
+}
+
+/// Streams go over TCP alone: "use TCP for these" (§1.6).
+fn not_a_stream() -> Fault {
+    let text = "mirrors are served over TCP";
+    Fault::new(ResponseCode::OperationNotSupported, text)
 }
 
 /// The MAC of a request in a session. Its counter is noted, and enforced where there is no challenge.

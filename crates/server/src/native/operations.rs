@@ -13,6 +13,7 @@ use handfast_wire::body::{
 use handfast_wire::crypto::verify_secret_answer;
 use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value, Version};
 
+use crate::native::feed::Feed;
 use crate::native::quick::put_public;
 use crate::native::response::Fault;
 use crate::native::{Authenticated, Native, read};
@@ -34,6 +35,8 @@ pub(crate) struct Done {
     pub(crate) flags: OpFlags,
     /// Whether not everybody may read it.
     pub(crate) is_private: bool,
+    /// What follows the reply.
+    pub(crate) feed: Option<Feed>,
 }
 
 impl Done {
@@ -43,6 +46,15 @@ impl Done {
             bodies: vec![body],
             flags: OpFlags::NONE,
             is_private: false,
+            feed: None,
+        }
+    }
+
+    /// What a stream follows.
+    pub(crate) fn followed(body: Vec<u8>, feed: Feed) -> Self {
+        Self {
+            feed: Some(feed),
+            ..Self::with(body)
         }
     }
 
@@ -88,6 +100,12 @@ impl Native {
             Opcode::HomePrefix | Opcode::UnhomePrefix => self.home(request, who),
             Opcode::ListHomedPrefixes => self.list_prefixes(who),
             Opcode::VerifyChallenge => self.verify(request),
+            Opcode::RetrieveTransactions => self.retrieve(request, who),
+            Opcode::DumpHandles => self.dump(request, who),
+            Opcode::BackupServer => Err(Fault::new(
+                ResponseCode::OperationNotSupported,
+                "what is acknowledged is on disk; copies are made by the command handfast backup",
+            )),
             Opcode::Reserved => Err(Fault::plain(ResponseCode::ProtocolError)),
             _ => Err(Fault::plain(ResponseCode::OperationNotSupported)),
         }
@@ -483,7 +501,7 @@ impl Native {
 }
 
 impl Authenticated {
-    fn need_right(&self) -> Result<(), Fault> {
+    pub(crate) fn need_right(&self) -> Result<(), Fault> {
         if self.is_right {
             return Ok(());
         }

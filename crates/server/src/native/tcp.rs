@@ -9,6 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::native::feed::Feed;
 use crate::native::{Native, Outgoing, Way, header, is_quick};
 
 /// How long a connection may be silent before a request, and how long a request and a reply may take to pass.
@@ -51,17 +52,22 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
         }
         let payload = incoming.get(Envelope::LENGTH..end).unwrap_or_default();
         let keeps = keeps_connection(payload);
+        let mut feed = None;
         if !native.answer_quickly(&envelope, payload, &mut outgoing) {
-            for reply in answer(&native, envelope, payload.to_vec()).await {
+            for mut reply in answer(&native, envelope, payload.to_vec()).await {
                 reply.write(&mut outgoing);
+                feed = feed.or(reply.feed.take());
             }
         }
         incoming.drain(..end);
-        if keeps && is_whole(&incoming) && outgoing.len() < TYPICAL * 16 {
+        if keeps && feed.is_none() && is_whole(&incoming) && outgoing.len() < TYPICAL * 16 {
             continue;
         }
         timeout(PATIENCE, stream.write_all(&outgoing)).await??;
         outgoing.clear();
+        if let Some(feed) = feed {
+            return pour(&native, &mut stream, feed).await;
+        }
         if !keeps {
             // Some clients wait for the end.
             return stream.shutdown().await;
@@ -102,6 +108,27 @@ async fn answer(native: &Arc<Native>, envelope: Envelope, payload: Vec<u8>) -> V
     let native = Arc::clone(native);
     let answered = tokio::task::spawn_blocking(move || native.answer(envelope, &payload, Way::Tcp));
     answered.await.unwrap_or_default()
+}
+
+/// A stream, piece by piece, to the end. If it breaks off the mirror does not see an end, and asks again.
+async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::Result<()> {
+    let mut feed = Some(feed);
+    while let Some(mut left) = feed.take() {
+        let native = Arc::clone(native);
+        let made = tokio::task::spawn_blocking(move || {
+            let made = left.next(&native.registry, native.identity.key());
+            made.map(|made| (left, made))
+        });
+        let (left, piece) = made.await?.map_err(|error| {
+            tracing::error!(%error, "a mirror could not be served");
+            io::Error::other(error)
+        })?;
+        if let Some(piece) = piece {
+            timeout(PATIENCE, stream.write_all(&piece)).await??;
+            feed = Some(left);
+        }
+    }
+    stream.shutdown().await
 }
 
 fn keeps_connection(payload: &[u8]) -> bool {
