@@ -18,7 +18,7 @@ use crate::native::{Native, Way, is_quick};
 const LARGEST: usize = 2_048;
 /// How long packets of one message may be apart, in milliseconds.
 const PATIENCE: u64 = 5_000;
-/// How many octets of messages that are not whole are kept by a socket.
+/// How many octets of messages that are not whole are kept by a socket, about.
 const MOST: usize = 4 << 20;
 
 /// A socket that shares its address with others.
@@ -177,7 +177,16 @@ fn is_passing(error: &io::Error) -> bool {
 /// Messages that are not whole yet, by who sends them and their request id.
 #[derive(Default)]
 struct Parts {
-    waiting: HashMap<(IpAddr, u32), (u64, Reassembly)>,
+    waiting: HashMap<(IpAddr, u32), Part>,
+    /// What they hold, about.
+    held: usize,
+}
+
+/// A message that is not whole yet.
+struct Part {
+    began: u64,
+    held: usize,
+    parts: Reassembly,
 }
 
 impl Parts {
@@ -190,28 +199,109 @@ impl Parts {
         if let Some(payload) = payload.get(..length) {
             return Some((envelope, payload.to_vec()));
         }
-        self.make_room(now);
         let key = (from, envelope.request_id);
-        let is_whole = if let Some((_, parts)) = self.waiting.get_mut(&key) {
-            parts.add(packet).unwrap_or(false)
-        } else {
-            let parts = Reassembly::begin(packet).ok()?;
-            let is_whole = parts.is_complete();
-            self.waiting.insert(key, (now, parts));
-            is_whole
+        let held = payload.len() + OVERHEAD;
+        if self.held + held > MOST {
+            self.make_room(now);
+        }
+        let is_whole = match self.waiting.get_mut(&key) {
+            Some(part) if now.saturating_sub(part.began) < PATIENCE => {
+                part.held += held;
+                part.parts.add(packet).unwrap_or(false)
+            }
+            _ => {
+                self.remove(&key);
+                let parts = Reassembly::begin(packet).ok()?;
+                let is_whole = parts.is_complete();
+                let part = Part {
+                    began: now,
+                    held,
+                    parts,
+                };
+                self.waiting.insert(key, part);
+                is_whole
+            }
         };
+        self.held += held;
         if !is_whole {
             return None;
         }
-        self.waiting.remove(&key)?.1.finish()
+        self.remove(&key)?.parts.finish()
     }
 
+    fn remove(&mut self, key: &(IpAddr, u32)) -> Option<Part> {
+        let part = self.waiting.remove(key)?;
+        self.held = self.held.saturating_sub(part.held);
+        Some(part)
+    }
+
+    /// Looks at everything, so it is for when much has come since the last time: what is outdated goes, and if
+    /// that is not half of it, everything.
     fn make_room(&mut self, now: u64) {
         self.waiting
-            .retain(|_, (began, _)| now.saturating_sub(*began) < PATIENCE);
-        let held: usize = self.waiting.values().map(|(_, parts)| parts.held()).sum();
-        if held > MOST {
+            .retain(|_, part| now.saturating_sub(part.began) < PATIENCE);
+        self.held = self.waiting.values().map(|part| part.held).sum();
+        if self.held > MOST / 2 {
             self.waiting.clear();
+            self.held = 0;
         }
+    }
+}
+
+/// What a packet that is kept costs beyond its octets, about.
+const OVERHEAD: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    const SOMEONE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+    fn piece(request_id: u32, sequence: u32, length: u32, octets: usize) -> Vec<u8> {
+        let mut packet = Vec::new();
+        let envelope = Envelope {
+            request_id,
+            sequence,
+            length,
+            ..Envelope::new(handfast_wire::Version::CURRENT)
+        };
+        envelope.encode(&mut packet);
+        packet.resize(packet.len() + octets, 0);
+        packet
+    }
+
+    /// Each piece cost a look at all others, and small ones were counted by their octets alone.
+    #[test]
+    fn pieces_without_an_end_take_bounded_memory() {
+        let mut parts = Parts::default();
+        for request_id in 0..200_000 {
+            let packet = piece(request_id, 0, 262_144, usize::from(request_id % 2 == 0));
+            assert!(parts.whole(&packet, SOMEONE, 0).is_none());
+            assert!(parts.held <= MOST);
+        }
+        assert!(parts.waiting.len() <= MOST / OVERHEAD);
+    }
+
+    #[test]
+    fn a_message_is_put_together_among_others_and_is_forgotten_then() {
+        let mut parts = Parts::default();
+        assert!(parts.whole(&piece(1, 0, 600, 492), SOMEONE, 0).is_none());
+        assert!(parts.whole(&piece(2, 0, 600, 492), SOMEONE, 0).is_none());
+        let (envelope, payload) = parts.whole(&piece(1, 1, 600, 108), SOMEONE, 1).unwrap();
+        assert_eq!((envelope.request_id, payload.len()), (1, 600));
+        assert_eq!(parts.held, 492 + OVERHEAD);
+    }
+
+    #[test]
+    fn pieces_too_far_apart_are_not_put_together() {
+        let mut parts = Parts::default();
+        assert!(parts.whole(&piece(1, 0, 600, 492), SOMEONE, 0).is_none());
+        assert!(
+            parts
+                .whole(&piece(1, 1, 600, 108), SOMEONE, PATIENCE)
+                .is_none()
+        );
+        assert_eq!(parts.waiting.len(), 1);
     }
 }
