@@ -5,6 +5,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::thread;
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tokio::signal::ctrl_c;
 use tokio::signal::unix::{SignalKind, signal};
@@ -57,6 +58,7 @@ impl Served {
 impl Door {
     /// Takes addresses. A port of 0 is left to the system to choose.
     pub fn bind(native: SocketAddr, web: SocketAddr) -> io::Result<Self> {
+        allow_files();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .thread_name("handfast-tcp")
@@ -106,6 +108,16 @@ impl Door {
             addresses: self.addresses,
             runtime: self.runtime,
         })
+    }
+}
+
+/// Each connection is a file, and what a process may open unless it asks is often 1,024.
+fn allow_files() {
+    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        // With fewer, connections beyond them wait.
+        if let Err(error) = setrlimit(Resource::RLIMIT_NOFILE, most, most) {
+            tracing::warn!(%error, "no more files may be open than were allowed");
+        }
     }
 }
 
