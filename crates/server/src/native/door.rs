@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpListener as StdListener, UdpSocket};
 use std::sync::Arc;
 use std::thread;
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpListener;
 use tokio::signal::ctrl_c;
@@ -62,6 +63,7 @@ impl Served {
 impl Door {
     /// Takes addresses. A port of 0 is left to the system to choose.
     pub fn bind(native: SocketAddr, web: SocketAddr) -> io::Result<Self> {
+        allow_files();
         let addresses = Addresses {
             native: free(native)?,
             web: free(web)?,
@@ -158,4 +160,14 @@ const WAITING: i32 = 4_096;
 
 fn named(address: SocketAddr, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot listen at {address}: {error}"))
+}
+
+/// Each connection is a file, and what a process may open unless it asks is often 1,024.
+fn allow_files() {
+    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        // With fewer, connections beyond them wait.
+        if let Err(error) = setrlimit(Resource::RLIMIT_NOFILE, most, most) {
+            tracing::warn!(%error, "no more files may be open than were allowed");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use handfast_id::MAX_HANDLE;
 use handfast_wire::body::{
     Body, Challenge, ChallengeAnswer, DhOffer, ErrorReply, HandleRequest, KeyExchange,
     SessionSetup, SessionSetupReply,
@@ -98,17 +99,17 @@ impl Exchange<'_> {
     fn take_answer(&self, message: &Message<'_>) -> Result<Vec<Outgoing>, Fault> {
         let number = message.envelope.session_id;
         let now = self.native.world.now();
-        let pending = match self.session {
-            Some(session) => session.take(),
-            None => self.native.challenges.take(number),
-        };
-        let pending = match pending {
+        let pending = match self.native.challenges.take(number) {
             None if number == 0 || self.session.is_some() => {
                 return Err(Fault::plain(ResponseCode::AuthenticationTimeout));
             }
             None => return Err(Fault::plain(ResponseCode::SessionTimeout)),
             Some(pending) if !pending.waits(now) => {
                 return Err(Fault::plain(ResponseCode::AuthenticationTimeout));
+            }
+            // What was asked in a session that has ended since is not done outside of it.
+            Some(pending) if self.session.is_none() && pending.request.envelope.session_id != 0 => {
+                return Err(Fault::plain(ResponseCode::SessionTimeout));
             }
             Some(pending) => pending,
         };
@@ -150,13 +151,13 @@ impl Exchange<'_> {
         };
         let code = ResponseCode::AuthenticationNeeded;
         let mut reply = responder.reply(request, code, None, &body);
-        if let Some(session) = self.session {
-            session.keep(pending);
-        } else {
-            let number = native.new_number();
-            native.challenges.keep(number, pending, now);
-            reply.envelope.session_id = number;
-        }
+        // In a session the latest request waits, under the session's own number.
+        let number = match self.session {
+            Some(session) => session.number,
+            None => native.new_number(),
+        };
+        native.challenges.keep(number, pending, now);
+        reply.envelope.session_id = number;
         self.seal(request, reply, false)
     }
 
@@ -169,6 +170,10 @@ impl Exchange<'_> {
             return Err(failed());
         }
         let asked: SessionSetup<'_> = read(request)?;
+        // It is kept as long as the session is.
+        if asked.identity.handle.len() > MAX_HANDLE {
+            return Err(Fault::plain(ResponseCode::InvalidHandle));
+        }
         let KeyExchange::DiffieHellman { public_key } = &asked.key_exchange else {
             return Err(failed());
         };

@@ -9,6 +9,7 @@ mod door;
 mod exchange;
 mod feed;
 mod operations;
+mod parts;
 mod quick;
 mod replication;
 mod response;

@@ -1,7 +1,5 @@
 //! The native protocol over UDP: one socket for each core, packets cut and put together.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
@@ -9,18 +7,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-use handfast_wire::{Codec, Envelope, MAX_PACKET, Reader, Reassembly, packets};
+use handfast_wire::{Codec, Envelope, MAX_PACKET, Reader, packets};
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::native::parts::Parts;
 use crate::native::{Native, Way, is_quick};
 
 /// The largest packet that is looked at. Clients send at most 512 octets.
 const LARGEST: usize = 2_048;
-/// How long packets of one message may be apart, in milliseconds.
-const PATIENCE: u64 = 5_000;
-/// How many octets of messages that are not whole are kept by a socket.
-const MOST: usize = 4 << 20;
 
 /// A socket that shares its address with others.
 pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
@@ -223,53 +218,4 @@ fn is_passing(error: &io::Error) -> bool {
             | io::ErrorKind::ConnectionRefused
             | io::ErrorKind::ConnectionReset
     )
-}
-
-/// Messages that are not whole yet, by who sends them and their request id.
-#[derive(Default)]
-struct Parts {
-    waiting: HashMap<(IpAddr, u32), (u64, Reassembly)>,
-}
-
-impl Parts {
-    /// The message that a packet is, or makes whole.
-    fn whole<'p>(
-        &mut self,
-        packet: &'p [u8],
-        from: IpAddr,
-        now: impl FnOnce() -> u64,
-    ) -> Option<(Envelope, Cow<'p, [u8]>)> {
-        let envelope = Envelope::decode(&mut Reader::new(packet)).ok()?;
-        let payload = packet.get(Envelope::LENGTH..)?;
-        let length = usize::try_from(envelope.length).ok()?;
-        // What is there beyond the message is ignored.
-        if let Some(payload) = payload.get(..length) {
-            return Some((envelope, Cow::Borrowed(payload)));
-        }
-        let now = now();
-        self.make_room(now);
-        let key = (from, envelope.request_id);
-        let is_whole = if let Some((_, parts)) = self.waiting.get_mut(&key) {
-            parts.add(packet).unwrap_or(false)
-        } else {
-            let parts = Reassembly::begin(packet).ok()?;
-            let is_whole = parts.is_complete();
-            self.waiting.insert(key, (now, parts));
-            is_whole
-        };
-        if !is_whole {
-            return None;
-        }
-        let (envelope, message) = self.waiting.remove(&key)?.1.finish()?;
-        Some((envelope, Cow::Owned(message)))
-    }
-
-    fn make_room(&mut self, now: u64) {
-        self.waiting
-            .retain(|_, (began, _)| now.saturating_sub(*began) < PATIENCE);
-        let held: usize = self.waiting.values().map(|(_, parts)| parts.held()).sum();
-        if held > MOST {
-            self.waiting.clear();
-        }
-    }
 }
