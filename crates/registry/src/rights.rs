@@ -16,7 +16,7 @@ impl View<'_> {
         who: &Principal,
         path: &AuthorityPath,
     ) -> Result<Option<Role>, Refusal> {
-        if *who == Principal::Operator {
+        if self.may_do_all(who)? {
             return Ok(Some(Role::Admin));
         }
         let mut highest = None;
@@ -31,6 +31,11 @@ impl View<'_> {
             next = authority.parent;
         }
         Ok(highest)
+    }
+
+    /// Whether a principal is the operator, or administers all of the registry.
+    pub(crate) fn may_do_all(&self, who: &Principal) -> Result<bool, Refusal> {
+        Ok(*who == Principal::Operator || self.is_one_of(who, self.administrators)?)
     }
 
     /// Whether a principal has at least a role; says which would be needed, and where, if not.
