@@ -10,7 +10,9 @@ mod server;
 mod takeover;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 
 use handfast_wire::body::{HandleRequest, ResolutionReply, ResolutionRequest, ValuesRequest};
 use handfast_wire::crypto::PrivateKey;
@@ -86,6 +88,35 @@ fn a_new_server_can_be_administered_at_once() {
     }
     let again = second.ask(Opcode::UnhomePrefix, &home, Some(&key));
     assert_eq!(again.outcome(), ResponseCode::Success);
+}
+
+#[test]
+fn it_says_where_it_is_and_how_to_log_in() {
+    let folder = Folder::new();
+    let said = |arguments: &[&str]| {
+        let any = "127.0.0.1:0";
+        let fixed = ["serve", "--native", any, "--web", any];
+        let mut command = folder.command(&[&fixed, arguments].concat());
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let lines: Vec<_> = output.lines().take(4).map(Result::unwrap).collect();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        lines
+    };
+    let data = folder.data().display().to_string();
+    let first = said(&["--demo"]);
+    let start = "the handle protocol is spoken at 127.0.0.1:";
+    let port = first[0].strip_prefix(start).unwrap();
+    let port = port.split_once(',').unwrap().0;
+    assert_eq!(first[1], format!("data    {data}"));
+    let login = format!("log in  as 300:0.SITE/ADMIN, with {data}/admpriv.bin");
+    assert_eq!(first[2], login);
+    let command = "try     handfast resolve 10.1045/april2006-paskin --server 127.0.0.1:";
+    assert_eq!(first[3], format!("{command}{port}"));
+    let second = said(&[]);
+    assert_eq!(second[1..3], first[1..3]);
+    assert!(second[3].starts_with(command));
 }
 
 #[test]
