@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -180,12 +180,18 @@ fn passphrase(file: &Path) -> io::Result<String> {
         }
         Err(env::VarError::NotPresent) => {}
     }
+    let needed = || io::Error::other(format!("set {PASSPHRASE}, or run this at a terminal"));
+    if !io::stdin().is_terminal() {
+        return Err(needed());
+    }
     let asked = rpassword::prompt_password(format!("passphrase of {}: ", file.display()));
-    asked.map_err(|_| io::Error::other(format!("set {PASSPHRASE}, or run this at a terminal")))
+    asked.map_err(|_| needed())
 }
 
+/// Where a folder is made; its name may have been written with a slash behind it.
 fn beside(folder: &Path) -> PathBuf {
-    let mut half = folder.as_os_str().to_os_string();
+    let folder: PathBuf = folder.components().collect();
+    let mut half = folder.into_os_string();
     half.push(".making");
     PathBuf::from(half)
 }

@@ -134,6 +134,8 @@ fn read(folder: &Path, name: &str) -> Vec<u8> {
 fn a_server_goes_on_under_its_identity() {
     let old = HandleServer::new(None);
     let (told, said) = old.taken(None);
+    let half = old.folder.temporary.path().join("data.making");
+    assert!(!half.exists());
     let (from, data) = (old.path(), old.folder.data());
     for name in ["privkey.bin", "pubkey.bin", "admpriv.bin", "admpub.bin"] {
         assert_eq!(read(&from, name), read(&data, name), "{name}");
