@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 
 use anyhow::{Context, bail};
@@ -9,7 +10,8 @@ use handfast_id::{
     DelegatedGrammar, HttpResolver, NssGrammar, Pattern, RuleBook, UrnProfile, UrnRegistration,
 };
 use handfast_registry::Principal;
-use serde::Deserialize;
+use handfast_server::Addresses;
+use serde::{Deserialize, Serialize};
 
 /// The rules that a data folder's configuration sets; the standard ones where it has none.
 pub(crate) fn rules(folder: &Path) -> anyhow::Result<RuleBook> {
@@ -26,12 +28,54 @@ pub(crate) fn replicators(folder: &Path) -> anyhow::Result<Vec<Principal>> {
     read(folder, Config::replicators).map(Option::unwrap_or_default)
 }
 
+/// Whether these administrators may do everything else, too.
+pub(crate) fn has_full_access(folder: &Path) -> anyhow::Result<bool> {
+    let full = read(folder, |config| Ok(config.native.full_access))?;
+    Ok(full.unwrap_or_default())
+}
+
+/// Where the doors are, unless someone says otherwise.
+pub(crate) fn doors(folder: &Path) -> anyhow::Result<Addresses> {
+    let said = read(folder, |config| {
+        Ok((config.native.listen, config.web.listen))
+    })?;
+    let (native, web) = said.unwrap_or_default();
+    let local = |port| SocketAddr::from(([127, 0, 0, 1], port));
+    Ok(Addresses {
+        native: native.unwrap_or(local(2641)),
+        web: web.unwrap_or(local(8000)),
+    })
+}
+
+/// The configuration as it holds, with doors that may have been said elsewhere.
+pub(crate) fn print(folder: &Path, doors: Addresses) -> anyhow::Result<String> {
+    let mut config = read(folder, Ok)?.unwrap_or_default();
+    config.native.listen = Some(doors.native);
+    config.web.listen = Some(doors.web);
+    Ok(toml::to_string(&config)?)
+}
+
+/// Writes a configuration to a folder that has none.
+pub(crate) fn write(folder: &Path, config: &Config) -> anyhow::Result<()> {
+    let file = folder.join(FILE);
+    let said = toml::to_string(config)?;
+    let text = format!("# etc/handfast.toml of the program describes every key.\n{said}");
+    let mut options = std::fs::OpenOptions::new();
+    let written = options.write(true).create_new(true).open(&file);
+    written
+        .and_then(|mut file| io::Write::write_all(&mut file, text.as_bytes()))
+        .with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// The file of the configuration, in the data folder.
+pub(crate) const FILE: &str = "handfast.toml";
+
 /// Takes something out of a data folder's configuration, if it has one.
 fn read<T>(
     folder: &Path,
     take: impl FnOnce(Config) -> anyhow::Result<T>,
 ) -> anyhow::Result<Option<T>> {
-    let file = folder.join("handfast.toml");
+    let file = folder.join(FILE);
     let text = match std::fs::read_to_string(&file) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -45,40 +89,58 @@ fn read<T>(
         .with_context(|| format!("cannot use {}", file.display()))
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Config {
+pub(crate) struct Config {
     version: Version,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     resolvers: Vec<String>,
     #[serde(default)]
+    pub(crate) native: Native,
+    #[serde(default)]
+    pub(crate) web: Web,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     urn: Vec<Namespace>,
-    #[serde(default)]
-    native: Native,
 }
 
-#[derive(Default, Deserialize)]
+/// The native door.
+#[derive(Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Native {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) listen: Option<SocketAddr>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) administrators: Vec<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) full_access: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) replication: Vec<String>,
+}
+
+/// The web door.
+#[derive(Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-struct Native {
-    #[serde(default)]
-    administrators: Vec<String>,
-    #[serde(default)]
-    replication: Vec<String>,
+pub(crate) struct Web {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) listen: Option<SocketAddr>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize, Serialize)]
 enum Version {
+    #[default]
     #[serde(rename = "v1")]
     V1,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Namespace {
     nid: String,
     #[serde(default)]
     delegated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
     characters: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pattern: Option<String>,
     #[serde(default)]
     ignore_case: bool,

@@ -6,6 +6,9 @@ use handfast_registry::{
 
 const OPERATOR: Principal = Principal::Operator;
 
+/// A handle among the examples.
+pub(crate) const EXAMPLE: &str = "10.1045/april2006-paskin";
+
 /// Fills a new registry with examples.
 pub(crate) fn fill(registry: &Registry) -> Result<(), Refusal> {
     cordra(registry)?;
@@ -123,7 +126,7 @@ fn handles(registry: &Registry) -> Result<(), Refusal> {
         registry.create_authority(&OPERATOR, prefix, new)?;
     }
     let paskin = NewName::urls(&["https://www.dlib.org/dlib/april06/paskin/04paskin.html"]);
-    registry.create_name(&OPERATOR, "10.1045/april2006-paskin", paskin)?;
+    registry.create_name(&OPERATOR, EXAMPLE, paskin)?;
     let url = |name: &str| NewName::urls(&[&format!("https://museum.example/{name}")]);
     registry.create_name(&OPERATOR, "12345.1/vase-7", url("vase-7"))?;
     registry.create_name(&OPERATOR, "12345.1/vase-8", url("vase-8"))?;

@@ -77,7 +77,7 @@ impl Data {
 }
 
 /// A new folder with what every one has.
-fn make(folder: &Path) -> Result<Registry, Refusal> {
+pub(crate) fn make(folder: &Path) -> Result<Registry, Refusal> {
     let registry = Registry::create(folder, world())?;
     registry.create_authority(&Principal::Operator, "urn:urn-3", harvard())?;
     Ok(registry)
@@ -106,40 +106,6 @@ pub(crate) fn world() -> World {
             }
         },
     )
-}
-
-/// Make a data folder
-#[derive(Args)]
-pub(crate) struct Init {
-    /// Fill it with the examples of the documents that describe these identifiers
-    #[arg(long)]
-    demo: bool,
-    #[command(flatten)]
-    output: Output,
-}
-
-impl Init {
-    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let outcome = make(&data.folder).and_then(|registry| {
-            if self.demo {
-                demo::fill(&registry)?;
-            }
-            registry.check()
-        });
-        let folder = data.folder.display().to_string();
-        self.output.print(
-            outcome,
-            |check| json!({"folder": folder, "authorities": check.authorities, "names": check.records}),
-            |check, out| {
-                writeln!(out, "made {folder}: {} authorities, {} names", check.authorities, check.records)?;
-                if self.demo {
-                    writeln!(out, "try:  handfast name show urn:urn-3:HUL.OIS:Home")
-                } else {
-                    writeln!(out, "next: handfast authority create PREFIX")
-                }
-            },
-        )
-    }
 }
 
 fn harvard() -> NewAuthority {

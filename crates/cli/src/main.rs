@@ -8,6 +8,7 @@ mod exit;
 mod export;
 mod folder;
 mod import;
+mod init;
 mod inspect;
 mod job;
 mod lines;
@@ -18,6 +19,7 @@ mod new_file;
 mod output;
 mod progress;
 mod serve;
+mod takeover;
 mod user;
 mod view;
 
@@ -48,7 +50,7 @@ enum Command {
     /// Say what an identifier is: its parts, canonical form and other spellings
     Inspect(inspect::Inspect),
     /// Make a data folder
-    Init(folder::Init),
+    Init(init::Init),
     /// Serve the handle protocol
     Serve(serve::Serve),
     /// Prefixes and naming authorities: create, delegate, grant, retire

@@ -2,37 +2,50 @@
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
-use handfast_server::{Door, Identity, Native};
+use handfast_server::{Addresses, Door, Identity, Native};
 use serde_json::json;
 
 use crate::config;
+use crate::demo;
 use crate::exit::Answer;
 use crate::folder::{Data, world};
 use crate::output::Output;
 
 /// Serve the handle protocol
 ///
-/// The first start makes the data folder and the keys of the server.
+/// The first start makes the data folder, the keys of the server and those of its administrator.
 #[derive(Args)]
 pub(crate) struct Serve {
-    /// Where the native handle protocol is spoken, over UDP and TCP
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:2641")]
-    native: SocketAddr,
-    /// Where HTTP is spoken: so far, the handle protocol through HTTP
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8000")]
-    web: SocketAddr,
+    /// Where the native handle protocol is spoken, over UDP and TCP [default: 127.0.0.1:2641]
+    #[arg(long, value_name = "ADDRESS:PORT", env = "HANDFAST_NATIVE")]
+    native: Option<SocketAddr>,
+    /// Where HTTP is spoken: so far, the handle protocol through HTTP [default: 127.0.0.1:8000]
+    #[arg(long, value_name = "ADDRESS:PORT", env = "HANDFAST_WEB")]
+    web: Option<SocketAddr>,
     /// Fill a new data folder with examples
     #[arg(long)]
     demo: bool,
+    /// Print the configuration that holds, and do nothing
+    #[arg(long)]
+    print_config: bool,
     #[command(flatten)]
     output: Output,
 }
 
 impl Serve {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        let doors = match self.doors(&data.folder) {
+            Ok(doors) => doors,
+            Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
+        };
+        if self.print_config {
+            write!(io::stdout(), "{}", config::print(&data.folder, doors)?)?;
+            return Ok(Answer::Done);
+        }
         let registry = match data.open_or_make(self.output, self.demo) {
             Ok(registry) => registry,
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
@@ -43,23 +56,97 @@ impl Serve {
             Ok(named) => named,
             Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
         };
-        let door = Door::bind(self.native, self.web)?;
+        let mut full = vec![Identity::administrator()];
+        if config::has_full_access(&data.folder)? {
+            full.extend(administrators.iter().cloned());
+        }
+        let registry = registry.with_administrators(full);
+        let example = match registry.handle(demo::EXAMPLE)? {
+            Some(_) => demo::EXAMPLE,
+            None => Identity::ADMINISTRATOR,
+        };
+        let door = Door::bind(doors.native, doors.web)?;
         let addresses = door.addresses();
-        let identity = Identity::open_or_make(&data.folder, addresses)?;
+        let mut identity = Identity::open_or_make(&data.folder, addresses)?;
+        if addresses != doors {
+            // A port that the system chose is where the server is now, whatever was said of it before.
+            identity = identity.with_ports_of(addresses);
+        }
+        self.warn(&identity, addresses);
         let native = Native::new(Arc::new(registry), identity, world(), administrators)
             .with_replicators(replicators);
         let served = door.open(native)?;
-        let (native, web) = (addresses.native, addresses.web);
-        let text = if self.output.is_json() {
-            json!({"native": native.to_string(), "web": web.to_string()}).to_string()
-        } else {
-            format!(
-                "the handle protocol is spoken at {native}, over UDP and TCP, and at http://{web}/"
-            )
-        };
-        writeln!(io::stdout(), "{text}")?;
+        writeln!(
+            io::stdout(),
+            "{}",
+            self.told(&data.folder, addresses, example)
+        )?;
         io::stdout().flush()?;
         served.wait()?;
         Ok(Answer::Done)
     }
+
+    /// Where to listen: by flags and variables, or by the configuration.
+    fn doors(&self, folder: &Path) -> anyhow::Result<Addresses> {
+        let configured = config::doors(folder)?;
+        Ok(Addresses {
+            native: self.native.unwrap_or(configured.native),
+            web: self.web.unwrap_or(configured.web),
+        })
+    }
+
+    /// Says what of the site record may not lead here. It may still be right, where ports are forwarded.
+    fn warn(&self, identity: &Identity, addresses: Addresses) {
+        let server = identity.site().servers.first();
+        let address = server.map(handfast_wire::SiteServer::ip);
+        if address.is_some_and(|address| address.is_unspecified()) {
+            self.output.note(
+                "warning: clients are told no address; say one with `handfast init --bundle --public-address IP`",
+            );
+        }
+        if !identity.names_ports_of(addresses) {
+            self.output
+                .note("warning: siteinfo.json names other ports than the server listens at");
+        }
+    }
+
+    /// Where the server is, and how to log in.
+    fn told(&self, folder: &Path, addresses: Addresses, example: &str) -> String {
+        let (native, web) = (addresses.native, addresses.web);
+        let who = Identity::administrator();
+        let key = Identity::administrator_file(folder);
+        let key = key.map(|key| key.display().to_string());
+        let command = format!("handfast resolve {example} --server {}", reachable(native));
+        if self.output.is_json() {
+            return json!({
+                "native": native.to_string(),
+                "web": web.to_string(),
+                "data": folder.display().to_string(),
+                "administrator": who.to_string(),
+                "key": key,
+                "try": command,
+            })
+            .to_string();
+        }
+        let key = key.unwrap_or_else(|| "the private key of admpub.bin".into());
+        format!(
+            "the handle protocol is spoken at {native}, over UDP and TCP, and at http://{web}/\n\
+             data    {}\n\
+             log in  as {who}, with {key}\n\
+             try     {command}",
+            folder.display()
+        )
+    }
+}
+
+/// An address that a client on this machine can use.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let local = match address {
+        SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+        SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+    };
+    if address.ip().is_unspecified() {
+        return SocketAddr::new(local, address.port());
+    }
+    address
 }

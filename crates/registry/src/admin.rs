@@ -9,10 +9,24 @@ use handfast_wire::{Admin, AdminPermissions, Codec, Reference, Value, ValueList}
 use crate::principal::Principal;
 use crate::record::State;
 use crate::refusal::Refusal;
+use crate::registry::Registry;
 use crate::view::View;
 
 /// How many groups are looked into before a search gives up.
 const MOST_GROUPS: usize = 1_000;
+
+impl Registry {
+    /// Whether an identity is in a list of administrators (one with index 0 stands for every index), or in a
+    /// group that is.
+    pub fn is_one_of(&self, who: &Principal, list: &[Principal]) -> Result<bool, Refusal> {
+        self.read(|view| view.is_one_of(who, list))
+    }
+
+    /// Whether someone may do everything.
+    pub fn is_administrator(&self, who: &Principal) -> Result<bool, Refusal> {
+        self.read(|view| view.may_do_all(who))
+    }
+}
 
 impl View<'_> {
     /// §7.4: whether one `HS_ADMIN` value among `values` gives a principal all of `needed`.
@@ -34,6 +48,26 @@ impl View<'_> {
                 return Ok(true);
             }
             groups.push_back(admin.administrator.into_owned());
+        }
+        self.is_member(&identity, groups)
+    }
+
+    /// §7.4: whether an identity is in a list of administrators, or in a group that is.
+    pub(crate) fn is_one_of(&self, who: &Principal, list: &[Principal]) -> Result<bool, Refusal> {
+        let Principal::Identity { index, handle } = who else {
+            return Ok(false);
+        };
+        let identity = Reference::new(handle.as_str(), *index);
+        let mut groups = VecDeque::new();
+        for administrator in list {
+            let Principal::Identity { index, handle } = administrator else {
+                continue;
+            };
+            let administrator = Reference::new(handle.clone(), *index);
+            if matches(&administrator, &identity) {
+                return Ok(true);
+            }
+            groups.push_back(administrator);
         }
         self.is_member(&identity, groups)
     }

@@ -407,10 +407,10 @@ impl Draft<'_> {
         path: &AuthorityPath,
         parent: Option<&AuthorityPath>,
     ) -> Result<(), Refusal> {
-        match (self.who(), parent) {
-            (who, Some(parent)) => self.need(who, Role::Lead, parent),
-            (Principal::Operator, None) => Ok(()),
-            (_, None) => Err(Refusal::policy(
+        match parent {
+            Some(parent) => self.need(self.who(), Role::Lead, parent),
+            None if self.may_do_all(self.who())? => Ok(()),
+            None => Err(Refusal::policy(
                 "operator-only",
                 format!("the parent of {path} is not kept here, so only the operator may do this"),
             )),

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 
 use handfast_id::{RuleBook, Rules};
-use handfast_store::{Loading, Store, StoreError, TableCheck};
+use handfast_store::{Loading, Snapshot, Store, StoreError, TableCheck};
 
 use crate::draft::{Call, Draft};
 use crate::principal::Principal;
@@ -67,6 +67,7 @@ impl fmt::Debug for World {
 pub struct Registry {
     pub(crate) store: Store,
     pub(crate) rules: Arc<RuleBook>,
+    administrators: Arc<[Principal]>,
     world: World,
     /// What is known of prefixes without looking.
     pub(crate) prefixes: Prefixes,
@@ -103,6 +104,7 @@ impl Registry {
         Self {
             store,
             rules: Arc::new(RuleBook::standard()),
+            administrators: Arc::new([]),
             world,
             prefixes: Prefixes::new(),
             importing: Mutex::new(()),
@@ -114,6 +116,29 @@ impl Registry {
     pub fn with_rules(self, rules: RuleBook) -> Self {
         Self {
             rules: Arc::new(rules),
+            ..self
+        }
+    }
+
+    /// The same registry with identities that may do everything the operator may with authorities and names:
+    /// "server administrators with full access" (`handle-protocol.md` §7.4). What they do is theirs in the
+    /// events. Members of a group that is among them are meant too.
+    ///
+    /// ```
+    /// # use handfast_registry::{NewAuthority, Operation, Principal, Registry, World};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// let someone = Principal::parse("300:0.SITE/ADMIN").unwrap();
+    /// let home = || Operation::Home { prefix: "20.1000".into() };
+    /// assert!(registry.perform(&someone, home()).is_err());
+    /// let registry = registry.with_administrators(vec![someone.clone()]);
+    /// registry.perform(&someone, home())?;
+    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// ```
+    #[must_use]
+    pub fn with_administrators(self, administrators: Vec<Principal>) -> Self {
+        Self {
+            administrators: administrators.into(),
             ..self
         }
     }
@@ -140,8 +165,7 @@ impl Registry {
         &self,
         read: impl FnOnce(&View<'_>) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        self.store
-            .read(|now| Ok(read(&View::new(now, &self.rules))))?
+        self.store.read(|now| Ok(read(&self.view(now))))?
     }
 
     /// Decides a change against the current state, and waits until it is on disk or refused.
@@ -151,9 +175,10 @@ impl Registry {
         decide: impl FnOnce(&mut Draft<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let call = self.call(actor);
-        let rules = Arc::clone(&self.rules);
+        let (rules, administrators) = (Arc::clone(&self.rules), Arc::clone(&self.administrators));
         let (done, touches_authorities) = self.store.change(move |now| {
-            let mut draft = Draft::begin(View::new(now, &rules), call)?;
+            let view = View::new(now, &rules).with_administrators(&administrators);
+            let mut draft = Draft::begin(view, call)?;
             let done = decide(&mut draft)?;
             let touches_authorities = draft.touches_authorities();
             Ok::<_, Refusal>((draft.into_writes(), (done, touches_authorities)))
@@ -172,9 +197,13 @@ impl Registry {
     ) -> Result<T, Refusal> {
         let call = self.call(actor);
         self.store.read(|now| {
-            let draft = Draft::begin(View::new(now, &self.rules), call);
+            let draft = Draft::begin(self.view(now), call);
             Ok(draft.and_then(|mut draft| decide(&mut draft)))
         })?
+    }
+
+    fn view<'n>(&'n self, now: &'n Snapshot<'n>) -> View<'n> {
+        View::new(now, &self.rules).with_administrators(&self.administrators)
     }
 
     fn call(&self, actor: &Principal) -> Call {

@@ -16,7 +16,7 @@ impl View<'_> {
         who: &Principal,
         path: &AuthorityPath,
     ) -> Result<Option<Role>, Refusal> {
-        if *who == Principal::Operator {
+        if self.may_do_all(who)? {
             return Ok(Some(Role::Admin));
         }
         let mut highest = None;
@@ -33,6 +33,11 @@ impl View<'_> {
         Ok(highest)
     }
 
+    /// Whether a principal is the operator, or administers all of the registry.
+    pub(crate) fn may_do_all(&self, who: &Principal) -> Result<bool, Refusal> {
+        Ok(*who == Principal::Operator || self.is_one_of(who, self.administrators)?)
+    }
+
     /// Whether a principal has at least a role; says which would be needed, and where, if not.
     pub(crate) fn need(
         &self,
@@ -47,6 +52,50 @@ impl View<'_> {
                 needs,
                 authority: path.clone(),
             })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use handfast_wire::{Codec, Reference, ValueList};
+
+    use crate::{NewAuthority, NewName, NewValue, Operation, Principal, Registry, World};
+
+    #[test]
+    fn administrators_may_do_all_by_index_and_by_group() {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::new(|| 0, |bytes| bytes.fill(1));
+        let registry = Registry::create(folder.path(), world).unwrap();
+        let operator = Principal::Operator;
+        registry
+            .create_authority(&operator, "20.1000", NewAuthority::default())
+            .unwrap();
+        let members = ValueList(vec![Reference::new("20.1000/ann", 300)]);
+        let group = NewName {
+            values: vec![NewValue::new(200, "HS_VLIST", &members.to_bytes())],
+            ..NewName::default()
+        };
+        registry
+            .create_name(&operator, "20.1000/group", group)
+            .unwrap();
+        let list = ["200:20.1000/group", "0:20.1000/eve", "bob"];
+        let list = list.map(|who| Principal::parse(who).unwrap());
+        let registry = registry.with_administrators(list.to_vec());
+        for (who, may) in [
+            ("300:20.1000/ann", true),
+            ("301:20.1000/ann", false),
+            ("7:20.1000/eve", true),
+            ("7:20.1000/EVE", false),
+            ("200:20.1000/group", true),
+            // The list is of identities.
+            ("bob", false),
+        ] {
+            let who = Principal::parse(who).unwrap();
+            assert_eq!(registry.is_administrator(&who).unwrap(), may, "{who}");
+            let prefix = "20.2000".to_string();
+            let homed = registry.would_perform(&who, Operation::Home { prefix });
+            assert_eq!(homed.is_ok(), may, "{who}");
         }
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct View<'n> {
     base: &'n RuleBook,
     /// The rules of the prefix that was asked for last: reading one identifier asks several times.
     last: RefCell<Option<(String, CaseRule, HandleProfile)>>,
+    /// Those who may do everything.
+    pub(crate) administrators: &'n [Principal],
     /// Authorities that would be there if something were done.
     planned: Option<&'n HashMap<String, Authority>>,
 }
@@ -34,7 +36,16 @@ impl<'n> View<'n> {
             now,
             base,
             last: RefCell::new(None),
+            administrators: &[],
             planned: None,
+        }
+    }
+
+    /// The same, with those who may do everything.
+    pub(crate) fn with_administrators(self, administrators: &'n [Principal]) -> Self {
+        Self {
+            administrators,
+            ..self
         }
     }
 

@@ -1,71 +1,83 @@
-//! Who the server is: its key, and the site record that says where it is.
+//! Who the server is: its key, the site record that says where it is, and who administers it.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::net::IpAddr;
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use handfast_wire::crypto::{
-    CryptoError, KeyFileError, PrivateKey, SigningKey, read_private_key, write_private_key,
-};
-use handfast_wire::{Codec, Site, SiteInterface, SiteServer};
+use handfast_registry::Principal;
+use handfast_wire::crypto::{CryptoError, KeyFileError, SigningKey};
+use handfast_wire::{Codec, Permissions, Site, Value};
 
+use crate::key_files::{ADMINISTRATOR_PRIVATE, administrator_key, public_of, server_key};
 use crate::native::Addresses;
+use crate::site::{self, SiteNote};
 
-/// The file of the private key, in the data folder, as handle servers have it.
-const PRIVATE_KEY: &str = "privkey.bin";
-/// The file of the public key.
-const PUBLIC_KEY: &str = "pubkey.bin";
-
-/// The key of a server, and its site record.
+/// The key of a server, its site record, and the key of its administrator.
 #[derive(Debug)]
 pub struct Identity {
     key: SigningKey,
     site: Site,
     bytes: Vec<u8>,
+    administrator: Vec<u8>,
 }
 
 impl Identity {
-    /// The identity in a data folder, which is made if there is none. The site says where its doors are.
+    /// The handle by which the administrator of a server is known to it. It is the server's own, as `0.SITE/status` is:
+    /// no prefix needs to be there, and nobody can change it.
+    pub const ADMINISTRATOR: &str = "0.SITE/ADMIN";
+    /// The index of the administrator's key, where deployed servers have it.
+    pub const ADMINISTRATOR_INDEX: u32 = 300;
+
+    /// The identity in a data folder; keys that are not there are made. The site record is the one that is kept in
+    /// the folder, or says where the doors are.
     pub fn open_or_make(folder: &Path, doors: Addresses) -> Result<Self, IdentityError> {
-        let path = folder.join(PRIVATE_KEY);
-        let key = match fs::read(&path) {
-            Ok(bytes) => read_private_key(&bytes, None)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => make_key(folder)?,
-            Err(source) => return Err(IdentityError::File { path, source }),
+        let key = server_key(folder)?;
+        let public = public_of(&key)?;
+        let administrator = administrator_key(folder)?;
+        let site = match site::kept(folder)? {
+            Some(site) => {
+                let servers = &site.servers;
+                if servers.iter().all(|server| server.public_key != public) {
+                    let path = folder.join(site::FILE);
+                    return Err(IdentityError::OtherSite { path });
+                }
+                site
+            }
+            None => site::at(doors, public),
         };
-        let key = SigningKey::new(key)?;
-        let public = key.public_key().ok_or(CryptoError::Key)?.to_bytes();
-        let (query, both) = (2, 3);
-        let interface = |kind: u8, protocol: u8, port: u16| SiteInterface {
-            kind,
-            protocol,
-            port: u32::from(port),
-        };
-        let (native, web) = (doors.native.port(), doors.web.port());
-        let site = Site {
-            version: 1,
-            protocol: (2, 11),
-            serial: 1,
-            is_primary: true,
-            is_multi_primary: false,
-            hash_option: 2,
-            hash_filter: String::new(),
-            attributes: Vec::new(),
-            servers: vec![SiteServer {
-                id: 1,
-                address: octets(doors.native.ip()),
-                public_key: public,
-                interfaces: vec![
-                    interface(query, 0, native),
-                    interface(both, 1, native),
-                    interface(both, 2, web),
-                ],
-            }],
-        };
-        let bytes = site.to_bytes();
-        Ok(Self { key, site, bytes })
+        Ok(Self {
+            key: SigningKey::new(key)?,
+            bytes: site.to_bytes(),
+            site,
+            administrator,
+        })
+    }
+
+    /// The same, with a site record that says something else about the site, which is kept in the folder. Its serial
+    /// number is counted up, if one was kept that said otherwise.
+    pub fn say(mut self, folder: &Path, note: &SiteNote) -> Result<Self, IdentityError> {
+        let before = site::kept(folder)?;
+        let mut site = site::noted(self.site.clone(), note);
+        if before.is_some_and(|before| before != site) {
+            site.serial = site.serial.wrapping_add(1);
+        }
+        site::keep_in(folder, &site)?;
+        self.bytes = site.to_bytes();
+        self.site = site;
+        Ok(self)
+    }
+
+    /// The same, with the ports of its doors in the site record, whatever was kept.
+    #[must_use]
+    pub fn with_ports_of(mut self, doors: Addresses) -> Self {
+        site::move_ports(&mut self.site, doors);
+        self.bytes = self.site.to_bytes();
+        self
+    }
+
+    /// Whether the site record names the ports of the doors.
+    #[must_use]
+    pub fn names_ports_of(&self, doors: Addresses) -> bool {
+        site::names_ports(&self.site, doors)
     }
 
     /// The key that signs.
@@ -85,42 +97,35 @@ impl Identity {
     pub fn site_bytes(&self) -> &[u8] {
         &self.bytes
     }
-}
 
-/// A new key in the folder, readable by its owner alone.
-fn make_key(folder: &Path) -> Result<PrivateKey, IdentityError> {
-    let key = PrivateKey::generate()?;
-    let public = key.public_key().ok_or(CryptoError::Key)?.to_bytes();
-    let file = write_private_key(&key, None)?;
-    write(&folder.join(PUBLIC_KEY), &public, 0o644)?;
-    write(&folder.join(PRIVATE_KEY), &file, 0o600)?;
-    Ok(key)
-}
-
-fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), IdentityError> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(mode);
-    let written = options.open(path).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    written.map_err(|source| IdentityError::File {
-        path: path.to_path_buf(),
-        source,
-    })
-}
-
-/// An address in the sixteen bytes that a site record has for it.
-fn octets(address: IpAddr) -> [u8; 16] {
-    match address {
-        IpAddr::V4(address) => {
-            let mut octets = [0; 16];
-            if let Some(end) = octets.last_chunk_mut::<4>() {
-                *end = address.octets();
-            }
-            octets
+    /// Who administers the server.
+    #[must_use]
+    pub fn administrator() -> Principal {
+        Principal::Identity {
+            index: Self::ADMINISTRATOR_INDEX,
+            handle: Self::ADMINISTRATOR.to_string(),
         }
-        IpAddr::V6(address) => address.octets(),
+    }
+
+    /// The public key of the administrator.
+    #[must_use]
+    pub fn administrator_key(&self) -> &[u8] {
+        &self.administrator
+    }
+
+    /// The file of the administrator's private key, if it is in the folder.
+    #[must_use]
+    pub fn administrator_file(folder: &Path) -> Option<PathBuf> {
+        Some(folder.join(ADMINISTRATOR_PRIVATE)).filter(|path| path.exists())
+    }
+
+    /// What [`Self::ADMINISTRATOR`] resolves to: everybody may read it, nobody may write it.
+    pub(crate) fn administrator_value(&self) -> Value<'_> {
+        Value {
+            // 1010
+            permissions: Permissions::from_bits(0x0A),
+            ..Value::new(Self::ADMINISTRATOR_INDEX, "HS_PUBKEY", &self.administrator)
+        }
     }
 }
 
@@ -140,6 +145,41 @@ pub enum IdentityError {
         source: io::Error,
     },
     /// A key file that is none.
-    #[error("the key of the server cannot be read: {0}")]
-    KeyFile(#[from] KeyFileError),
+    #[error("{}: {source}", path.display())]
+    KeyFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: KeyFileError,
+    },
+    /// A public key whose private key is gone.
+    #[error("{} is there, but {} is not: put it back", public.display(), private.display())]
+    NoPrivateKey {
+        /// Where it was.
+        private: PathBuf,
+        /// The public key.
+        public: PathBuf,
+    },
+    /// Two files that are no pair.
+    #[error("{} is not the public key of {}", public.display(), private.display())]
+    OtherKey {
+        /// The private key.
+        private: PathBuf,
+        /// The public key of another.
+        public: PathBuf,
+    },
+    /// A site record of another server.
+    #[error("{} names another public key than that of {}", path.display(), crate::key_files::PRIVATE)]
+    OtherSite {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file that is not what its name says.
+    #[error("{} cannot be read as {what}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What it should be.
+        what: &'static str,
+    },
 }

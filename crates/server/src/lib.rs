@@ -6,10 +6,18 @@
 
 #![forbid(unsafe_code)]
 
+mod bundle;
 mod connections;
+mod handle_server;
 mod identity;
+mod key_files;
 mod native;
+mod site;
 mod web;
+mod zip;
 
+pub use bundle::{Bundle, Contact};
+pub use handle_server::{HandleServer, TakeoverError};
 pub use identity::{Identity, IdentityError};
 pub use native::{Addresses, Door, Native, Served};
+pub use site::SiteNote;

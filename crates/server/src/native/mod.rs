@@ -4,6 +4,7 @@
 //! challenge says who it was, and the request is looked at again. What is done with handles is the
 //! registry's; here are only the order of checks, the codes, and the bytes.
 
+mod administrator;
 mod challenges;
 mod door;
 mod exchange;
@@ -43,7 +44,7 @@ pub struct Native {
     world: World,
     challenges: Challenges,
     sessions: Sessions,
-    /// Who may say which prefixes the server is responsible for.
+    /// Who may say which prefixes the server is responsible for, beside those who may do everything.
     administrators: Vec<Principal>,
     /// Who may copy everything.
     replicators: Vec<Principal>,
@@ -153,8 +154,7 @@ impl Native {
         if !is_known {
             return Err(Fault::plain(ResponseCode::InvalidCredential));
         }
-        let record = self.registry.handle(handle)?;
-        let values = record.map(|record| record.values).unwrap_or_default();
+        let values = self.values_of(handle)?;
         let is_key = answer.authentication_type == "HS_PUBKEY";
         let keys = values.iter().filter(|value| {
             value.value_type == answer.authentication_type && (index == 0 || value.index == index)

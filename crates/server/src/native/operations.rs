@@ -13,6 +13,7 @@ use handfast_wire::body::{
 use handfast_wire::crypto::verify_secret_answer;
 use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value, Version};
 
+use crate::native::administrator::is_administrator;
 use crate::native::feed::Feed;
 use crate::native::quick::put_public;
 use crate::native::response::Fault;
@@ -40,7 +41,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    fn with(body: Vec<u8>) -> Self {
+    pub(super) fn with(body: Vec<u8>) -> Self {
         Self {
             code: ResponseCode::Success,
             bodies: vec![body],
@@ -117,6 +118,9 @@ impl Native {
         let whole = with_slash(&asked.handle);
         if whole.eq_ignore_ascii_case("0.SITE/status") {
             return Err(Fault::plain(ResponseCode::HandleNotFound));
+        }
+        if is_administrator(&whole) {
+            return self.resolve_administrator(asked).map(Into::into);
         }
         let is_public_only = request.header.flags.contains(OpFlags::PO);
         // The record of a prefix has values that are computed.
@@ -434,7 +438,8 @@ impl Native {
         } else {
             Operation::Unhome { prefix }
         };
-        self.registry.perform(&Principal::Operator, operation)?;
+        let actor = self.acting(&who.who)?;
+        self.registry.perform(&actor, operation)?;
         Ok(Done::empty().into())
     }
 
@@ -490,13 +495,6 @@ impl Native {
             return Ok(());
         }
         Err(Fault::plain(ResponseCode::ServerNotResponsible))
-    }
-
-    fn need_administrator(&self, who: &Authenticated) -> Result<(), Fault> {
-        if self.administrators.contains(&who.who) {
-            return Ok(());
-        }
-        Err(Fault::plain(ResponseCode::InvalidAdmin))
     }
 }
 

@@ -22,6 +22,6 @@ mod tree;
 mod write;
 
 pub use read::GivenValue;
-pub use site::read_site;
+pub use site::{read_site, write_site};
 pub use time::timestamp;
 pub use write::{value, write_value};

@@ -11,7 +11,23 @@ use super::tree::{Tree, Wrong};
 use crate::{Codec, Site, SiteInterface, SiteServer};
 
 pub(super) fn write(data: &[u8]) -> Option<Json> {
-    let site = Site::from_bytes(data).ok()?;
+    Site::from_bytes(data).ok().map(|site| tree(&site))
+}
+
+/// A site as `siteinfo.json` describes it, on lines for people.
+///
+/// ```
+/// use handfast_wire::{Site, json};
+///
+/// let site = Site { version: 1, protocol: (2, 11), serial: 1, ..Site::default() };
+/// assert_eq!(json::read_site(json::write_site(&site).as_bytes()), Some(site));
+/// ```
+#[must_use]
+pub fn write_site(site: &Site) -> String {
+    format!("{:#}\n", tree(site))
+}
+
+fn tree(site: &Site) -> Json {
     let mut value = Map::new();
     value.insert("version".into(), site.version.into());
     let (major, minor) = site.protocol;
@@ -32,7 +48,7 @@ pub(super) fn write(data: &[u8]) -> Option<Json> {
     value.insert("attributes".into(), attributes.collect());
     let servers = site.servers.iter().map(write_server);
     value.insert("servers".into(), servers.collect());
-    Some(value.into())
+    value.into()
 }
 
 fn write_server(server: &SiteServer) -> Json {

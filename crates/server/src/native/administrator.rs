@@ -1,0 +1,64 @@
+//! Those who administer the server itself, and the one among them that is its own: `0.SITE/ADMIN`, whose key is a file
+//! in the data folder, so that a server without a prefix can be administered.
+
+use handfast_registry::Principal;
+use handfast_wire::body::{ResolutionReply, ResolutionRequest};
+use handfast_wire::{Codec, ResponseCode, Value};
+
+use crate::identity::Identity;
+use crate::native::operations::Done;
+use crate::native::response::Fault;
+use crate::native::{Authenticated, Native};
+
+/// Whether a handle is the administrator's.
+pub(crate) fn is_administrator(handle: &str) -> bool {
+    handle.eq_ignore_ascii_case(Identity::ADMINISTRATOR)
+}
+
+impl Native {
+    /// The values by which someone may be known. Whatever is registered under the administrator's name is not
+    /// looked at: nobody becomes administrator by creating a handle.
+    pub(super) fn values_of(&self, handle: &str) -> Result<Vec<Value<'static>>, Fault> {
+        if is_administrator(handle) {
+            let value = self.identity.administrator_value();
+            return Ok(vec![value.into_owned()]);
+        }
+        let record = self.registry.handle(handle)?;
+        Ok(record.map(|record| record.values).unwrap_or_default())
+    }
+
+    /// The administrator's public key, for everybody.
+    pub(super) fn resolve_administrator(
+        &self,
+        asked: ResolutionRequest<'_>,
+    ) -> Result<Done, Fault> {
+        let value = self.identity.administrator_value();
+        if !asked.selects(&value) {
+            return Err(Fault::plain(ResponseCode::ValuesNotFound));
+        }
+        let reply = ResolutionReply {
+            handle: asked.handle,
+            values: vec![value],
+        };
+        Ok(Done::with(reply.to_bytes()))
+    }
+
+    /// §7.6: homing is for those whom the configuration names.
+    pub(super) fn need_administrator(&self, who: &Authenticated) -> Result<(), Fault> {
+        let is_one = self.registry.is_administrator(&who.who)?
+            || self.registry.is_one_of(&who.who, &self.administrators)?;
+        if is_one {
+            return Ok(());
+        }
+        Err(Fault::plain(ResponseCode::InvalidAdmin))
+    }
+
+    /// In whose name the registry does what a server administrator asks for: their own, if they may do everything there;
+    /// else the operator's, whose configuration names them for this alone.
+    pub(super) fn acting(&self, who: &Principal) -> Result<Principal, Fault> {
+        if self.registry.is_administrator(who)? {
+            return Ok(who.clone());
+        }
+        Ok(Principal::Operator)
+    }
+}
