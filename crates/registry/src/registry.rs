@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use handfast_id::{RuleBook, Rules};
 use handfast_store::{Loading, Store, StoreError, TableCheck};
 
+use crate::barren::Barren;
 use crate::draft::{Call, Draft};
 use crate::principal::Principal;
 use crate::refusal::Refusal;
@@ -70,6 +71,8 @@ pub struct Registry {
     world: World,
     /// What is known of prefixes without looking.
     pub(crate) prefixes: Prefixes,
+    /// What mirrors need not be told.
+    pub(crate) barren: Barren,
     /// Held by the one import that goes on.
     pub(crate) importing: Mutex<()>,
 }
@@ -105,6 +108,7 @@ impl Registry {
             rules: Arc::new(RuleBook::standard()),
             world,
             prefixes: Prefixes::new(),
+            barren: Barren::default(),
             importing: Mutex::new(()),
         }
     }
