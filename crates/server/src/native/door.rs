@@ -14,6 +14,10 @@ use crate::connections::accept;
 use crate::native::{Native, tcp, udp};
 use crate::web;
 
+/// How many requests that take time are worked on at once, for each core: enough for changes to be written together, and
+/// not so many that the others get no turn on the processor when strangers ask for much.
+const AT_WORK: usize = 16;
+
 /// Where the doors are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
@@ -59,9 +63,11 @@ impl Door {
     /// Takes addresses. A port of 0 is left to the system to choose.
     pub fn bind(native: SocketAddr, web: SocketAddr) -> io::Result<Self> {
         allow_files();
+        let cores = thread::available_parallelism().map_or(1, usize::from);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .thread_name("handfast-tcp")
+            .max_blocking_threads(AT_WORK * cores)
             .build()?;
         let listen = |address: SocketAddr| {
             let named = |error: io::Error| {
@@ -74,7 +80,6 @@ impl Door {
             native: native.local_addr()?,
             web: web.local_addr()?,
         };
-        let cores = thread::available_parallelism().map_or(1, usize::from);
         let sockets = (0..cores).map(|_| udp::bind(addresses.native));
         Ok(Self {
             addresses,
