@@ -4,7 +4,7 @@
     hoard.py HOST:PORT --prefix PREFIX --http HOST:PORT --pid PID --admin INDEX:HANDLE --secret SECRET
 
 Requests that are challenged and never answered, sessions for names as long as messages may be, first pieces of messages
-that have no end, connections that say nothing or nearly enough. Each time a client that means well must be served, by all ways
+that have no end, connections that say nothing or nearly enough; or work for nothing. Each time a client that means well must be served, by all ways
 and in good time, and log in; and the server must not grow beyond what its tables may hold.
 """
 
@@ -13,6 +13,7 @@ import resource
 import socket
 import struct
 import sys
+import threading
 import time
 
 import flood
@@ -82,6 +83,31 @@ def connections(s, address, starts):
             one.close()
 
 
+def work(s, count=100, seconds=3):
+    """Many at once who ask for the most that a stranger can have computed, again and again."""
+    proof = b"\x22" + wire.octets(bytes(16)) + wire.u32(100_000) + wire.u32(160) + wire.octets(bytes(20))
+    body = wire.verify_body(s.admin.handle, s.admin.index, bytes(16), bytes(21), proof)
+    request, until = wire.Message(wire.VERIFY, body).encode(), time.monotonic() + seconds
+
+    def ask():
+        while time.monotonic() < until:
+            try:
+                s.send(request)
+            except (wire.NoReply, OSError):
+                pass
+
+    many = [threading.Thread(target=ask) for _ in range(count)]
+    for one in many:
+        one.start()
+    try:
+        while time.monotonic() < until - 0.5:
+            for via in ("UDP", "TCP", "HTTP"):
+                serve_by(s, via)
+    finally:
+        for one in many:
+            one.join()
+
+
 def serve_by(s, via, socket=None):
     began = time.monotonic()
     request = flood.good_request(s.prefix, int(began * 1000))
@@ -139,6 +165,7 @@ def main():
         "sessions with long names": lambda: sessions(s),
         "challenges in sessions that nobody answers": lambda: pending_in_sessions(s),
         "pieces of messages without an end": lambda: fragments(s),
+        "work that strangers ask for": lambda: work(s),
         "half-open connections": lambda: connections(s, s.address, [b"", request[:19], request[:30], request[:16] + nearly + bytes(2000)]),
         "half-open connections to the web port": lambda: connections(s, s.http, [b"", b"POST", posted]),
     }

@@ -15,6 +15,10 @@ use crate::connections::accept;
 use crate::native::{Native, tcp, udp};
 use crate::web;
 
+/// How many requests that take time are worked on at once, for each core: enough for changes to be written together, and
+/// not so many that the others get no turn on the processor when strangers ask for much.
+const AT_WORK: usize = 16;
+
 /// Where the doors are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
@@ -126,6 +130,7 @@ fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .thread_name("handfast-slow")
+        .max_blocking_threads(AT_WORK)
         .build()
 }
 

@@ -273,7 +273,7 @@ fn header(payload: &[u8]) -> Option<Header> {
 }
 
 /// Whether an answer takes no time: nothing is signed, and nothing waits for the disk.
-fn is_quick(payload: &[u8]) -> bool {
+pub(crate) fn is_quick(payload: &[u8]) -> bool {
     header(payload).is_none_or(|header| {
         header.opcode == Opcode::Resolution && !header.flags.contains(OpFlags::CT)
     })

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use handfast_wire::Envelope;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -14,7 +15,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 
-use crate::native::{Native, tunnel};
+use crate::native::{Native, is_quick, tunnel};
 
 /// What the protocol calls its messages in HTTP.
 const MESSAGE: &str = "application/x-hdl-message";
@@ -59,8 +60,13 @@ async fn answer(native: Arc<Native>, request: Request<Incoming>) -> Response<Ful
     };
     let bytes = body.to_bytes();
     // Changes wait for the disk, and signatures for the processor.
-    let answered = tokio::task::spawn_blocking(move || tunnel(&native, &bytes)).await;
-    let mut response = Response::new(Full::new(Bytes::from(answered.unwrap_or_default())));
+    let answered = if is_quick(bytes.get(Envelope::LENGTH..).unwrap_or_default()) {
+        tunnel(&native, &bytes)
+    } else {
+        let answered = tokio::task::spawn_blocking(move || tunnel(&native, &bytes));
+        answered.await.unwrap_or_default()
+    };
+    let mut response = Response::new(Full::new(Bytes::from(answered)));
     let kind = HeaderValue::from_static(MESSAGE);
     response.headers_mut().insert(CONTENT_TYPE, kind);
     response
