@@ -34,6 +34,16 @@ pub(crate) fn has_full_access(folder: &Path) -> anyhow::Result<bool> {
     Ok(full.unwrap_or_default())
 }
 
+/// How many octets a second a network is sent over UDP.
+pub(crate) fn udp_allowance(folder: &Path) -> anyhow::Result<Option<u64>> {
+    let said = read(folder, |config| Ok(config.native.udp_allowance))?;
+    let octets = said.flatten().unwrap_or(UDP_ALLOWANCE);
+    Ok(Some(octets).filter(|octets| *octets > 0))
+}
+
+/// Enough for thousands of answers a second, and too little to drown anybody with.
+const UDP_ALLOWANCE: u64 = 1_000_000;
+
 /// Where the doors are, unless someone says otherwise.
 pub(crate) fn doors(folder: &Path) -> anyhow::Result<Addresses> {
     let said = read(folder, |config| {
@@ -115,6 +125,8 @@ pub(crate) struct Native {
     pub(crate) full_access: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) replication: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) udp_allowance: Option<u64>,
 }
 
 /// The web door.

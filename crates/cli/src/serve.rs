@@ -74,7 +74,8 @@ impl Serve {
         }
         self.warn(&identity, addresses);
         let native = Native::new(Arc::new(registry), identity, world(), administrators)
-            .with_replicators(replicators);
+            .with_replicators(replicators)
+            .with_udp_allowance(config::udp_allowance(&data.folder)?);
         let served = door.open(native)?;
         writeln!(
             io::stdout(),

@@ -5,6 +5,7 @@
 //! registry's; here are only the order of checks, the codes, and the bytes.
 
 mod administrator;
+mod allowance;
 mod challenges;
 mod door;
 mod exchange;
@@ -27,7 +28,7 @@ use handfast_wire::{
     Codec, DecodeError, Envelope, Header, Message, OpFlags, Opcode, PublicKey, Reader, Responder,
     ResponseCode, Version,
 };
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 pub use self::door::{Addresses, Door, Served};
 use crate::identity::Identity;
@@ -50,7 +51,16 @@ pub struct Native {
     replicators: Vec<Principal>,
     /// Places for those who do.
     streams: Arc<Semaphore>,
+    /// Room for long messages that are on their way, in KiB.
+    long: Semaphore,
+    /// How many octets a second a network is sent over UDP.
+    udp_allowance: Option<u64>,
 }
+
+/// How long a message is that has to wait until there is room for it.
+const LONG: usize = 16 << 10;
+/// How many octets of long messages are on their way at once: each connection may claim one, and few do.
+const LONG_TOGETHER: usize = 64 << 20;
 
 /// How a request came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +88,17 @@ impl Native {
             administrators,
             replicators: Vec::new(),
             streams: Arc::new(Semaphore::new(replication::MOST_STREAMS)),
+            long: Semaphore::new(LONG_TOGETHER >> 10),
+            udp_allowance: None,
+        }
+    }
+
+    /// The same server, which sends no network more than so many octets a second over UDP.
+    #[must_use]
+    pub fn with_udp_allowance(self, octets: Option<u64>) -> Self {
+        Self {
+            udp_allowance: octets,
+            ..self
         }
     }
 
@@ -130,6 +151,17 @@ impl Native {
             way,
         };
         exchange.take(&request)
+    }
+
+    /// Waits until there is room for a message of a length.
+    pub(crate) async fn room(&self, length: usize) -> Option<SemaphorePermit<'_>> {
+        let kibibytes = u32::try_from(length >> 10).unwrap_or(u32::MAX);
+        let is_long = length > LONG;
+        self.long
+            .acquire_many(kibibytes)
+            .await
+            .ok()
+            .filter(|_| is_long)
     }
 
     /// A number that nobody could foresee, for a challenge or a session.

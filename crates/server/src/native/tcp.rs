@@ -43,6 +43,7 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
         };
         let length = usize::try_from(envelope.length).unwrap_or(0);
         let end = Envelope::LENGTH + length;
+        let room = timeout_at(deadline, native.room(length)).await?;
         while incoming.len() < end {
             if receive(&mut stream, &mut incoming, deadline).await? == 0 {
                 let received = incoming.len() - Envelope::LENGTH;
@@ -60,6 +61,10 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
             }
         }
         incoming.drain(..end);
+        if room.is_some() {
+            incoming.shrink_to(TYPICAL);
+        }
+        drop(room);
         if keeps && feed.is_none() && is_whole(&incoming) && outgoing.len() < TYPICAL * 16 {
             continue;
         }

@@ -11,6 +11,7 @@ use handfast_wire::{Codec, Envelope, MAX_PACKET, Reader, packets};
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::native::allowance::Allowances;
 use crate::native::parts::Parts;
 use crate::native::{Native, Way, is_quick};
 
@@ -37,6 +38,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
     let mut buffers = vec![[0; LARGEST]; TOGETHER];
     let mut headers = MultiHeaders::preallocate(TOGETHER, None);
     let mut parts = Parts::default();
+    let mut allowances = Allowances::new(native.udp_allowance);
     let mut replies = Replies::new();
     let Ok(slow) = workers(native, socket) else {
         tracing::error!("no thread could be started for a UDP socket");
@@ -59,18 +61,25 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             let Some((envelope, payload)) = parts.whole(packet, ip, || native.world.now()) else {
                 continue;
             };
-            let start = replies.bytes.len();
-            if native.answer_quickly(&envelope, &payload, &mut replies.bytes) {
-                replies.finish(start, from);
+            // Who has had enough comes back over TCP.
+            if !allowances.has_left(ip, || native.world.now()) {
                 continue;
             }
             // What signs or waits must not hold others up. When there is too much of it, some is dropped: its
             // clients ask again.
-            if envelope.flags.is_encrypted || !is_quick(&payload) {
+            let is_slow = envelope.flags.is_encrypted || !is_quick(&payload);
+            if is_slow {
                 drop(slow.try_send((envelope, payload.into_owned(), from)));
+                allowances.take(ip, SLOW);
                 continue;
             }
-            replies.answer(native, envelope, &payload, from);
+            let start = replies.bytes.len();
+            if native.answer_quickly(&envelope, &payload, &mut replies.bytes) {
+                replies.finish(start, from);
+            } else {
+                replies.answer(native, envelope, &payload, from);
+            }
+            allowances.take(ip, replies.bytes.len() - start);
         }
         replies.send(socket);
     }
@@ -177,6 +186,8 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
     Ok(give)
 }
 
+/// What a message that takes time takes of an allowance, in octets: as much as its answer may be long.
+const SLOW: usize = 4_096;
 /// How many messages that take time wait at most.
 const WAITING: usize = 256;
 /// How many packets are taken, and sent, by one call.

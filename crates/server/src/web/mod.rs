@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use handfast_wire::Envelope;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -51,8 +51,15 @@ async fn answer(native: Arc<Native>, request: Request<Incoming>) -> Response<Ful
             .insert(ALLOW, HeaderValue::from_static("POST"));
         return refused;
     }
-    let body = Limited::new(request.into_body(), LONGEST).collect();
-    let Ok(Ok(body)) = tokio::time::timeout(PATIENCE, body).await else {
+    let length = request.body().size_hint().upper();
+    let length = length.and_then(|length| usize::try_from(length).ok());
+    let receiving = async {
+        let room = native.room(length.unwrap_or(LONGEST).min(LONGEST)).await;
+        let body = Limited::new(request.into_body(), LONGEST).collect().await;
+        drop(room);
+        body
+    };
+    let Ok(Ok(body)) = tokio::time::timeout(PATIENCE, receiving).await else {
         return plain(
             StatusCode::BAD_REQUEST,
             "the message is too long, or did not come\n",
