@@ -114,20 +114,29 @@ public class JavaClient {
             code(tcp(new ResolutionRequest(handle, null, null, null)), AbstractMessage.RC_HANDLE_NOT_FOUND));
     }
 
+    /** Asks the server at an address what its site is. */
+    static void find(String host, int at) throws Exception {
+        address = InetAddress.getByName(host);
+        port = at;
+        resolver.setTcpTimeout(5000);
+        GetSiteInfoResponse response = (GetSiteInfoResponse) resolver.sendHdlTcpRequest(
+            new GenericRequest(Util.encodeString("/"), AbstractMessage.OC_GET_SITE_INFO, null), address, port);
+        site = response.siteInfo;
+        need(site.servers.length == 1, "servers");
+    }
+
+    /** Says how it went, and ends with the status that says so. */
+    static void end() {
+        System.out.println(passed + " passed, " + failed + " failed");
+        System.exit(failed == 0 ? 0 : 1);
+    }
+
     public static void main(String[] arguments) throws Exception {
-        address = InetAddress.getByName(arguments[0]);
-        port = Integer.parseInt(arguments[1]);
         String prefix = arguments[2];
         AuthenticationInfo secret = secret(arguments[3], arguments[4]);
-        resolver.setTcpTimeout(5000);
         byte[] handle = Util.encodeString(arguments[3].substring(arguments[3].indexOf(':') + 1));
 
-        check("site information", () -> {
-            GetSiteInfoResponse response = (GetSiteInfoResponse) resolver.sendHdlTcpRequest(
-                new GenericRequest(Util.encodeString("/"), AbstractMessage.OC_GET_SITE_INFO, null), address, port);
-            site = response.siteInfo;
-            need(site.servers.length == 1, "servers");
-        });
+        check("site information", () -> find(arguments[0], Integer.parseInt(arguments[1])));
         check("resolves over TCP", () -> code(tcp(new ResolutionRequest(handle, null, null, null)), AbstractMessage.RC_SUCCESS));
         check("resolves over UDP", () -> code(resolver.sendHdlUdpRequest(new ResolutionRequest(handle, null, null, null), address, port), AbstractMessage.RC_SUCCESS));
         if (arguments.length > 7) check("resolves over HTTP", () ->
@@ -162,7 +171,6 @@ public class JavaClient {
             code(resolver.sendRequestToSite(delete, site), AbstractMessage.RC_SUCCESS);
             resolver.setSessionTracker(null);
         });
-        System.out.println(passed + " passed, " + failed + " failed");
-        System.exit(failed == 0 ? 0 : 1);
+        end();
     }
 }

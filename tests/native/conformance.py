@@ -83,6 +83,8 @@ def missing(s, needs):
             return "needs the package cryptography"
     if "udp" in needs and not s.has_udp:
         return "needs UDP, which the subject does not offer"
+    if "replication" in needs and not s.has_replication:
+        return "needs a subject that feeds mirrors"
     return None
 
 

@@ -8,6 +8,7 @@ import dataclasses
 import secrets
 import time
 
+import replication
 import wire
 from wire import AT, CA, CN, CT, DNR, ENC, KC, MNS, OWE, PO, RD, REC, Message, Value
 
@@ -23,7 +24,7 @@ class Skipped(Exception):
 
 
 def situation(*needs):
-    """Marks a function as a situation that needs `admin`, `key_admin`, `udp`, `http` or `crypto`."""
+    """Marks a function as a situation that needs `admin`, `key_admin`, `udp`, `http`, `crypto` or `replication`."""
 
     def mark(function):
         SITUATIONS.append((function.__name__, needs, function))
@@ -121,6 +122,15 @@ class Subject:
                 except wire.NoReply:
                     pass
         return self.kept["udp"]
+
+    @property
+    def has_replication(self):
+        """Whether the subject feeds mirrors."""
+        if "replication" not in self.kept:
+            body = replication.dump_body()
+            reply = self.exchange(Message(replication.DUMP, body))
+            self.kept["replication"] = reply.response != 5
+        return self.kept["replication"]
 
     @property
     def server_keys(self):

@@ -1,6 +1,6 @@
 //! `handfast bench`: the load generator.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -69,22 +69,13 @@ impl Bench {
         #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
         let began = Instant::now();
         let mut clients = Vec::new();
-        // Clients that use datagrams share threads: waking one for each answer would cost more than answering.
+        // Clients share threads: waking one for each answer would cost more than answering.
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        let cores = u64::try_from(cores).unwrap_or(1).min(self.clients);
-        let threads = if self.way == Way::Udp {
-            cores
-        } else {
-            self.clients
-        };
+        let threads = u64::try_from(cores).unwrap_or(1).min(self.clients);
         for number in 0..threads {
-            let client = self.client(number);
+            let group = self.group(number, self.clients.div_ceil(threads));
             let shared = Arc::clone(&shared);
-            let together = self.clients.div_ceil(threads);
-            clients.push(thread::spawn(move || match client.way {
-                Way::Udp => client.run_udp(together, &shared),
-                Way::Tcp | Way::TcpKept => client.run(&shared),
-            }));
+            clients.push(thread::spawn(move || group.run(&shared)));
         }
         #[expect(clippy::disallowed_methods, reason = "a benchmark takes its time")]
         thread::sleep(Duration::from_secs(self.seconds));
@@ -132,14 +123,15 @@ impl Bench {
         })
     }
 
-    fn client(&self, number: u64) -> Client {
-        Client {
+    fn group(&self, number: u64, clients: u64) -> Group {
+        Group {
             server: self.server,
             way: self.way,
             name: self.name.clone(),
             names: self.names,
             digits: self.digits,
             certified: self.certified,
+            clients,
             // Where each begins, so that they do not ask for the same.
             random: number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
         }
@@ -169,81 +161,77 @@ impl Shared {
     }
 }
 
-struct Client {
+/// Some of the clients, in one thread: all of them ask, then all wait.
+struct Group {
     server: SocketAddr,
     way: Way,
     name: String,
     names: u64,
     digits: usize,
     certified: bool,
+    clients: u64,
     random: u64,
+}
+
+/// How a client is connected.
+enum Line {
+    Tcp(TcpStream),
+    Udp(UdpSocket),
 }
 
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-impl Client {
+impl Group {
     /// Asks until it is over; how long each answer took, in microseconds.
     fn run(mut self, shared: &Shared) -> anyhow::Result<Vec<u64>> {
+        let mut lines: Vec<Option<Line>> = (0..self.clients).map(|_| None).collect();
+        // A server that is not there is said at once.
+        if let Some(first) = lines.first_mut() {
+            *first = Some(self.connect().context("cannot connect")?);
+        }
         let mut latencies = Vec::new();
         let mut id = 0;
-        let mut kept: Option<TcpStream> = None;
         while !shared.is_over.load(Ordering::Relaxed) {
             id += 1;
-            let request = self.request(id);
-            #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-            let began = Instant::now();
-            let answered = match self.way {
-                Way::Udp | Way::Tcp => TcpStream::connect(self.server)
-                    .and_then(|mut stream| over_tcp(&mut stream, &request)),
-                Way::TcpKept => {
-                    if kept.is_none() {
-                        kept = Some(TcpStream::connect(self.server).context("cannot connect")?);
-                    }
-                    match &mut kept {
-                        Some(stream) => over_tcp(stream, &request),
-                        None => Err(io::ErrorKind::NotConnected.into()),
-                    }
-                }
-            };
-            if answered.is_err() {
-                kept = None;
+            let mut asked = Vec::with_capacity(lines.len());
+            for line in &mut lines {
+                let request = self.request(id);
+                #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+                let began = Instant::now();
+                let asking = line.take().map_or_else(|| self.connect(), Ok);
+                asked.push((
+                    began,
+                    asking.and_then(|line| line.ask(&request).map(|()| line)),
+                ));
             }
-            shared.count(&answered, began, &mut latencies);
+            for (line, (began, asked)) in lines.iter_mut().zip(asked) {
+                let answered = asked.and_then(|mut asked| {
+                    let answer = asked.answer(id)?;
+                    *line = Some(asked).filter(|_| self.way != Way::Tcp);
+                    Ok(answer)
+                });
+                shared.count(&answered, began, &mut latencies);
+            }
         }
         Ok(latencies)
     }
 
-    /// The same for several clients with a socket each: all ask, then all wait.
-    fn run_udp(mut self, clients: u64, shared: &Shared) -> anyhow::Result<Vec<u64>> {
+    fn connect(&self) -> io::Result<Line> {
+        if self.way != Way::Udp {
+            let stream = TcpStream::connect(self.server)?;
+            stream.set_read_timeout(Some(PATIENCE))?;
+            return Ok(Line::Tcp(stream));
+        }
         let any = if self.server.is_ipv4() {
             "0.0.0.0:0"
         } else {
             "[::]:0"
         };
-        let mut sockets = Vec::new();
-        for _ in 0..clients {
-            let socket = UdpSocket::bind(any)?;
-            socket.connect(self.server)?;
-            socket.set_read_timeout(Some(PATIENCE))?;
-            sockets.push(socket);
-        }
-        let mut latencies = Vec::new();
-        let mut id = 0;
-        while !shared.is_over.load(Ordering::Relaxed) {
-            id += 1;
-            let mut sent = Vec::with_capacity(sockets.len());
-            for socket in &sockets {
-                #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-                let began = Instant::now();
-                sent.push((began, socket.send(&self.request(id))));
-            }
-            for (socket, (began, sent)) in sockets.iter().zip(sent) {
-                let answered = sent.and_then(|_| over_udp(socket, id));
-                shared.count(&answered, began, &mut latencies);
-            }
-        }
-        Ok(latencies)
+        let socket = UdpSocket::bind(any)?;
+        socket.connect(self.server)?;
+        socket.set_read_timeout(Some(PATIENCE))?;
+        Ok(Line::Udp(socket))
     }
 
     fn request(&mut self, id: u32) -> Vec<u8> {
@@ -272,6 +260,26 @@ fn is_success(message: &[u8]) -> bool {
     message.get(24..28) == Some(&[0, 0, 0, 1])
 }
 
+impl Line {
+    fn ask(&self, request: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => {
+                let mut stream = stream;
+                stream.write_all(request)
+            }
+            Self::Udp(socket) => socket.send(request).map(|_| ()),
+        }
+    }
+
+    /// Whether the answer to a request is that the name is there.
+    fn answer(&mut self, id: u32) -> io::Result<bool> {
+        match self {
+            Self::Tcp(stream) => over_tcp(stream),
+            Self::Udp(socket) => over_udp(socket, id),
+        }
+    }
+}
+
 fn over_udp(socket: &UdpSocket, id: u32) -> io::Result<bool> {
     let mut buffer = [0; 1_024];
     loop {
@@ -285,15 +293,27 @@ fn over_udp(socket: &UdpSocket, id: u32) -> io::Result<bool> {
     }
 }
 
-fn over_tcp(stream: &mut TcpStream, request: &[u8]) -> io::Result<bool> {
-    use io::Read;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_nodelay(true)?;
-    stream.write_all(request)?;
-    let mut envelope = [0; 20];
-    stream.read_exact(&mut envelope)?;
-    let length = envelope.last_chunk().copied().map_or(0, u32::from_be_bytes);
-    let mut payload = vec![0; usize::try_from(length.min(262_144)).unwrap_or(0)];
-    stream.read_exact(&mut payload)?;
-    Ok(is_success(&[&envelope[..], &payload].concat()))
+fn over_tcp(stream: &mut TcpStream) -> io::Result<bool> {
+    let mut buffer = vec![0; 1_024];
+    let mut length = 0;
+    loop {
+        let end = buffer
+            .get(16..20)
+            .filter(|_| length >= 20)
+            .and_then(|bytes| bytes.first_chunk())
+            .map(|bytes| u32::from_be_bytes(*bytes).min(262_144))
+            .and_then(|length| usize::try_from(length).ok())
+            .map(|length| length + 20);
+        if let Some(end) = end {
+            if length >= end {
+                return Ok(is_success(&buffer));
+            }
+            buffer.resize(end.max(buffer.len()), 0);
+        }
+        let read = stream.read(buffer.get_mut(length..).unwrap_or_default())?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        length += read;
+    }
 }

@@ -65,6 +65,11 @@ pub(crate) fn write(folder: &Path, config: &Config) -> anyhow::Result<()> {
 /// The file of the configuration, in the data folder.
 pub(crate) const FILE: &str = "handfast.toml";
 
+/// Who may copy everything, as mirrors do.
+pub(crate) fn replicators(folder: &Path) -> anyhow::Result<Vec<Principal>> {
+    read(folder, Config::replicators).map(Option::unwrap_or_default)
+}
+
 /// Takes something out of a data folder's configuration, if it has one.
 fn read<T>(
     folder: &Path,
@@ -151,8 +156,11 @@ struct Namespace {
 
 impl Config {
     fn administrators(self) -> anyhow::Result<Vec<Principal>> {
-        let parse = |text: &String| Ok(Principal::parse(text)?);
-        self.native.administrators.iter().map(parse).collect()
+        principals(&self.native.administrators)
+    }
+
+    fn replicators(self) -> anyhow::Result<Vec<Principal>> {
+        principals(&self.native.replication)
     }
 
     fn rules(self) -> anyhow::Result<RuleBook> {
@@ -169,6 +177,11 @@ impl Config {
         }
         Ok(rules)
     }
+}
+
+fn principals(texts: &[String]) -> anyhow::Result<Vec<Principal>> {
+    let parse = |text: &String| Ok(Principal::parse(text)?);
+    texts.iter().map(parse).collect()
 }
 
 impl Namespace {

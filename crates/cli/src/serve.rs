@@ -50,8 +50,10 @@ impl Serve {
             Ok(registry) => registry,
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
-        let administrators = match config::administrators(&data.folder) {
-            Ok(administrators) => administrators,
+        let named = config::administrators(&data.folder)
+            .and_then(|administrators| Ok((administrators, config::replicators(&data.folder)?)));
+        let (administrators, replicators) = match named {
+            Ok(named) => named,
             Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
         };
         let mut full = vec![Identity::administrator()];
@@ -71,7 +73,8 @@ impl Serve {
             identity = identity.with_ports_of(addresses);
         }
         self.warn(&identity, addresses);
-        let native = Native::new(Arc::new(registry), identity, world(), administrators);
+        let native = Native::new(Arc::new(registry), identity, world(), administrators)
+            .with_replicators(replicators);
         let served = door.open(native)?;
         writeln!(
             io::stdout(),

@@ -18,6 +18,7 @@ use crate::event::{Action, Commitments, Subject};
 use crate::proof::Growth;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
+use crate::transactions::LogStart;
 use crate::tree::{self, Kept};
 use crate::view::View;
 use crate::{Principal, draft::Draft};
@@ -28,6 +29,8 @@ const KEY_FILE: &str = "log.key";
 const NEW_KEY_FILE: &str = "log.key.new";
 /// Where the identity of the log is kept.
 const IDENTITY: &[u8] = b"log";
+/// Where the number of the log's first own event is kept.
+const BEGINNING: &[u8] = b"log-from";
 /// Where the last checkpoint that was signed is kept.
 const CHECKPOINT: &[u8] = b"checkpoint";
 
@@ -42,6 +45,19 @@ impl Registry {
     /// How many events there are.
     pub fn event_count(&self) -> Result<u64, Refusal> {
         self.read(|view| Ok(tree::read(view.now)?.size()))
+    }
+
+    /// Where the log begins; `None` if nothing is in it yet. Whoever read events before that may have read
+    /// some that are no longer so.
+    pub fn log_start(&self) -> Result<Option<LogStart>, Refusal> {
+        self.read(|view| {
+            let number: u64 = view.posted(Table::Meta, BEGINNING)?.unwrap_or(1);
+            let event = view.event(number)?;
+            Ok(event.map(|event| LogStart {
+                number,
+                time: event.time,
+            }))
+        })
     }
 
     /// The public key of the log.
@@ -92,6 +108,8 @@ impl Registry {
             key: key.verifying_key().to_string(),
         };
         self.change(who, move |draft| {
+            let first = draft.next_event();
+            draft.keep_posted(Table::Meta, BEGINNING, &first)?;
             draft.continue_log();
             draft.push(Write::Delete(Place::named(Table::Meta, CHECKPOINT)));
             draft.keep_posted(Table::Meta, IDENTITY, &identity)

@@ -289,7 +289,11 @@ impl View<'_> {
     }
 
     /// Roles of handle identities are shown as computed `HS_ADMIN` values, and never read back.
-    fn add_grants(&self, path: &AuthorityPath, record: &mut Record) -> Result<(), Refusal> {
+    pub(crate) fn add_grants(
+        &self,
+        path: &AuthorityPath,
+        record: &mut Record,
+    ) -> Result<(), Refusal> {
         let Some(authority) = self.authority(path)? else {
             return Ok(());
         };

@@ -9,7 +9,7 @@ use handfast_wire::{AdminPermissions, Value};
 
 use crate::admin::needed_for;
 use crate::authorities::{NewAuthority, prefix_key};
-use crate::authority::{Authority, AuthorityStatus, Persistence};
+use crate::authority::{Authority, AuthorityStatus, Persistence, Role};
 use crate::draft::Draft;
 use crate::event::Action;
 use crate::name::Name;
@@ -146,14 +146,24 @@ impl Registry {
         })
     }
 
-    /// Whether someone may read what administrators of a handle may.
-    pub fn may_read_all(&self, who: &Principal, handle: &str) -> Result<bool, Refusal> {
+    /// Whether someone may read what administrators of a handle with these values may. It need not be stored: a
+    /// template may have made the values.
+    pub fn may_read_all(
+        &self,
+        who: &Principal,
+        handle: &str,
+        values: &[Value<'_>],
+    ) -> Result<bool, Refusal> {
         self.read(|view| {
             let whole = with_slash(handle);
-            let shown = view.show(&Principal::Operator, &whole)?;
-            let path = AuthorityPath::of(&view.identify_kept(&whole)?, view);
-            Ok(view.may_see(who, &path, &shown.record)?
-                || view.protocol_grants(who, AdminPermissions::READ_VALUE, &shown.record.values)?)
+            let identifier = view.identify_kept(&whole)?;
+            let path = AuthorityPath::of(&identifier, view);
+            let record = view.record(identifier.key(view).as_str())?;
+            let may_see = match &record {
+                Some(record) => view.may_see(who, &path, record)?,
+                None => view.role(who, &path)? >= Some(Role::Read),
+            };
+            Ok(may_see || view.protocol_grants(who, AdminPermissions::READ_VALUE, values)?)
         })
     }
 }

@@ -364,7 +364,7 @@ mod tests {
             let bytes = record.to_bytes();
             let lent = Record::lend(&bytes).unwrap();
             assert_eq!(lent.state, record.state);
-            let values: Vec<_> = lent.iter().map(Value::into_owned).collect();
+            let values: Vec<_> = lent.iter().map(|(value, _)| value.into_owned()).collect();
             assert_eq!(values, record.values);
             assert_eq!(Record::from_bytes(&bytes), Ok(record));
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock};
 
 use handfast_id::{CaseRule, Handle};
 use handfast_store::{Place, Table};
@@ -26,10 +26,15 @@ pub struct Lent<'r> {
 }
 
 impl<'r> Lent<'r> {
-    /// Its values, one by one.
-    pub fn iter(&self) -> impl Iterator<Item = Value<'r>> + use<'r> {
+    /// Its values, one by one, each with its wire form.
+    pub fn iter(&self) -> impl Iterator<Item = (Value<'r>, &'r [u8])> + use<'r> {
         let mut reader = Reader::new(self.values);
-        (0..self.count).map_while(move |_| Value::decode(&mut reader).ok())
+        (0..self.count).map_while(move |_| {
+            let before = reader.rest();
+            let value = Value::decode(&mut reader).ok()?;
+            let length = before.len() - reader.rest().len();
+            Some((value, before.get(..length)?))
+        })
     }
 }
 
@@ -41,7 +46,7 @@ pub(crate) struct Prefixes {
 }
 
 /// The case rules of prefixes in uppercase, and after how many changes they were so.
-type Known = (u64, Arc<HashMap<String, CaseRule>>);
+type Known = (u64, HashMap<String, CaseRule>);
 
 impl Prefixes {
     pub(crate) fn new() -> Self {
@@ -66,10 +71,9 @@ impl Registry {
         read: impl FnOnce(Lent<'_>) -> T,
     ) -> Result<Option<Option<T>>, Refusal> {
         let prefix = handle.prefix();
-        let prefixes = self.known_prefixes()?;
         let upper = prefix.as_str().to_ascii_uppercase();
-        let case = match prefixes.get(&upper) {
-            Some(case) => *case,
+        let case = match self.known_case(&upper)? {
+            Some(case) => case,
             // The record of a prefix is kept with the prefix.
             None if upper == "0.NA" => CaseRule::AsciiInsensitive,
             None => return Ok(None),
@@ -89,8 +93,8 @@ impl Registry {
         }
     }
 
-    /// The case rules of the prefixes that are kept here, in uppercase.
-    fn known_prefixes(&self) -> Result<Arc<HashMap<String, CaseRule>>, Refusal> {
+    /// The case rule of a prefix in uppercase, if it is kept here.
+    fn known_case(&self, upper: &str) -> Result<Option<CaseRule>, Refusal> {
         let changes = self.prefixes.changes.load(Ordering::Acquire);
         {
             let known = self.prefixes.known.read();
@@ -98,7 +102,7 @@ impl Registry {
             if let Some((of, known)) = &*known
                 && *of == changes
             {
-                return Ok(Arc::clone(known));
+                return Ok(known.get(upper).copied());
             }
         }
         let mut known = HashMap::new();
@@ -115,13 +119,13 @@ impl Registry {
                 ControlFlow::Continue(())
             })
         })?;
-        let known = Arc::new(known);
+        let case = known.get(upper).copied();
         let mut slot = self
             .prefixes
             .known
             .write()
             .unwrap_or_else(PoisonError::into_inner);
-        *slot = Some((changes, Arc::clone(&known)));
-        Ok(known)
+        *slot = Some((changes, known));
+        Ok(case)
     }
 }

@@ -1,7 +1,9 @@
-//! Taking connections: not too many, and each on its own.
+//! Taking connections: not too many, not too many from one place, and each on its own.
 
+use std::collections::HashMap;
 use std::future::Future;
-use std::sync::Arc;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
@@ -9,6 +11,8 @@ use tokio::sync::Semaphore;
 
 /// How many connections a door has open at most; others wait.
 const MOST: usize = 10_000;
+/// How many of them come from one place at most: others are closed. So nobody alone can keep everybody out.
+const MOST_FROM_ONE: usize = MOST / 4;
 
 /// Takes connections, and has each of them conversed with until it ends.
 pub(crate) async fn accept<C, F>(listener: TcpListener, converse: C)
@@ -18,17 +22,21 @@ where
     F::Output: Send,
 {
     let room = Arc::new(Semaphore::new(MOST));
+    let places = Arc::new(Places::default());
     loop {
         let Ok(place) = Arc::clone(&room).acquire_owned().await else {
             return;
         };
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, from)) => {
+                let Some(guest) = Places::enter(&places, from.ip()) else {
+                    continue;
+                };
                 let conversation = converse(stream);
                 tokio::spawn(async move {
                     // What goes wrong with one connection concerns nobody else.
                     drop(conversation.await);
-                    drop(place);
+                    drop((guest, place));
                 });
             }
             Err(error) => {
@@ -37,5 +45,74 @@ where
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         }
+    }
+}
+
+/// How many connections come from where.
+#[derive(Default)]
+struct Places {
+    open: Mutex<HashMap<IpAddr, usize>>,
+}
+
+/// A connection that is counted until it ends.
+struct Guest {
+    places: Arc<Places>,
+    from: IpAddr,
+}
+
+impl Places {
+    /// One more from an address, unless there are too many.
+    fn enter(places: &Arc<Self>, from: IpAddr) -> Option<Guest> {
+        let from = place(from);
+        let mut open = places.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = open.entry(from).or_default();
+        if *count >= MOST_FROM_ONE {
+            return None;
+        }
+        *count += 1;
+        let places = Arc::clone(places);
+        Some(Guest { places, from })
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let open = self.places.open.lock();
+        let mut open = open.unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&self.from) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.from);
+            }
+        }
+    }
+}
+
+/// Who has one address of a network has all that begin with the same 64 bits.
+fn place(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) >> 64 << 64).into()),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_place_does_not_take_all_the_room() {
+        let places = Arc::new(Places::default());
+        let enter = |text: &str| Places::enter(&places, text.parse().unwrap());
+        let mut guests: Vec<_> = (0..MOST_FROM_ONE)
+            .map(|n| enter(&format!("2001:db8::{n:x}")).unwrap())
+            .collect();
+        assert!(enter("2001:db8::ffff:1").is_none());
+        assert!(enter("2001:db8:0:1::1").is_some());
+        assert!(enter("192.0.2.1").is_some());
+        guests.pop();
+        assert!(enter("2001:db8::ffff:1").is_some());
+        guests.clear();
+        assert!(places.open.lock().unwrap().is_empty());
     }
 }

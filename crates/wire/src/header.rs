@@ -160,6 +160,12 @@ impl OpFlags {
         self.0 & other.0 == other.0
     }
 
+    /// Whether any of these is among `other`.
+    #[must_use]
+    pub const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// These, but none of `other`.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {

@@ -12,7 +12,7 @@
 //!
 //! | feature | gives |
 //! | --- | --- |
-//! | `crypto` | signatures, secret keys, sessions, private key files |
+//! | `crypto` | signatures, secret keys, sessions, private key files, the hash that chooses a server |
 //! | `json` | values in JSON |
 //! | `namespace` | template handles |
 //!
@@ -38,6 +38,8 @@ mod dct;
 mod digest;
 mod envelope;
 mod fragment;
+#[cfg(feature = "crypto")]
+mod handle_hash;
 mod header;
 #[cfg(feature = "json")]
 pub mod json;
@@ -61,8 +63,10 @@ pub use dct::{Dct, DctError};
 pub use digest::{DigestAlgorithm, RequestDigest};
 pub use envelope::{Envelope, EnvelopeFlags};
 pub use fragment::{FragmentError, MAX_PACKET, Reassembly, packets};
+#[cfg(feature = "crypto")]
+pub use handle_hash::handle_hash;
 pub use header::{Header, OpFlags};
-pub use message::Message;
+pub use message::{Message, put_message};
 pub use opcode::{Opcode, ResponseCode};
 pub use permissions::{Permissions, PermissionsError};
 pub use public_key::PublicKey;

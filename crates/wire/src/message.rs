@@ -35,7 +35,7 @@
 use std::borrow::Cow;
 
 use crate::body::Body;
-use crate::codec::{Codec, DecodeError, Reader, put_bytes};
+use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_u32};
 use crate::digest::RequestDigest;
 use crate::envelope::Envelope;
 use crate::header::{Header, OpFlags};
@@ -232,6 +232,41 @@ impl<'a> Codec<'a> for Message<'a> {
 
 /// Where the header has the length of the body.
 const BODY_LENGTH_AT: usize = 20;
+
+/// Appends a message without a credential whose body `write` appends: so that a body need not stand somewhere else
+/// first. The lengths are set when it is there.
+///
+/// ```
+/// use handfast_wire::{Codec, Envelope, Header, Message, Opcode, Version, put_message};
+///
+/// let header = Header::request(Opcode::GetSiteInfo, 1);
+/// let mut out = Vec::new();
+/// put_message(&mut out, &Envelope::new(Version::CURRENT), &header, |out| out.extend([0, 0, 0, 1, b'/']));
+/// assert_eq!(*Message::from_bytes(&out)?.body, [0, 0, 0, 1, b'/']);
+/// # Ok::<_, handfast_wire::DecodeError>(())
+/// ```
+pub fn put_message(
+    out: &mut Vec<u8>,
+    envelope: &Envelope,
+    header: &Header,
+    write: impl FnOnce(&mut Vec<u8>),
+) {
+    let start = out.len();
+    envelope.encode(out);
+    header.encode(out);
+    let body = out.len();
+    write(out);
+    let body_length = out.len() - body;
+    // No credential.
+    put_u32(out, 0);
+    let length = out.len() - start - Envelope::LENGTH;
+    for (end, length) in [(start + Envelope::LENGTH, length), (body, body_length)] {
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        if let Some(at) = out.get_mut(end - 4..end) {
+            at.copy_from_slice(&length.to_be_bytes());
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

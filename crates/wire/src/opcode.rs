@@ -112,6 +112,21 @@ numbers! {
 }
 
 impl Opcode {
+    /// Whether its request begins with the handle that it is about.
+    #[must_use]
+    pub fn is_about_a_handle(self) -> bool {
+        matches!(
+            self,
+            Self::Resolution
+                | Self::CreateHandle
+                | Self::DeleteHandle
+                | Self::AddValue
+                | Self::RemoveValue
+                | Self::ModifyValue
+                | Self::VerifyChallenge
+        )
+    }
+
     /// Whether only an interface for administration may take it (`handle-protocol.md` §1.7).
     #[must_use]
     pub fn needs_admin_interface(self) -> bool {

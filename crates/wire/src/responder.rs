@@ -57,33 +57,46 @@ impl Responder {
         let version = self.version_for(request);
         let mut bytes = Vec::new();
         let has_digest = write_body(version, digest, body, &mut bytes);
-        let mut flags = request.header.flags & OpFlags::COPIED.without(OpFlags::RD) | OpFlags::REC;
+        let (envelope, mut header) = self.head(&request.envelope, &request.header, code);
+        if has_digest {
+            header.flags = header.flags | OpFlags::RD;
+        }
+        Message::with_body(envelope, header, bytes)
+    }
+
+    /// What a reply without a digest begins with; the lengths are still to be set.
+    #[must_use]
+    pub fn head(
+        &self,
+        envelope: &Envelope,
+        header: &Header,
+        code: ResponseCode,
+    ) -> (Envelope, Header) {
+        let version = envelope.suggestion().negotiate(self.maximum);
+        let mut flags = header.flags & OpFlags::COPIED.without(OpFlags::RD) | OpFlags::REC;
         if self.is_primary {
             flags = flags | OpFlags::AT;
-        }
-        if has_digest {
-            flags = flags | OpFlags::RD;
         }
         let envelope = Envelope {
             version,
             suggested: self.maximum,
             flags: EnvelopeFlags::default(),
-            session_id: request.envelope.session_id,
-            request_id: request.envelope.request_id,
+            session_id: envelope.session_id,
+            request_id: envelope.request_id,
             sequence: 0,
             length: 0,
         };
         let header = Header {
-            opcode: request.header.opcode,
+            opcode: header.opcode,
             response_code: code.sent_in(version),
             flags,
             site_serial: self.site_serial,
-            recursion_count: request.header.recursion_count,
+            recursion_count: header.recursion_count,
             reserved: 0,
             expiration: self.expiration,
             body_length: 0,
         };
-        Message::with_body(envelope, header, bytes)
+        (envelope, header)
     }
 
     /// The reply to what could not be read (`handle-protocol.md` §10): "version 2.3, (…) session 0,

@@ -1,7 +1,7 @@
 """Listing handles and prefixes, homing and unhoming (§3.9, §3.10)."""
 
 import wire
-from harness import code, equal, expect, situation
+from harness import Skipped, code, equal, expect, situation
 from wire import CN, Value
 
 
@@ -94,3 +94,18 @@ def homing_is_never_done_without_authentication(s):
 def homing_what_is_no_prefix_handle_gives_102(s):
     # Who may not home anything may be told that first.
     code(s.run(wire.HOME, wire.octets(f"{s.prefix}/x"), s.stranger), 102, 400)
+
+
+@situation("admin")
+def derived_prefixes_are_listed_in_either_way(s):
+    derived = f"0.NA/{s.prefix}.{s.run_id}"
+    if code(s.create(derived, [s.admin_value()]), 1, 301).response == 301:
+        raise Skipped("the subject makes no derived prefixes")
+    for opcode, handle in ((wire.LIST_HANDLES, f"0.NA/0.NA/{s.prefix}"), (wire.LIST_DERIVED, f"0.NA/{s.prefix}")):
+        replies = s.run_all(opcode, wire.octets(handle))
+        # An opcode of version 3.0 only, and homing of its own for the other: they may be declined.
+        if code(replies[0], 1, 2, 5, 301, 400).response == 1:
+            names = [n.decode().upper() for r in replies for n in wire.read_names(r.after_digest()[2])]
+            expect(derived.upper() in names, f"{derived} is not among {names[:5]}")
+            expect(f"0.NA/{s.prefix}".upper() not in names, "the prefix itself is listed")
+            code(s.run_all(opcode, wire.octets(handle), s.stranger)[0], 400)

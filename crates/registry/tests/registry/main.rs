@@ -7,6 +7,7 @@ mod import;
 mod names;
 mod protocol;
 mod rights;
+mod transactions;
 mod undo;
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,10 +1,12 @@
 //! Where the doors are, and opening them.
 
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{SocketAddr, TcpListener as StdListener, UdpSocket};
 use std::sync::Arc;
 use std::thread;
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpListener;
 use tokio::signal::ctrl_c;
 use tokio::signal::unix::{SignalKind, signal};
@@ -26,25 +28,29 @@ pub struct Addresses {
 #[derive(Debug)]
 pub struct Door {
     addresses: Addresses,
-    runtime: tokio::runtime::Runtime,
-    native: TcpListener,
-    web: TcpListener,
-    sockets: Vec<UdpSocket>,
+    /// For each core its own sockets: nothing is handed from one to another.
+    cores: Vec<Core>,
 }
 
-/// Doors that are open: they close when this goes.
+#[derive(Debug)]
+struct Core {
+    udp: UdpSocket,
+    native: StdListener,
+    web: StdListener,
+}
+
+/// Doors that are open.
 #[derive(Debug)]
 pub struct Served {
     /// Where they are.
     pub addresses: Addresses,
-    runtime: tokio::runtime::Runtime,
 }
 
 impl Served {
     /// Waits until the process is told to end, by SIGTERM or from the keyboard. Nothing that was acknowledged is
     /// lost, however it ends; this is for those who look at exit statuses.
     pub fn wait(self) -> io::Result<()> {
-        self.runtime.block_on(async {
+        runtime()?.block_on(async {
             let mut told = signal(SignalKind::terminate())?;
             tokio::select! {
                 _ = told.recv() => Ok(()),
@@ -57,29 +63,24 @@ impl Served {
 impl Door {
     /// Takes addresses. A port of 0 is left to the system to choose.
     pub fn bind(native: SocketAddr, web: SocketAddr) -> io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .thread_name("handfast-tcp")
-            .build()?;
-        let listen = |address: SocketAddr| {
-            let named = |error: io::Error| {
-                io::Error::new(error.kind(), format!("cannot listen at {address}: {error}"))
-            };
-            runtime.block_on(TcpListener::bind(address)).map_err(named)
-        };
-        let (native, web) = (listen(native)?, listen(web)?);
+        allow_files();
         let addresses = Addresses {
-            native: native.local_addr()?,
-            web: web.local_addr()?,
+            native: free(native)?,
+            web: free(web)?,
+        };
+        // Sockets that share an address would share it with another server, too.
+        drop(UdpSocket::bind(addresses.native).map_err(|error| named(addresses.native, &error))?);
+        let core = |_| {
+            Ok(Core {
+                udp: udp::bind(addresses.native)?,
+                native: listen(addresses.native)?,
+                web: listen(addresses.web)?,
+            })
         };
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        let sockets = (0..cores).map(|_| udp::bind(addresses.native));
         Ok(Self {
             addresses,
-            sockets: sockets.collect::<io::Result<_>>()?,
-            runtime,
-            native,
-            web,
+            cores: (0..cores).map(core).collect::<io::Result<_>>()?,
         })
     }
 
@@ -92,27 +93,81 @@ impl Door {
     /// Opens them.
     pub fn open(self, native: Native) -> io::Result<Served> {
         let native = Arc::new(native);
-        for socket in self.sockets {
-            spawn_udp(&native, socket)?;
+        for core in self.cores {
+            let to_udp = Arc::clone(&native);
+            let udp = core.udp;
+            spawn("handfast-udp", move || udp::run(&to_udp, &udp))?;
+            let (runtime, native) = (runtime()?, Arc::clone(&native));
+            let (to_tcp, to_web) = (core.native, core.web);
+            spawn("handfast-tcp", move || {
+                runtime.block_on(serve(&native, to_tcp, to_web));
+            })?;
         }
-        let to_tcp = Arc::clone(&native);
-        self.runtime.spawn(accept(self.native, move |stream| {
-            tcp::converse(Arc::clone(&to_tcp), stream)
-        }));
-        self.runtime.spawn(accept(self.web, move |stream| {
-            web::converse(Arc::clone(&native), stream)
-        }));
         Ok(Served {
             addresses: self.addresses,
-            runtime: self.runtime,
         })
     }
 }
 
-fn spawn_udp(native: &Arc<Native>, socket: UdpSocket) -> io::Result<()> {
-    let native = Arc::clone(native);
-    thread::Builder::new()
-        .name("handfast-udp".into())
-        .spawn(move || udp::run(&native, &socket))
-        .map(|_| ())
+/// Takes connections on one core.
+async fn serve(native: &Arc<Native>, to_tcp: StdListener, to_web: StdListener) {
+    let listeners = (TcpListener::from_std(to_tcp), TcpListener::from_std(to_web));
+    let (Ok(to_tcp), Ok(to_web)) = listeners else {
+        tracing::error!("a socket cannot be listened at");
+        return;
+    };
+    tokio::join!(
+        accept(to_tcp, |stream| tcp::converse(Arc::clone(native), stream)),
+        accept(to_web, |stream| web::converse(Arc::clone(native), stream)),
+    );
+}
+
+fn runtime() -> io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .thread_name("handfast-slow")
+        .build()
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let builder = thread::Builder::new().name(name.into());
+    builder.spawn(run).map(|_| ())
+}
+
+/// An address where nobody listens yet; of port 0, one that the system has chosen.
+fn free(address: SocketAddr) -> io::Result<SocketAddr> {
+    let listener = StdListener::bind(address).map_err(|error| named(address, &error))?;
+    listener.local_addr()
+}
+
+/// A listener that shares its address with those of the other cores.
+fn listen(address: SocketAddr) -> io::Result<StdListener> {
+    let listen = || {
+        let domain = Domain::for_address(address);
+        let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_reuse_address(true)?;
+        socket.set_reuse_port(true)?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&address.into())?;
+        socket.listen(WAITING)?;
+        Ok(socket.into())
+    };
+    listen().map_err(|error| named(address, &error))
+}
+
+/// How many connections wait to be taken.
+const WAITING: i32 = 4_096;
+
+fn named(address: SocketAddr, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot listen at {address}: {error}"))
+}
+
+/// Each connection is a file, and what a process may open unless it asks is often 1,024.
+fn allow_files() {
+    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        // With fewer, connections beyond them wait.
+        if let Err(error) = setrlimit(Resource::RLIMIT_NOFILE, most, most) {
+            tracing::warn!(%error, "no more files may be open than were allowed");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use handfast_id::MAX_HANDLE;
 use handfast_wire::body::{
     Body, Challenge, ChallengeAnswer, DhOffer, ErrorReply, HandleRequest, KeyExchange,
     SessionSetup, SessionSetupReply,
@@ -14,6 +15,7 @@ use handfast_wire::{
 
 use crate::native::challenges::Pending;
 use crate::native::operations::{Asked, Done};
+use crate::native::replication::is_streamed;
 use crate::native::response::Fault;
 use crate::native::sessions::Session;
 use crate::native::{Authenticated, Native, Outgoing, Raw, Way, read};
@@ -22,22 +24,26 @@ use crate::native::{Authenticated, Native, Outgoing, Raw, Way, read};
 pub(crate) struct Exchange<'n> {
     pub(crate) native: &'n Native,
     pub(crate) session: Option<&'n Session>,
+    pub(crate) way: Way,
 }
 
 impl Exchange<'_> {
     /// Takes a request, and gives what is to be said to it.
-    pub(crate) fn take(&self, request: &Message<'_>, way: Way) -> Vec<Outgoing> {
-        match self.decide(request, way) {
+    pub(crate) fn take(&self, request: &Message<'_>) -> Vec<Outgoing> {
+        match self.decide(request) {
             Ok(replies) => replies,
             Err(fault) => vec![self.fault(request, fault)],
         }
     }
 
-    fn decide(&self, request: &Message<'_>, way: Way) -> Result<Vec<Outgoing>, Fault> {
+    fn decide(&self, request: &Message<'_>) -> Result<Vec<Outgoing>, Fault> {
         let opcode = request.header.opcode;
-        if opcode.needs_admin_interface() && way == Way::Udp {
+        if opcode.needs_admin_interface() && self.way == Way::Udp {
             let text = "this interface takes no administration";
             return Err(Fault::new(ResponseCode::ProtocolError, text));
+        }
+        if is_streamed(opcode) && self.way != Way::Tcp {
+            return Err(not_a_stream());
         }
         match opcode {
             Opcode::ChallengeResponse => return self.take_answer(request),
@@ -93,17 +99,17 @@ impl Exchange<'_> {
     fn take_answer(&self, message: &Message<'_>) -> Result<Vec<Outgoing>, Fault> {
         let number = message.envelope.session_id;
         let now = self.native.world.now();
-        let pending = match self.session {
-            Some(session) => session.take(),
-            None => self.native.challenges.take(number),
-        };
-        let pending = match pending {
+        let pending = match self.native.challenges.take(number) {
             None if number == 0 || self.session.is_some() => {
                 return Err(Fault::plain(ResponseCode::AuthenticationTimeout));
             }
             None => return Err(Fault::plain(ResponseCode::SessionTimeout)),
             Some(pending) if !pending.waits(now) => {
                 return Err(Fault::plain(ResponseCode::AuthenticationTimeout));
+            }
+            // What was asked in a session that has ended since is not done outside of it.
+            Some(pending) if self.session.is_none() && pending.request.envelope.session_id != 0 => {
+                return Err(Fault::plain(ResponseCode::SessionTimeout));
             }
             Some(pending) => pending,
         };
@@ -145,13 +151,13 @@ impl Exchange<'_> {
         };
         let code = ResponseCode::AuthenticationNeeded;
         let mut reply = responder.reply(request, code, None, &body);
-        if let Some(session) = self.session {
-            session.keep(pending);
-        } else {
-            let number = native.new_number();
-            native.challenges.keep(number, pending, now);
-            reply.envelope.session_id = number;
-        }
+        // In a session the latest request waits, under the session's own number.
+        let number = match self.session {
+            Some(session) => session.number,
+            None => native.new_number(),
+        };
+        native.challenges.keep(number, pending, now);
+        reply.envelope.session_id = number;
         self.seal(request, reply, false)
     }
 
@@ -164,6 +170,10 @@ impl Exchange<'_> {
             return Err(failed());
         }
         let asked: SessionSetup<'_> = read(request)?;
+        // It is kept as long as the session is.
+        if asked.identity.handle.len() > MAX_HANDLE {
+            return Err(Fault::plain(ResponseCode::InvalidHandle));
+        }
         let KeyExchange::DiffieHellman { public_key } = &asked.key_exchange else {
             return Err(failed());
         };
@@ -212,17 +222,26 @@ impl Exchange<'_> {
     }
 
     fn replies(&self, request: &Message<'_>, done: Done) -> Vec<Outgoing> {
+        let feed = done.feed;
+        // A challenge may be answered in another way than the request came.
+        if feed.is_some() && self.way != Way::Tcp {
+            return vec![self.fault(request, not_a_stream())];
+        }
         let last = done.bodies.len().saturating_sub(1);
         let bodies = done.bodies.into_iter().enumerate();
         let replies = bodies.map(|(at, body)| {
-            let mut reply = self.reply(request, ResponseCode::Success, &Raw(body));
+            let mut reply = self.reply(request, done.code, &Raw(body));
             reply.header.flags = reply.header.flags | done.flags;
             if at < last {
                 reply.header.flags = reply.header.flags | OpFlags::CN;
             }
             self.seal(request, reply, done.is_private)
         });
-        replies.collect()
+        let mut replies: Vec<_> = replies.collect();
+        if let Some(reply) = replies.last_mut() {
+            reply.feed = feed;
+        }
+        replies
     }
 
     fn reply<'b>(
@@ -278,6 +297,12 @@ impl Exchange<'_> {
             }
         }
     }
+}
+
+/// Streams go over TCP alone: "use TCP for these" (§1.6).
+fn not_a_stream() -> Fault {
+    let text = "mirrors are served over TCP";
+    Fault::new(ResponseCode::OperationNotSupported, text)
 }
 
 /// The MAC of a request in a session. Its counter is noted, and enforced where there is no challenge.

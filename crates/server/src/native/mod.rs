@@ -8,7 +8,11 @@ mod administrator;
 mod challenges;
 mod door;
 mod exchange;
+mod feed;
 mod operations;
+mod parts;
+mod quick;
+mod replication;
 mod response;
 mod sessions;
 mod tcp;
@@ -23,11 +27,13 @@ use handfast_wire::{
     Codec, DecodeError, Envelope, Header, Message, OpFlags, Opcode, PublicKey, Reader, Responder,
     ResponseCode, Version,
 };
+use tokio::sync::Semaphore;
 
 pub use self::door::{Addresses, Door, Served};
 use crate::identity::Identity;
 use crate::native::challenges::Challenges;
 use crate::native::exchange::Exchange;
+use crate::native::feed::Feed;
 use crate::native::response::Fault;
 use crate::native::sessions::Sessions;
 
@@ -40,11 +46,16 @@ pub struct Native {
     sessions: Sessions,
     /// Who may say which prefixes the server is responsible for, beside those who may do everything.
     administrators: Vec<Principal>,
+    /// Who may copy everything.
+    replicators: Vec<Principal>,
+    /// Places for those who do.
+    streams: Arc<Semaphore>,
 }
 
 /// How a request came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
+    Http,
     Tcp,
     Udp,
 }
@@ -65,6 +76,17 @@ impl Native {
             challenges: Challenges::default(),
             sessions: Sessions::default(),
             administrators,
+            replicators: Vec::new(),
+            streams: Arc::new(Semaphore::new(replication::MOST_STREAMS)),
+        }
+    }
+
+    /// The same server, with mirrors that may copy everything as these identities.
+    #[must_use]
+    pub fn with_replicators(self, replicators: Vec<Principal>) -> Self {
+        Self {
+            replicators,
+            ..self
         }
     }
 
@@ -105,8 +127,9 @@ impl Native {
         let exchange = Exchange {
             native: self,
             session: session.as_deref(),
+            way,
         };
-        exchange.take(&request, way)
+        exchange.take(&request)
     }
 
     /// A number that nobody could foresee, for a challenge or a session.
@@ -187,6 +210,8 @@ impl Native {
 pub(crate) struct Outgoing {
     pub(crate) envelope: Envelope,
     pub(crate) payload: Vec<u8>,
+    /// What follows on the same connection.
+    pub(crate) feed: Option<Feed>,
 }
 
 impl Outgoing {
@@ -199,6 +224,7 @@ impl Outgoing {
         Self {
             envelope: Envelope { length, ..envelope },
             payload,
+            feed: None,
         }
     }
 
@@ -277,7 +303,7 @@ pub(crate) fn tunnel(native: &Native, bytes: &[u8]) -> Vec<u8> {
             .encode(&mut out);
         return out;
     };
-    if let Some(reply) = native.answer(envelope, payload, Way::Tcp).first() {
+    if let Some(reply) = native.answer(envelope, payload, Way::Http).first() {
         reply.write(&mut out);
     }
     out

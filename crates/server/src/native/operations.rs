@@ -7,13 +7,15 @@ use std::ops::ControlFlow;
 use handfast_id::Handle;
 use handfast_registry::{NewValue, Operation, Principal, Record, State, prefix_of, with_slash};
 use handfast_wire::body::{
-    CreateReply, HandleRequest, ListReply, RemoveRequest, ResolutionReply, ResolutionRequest,
-    ValuesRequest, VerifyReply, VerifyRequest,
+    CreateReply, HandleRequest, ListReply, Referral, RemoveRequest, ResolutionReply,
+    ResolutionRequest, ValuesRequest, VerifyReply, VerifyRequest,
 };
 use handfast_wire::crypto::verify_secret_answer;
-use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value, put_bytes};
+use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value, Version};
 
 use crate::native::administrator::is_administrator;
+use crate::native::feed::Feed;
+use crate::native::quick::put_public;
 use crate::native::response::Fault;
 use crate::native::{Authenticated, Native, read};
 
@@ -26,20 +28,34 @@ pub(crate) enum Asked {
 
 /// What was done.
 pub(crate) struct Done {
+    /// Success, or a referral to somebody else.
+    pub(crate) code: ResponseCode,
     /// The bodies of the messages of the reply.
     pub(crate) bodies: Vec<Vec<u8>>,
     /// Flags that say something about it.
     pub(crate) flags: OpFlags,
     /// Whether not everybody may read it.
     pub(crate) is_private: bool,
+    /// What follows the reply.
+    pub(crate) feed: Option<Feed>,
 }
 
 impl Done {
     pub(super) fn with(body: Vec<u8>) -> Self {
         Self {
+            code: ResponseCode::Success,
             bodies: vec![body],
             flags: OpFlags::NONE,
             is_private: false,
+            feed: None,
+        }
+    }
+
+    /// What a stream follows.
+    pub(crate) fn followed(body: Vec<u8>, feed: Feed) -> Self {
+        Self {
+            feed: Some(feed),
+            ..Self::with(body)
         }
     }
 
@@ -65,7 +81,15 @@ impl Native {
         request: &Message<'_>,
         who: Option<&Authenticated>,
     ) -> Result<Asked, Fault> {
-        match request.header.opcode {
+        let opcode = request.header.opcode;
+        if opcode.is_about_a_handle()
+            && opcode != Opcode::Resolution
+            && let Ok(asked) = request.read::<HandleRequest<'_>>()
+            && let Some(referral) = self.referral(request, &with_slash(&asked.handle))?
+        {
+            return Ok(referral.into());
+        }
+        match opcode {
             Opcode::Resolution => self.resolve(request, who),
             Opcode::GetSiteInfo => Ok(Done::with(self.identity.site_bytes().to_vec()).into()),
             Opcode::CreateHandle => self.create(request, who),
@@ -77,6 +101,12 @@ impl Native {
             Opcode::HomePrefix | Opcode::UnhomePrefix => self.home(request, who),
             Opcode::ListHomedPrefixes => self.list_prefixes(who),
             Opcode::VerifyChallenge => self.verify(request),
+            Opcode::RetrieveTransactions => self.retrieve(request, who),
+            Opcode::DumpHandles => self.dump(request, who),
+            Opcode::BackupServer => Err(Fault::new(
+                ResponseCode::OperationNotSupported,
+                "what is acknowledged is on disk; copies are made by the command handfast backup",
+            )),
             Opcode::Reserved => Err(Fault::plain(ResponseCode::ProtocolError)),
             _ => Err(Fault::plain(ResponseCode::OperationNotSupported)),
         }
@@ -94,43 +124,54 @@ impl Native {
         }
         let is_public_only = request.header.flags.contains(OpFlags::PO);
         // The record of a prefix has values that are computed.
-        if is_public_only && prefix_of(&whole).is_none() {
-            return self.resolve_public(&asked, &whole).map(Into::into);
+        if is_public_only
+            && prefix_of(&whole).is_none()
+            && let Some(done) = self.resolve_stored(&asked, &whole)?
+        {
+            return Ok(done.into());
         }
-        let record = self.found(&whole)?;
-        let selected: Vec<_> = record
-            .values
-            .iter()
-            .filter(|value| asked.selects(value))
-            .collect();
-        let is_restricted = |value: &&&Value<'_>| !value.permissions.public_read();
-        let restricted = selected.iter().find(is_restricted);
-        let given: Vec<Value<'_>> = if is_public_only {
-            let public = selected
-                .iter()
-                .filter(|value| value.permissions.public_read());
-            public.map(|value| (*value).clone()).collect()
-        } else if let Some(first) = restricted {
-            let Some(who) = who else {
-                if first.permissions.admin_read() {
-                    return Ok(Asked::Who);
+        if let Some(referral) = self.referral(request, &whole)? {
+            return Ok(referral.into());
+        }
+        self.need_responsible(&whole)?;
+        let values = match self.registry.handle(&whole)? {
+            Some(record) => record.values,
+            None => match self.registry.made_by_template(&whole)? {
+                Some(values) => values,
+                None => return Err(Fault::plain(ResponseCode::HandleNotFound)),
+            },
+        };
+        let selected = values.iter().filter(|value| asked.selects(value));
+        let (public, restricted): (Vec<_>, Vec<_>) = selected
+            .cloned()
+            .partition(|value| value.permissions.public_read());
+        let given = match restricted.first() {
+            Some(first) if !is_public_only => {
+                let Some(who) = who else {
+                    if first.permissions.admin_read() {
+                        return Ok(Asked::Who);
+                    }
+                    return Err(Fault::plain(ResponseCode::InsufficientPermissions));
+                };
+                if !self.registry.may_read_all(&who.who, &whole, &values)? {
+                    return Err(Fault::plain(ResponseCode::InvalidAdmin));
                 }
-                return Err(Fault::plain(ResponseCode::InsufficientPermissions));
-            };
-            if !self.registry.may_read_all(&who.who, &whole)? {
-                return Err(Fault::plain(ResponseCode::InvalidAdmin));
+                who.need_right()?;
+                let is_readable = |value: &Value<'_>| {
+                    let permissions = value.permissions;
+                    permissions.public_read() || permissions.admin_read()
+                };
+                let selected = values.iter().filter(|value| asked.selects(value));
+                let readable: Vec<_> = selected
+                    .filter(|value| is_readable(value))
+                    .cloned()
+                    .collect();
+                if readable.is_empty() {
+                    return Err(Fault::plain(ResponseCode::InsufficientPermissions));
+                }
+                readable
             }
-            who.need_right()?;
-            let readable = selected
-                .iter()
-                .filter(|value| value.permissions.public_read() || value.permissions.admin_read());
-            let readable: Vec<_> = readable.map(|value| (*value).clone()).collect();
-            if readable.is_empty() {
-                return Err(Fault::plain(ResponseCode::InsufficientPermissions));
-            }
-            readable
-        } else {
-            selected.iter().map(|value| (*value).clone()).collect()
+            _ => public,
         };
         if given.is_empty() {
             return Err(Fault::plain(ResponseCode::ValuesNotFound));
@@ -147,8 +188,12 @@ impl Native {
         Ok(done.into())
     }
 
-    /// What everybody may read, straight from the store: a header and a copy.
-    fn resolve_public(&self, asked: &ResolutionRequest<'_>, whole: &str) -> Result<Done, Fault> {
+    /// What everybody may read, straight from the store: a header and a copy. `None` if the handle is not stored.
+    fn resolve_stored(
+        &self,
+        asked: &ResolutionRequest<'_>,
+        whole: &str,
+    ) -> Result<Option<Done>, Fault> {
         let not_responsible = || Fault::plain(ResponseCode::ServerNotResponsible);
         let handle = Handle::from_stored(whole).map_err(|_| not_responsible())?;
         let answered = self.registry.lend(&handle, |lent| {
@@ -156,30 +201,38 @@ impl Native {
                 return Err(ResponseCode::HandleNotFound);
             }
             let mut body = Vec::with_capacity(asked.handle.len() + lent.values.len() + 8);
-            put_bytes(&mut body, asked.handle.as_bytes());
-            let at = body.len();
-            body.extend_from_slice(&[0; 4]);
-            let mut count = 0_u32;
-            for value in lent.iter() {
-                if value.permissions.public_read() && asked.selects(&value) {
-                    value.encode(&mut body);
-                    count += 1;
-                }
-            }
-            if count == 0 {
+            if !put_public(&mut body, asked, lent) {
                 return Err(ResponseCode::ValuesNotFound);
-            }
-            if let Some(length) = body.get_mut(at..at + 4) {
-                length.copy_from_slice(&count.to_be_bytes());
             }
             Ok(body)
         })?;
+        let answered = answered.ok_or_else(not_responsible)?;
         match answered {
-            None => Err(not_responsible()),
-            Some(None) => Err(Fault::plain(ResponseCode::HandleNotFound)),
-            Some(Some(Err(code))) => Err(Fault::plain(code)),
-            Some(Some(Ok(body))) => Ok(Done::with(body)),
+            None => Ok(None),
+            Some(Err(code)) => Err(Fault::plain(code)),
+            Some(Ok(body)) => Ok(Some(Done::with(body))),
         }
+    }
+
+    /// §8.6: where the record of a derived prefix is that is not here. Who is too old to be sent there is not.
+    fn referral(&self, request: &Message<'_>, handle: &str) -> Result<Option<Done>, Fault> {
+        let opcode = request.header.opcode;
+        let is_read = matches!(opcode, Opcode::Resolution | Opcode::VerifyChallenge);
+        let is_old = request.envelope.suggestion() < Version::new(2, 10);
+        if is_old && !is_read || request.header.flags.contains(OpFlags::DNR) {
+            return Ok(None);
+        }
+        let Some(values) = self.registry.delegation(handle)? else {
+            return Ok(None);
+        };
+        let referral = Referral {
+            handle: Cow::Borrowed(""),
+            values,
+        };
+        Ok(Some(Done {
+            code: ResponseCode::PrefixReferral,
+            ..Done::with(referral.to_bytes())
+        }))
     }
 
     /// §3.3 and §9.
@@ -309,34 +362,42 @@ impl Native {
         self.change(operation, who)
     }
 
-    /// §3.9.
+    /// §3.9. `0.NA/0.NA/PREFIX` stands for the records of the prefixes that derive from one.
     fn list(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
         let asked: HandleRequest<'_> = read_handle(request)?;
         let whole = with_slash(&asked.handle);
-        let Some(prefix) = prefix_of(&whole) else {
+        let Some(named) = prefix_of(&whole) else {
             return Err(Fault::plain(ResponseCode::InvalidHandle));
         };
-        let is_kept = |prefix: &str| {
-            self.registry
-                .authority(&Principal::Operator, prefix)
-                .is_ok()
-        };
-        if !is_kept(prefix) {
+        let of_derived = prefix_of(named);
+        let lists_derived =
+            of_derived.is_some() || request.header.opcode == Opcode::ListDerivedPrefixes;
+        let prefix = of_derived.unwrap_or(named);
+        let authority = self.registry.authority(&Principal::Operator, prefix);
+        if authority.is_err() {
             return Err(Fault::plain(ResponseCode::ServerNotResponsible));
         }
         let Some(who) = who else {
             return Ok(Asked::Who);
         };
         let mut handles = Vec::new();
-        let listed = self.registry.names(&who.who, prefix, None, &mut |shown| {
+        self.registry.names(&who.who, prefix, None, &mut |shown| {
+            // Whether they may is all that matters there.
+            if lists_derived {
+                return ControlFlow::Break(());
+            }
             if shown.record.state == State::Active {
                 let key = shown.key.strip_prefix("hdl:").unwrap_or(&shown.key);
                 handles.push(key.to_string());
             }
             ControlFlow::Continue(())
-        });
-        listed?;
+        })?;
         who.need_right()?;
+        if lists_derived {
+            let below = format!("0.NA/{prefix}.").to_ascii_uppercase();
+            handles = self.prefix_handles()?;
+            handles.retain(|handle| handle.to_ascii_uppercase().starts_with(&below));
+        }
         Ok(pages(&handles).into())
     }
 
@@ -346,12 +407,16 @@ impl Native {
         };
         self.need_administrator(who)?;
         who.need_right()?;
+        Ok(pages(&self.prefix_handles()?).into())
+    }
+
+    /// The records of the prefixes that are kept here.
+    fn prefix_handles(&self) -> Result<Vec<String>, Fault> {
         let authorities = self.registry.authorities()?;
         let prefixes = authorities
             .iter()
             .filter_map(|authority| authority.path.prefix());
-        let prefixes: Vec<_> = prefixes.map(|prefix| format!("0.NA/{prefix}")).collect();
-        Ok(pages(&prefixes).into())
+        Ok(prefixes.map(|prefix| format!("0.NA/{prefix}")).collect())
     }
 
     /// §3.10.
@@ -366,7 +431,8 @@ impl Native {
         };
         self.need_administrator(who)?;
         who.need_right()?;
-        let prefix = prefix.to_string();
+        // Who keeps a prefix keeps the records of those that derive from it.
+        let prefix = prefix_of(prefix).unwrap_or(prefix).to_string();
         let operation = if request.header.opcode == Opcode::HomePrefix {
             Operation::Home { prefix }
         } else {
@@ -433,7 +499,7 @@ impl Native {
 }
 
 impl Authenticated {
-    fn need_right(&self) -> Result<(), Fault> {
+    pub(crate) fn need_right(&self) -> Result<(), Fault> {
         if self.is_right {
             return Ok(());
         }

@@ -7,8 +7,6 @@ use handfast_registry::Principal;
 use handfast_wire::crypto::{CounterWindow, SessionKey};
 use handfast_wire::{Reference, Version};
 
-use crate::native::challenges::Pending;
-
 /// How many sessions there are at most: those that were silent longest make room.
 const MOST: usize = 10_000;
 /// The longest that a session lives without a message, in seconds, whatever the client asks for.
@@ -30,8 +28,6 @@ pub(crate) struct Session {
 struct State {
     /// Who the client has shown to be.
     who: Option<Principal>,
-    /// The request that waits for an answer: the latest.
-    pending: Option<Pending>,
     incoming: CounterWindow,
     outgoing: u32,
     timeout: u64,
@@ -54,7 +50,6 @@ impl Session {
             claimed,
             state: Mutex::new(State {
                 who: None,
-                pending: None,
                 incoming: CounterWindow::default(),
                 outgoing: 0,
                 timeout: u64::from(timeout.min(LONGEST)) * 1_000,
@@ -74,14 +69,6 @@ impl Session {
     /// The client has shown who it is.
     pub(crate) fn is_of(&self, who: Principal) {
         self.state().who = Some(who);
-    }
-
-    pub(crate) fn keep(&self, pending: Pending) {
-        self.state().pending = Some(pending);
-    }
-
-    pub(crate) fn take(&self) -> Option<Pending> {
-        self.state().pending.take()
     }
 
     /// Whether a message with this counter is new.

@@ -1,6 +1,5 @@
 //! The native protocol over UDP: one socket for each core, packets cut and put together.
 
-use std::collections::HashMap;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
@@ -8,18 +7,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-use handfast_wire::{Codec, Envelope, Reader, Reassembly, packets};
+use handfast_wire::{Codec, Envelope, MAX_PACKET, Reader, packets};
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::native::parts::Parts;
 use crate::native::{Native, Way, is_quick};
 
 /// The largest packet that is looked at. Clients send at most 512 octets.
 const LARGEST: usize = 2_048;
-/// How long packets of one message may be apart, in milliseconds.
-const PATIENCE: u64 = 5_000;
-/// How many octets of messages that are not whole are kept by a socket.
-const MOST: usize = 4 << 20;
 
 /// A socket that shares its address with others.
 pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
@@ -41,7 +37,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
     let mut buffers = vec![[0; LARGEST]; TOGETHER];
     let mut headers = MultiHeaders::preallocate(TOGETHER, None);
     let mut parts = Parts::default();
-    let mut replies = Vec::with_capacity(TOGETHER);
+    let mut replies = Replies::new();
     let Ok(slow) = workers(native, socket) else {
         tracing::error!("no thread could be started for a UDP socket");
         return;
@@ -60,35 +56,106 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             let Some((from, ip)) = from.and_then(with_ip) else {
                 continue;
             };
-            let Some((envelope, payload)) = parts.whole(packet, ip, native.world.now()) else {
+            let Some((envelope, payload)) = parts.whole(packet, ip, || native.world.now()) else {
                 continue;
             };
+            let start = replies.bytes.len();
+            if native.answer_quickly(&envelope, &payload, &mut replies.bytes) {
+                replies.finish(start, from);
+                continue;
+            }
             // What signs or waits must not hold others up. When there is too much of it, some is dropped: its
             // clients ask again.
             if envelope.flags.is_encrypted || !is_quick(&payload) {
-                drop(slow.try_send((envelope, payload, from)));
+                drop(slow.try_send((envelope, payload.into_owned(), from)));
                 continue;
             }
-            replies.extend(answer(native, envelope, &payload, from));
+            replies.answer(native, envelope, &payload, from);
         }
-        send(socket, &replies);
-        replies.clear();
+        replies.send(socket);
     }
 }
 
-/// The packets of an answer.
-fn answer(
-    native: &Native,
-    envelope: Envelope,
-    payload: &[u8],
-    to: SockaddrStorage,
-) -> Vec<(Vec<u8>, SockaddrStorage)> {
-    let mut out = Vec::new();
-    for reply in native.answer(envelope, payload, Way::Udp) {
-        let packets = packets(&reply.envelope, &reply.payload);
-        out.extend(packets.map(|packet| (packet, to)));
+/// Packets on their way out, one behind the other.
+struct Replies {
+    bytes: Vec<u8>,
+    /// Where each packet ends, and whom it is for.
+    packets: Vec<(usize, SockaddrStorage)>,
+    headers: MultiHeaders<SockaddrStorage>,
+}
+
+impl Replies {
+    fn new() -> Self {
+        Self {
+            bytes: Vec::new(),
+            packets: Vec::new(),
+            headers: MultiHeaders::preallocate(TOGETHER, None),
+        }
     }
-    out
+
+    /// Adds the answer to a message.
+    fn answer(&mut self, native: &Native, envelope: Envelope, payload: &[u8], to: SockaddrStorage) {
+        for reply in native.answer(envelope, payload, Way::Udp) {
+            let start = self.bytes.len();
+            reply.write(&mut self.bytes);
+            self.finish(start, to);
+        }
+    }
+
+    /// What was appended from `start` on is a message: one packet, or several.
+    fn finish(&mut self, start: usize, to: SockaddrStorage) {
+        let message = self.bytes.get(start..).unwrap_or_default();
+        if message.len() > MAX_PACKET {
+            let message = message.to_vec();
+            self.bytes.truncate(start);
+            let (envelope, payload) = message.split_at(Envelope::LENGTH);
+            let Ok(envelope) = Envelope::decode(&mut Reader::new(envelope)) else {
+                return;
+            };
+            for packet in packets(&envelope, payload) {
+                self.bytes.extend_from_slice(&packet);
+                self.packets.push((self.bytes.len(), to));
+            }
+            return;
+        }
+        self.packets.push((self.bytes.len(), to));
+    }
+
+    /// Sends them all. One that cannot be sent does not keep those behind it: a client that has gone does not mind,
+    /// and others ask again.
+    fn send(&mut self, socket: &UdpSocket) {
+        let mut start = 0;
+        let slices = self.packets.iter().map(|(end, _)| {
+            let packet = self.bytes.get(start..*end).unwrap_or_default();
+            start = *end;
+            [IoSlice::new(packet)]
+        });
+        let slices: Vec<_> = slices.collect();
+        let addresses: Vec<_> = self.packets.iter().map(|(_, to)| Some(*to)).collect();
+        let (mut slices, mut addresses) = (&*slices, &*addresses);
+        while !slices.is_empty() {
+            let some = slices.len().min(TOGETHER);
+            let sent = sendmmsg(
+                socket.as_raw_fd(),
+                &mut self.headers,
+                slices.get(..some).unwrap_or_default(),
+                addresses.get(..some).unwrap_or_default(),
+                [],
+                MsgFlags::empty(),
+            );
+            let done = match sent {
+                Ok(sent) => sent.count().max(1),
+                Err(error) => {
+                    tracing::debug!(%error, "a packet could not be sent");
+                    1
+                }
+            };
+            slices = slices.get(done..).unwrap_or_default();
+            addresses = addresses.get(done..).unwrap_or_default();
+        }
+        self.bytes.clear();
+        self.packets.clear();
+    }
 }
 
 /// A message that takes time, and who sent it.
@@ -101,8 +168,10 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
     thread::Builder::new()
         .name("handfast-udp-slow".into())
         .spawn(move || {
+            let mut replies = Replies::new();
             for (envelope, payload, from) in take {
-                send(&socket, &answer(&native, envelope, &payload, from));
+                replies.answer(&native, envelope, &payload, from);
+                replies.send(&socket);
             }
         })?;
     Ok(give)
@@ -140,29 +209,6 @@ fn with_ip(address: SockaddrStorage) -> Option<(SockaddrStorage, IpAddr)> {
     Some((address, ip))
 }
 
-fn send(socket: &UdpSocket, replies: &[(Vec<u8>, SockaddrStorage)]) {
-    for some in replies.chunks(TOGETHER) {
-        let slices: Vec<_> = some
-            .iter()
-            .map(|(packet, _)| [IoSlice::new(packet)])
-            .collect();
-        let addresses: Vec<_> = some.iter().map(|(_, to)| Some(*to)).collect();
-        let mut headers = MultiHeaders::preallocate(some.len(), None);
-        let sent = sendmmsg(
-            socket.as_raw_fd(),
-            &mut headers,
-            &slices,
-            &addresses,
-            [],
-            MsgFlags::empty(),
-        );
-        // A client that has gone does not mind; one whose packet could not be sent asks again.
-        if let Err(error) = sent {
-            tracing::debug!(%error, "packets could not be sent");
-        }
-    }
-}
-
 /// What says nothing about the socket: somebody else's packet could not be delivered.
 fn is_passing(error: &io::Error) -> bool {
     matches!(
@@ -172,46 +218,4 @@ fn is_passing(error: &io::Error) -> bool {
             | io::ErrorKind::ConnectionRefused
             | io::ErrorKind::ConnectionReset
     )
-}
-
-/// Messages that are not whole yet, by who sends them and their request id.
-#[derive(Default)]
-struct Parts {
-    waiting: HashMap<(IpAddr, u32), (u64, Reassembly)>,
-}
-
-impl Parts {
-    /// The message that a packet is, or makes whole.
-    fn whole(&mut self, packet: &[u8], from: IpAddr, now: u64) -> Option<(Envelope, Vec<u8>)> {
-        let envelope = Envelope::decode(&mut Reader::new(packet)).ok()?;
-        let payload = packet.get(Envelope::LENGTH..)?;
-        let length = usize::try_from(envelope.length).ok()?;
-        // What is there beyond the message is ignored.
-        if let Some(payload) = payload.get(..length) {
-            return Some((envelope, payload.to_vec()));
-        }
-        self.make_room(now);
-        let key = (from, envelope.request_id);
-        let is_whole = if let Some((_, parts)) = self.waiting.get_mut(&key) {
-            parts.add(packet).unwrap_or(false)
-        } else {
-            let parts = Reassembly::begin(packet).ok()?;
-            let is_whole = parts.is_complete();
-            self.waiting.insert(key, (now, parts));
-            is_whole
-        };
-        if !is_whole {
-            return None;
-        }
-        self.waiting.remove(&key)?.1.finish()
-    }
-
-    fn make_room(&mut self, now: u64) {
-        self.waiting
-            .retain(|_, (began, _)| now.saturating_sub(*began) < PATIENCE);
-        let held: usize = self.waiting.values().map(|(_, parts)| parts.held()).sum();
-        if held > MOST {
-            self.waiting.clear();
-        }
-    }
 }

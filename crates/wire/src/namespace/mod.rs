@@ -192,9 +192,7 @@ pub fn delimiter<'c>(chain: &'c [Namespace<'_>]) -> Option<&'c str> {
 /// ```
 #[must_use]
 pub fn namespace_value<'v, 'a>(values: &'v [Value<'a>]) -> Option<&'v Value<'a>> {
-    let all = values
-        .iter()
-        .filter(|value| value.value_type == "HS_NAMESPACE");
+    let all = values.iter().filter(|value| value.is_type("HS_NAMESPACE"));
     all.min_by_key(|value| value.index)
 }
 

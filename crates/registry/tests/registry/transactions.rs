@@ -1,0 +1,348 @@
+//! What mirrors see: each row of the table of events and transactions, and copies of everything.
+
+use std::collections::BTreeMap;
+
+use handfast_registry::{Edit, Import, Role, Transaction, TransactionAction};
+
+use super::*;
+
+/// All transactions after a number, read to the end.
+fn after(registry: &Registry, number: u64) -> Vec<Transaction> {
+    let mut transactions = registry.transactions(number).unwrap();
+    let mut all = Vec::new();
+    while let Some(read) = transactions.read(registry, &|_| true).unwrap() {
+        all.extend(read);
+    }
+    all
+}
+
+/// What they do, in short.
+fn seen(registry: &Registry, number: u64) -> Vec<String> {
+    let all = after(registry, number);
+    let short = |transaction: &Transaction| {
+        let Transaction { action, handle, .. } = transaction;
+        format!("{action:?} {handle}").to_lowercase()
+    };
+    all.iter().map(short).collect()
+}
+
+/// What happens after everything so far.
+fn new(registry: &Registry, what: impl FnOnce()) -> Vec<String> {
+    let before = registry.event_count().unwrap();
+    what();
+    seen(registry, before)
+}
+
+fn reserve(registry: &Registry, id: &str) {
+    let reserved = NewName {
+        reserve: true,
+        ..NewName::urls(&["https://example.org/"])
+    };
+    registry.create_name(&OPERATOR, id, reserved).unwrap();
+}
+
+fn withdraw(registry: &Registry, id: &str) {
+    registry
+        .withdraw_name(&OPERATOR, id, "wrong", None)
+        .unwrap();
+}
+
+#[test]
+fn an_authority_is_homed_and_its_record_created() {
+    let scene = scene();
+    let made = new(&scene, || authority(&scene, "20.ab"));
+    assert_eq!(made, ["home 0.na/20.ab", "create 0.na/20.ab"]);
+    assert_eq!(after(&scene, 0)[0].number, 1);
+    // Handles are given by what they are looked up by.
+    assert_eq!(after(&scene, 0)[0].handle, "0.NA/20.AB");
+    let asked = new(&scene, || {
+        scene
+            .request_authority(&account("ann"), "20.ab.1", NewAuthority::default())
+            .unwrap();
+    });
+    assert_eq!(asked, [""; 0]);
+    assert_eq!(scene.homed().unwrap(), ["0.NA/20.AB"]);
+    let approved = new(&scene, || {
+        scene.approve_authority(&OPERATOR, "20.ab.1").unwrap();
+    });
+    assert_eq!(approved, ["home 0.na/20.ab.1", "create 0.na/20.ab.1"]);
+}
+
+/// A mirror that was told that a prefix is no longer homed would refuse names that resolve here.
+#[test]
+fn retiring_an_authority_takes_nothing_from_mirrors() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    name(&scene, "20.1/x");
+    let retired = new(&scene, || {
+        scene.retire_authority(&OPERATOR, "20.1").unwrap();
+    });
+    assert_eq!(retired, [""; 0]);
+    assert_eq!(scene.homed().unwrap(), ["0.NA/20.1"]);
+    assert!(seen(&scene, 0).contains(&"create 20.1/x".to_string()));
+}
+
+#[test]
+fn create_change_withdraw_and_restore() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let start = scene.event_count().unwrap();
+    name(&scene, "20.1/x");
+    assert_eq!(seen(&scene, start), ["create 20.1/x"]);
+    let edit = Edit::urls(&["https://example.org/2"]);
+    let changed = new(&scene, || {
+        scene.edit_name(&OPERATOR, "20.1/x", edit).unwrap();
+    });
+    assert_eq!(changed, ["update 20.1/x"]);
+    // Values are those of now, also in the create.
+    let all = after(&scene, start);
+    assert_eq!(all.len(), 2);
+    for transaction in all {
+        assert_eq!(&*transaction.values[0].data, b"https://example.org/2");
+    }
+    let withdrawn = new(&scene, || withdraw(&scene, "20.1/x"));
+    assert_eq!(withdrawn, ["delete 20.1/x"]);
+    // What is gone is neither created nor updated.
+    assert_eq!(seen(&scene, start), ["delete 20.1/x"]);
+    let restored = new(&scene, || {
+        scene.restore_name(&OPERATOR, "20.1/x").unwrap();
+    });
+    assert_eq!(restored, ["create 20.1/x"]);
+    // What is there again is not deleted.
+    let all = ["create 20.1/x", "update 20.1/x", "create 20.1/x"];
+    assert_eq!(seen(&scene, start), all);
+    let handed = new(&scene, || {
+        let to = account("301:20.1/x");
+        scene.transfer_name(&OPERATOR, "20.1/x", &to).unwrap();
+    });
+    assert_eq!(handed, [""; 0]);
+}
+
+#[test]
+fn a_reserved_name_is_seen_when_it_becomes_active() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let reserved = new(&scene, || {
+        reserve(&scene, "20.1/x");
+        let edit = Edit::urls(&["https://example.org/2"]);
+        scene.edit_name(&OPERATOR, "20.1/x", edit).unwrap();
+    });
+    assert_eq!(reserved, [""; 0]);
+    let activated = new(&scene, || {
+        scene.activate_name(&OPERATOR, "20.1/x").unwrap();
+    });
+    assert_eq!(activated, ["create 20.1/x"]);
+}
+
+#[test]
+fn erasable_names_are_seen_although_their_events_hide_them() {
+    let scene = scene();
+    erasable_authority(&scene, "20.1");
+    let start = scene.event_count().unwrap();
+    for id in ["20.1/x", "20.1/y", "20.1/z"] {
+        name(&scene, id);
+    }
+    reserve(&scene, "20.1/secret");
+    let edit = Edit::urls(&["https://example.org/2"]);
+    scene.edit_name(&OPERATOR, "20.1/y", edit).unwrap();
+    let all = [
+        "create 20.1/x",
+        "create 20.1/y",
+        "create 20.1/z",
+        "update 20.1/y",
+    ];
+    assert_eq!(seen(&scene, start), all);
+    let erased = new(&scene, || scene.erase_name(&OPERATOR, "20.1/x").unwrap());
+    assert_eq!(erased, ["delete 20.1/x"]);
+    // Nobody has seen it, and nobody will.
+    let erased = new(&scene, || {
+        scene.erase_name(&OPERATOR, "20.1/secret").unwrap();
+    });
+    assert_eq!(erased, [""; 0]);
+    let again = new(&scene, || name(&scene, "20.1/X"));
+    assert_eq!(again, ["create 20.1/x"]);
+    let withdrawn = new(&scene, || withdraw(&scene, "20.1/z"));
+    assert_eq!(withdrawn, ["delete 20.1/z"]);
+}
+
+#[test]
+fn grants_that_the_record_of_a_prefix_shows_update_it() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let (ann, admin) = (account("ann"), account("300:20.1/admin"));
+    let to_account = new(&scene, || {
+        scene.grant(&OPERATOR, "20.1", &ann, Role::Write).unwrap();
+    });
+    assert_eq!(to_account, [""; 0]);
+    let before = scene.event_count().unwrap();
+    scene.grant(&OPERATOR, "20.1", &admin, Role::Lead).unwrap();
+    assert_eq!(seen(&scene, before), ["update 0.na/20.1"]);
+    // As resolution shows it.
+    let shown = scene.handle("0.NA/20.1").unwrap().unwrap();
+    assert_eq!(after(&scene, before)[0].values, shown.values);
+    assert_eq!(shown.values.len(), 1);
+    let revoked = new(&scene, || {
+        scene.revoke(&OPERATOR, "20.1", &admin, None).unwrap();
+    });
+    assert_eq!(revoked, ["update 0.na/20.1"]);
+    let handed = new(&scene, || {
+        scene.transfer_authority(&OPERATOR, "20.1", &admin).unwrap();
+    });
+    assert_eq!(handed, ["update 0.na/20.1"]);
+    let policy = new(&scene, || {
+        let change = AuthorityChange {
+            title: Some("Maps".into()),
+            ..AuthorityChange::default()
+        };
+        scene.change_authority(&OPERATOR, "20.1", change).unwrap();
+    });
+    assert_eq!(policy, [""; 0]);
+}
+
+#[test]
+fn what_is_no_handle_of_the_protocol_is_left_out() {
+    let scene = scene();
+    let others = new(&scene, || {
+        for path in ["urn:urn-3", "urn:urn-3:HUL", "info:lccn", "ark:12025"] {
+            authority(&scene, path);
+        }
+        for id in ["urn:urn-3:HUL:x", "info:lccn/n78089035", "ark:12025/x"] {
+            name(&scene, id);
+        }
+        let admin = account("300:20.1/admin");
+        scene
+            .grant(&OPERATOR, "urn:urn-3", &admin, Role::Lead)
+            .unwrap();
+    });
+    assert_eq!(others, [""; 0]);
+    authority(&scene, "20.1");
+    let (fits, too_long) = ("x".repeat(2_048 - 5), "x".repeat(2_048 - 4));
+    let long = new(&scene, || {
+        let line =
+            |name: &str| format!("{{\"id\":\"20.1/{name}\",\"urls\":[\"https://a.example\"]}}\n");
+        let lines = line(&fits) + &line(&too_long);
+        let import = Import {
+            migrate: true,
+            ..Import::default()
+        };
+        let imported = scene.import(&OPERATOR, &import, lines.as_bytes(), &mut |_| ());
+        assert_eq!(imported.unwrap().counts.created, 2);
+    });
+    assert_eq!(long, [format!("create 20.1/{fits}")]);
+    assert_eq!(scene.homed().unwrap(), ["0.NA/20.1"]);
+    let handles = copy(&scene, None);
+    let lengths: Vec<_> = handles.keys().map(String::len).collect();
+    assert_eq!(lengths, ["0.NA/20.1".len(), 2_048]);
+}
+
+type Handles = BTreeMap<String, Vec<handfast_wire::Value<'static>>>;
+
+fn copy(registry: &Registry, from: Option<&str>) -> Handles {
+    let mut all = Handles::new();
+    let mut after = from.map(str::to_string);
+    loop {
+        let page = registry.handles_after(after.as_deref(), &|_| true).unwrap();
+        all.extend(page.handles);
+        after = page.last;
+        if after.is_none() {
+            return all;
+        }
+    }
+}
+
+/// Whatever happens, a mirror that follows and one that copies hold what the protocol resolves here.
+#[test]
+fn following_and_copying_come_to_the_same() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    erasable_authority(&scene, "20.2");
+    let mut mirror = Handles::new();
+    let mut seen = 0;
+    for round in 0..20_u32 {
+        for prefix in ["20.1", "20.2"] {
+            name(&scene, &format!("{prefix}/n{round}"));
+            reserve(&scene, &format!("{prefix}/r{round}"));
+        }
+        if round % 3 == 2 {
+            withdraw(&scene, &format!("20.1/n{}", round - 1));
+            scene
+                .erase_name(&OPERATOR, &format!("20.2/n{}", round - 1))
+                .unwrap();
+            let id = format!("20.1/r{}", round - 2);
+            scene.activate_name(&OPERATOR, &id).unwrap();
+        }
+        if round % 5 == 4 {
+            let edit = Edit::urls(&["https://example.org/5"]);
+            let id = format!("20.2/n{round}");
+            scene.edit_name(&OPERATOR, &id, edit).unwrap();
+        }
+        for transaction in after(&scene, seen) {
+            seen = transaction.number;
+            match transaction.action {
+                TransactionAction::Delete => drop(mirror.remove(&transaction.handle)),
+                TransactionAction::Home => {}
+                _ => drop(mirror.insert(transaction.handle, transaction.values)),
+            }
+        }
+        let copied = copy(&scene, None);
+        assert_eq!(mirror, copied, "round {round}");
+    }
+    for (handle, values) in &mirror {
+        assert_eq!(&scene.handle(handle).unwrap().unwrap().values, values);
+    }
+    // A copy goes on after any handle, one that is gone too.
+    let (middle, _) = mirror.iter().nth(mirror.len() / 2).unwrap();
+    let rest = copy(&scene, Some(middle));
+    let expected = mirror.len() - mirror.len() / 2 - 1;
+    assert_eq!(rest.len(), expected);
+    assert_eq!(copy(&scene, Some("20.2/zzz")), Handles::new());
+}
+
+#[test]
+fn more_than_is_read_at_once_comes_whole() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let large = "y".repeat(60_000);
+    for number in 0..90 {
+        let values = new_values(vec![(1, "DESC".into(), large.clone().into_bytes())]);
+        let new = NewName {
+            values,
+            ..NewName::default()
+        };
+        let id = format!("20.1/{number}");
+        scene.create_name(&OPERATOR, &id, new).unwrap();
+    }
+    let first = scene.handles_after(None, &|_| true).unwrap();
+    assert!(first.handles.len() < 80, "{}", first.handles.len());
+    assert_eq!(copy(&scene, None).len(), 91);
+    let mut transactions = scene.transactions(0).unwrap();
+    let read = transactions.read(&scene, &|_| true).unwrap().unwrap();
+    assert!(read.len() < 80, "{}", read.len());
+    assert_eq!(after(&scene, 0).len(), 92);
+    // What is not wanted is not read; prefixes are everybody's.
+    let mut transactions = scene.transactions(0).unwrap();
+    let wanted = |handle: &str| handle == "20.1/7";
+    let read = transactions.read(&scene, &wanted).unwrap().unwrap();
+    assert_eq!(read.len(), 2);
+    assert!(transactions.read(&scene, &wanted).unwrap().is_none());
+}
+
+#[test]
+fn a_registry_that_was_restored_begins_a_new_log() {
+    let scene = scene();
+    assert_eq!(scene.log_start().unwrap(), None);
+    authority(&scene, "20.1");
+    let start = scene.log_start().unwrap().unwrap();
+    assert_eq!(start.number, 1);
+    assert_eq!(scene.event_time(1).unwrap(), Some(start.time));
+    let events = scene.event_count().unwrap();
+    let file = scene.folder.path().join("backup");
+    scene.backup(&file).unwrap();
+    name(&scene, "20.1/lost");
+    let folder = scene.folder.path().join("restored");
+    let restored = Registry::restore(&file, &folder, world()).unwrap();
+    assert_eq!(restored.log_start().unwrap().unwrap().number, events + 1);
+    assert_eq!(seen(&restored, events), [""; 0]);
+    name(&restored, "20.1/new");
+    assert_eq!(seen(&restored, events), ["create 20.1/new"]);
+}
