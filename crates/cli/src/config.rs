@@ -23,6 +23,11 @@ pub(crate) fn administrators(folder: &Path) -> anyhow::Result<Vec<Principal>> {
     read(folder, Config::administrators).map(Option::unwrap_or_default)
 }
 
+/// Who may copy everything, as mirrors do.
+pub(crate) fn replicators(folder: &Path) -> anyhow::Result<Vec<Principal>> {
+    read(folder, Config::replicators).map(Option::unwrap_or_default)
+}
+
 /// Whether these administrators may do everything else, too.
 pub(crate) fn has_full_access(folder: &Path) -> anyhow::Result<bool> {
     let full = read(folder, |config| Ok(config.native.full_access))?;
@@ -64,11 +69,6 @@ pub(crate) fn write(folder: &Path, config: &Config) -> anyhow::Result<()> {
 
 /// The file of the configuration, in the data folder.
 pub(crate) const FILE: &str = "handfast.toml";
-
-/// Who may copy everything, as mirrors do.
-pub(crate) fn replicators(folder: &Path) -> anyhow::Result<Vec<Principal>> {
-    read(folder, Config::replicators).map(Option::unwrap_or_default)
-}
 
 /// Takes something out of a data folder's configuration, if it has one.
 fn read<T>(

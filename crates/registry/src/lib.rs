@@ -28,6 +28,7 @@ mod admin;
 mod audit;
 mod authorities;
 mod authority;
+mod barren;
 mod bulk;
 mod check;
 mod draft;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use handfast_id::{RuleBook, Rules};
 use handfast_store::{Loading, Snapshot, Store, StoreError, TableCheck};
 
+use crate::barren::Barren;
 use crate::draft::{Call, Draft};
 use crate::principal::Principal;
 use crate::refusal::Refusal;
@@ -71,6 +72,8 @@ pub struct Registry {
     world: World,
     /// What is known of prefixes without looking.
     pub(crate) prefixes: Prefixes,
+    /// What mirrors need not be told.
+    pub(crate) barren: Barren,
     /// Held by the one import that goes on.
     pub(crate) importing: Mutex<()>,
 }
@@ -107,6 +110,7 @@ impl Registry {
             administrators: Arc::new([]),
             world,
             prefixes: Prefixes::new(),
+            barren: Barren::default(),
             importing: Mutex::new(()),
         }
     }

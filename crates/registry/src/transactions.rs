@@ -104,6 +104,8 @@ pub struct LogStart {
 pub struct Transactions {
     after: u64,
     last: u64,
+    /// The last event that meant something, or the one to begin after.
+    meant: u64,
     /// The keys of names by event, of those whose events hide them.
     hidden: HashMap<u64, String>,
     /// Up to which event the names of an authority were looked through.
@@ -129,6 +131,7 @@ impl Registry {
         Ok(Transactions {
             after,
             last: self.event_count()?,
+            meant: after,
             hidden: HashMap::new(),
             looked: HashMap::new(),
         })
@@ -165,6 +168,11 @@ impl Transactions {
                     break;
                 }
                 let number = self.after + 1;
+                if let Some((after, through)) = registry.barren.around(number) {
+                    self.meant = self.meant.min(after);
+                    self.after = through.min(self.last);
+                    continue;
+                }
                 let event = view.event(number)?.ok_or_else(|| Refusal::Corrupt {
                     what: format!("event {number}"),
                 })?;
@@ -173,6 +181,9 @@ impl Transactions {
                     read.push(transaction);
                 }
                 self.after = number;
+            }
+            if self.after == self.last {
+                registry.barren.note(self.meant, self.last);
             }
             Ok(Some(read))
         })
@@ -190,6 +201,7 @@ impl Transactions {
         let Some(handle) = handle_of(&key) else {
             return Ok(None);
         };
+        self.meant = event.number;
         let is_home = action == TransactionAction::Home;
         if !is_home && !is_wanted(handle) {
             return Ok(None);

@@ -327,6 +327,36 @@ fn more_than_is_read_at_once_comes_whole() {
     assert!(transactions.read(&scene, &wanted).unwrap().is_none());
 }
 
+/// A stretch that was passed over must not take with it what came after.
+#[test]
+fn what_comes_after_events_that_mean_nothing_is_seen() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    authority(&scene, "urn:urn-3");
+    authority(&scene, "urn:urn-3:HUL");
+    name(&scene, "20.1/first");
+    let urn = |number: u32| name(&scene, &format!("urn:urn-3:HUL:{number}"));
+    (0..5).for_each(urn);
+    let before = scene.event_count().unwrap();
+    let first = before - 6;
+    for after in [0, first, first + 1, before - 1, before] {
+        let news = seen(&scene, after);
+        assert_eq!(news.contains(&"create 20.1/first".into()), after <= first);
+        assert_eq!(news, seen(&scene, after));
+    }
+    (5..10).for_each(urn);
+    assert_eq!(seen(&scene, before), [""; 0]);
+    assert_eq!(seen(&scene, first), ["create 20.1/first"]);
+    name(&scene, "20.1/second");
+    urn(10);
+    for after in [before, before + 5, before - 2] {
+        assert_eq!(seen(&scene, after), ["create 20.1/second"]);
+        assert_eq!(seen(&scene, after), ["create 20.1/second"]);
+    }
+    let both = ["create 20.1/first", "create 20.1/second"];
+    assert_eq!(seen(&scene, first), both);
+}
+
 #[test]
 fn a_registry_that_was_restored_begins_a_new_log() {
     let scene = scene();
