@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use handfast_registry::{LogStart, Principal};
+use handfast_registry::LogStart;
 use handfast_wire::body::{
     DumpRequest, Receiver, ReplicationPoint, ResumePoint, RetrieveReply, RetrieveRequest,
 };
@@ -102,9 +102,8 @@ impl Native {
         let Some(who) = who else {
             return Ok(None);
         };
-        let is_named = |list: &[Principal]| list.contains(&who.who);
-        if !is_named(&self.replicators) && !is_named(&self.administrators) {
-            return Err(Fault::plain(ResponseCode::InvalidAdmin));
+        if !self.registry.is_one_of(&who.who, &self.replicators)? {
+            self.need_administrator(who)?;
         }
         who.need_right()?;
         match Arc::clone(&self.streams).try_acquire_owned() {
