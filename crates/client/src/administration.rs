@@ -171,7 +171,7 @@ impl Client {
 
     /// Ends the sessions of this client and its clones. Those that cannot be ended time out at the server.
     pub async fn end_sessions(&self) {
-        while let Some((endpoint, session)) = self.shared.sessions.take() {
+        for (endpoint, session) in self.shared.sessions.take().await {
             drop(self.shared.terminate(endpoint, &session).await);
         }
     }

@@ -68,7 +68,7 @@ impl Shared {
         let first = self.ask_by(server, ask, login, &session).await;
         match first {
             Err(error) if error.is_lost_session() => {
-                self.sessions.forget(server, login, &session);
+                self.sessions.forget(server, login, &session).await;
                 let session = self.session(server, login).await?;
                 self.ask_by(server, ask, login, &session).await
             }

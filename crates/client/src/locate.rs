@@ -21,6 +21,8 @@ use crate::target::Target;
 pub(crate) struct Trail {
     /// How many servers stand behind each other.
     pub(crate) hops: u8,
+    /// How many questions had to be asked before each other.
+    depth: u8,
     /// How many were asked in all: a service may name many others, and each of those many.
     asked: Arc<AtomicU32>,
 }
@@ -31,14 +33,23 @@ impl Trail {
         let hops = self.hops + 1;
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
         if hops > MOST_HOPS || asked >= MOST_ASKED {
-            return Err(ClientError::Referrals {
-                handle: handle.to_string(),
-            });
+            return Err(too_far(handle));
         }
         Ok(Self {
             hops,
+            depth: self.depth,
             asked: Arc::clone(&self.asked),
         })
+    }
+
+    /// Another question before the one that was asked.
+    fn deeper(&self, handle: &str) -> Result<Self, ClientError> {
+        let depth = self.depth + 1;
+        if depth > MOST_DEPTH {
+            return Err(too_far(handle));
+        }
+        let further = self.further(handle)?;
+        Ok(Self { depth, ..further })
     }
 }
 
@@ -99,7 +110,7 @@ impl Client {
                 return Ok(roots.sites().to_vec());
             }
             let record = format!("0.NA/{}", prefix.to_ascii_uppercase());
-            let trail = trail.further(handle)?;
+            let trail = trail.deeper(handle)?;
             let service = Service {
                 direct: Vec::new(),
                 elsewhere: vec![record],
@@ -259,9 +270,17 @@ fn is_followed(reply: &Message<'_>, handle: &str) -> bool {
     }
 }
 
+fn too_far(handle: &str) -> ClientError {
+    ClientError::Referrals {
+        handle: handle.to_string(),
+    }
+}
+
 /// "the client library gives up at 40 hops"
 const MOST_HOPS: u8 = 40;
 /// How many servers are asked for one answer.
 const MOST_ASKED: u32 = 100;
+/// How many prefixes have to be found before one is: a service handle is under a prefix too.
+const MOST_DEPTH: u8 = 8;
 /// How far services name services.
 const DEPTH: u32 = 20;

@@ -91,41 +91,44 @@ impl Session {
     }
 }
 
-/// The sessions of a client.
+/// The sessions of a client, by server and identity. Each has a place of its own, so that many who want one wait for
+/// one that is being set up.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    kept: Mutex<HashMap<(Endpoint, String), Arc<Session>>>,
+    places: Mutex<HashMap<(Endpoint, String), Place>>,
 }
 
-impl Sessions {
-    fn get(&self, server: &Server, login: &Login) -> Option<Arc<Session>> {
-        lock(&self.kept).get(&key(server, login)).cloned()
-    }
+type Place = Arc<Gate<Option<Arc<Session>>>>;
 
-    fn put(&self, server: &Server, login: &Login, session: &Arc<Session>) {
-        let mut kept = lock(&self.kept);
-        if kept.len() >= MOST {
+impl Sessions {
+    fn place(&self, server: &Server, login: &Login) -> Place {
+        let mut places = lock(&self.places);
+        if places.len() >= MOST {
             // Those that are forgotten here end by themselves at the server.
-            kept.clear();
+            places.clear();
         }
-        kept.insert(key(server, login), Arc::clone(session));
+        let key = (server.endpoint.clone(), login.identity().to_string());
+        Arc::clone(places.entry(key).or_default())
     }
 
     /// Forgets a session, unless there is another in its place by now.
-    pub(crate) fn forget(&self, server: &Server, login: &Login, session: &Session) {
-        let mut kept = lock(&self.kept);
-        let key = key(server, login);
-        if kept.get(&key).is_some_and(|kept| kept.id == session.id) {
-            kept.remove(&key);
+    pub(crate) async fn forget(&self, server: &Server, login: &Login, session: &Session) {
+        let place = self.place(server, login);
+        let mut kept = place.lock().await;
+        if kept.as_ref().is_some_and(|kept| kept.id == session.id) {
+            *kept = None;
         }
     }
 
-    /// Takes one out, to end it.
-    pub(crate) fn take(&self) -> Option<(Endpoint, Arc<Session>)> {
-        let mut kept = lock(&self.kept);
-        let key = kept.keys().next().cloned()?;
-        let session = kept.remove(&key)?;
-        Some((key.0, session))
+    /// Takes all out, to end them.
+    pub(crate) async fn take(&self) -> Vec<(Endpoint, Arc<Session>)> {
+        let places = std::mem::take(&mut *lock(&self.places));
+        let mut taken = Vec::new();
+        for ((endpoint, _), place) in places {
+            let session = place.lock().await.take();
+            taken.extend(session.map(|session| (endpoint, session)));
+        }
+        taken
     }
 }
 
@@ -136,11 +139,13 @@ impl Shared {
         server: &Server,
         login: &Login,
     ) -> Result<Arc<Session>, ClientError> {
-        if let Some(session) = self.sessions.get(server, login) {
-            return Ok(session);
+        let place = self.sessions.place(server, login);
+        let mut kept = place.lock().await;
+        if let Some(session) = &*kept {
+            return Ok(Arc::clone(session));
         }
         let session = Arc::new(self.set_up(server, login).await?);
-        self.sessions.put(server, login, &session);
+        *kept = Some(Arc::clone(&session));
         Ok(session)
     }
 
@@ -204,13 +209,62 @@ impl Shared {
     }
 }
 
-fn key(server: &Server, login: &Login) -> (Endpoint, String) {
-    (server.endpoint.clone(), login.identity().to_string())
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How many sessions are kept.
 const MOST: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use handfast_wire::body::Empty;
+    use handfast_wire::{Envelope, Header};
+
+    use super::*;
+
+    fn session() -> Session {
+        Session {
+            id: 9,
+            key: SessionKey::new(SessionAlgorithm::Aes, &[7; 32]).unwrap(),
+            version: Version::CURRENT,
+            sent: AtomicU32::new(0),
+            received: Mutex::default(),
+            is_authenticated: AtomicBool::new(false),
+            gate: Gate::new(()),
+        }
+    }
+
+    fn message(session_id: u32) -> Message<'static> {
+        let envelope = Envelope {
+            session_id,
+            ..Envelope::new(Version::CURRENT)
+        };
+        Message::new(envelope, Header::request(Opcode::DeleteHandle, 1), &Empty)
+    }
+
+    #[test]
+    fn a_reply_that_comes_again_is_refused() {
+        let (ours, theirs) = (session(), session());
+        let reply = message(9);
+        let bytes = theirs.certify(&reply).unwrap();
+        let credential = Credential::from_bytes(&bytes).unwrap();
+        assert_eq!(credential.counter(), 1);
+        assert_eq!(ours.verify(&credential, &reply), Ok(()));
+        assert_eq!(ours.verify(&credential, &reply), Err(ReplyFault::Replayed));
+        let other = ours.verify(&credential, &message(8));
+        assert_eq!(other, Err(ReplyFault::Session));
+        let mut changed = reply;
+        changed.header.expiration += 1;
+        let forged = ours.verify(&credential, &changed);
+        assert_eq!(forged, Err(ReplyFault::Signature(CryptoError::Mismatch)));
+    }
+
+    #[test]
+    fn what_is_sealed_is_opened() {
+        let sealed = session().seal(&message(9), &[1; 16]).unwrap();
+        assert!(sealed.envelope.flags.is_encrypted);
+        let opened = session().open(&sealed.payload).unwrap();
+        assert_eq!(opened, message(9).payload());
+    }
+}

@@ -9,6 +9,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use handfast_client::{Client, Login, ServerAddress, World};
@@ -18,41 +19,56 @@ use handfast_wire::crypto::{SigningKey, read_private_key};
 use handfast_wire::{Admin, AdminPermissions, Codec, Permissions, PublicKey, Site};
 
 /// A server that has the prefix `20.1000`, and where it is.
-pub struct Server {
+pub(crate) struct Server {
     folder: tempfile::TempDir,
     _served: Served,
-    pub registry: Arc<Registry>,
-    pub addresses: Addresses,
-    pub site: Site,
+    /// How far the clock of the server is ahead, in milliseconds.
+    pub(crate) ahead: Arc<AtomicU64>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) addresses: Addresses,
+    pub(crate) site: Site,
 }
 
 /// Whoever has the secret.
-pub const SECRET_ADMIN: &str = "300:20.1000/admin";
+pub(crate) const SECRET_ADMIN: &str = "300:20.1000/admin";
 /// Whoever has the key.
-pub const KEY_ADMIN: &str = "301:20.1000/admin";
-pub const OPERATOR: Principal = Principal::Operator;
+pub(crate) const KEY_ADMIN: &str = "301:20.1000/admin";
+pub(crate) const OPERATOR: Principal = Principal::Operator;
 
-pub fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     let since = SystemTime::UNIX_EPOCH.elapsed().unwrap();
     u64::try_from(since.as_millis()).unwrap()
 }
 
-pub fn seconds() -> u32 {
+pub(crate) fn seconds() -> u32 {
     u32::try_from(now() / 1_000).unwrap()
 }
 
-pub fn random(bytes: &mut [u8]) {
+pub(crate) fn random(bytes: &mut [u8]) {
     getrandom::fill(bytes).unwrap();
 }
 
-pub fn client() -> Client {
+/// Runs a test. Servers have a runtime of their own, which must not be made or dropped inside of another.
+pub(crate) fn block_on<F: Future>(test: F) -> F::Output {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(test)
+}
+
+pub(crate) fn client() -> Client {
     Client::new(World::system())
 }
 
 impl Server {
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let world = || handfast_registry::World::new(now, random);
+        let ahead = Arc::new(AtomicU64::new(0));
+        let world = || {
+            let ahead = Arc::clone(&ahead);
+            handfast_registry::World::new(move || now() + ahead.load(Ordering::Relaxed), random)
+        };
         let registry = Registry::create(folder.path(), world()).unwrap();
         let authority = NewAuthority::default();
         registry
@@ -74,6 +90,7 @@ impl Server {
         let server = Self {
             _served: door.open(native).unwrap(),
             folder,
+            ahead,
             registry,
             addresses,
             site,
@@ -115,46 +132,46 @@ impl Server {
         }
     }
 
-    pub fn put(&self, handle: &str, name: NewName) {
+    pub(crate) fn put(&self, handle: &str, name: NewName) {
         self.registry.create_name(&OPERATOR, handle, name).unwrap();
     }
 
     /// The key of the server, which is an administrator's too.
-    pub fn key(&self) -> SigningKey {
+    pub(crate) fn key(&self) -> SigningKey {
         let file = std::fs::read(self.folder.path().join("privkey.bin")).unwrap();
         SigningKey::new(read_private_key(&file, None).unwrap()).unwrap()
     }
 
-    pub fn public_key(&self) -> PublicKey<'static> {
+    pub(crate) fn public_key(&self) -> PublicKey<'static> {
         self.key().public_key().unwrap().clone()
     }
 
-    pub fn native(&self) -> ServerAddress {
+    pub(crate) fn native(&self) -> ServerAddress {
         self.addresses.native.into()
     }
 
-    pub fn web(&self) -> ServerAddress {
+    pub(crate) fn web(&self) -> ServerAddress {
         format!("http://{}", self.addresses.web).parse().unwrap()
     }
 
-    pub fn with_secret(&self) -> Client {
+    pub(crate) fn with_secret(&self) -> Client {
         let login = Login::with_secret(SECRET_ADMIN, b"secret").unwrap();
         client().at(self.native()).with_login(login)
     }
 
-    pub fn with_key(&self) -> Client {
+    pub(crate) fn with_key(&self) -> Client {
         let login = Login::with_key(KEY_ADMIN, self.key()).unwrap();
         client().at(self.native()).with_login(login)
     }
 }
 
-pub fn values_of(values: Vec<NewValue>) -> NewName {
+pub(crate) fn values_of(values: Vec<NewValue>) -> NewName {
     NewName {
         values,
         ..NewName::default()
     }
 }
 
-pub fn any() -> SocketAddr {
+pub(crate) fn any() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()
 }
