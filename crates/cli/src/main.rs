@@ -3,6 +3,7 @@
 mod authority;
 mod bench;
 mod config;
+mod connection;
 mod demo;
 mod exit;
 mod export;
@@ -17,6 +18,8 @@ mod name;
 mod new_file;
 mod output;
 mod progress;
+mod remote;
+mod resolve;
 mod serve;
 mod user;
 mod view;
@@ -47,6 +50,8 @@ struct Cli {
 enum Command {
     /// Say what an identifier is: its parts, canonical form and other spellings
     Inspect(inspect::Inspect),
+    /// Resolve a handle, here or at any handle server
+    Resolve(resolve::Resolve),
     /// Make a data folder
     Init(folder::Init),
     /// Serve the handle protocol
@@ -86,6 +91,7 @@ fn main() -> ExitCode {
     let Cli { data, command } = Cli::parse();
     let outcome = match command {
         Command::Inspect(command) => command.run(),
+        Command::Resolve(command) => command.run(&data),
         Command::Init(command) => command.run(&data),
         Command::Serve(command) => command.run(&data),
         Command::Authority(command) => command.run(&data),

@@ -69,6 +69,8 @@ pub struct Resolution {
     pub is_authoritative: bool,
     /// Whether it was known from an earlier answer.
     pub is_cached: bool,
+    /// Who answered, and by which way, unless it was known.
+    pub server: Option<String>,
 }
 
 impl Client {
@@ -132,6 +134,7 @@ impl Client {
                 is_certified,
                 is_authoritative: false,
                 is_cached: true,
+                server: None,
             });
         }
         let mut ask = Ask {
@@ -165,6 +168,7 @@ impl Client {
             is_certified: manner.is_certified(),
             is_authoritative: answer.message.header.flags.contains(OpFlags::AT),
             is_cached: false,
+            server: Some(answer.server().endpoint.to_string()),
         })
     }
 

@@ -413,7 +413,7 @@ fn roots_are_learnt_from_the_network() {
     block_on(async {
         let client = client();
         let roots = client.roots_from(&server.native()).await.unwrap();
-        assert_eq!(roots.sites(), [server.site.clone()]);
+        assert_eq!(roots.sites(), std::slice::from_ref(&server.site));
         client.set_roots(roots);
         assert_eq!(
             url(&client, "20.1000/5555").await,

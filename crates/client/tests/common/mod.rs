@@ -3,8 +3,7 @@
 #![expect(
     dead_code,
     clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "each test uses some of it, may panic, and reads the clock"
+    reason = "each test uses some of it, and may panic"
 )]
 
 use std::net::SocketAddr;
