@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use handfast_client::{Client, ClientError, Creation, Query};
 use handfast_id::Standard;
 use handfast_registry::{NewValue, Principal};
-use handfast_wire::{Permissions, Reference, Value};
+use handfast_wire::{Admin, AdminPermissions, Codec, Permissions, Reference, Value};
 use serde_json::json;
 
 use crate::connection::{Connection, fail, handle_of, wait};
@@ -65,10 +65,20 @@ fn at_server(command: &Command) -> anyhow::Result<Answer> {
     }
 }
 
+/// Whoever creates a handle may change it from then on only if a value of it says so: one is added unless there is one.
 fn create(on: &On, values: &Values) -> anyhow::Result<Answer> {
     change(on, "created", async |client, handle| {
-        let given = given(values)?;
-        let all = with_urls(given, &values.urls, &[]);
+        let mut all = with_urls(given(values)?, &values.urls, &[]);
+        let has_admin = all.iter().any(|value| value.is_type("HS_ADMIN"));
+        if let (Some(Principal::Identity { index, handle }), false) = (&on.who, has_admin) {
+            let admin = Admin {
+                permissions: AdminPermissions::ALL,
+                administrator: Reference::new(handle, *index),
+            };
+            let is_taken = |index: &u32| all.iter().any(|value| value.index == *index);
+            let index = (100..).find(|index| !is_taken(index)).unwrap_or(100);
+            all.push(Value::new(index, "HS_ADMIN", &admin.to_bytes()).into_owned());
+        }
         let created = client.create(handle, &all, Creation::default()).await?;
         Ok(created.handle)
     })
