@@ -3,6 +3,7 @@
 mod authority;
 mod bench;
 mod config;
+mod connection;
 mod demo;
 mod exit;
 mod export;
@@ -18,6 +19,8 @@ mod name;
 mod new_file;
 mod output;
 mod progress;
+mod remote;
+mod resolve;
 mod serve;
 mod takeover;
 mod user;
@@ -49,6 +52,8 @@ struct Cli {
 enum Command {
     /// Say what an identifier is: its parts, canonical form and other spellings
     Inspect(inspect::Inspect),
+    /// Resolve a handle, here or at any handle server
+    Resolve(resolve::Resolve),
     /// Make a data folder
     Init(init::Init),
     /// Serve the handle protocol
@@ -88,6 +93,7 @@ fn main() -> ExitCode {
     let Cli { data, command } = Cli::parse();
     let outcome = match command {
         Command::Inspect(command) => command.run(),
+        Command::Resolve(command) => command.run(&data),
         Command::Init(command) => command.run(&data),
         Command::Serve(command) => command.run(&data),
         Command::Authority(command) => command.run(&data),

@@ -14,9 +14,11 @@ use handfast_registry::{
 use handfast_wire::{Permissions, Ttl, Value, json as wire_json};
 use serde_json::{Value as Json, json};
 
+use crate::connection::Connection;
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::output::Output;
+use crate::remote;
 use crate::view::Shown as Safe;
 
 /// Names
@@ -51,6 +53,8 @@ pub(crate) enum Command {
         #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
         who: Option<Principal>,
         #[command(flatten)]
+        connection: Connection,
+        #[command(flatten)]
         output: Output,
     },
     /// Change the values of a name; --url replaces all its URLs
@@ -72,8 +76,13 @@ pub(crate) enum Command {
     Withdraw {
         #[command(flatten)]
         on: On,
-        /// Why
-        #[arg(long)]
+        /// Why; a server cannot be told
+        #[arg(
+            long,
+            required_unless_present = "server",
+            default_value = "",
+            hide_default_value = true
+        )]
         reason: String,
         /// What to use instead
         #[arg(long, value_name = "ID")]
@@ -119,12 +128,14 @@ pub(crate) enum Command {
 #[derive(Args)]
 pub(crate) struct On {
     /// The name, in any spelling
-    id: String,
+    pub(crate) id: String,
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
     #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    who: Option<Principal>,
+    pub(crate) who: Option<Principal>,
     #[command(flatten)]
-    output: Output,
+    pub(crate) connection: Connection,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// What a name holds.
@@ -132,7 +143,7 @@ pub(crate) struct On {
 pub(crate) struct Values {
     /// A URL; several keep their order
     #[arg(long = "url", value_name = "URL")]
-    urls: Vec<String>,
+    pub(crate) urls: Vec<String>,
     /// Another value; @FILE in place of DATA reads it from a file
     #[arg(long = "value", value_name = "INDEX:TYPE:DATA")]
     given: Vec<GivenValue>,
@@ -203,8 +214,13 @@ impl FromStr for GivenValue {
 }
 
 impl Values {
+    /// Whether nothing but URLs is given.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.given.is_empty()
+    }
+
     /// The values with their data, read from files where they say so.
-    fn read(&self) -> anyhow::Result<Vec<NewValue>> {
+    pub(crate) fn read(&self) -> anyhow::Result<Vec<NewValue>> {
         let is_given = |index: u32| self.given.iter().any(|value| value.index == index);
         let about = self
             .permissions
@@ -251,6 +267,9 @@ fn moment(text: &str) -> anyhow::Result<Moment> {
 
 impl Command {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        if let Some(outcome) = remote::run(self) {
+            return outcome;
+        }
         match self {
             Self::Create {
                 on,
@@ -283,6 +302,7 @@ impl Command {
                 authority,
                 who,
                 output,
+                ..
             } => list(
                 data,
                 authority,

@@ -62,6 +62,26 @@ impl Output {
         Answer::Misused
     }
 
+    /// Says why something was not done: a code, what is wrong, and perhaps what to do about it.
+    pub(crate) fn complain(self, code: &str, problem: &str, hint: Option<&str>) {
+        let text = if self.json {
+            let mut error = Map::new();
+            error.insert("code".into(), code.into());
+            error.insert("message".into(), problem.into());
+            error.extend(hint.map(|hint| ("hint".to_string(), hint.into())));
+            json!({ "error": error }).to_string()
+        } else {
+            let hint = hint.map(|hint| format!("\nhint: {hint}"));
+            format!(
+                "error: {} [{code}]{}",
+                Shown(problem),
+                hint.unwrap_or_default()
+            )
+        };
+        // If standard error is gone there is nobody left to tell.
+        let _ = writeln!(io::stderr(), "{text}");
+    }
+
     /// Says why something was not done: the answer is no, or the system failed.
     pub(crate) fn refuse(self, refusal: &Refusal) -> Answer {
         let text = if self.json {

@@ -64,6 +64,25 @@ impl SiteServer {
             address => Ipv6Addr::from(address).into(),
         }
     }
+
+    /// An address as a record has it.
+    ///
+    /// ```
+    /// use handfast_wire::SiteServer;
+    ///
+    /// let octets = SiteServer::address_of("192.0.2.1".parse().unwrap());
+    /// assert_eq!(octets, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 192, 0, 2, 1]);
+    /// ```
+    #[must_use]
+    pub fn address_of(address: IpAddr) -> [u8; 16] {
+        match address {
+            IpAddr::V4(address) => {
+                let [a, b, c, d] = address.octets();
+                [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, a, b, c, d]
+            }
+            IpAddr::V6(address) => address.octets(),
+        }
+    }
 }
 
 /// Where a server listens.
@@ -96,6 +115,53 @@ impl SiteInterface {
     pub fn query(self) -> bool {
         self.kind & 2 != 0
     }
+}
+
+/// Which server of a site has a handle, with the feature `crypto`.
+#[cfg(feature = "crypto")]
+impl Site {
+    /// The server that a handle is kept at (`handle-protocol.md` §8.2); none if the site has none.
+    ///
+    /// ```
+    /// use handfast_wire::{Site, SiteServer};
+    ///
+    /// let server = |id| SiteServer { id, address: [0; 16], public_key: vec![], interfaces: vec![] };
+    /// let site = Site { hash_option: 2, servers: vec![server(1), server(2)], ..Site::default() };
+    /// assert_eq!(site.server_for("20.500.12345/abc").unwrap().id, 2);
+    /// ```
+    #[must_use]
+    pub fn server_for(&self, handle: &str) -> Option<&SiteServer> {
+        self.servers.get(self.server_number_for(handle)?)
+    }
+
+    /// The place of that server in the record, from 0.
+    #[must_use]
+    pub fn server_number_for(&self, handle: &str) -> Option<usize> {
+        let hash = usize::try_from(handle_hash(handle, self.hash_option)).ok()?;
+        hash.checked_rem(self.servers.len())
+    }
+}
+
+/// The number by which handles are given to servers (`handle-protocol.md` §8.2): of the prefix, the suffix or the whole
+/// handle, by hash option 0, 1 or 2. Mirrors are given handles by it too. With the feature `crypto`.
+///
+/// ```
+/// assert_eq!(handfast_wire::handle_hash("20.500.12345/abc", 2), 1_894_531_649);
+/// ```
+#[cfg(feature = "crypto")]
+#[must_use]
+pub fn handle_hash(handle: &str, hash_option: u8) -> u32 {
+    // "For a handle without slash: prefix = `0.NA`, suffix = the handle."
+    let (prefix, suffix) = handle.split_once('/').unwrap_or(("0.NA", handle));
+    let part = match hash_option {
+        0 => prefix,
+        1 => suffix,
+        _ => handle,
+    };
+    let digest = crate::DigestAlgorithm::Md5.digest(&[part.to_ascii_uppercase().as_bytes()]);
+    let last = digest.last_chunk().copied().unwrap_or_default();
+    // "|−2³¹| stays −2³¹ in the reference (…); treat as 2³¹."
+    i32::from_be_bytes(last).unsigned_abs()
 }
 
 const PRIMARY: u8 = 0x80;
@@ -154,5 +220,46 @@ impl Codec<'_> for Site {
                 })
             })?,
         })
+    }
+}
+
+#[cfg(all(test, feature = "crypto"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_have_the_numbers_of_the_specification() {
+        for (handle, numbers) in [
+            (
+                "20.500.12345/abc",
+                [1_502_227_973, 891_676_978, 1_894_531_649],
+            ),
+            (
+                "0.NA/20.500.12345",
+                [36_223_079, 1_502_227_973, 888_771_916],
+            ),
+            (
+                "10.1045/may99-payette",
+                [618_843_948, 915_922_301, 720_506_085],
+            ),
+        ] {
+            for (option, number) in (0..).zip(numbers) {
+                assert_eq!(handle_hash(handle, option), number);
+                let upper = handle.to_ascii_uppercase();
+                assert_eq!(handle_hash(&upper, option), number);
+            }
+        }
+    }
+
+    #[test]
+    fn a_handle_without_a_slash_is_one_of_prefixes() {
+        let of = |handle, option| handle_hash(handle, option);
+        assert_eq!(of("20.500.12345", 0), of("0.NA/x", 0));
+        assert_eq!(of("20.500.12345", 1), of("0.NA/20.500.12345", 1));
+    }
+
+    #[test]
+    fn a_site_without_servers_has_none_for_a_handle() {
+        assert_eq!(Site::default().server_for("a/b"), None);
     }
 }

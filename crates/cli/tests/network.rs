@@ -1,0 +1,322 @@
+//! Names at a server, as a user of the command line meets them.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Output, Stdio};
+
+use common::Folder;
+use serde_json::Value;
+
+/// A server with the prefix `20.1000`, and a folder beside it for those who ask.
+struct Server {
+    process: Child,
+    native: String,
+    web: String,
+    folder: Folder,
+    secret: String,
+}
+
+const ADMIN: &str = "300:20.1000/admin";
+
+impl Server {
+    fn start() -> Self {
+        let folder = Folder::with(&["20.1000"]);
+        folder.done(&[
+            "name",
+            "create",
+            "20.1000/admin",
+            "--value",
+            "300:HS_SECKEY:secret",
+        ]);
+        for who in [ADMIN, "301:20.1000/admin"] {
+            folder.done(&[
+                "authority",
+                "grant",
+                "20.1000",
+                "--to",
+                who,
+                "--role",
+                "admin",
+            ]);
+        }
+        folder.done(&[
+            "name",
+            "create",
+            "20.1000/5555",
+            "--url",
+            "https://example.org/5555",
+        ]);
+        let secret = folder.write("secret", "secret\n");
+        let mut process = Command::new(env!("CARGO_BIN_EXE_handfast"))
+            .arg("--data")
+            .arg(folder.data())
+            .args([
+                "serve",
+                "--json",
+                "--native",
+                "127.0.0.1:0",
+                "--web",
+                "127.0.0.1:0",
+            ])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let served: Value = serde_json::from_str(&line).unwrap();
+        let address = |door: &str| served[door].as_str().unwrap().to_string();
+        Self {
+            native: address("native"),
+            web: address("web"),
+            process,
+            folder,
+            secret,
+        }
+    }
+
+    /// A command for this server, without a data folder.
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_handfast"))
+            .env_remove("HANDFAST_SECRET")
+            .arg("--data")
+            .arg(self.folder.file("nothing"))
+            .args(arguments)
+            .args(["--server", &self.native])
+            .output()
+            .unwrap()
+    }
+
+    fn done(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {told}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.done(&[arguments, &["--json"]].concat())).unwrap()
+    }
+
+    /// The same, logged in with the secret.
+    fn as_admin(&self, arguments: &[&str]) -> String {
+        let login = ["--as", ADMIN, "--secret-file", &self.secret];
+        self.done(&[arguments, &login].concat())
+    }
+
+    /// A command that is refused: its exit status, and the code that it gives.
+    fn refused(&self, arguments: &[&str]) -> (i32, String) {
+        refusal(&self.run(&[arguments, &["--json"]].concat()))
+    }
+}
+
+fn refusal(output: &Output) -> (i32, String) {
+    let told = String::from_utf8_lossy(&output.stderr);
+    let error: Value = serde_json::from_str(&told).unwrap_or_else(|_| panic!("{told}"));
+    let code = error["error"]["code"].as_str().unwrap();
+    (output.status.code().unwrap(), code.to_string())
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+fn data(found: &Value) -> Vec<&str> {
+    let values = found["values"].as_array().unwrap().iter();
+    values
+        .filter(|value| value["type"] != "HS_ADMIN")
+        .map(|value| value["data"]["value"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn handles_are_resolved_in_any_spelling_and_by_all_ways() {
+    let server = Server::start();
+    for id in ["20.1000/5555", "hdl:20.1000/5555", "info:hdl/20.1000/5555"] {
+        let found = server.json(&["resolve", id, "--certified"]);
+        assert_eq!(data(&found), ["https://example.org/5555"]);
+        assert_eq!(found["certified"], true);
+    }
+    for way in ["udp", "tcp"] {
+        let found = server.json(&["resolve", "20.1000/5555", "--way", way, "--type", "URL"]);
+        assert_eq!(data(&found), ["https://example.org/5555"]);
+    }
+    let web = format!("http://{}", server.web);
+    let found = server
+        .folder
+        .json(&["resolve", "20.1000/5555", "--server", &web]);
+    assert_eq!(data(&found), ["https://example.org/5555"]);
+    let text = server.done(&["resolve", "20.1000/5555"]);
+    let expected = format!(
+        "20.1000/5555\n  answered by   {} over UDP\n  1     URL         https://example.org/5555\n",
+        server.native
+    );
+    assert_eq!(text, expected);
+    // The server as its own root.
+    let found = server
+        .folder
+        .json(&["resolve", "0.NA/20.1000", "--root", &server.native]);
+    assert_eq!(found["handle"], "0.NA/20.1000");
+}
+
+#[test]
+fn exit_statuses_say_whether_it_was_the_answer_the_usage_or_the_network() {
+    let server = Server::start();
+    let expected = |status, code: &str| (status, code.to_string());
+    let refused = |arguments: &[&str]| server.refused(arguments);
+    let missing = refused(&["resolve", "20.1000/missing"]);
+    assert_eq!(missing, expected(1, "handle-not-found"));
+    let none = refused(&["resolve", "20.1000/5555", "--index", "7"]);
+    assert_eq!(none, expected(1, "values-not-found"));
+    assert_eq!(
+        refused(&["resolve", "30/x"]),
+        expected(1, "server-not-resp")
+    );
+    assert_eq!(
+        refused(&["resolve", "urn:isbn:0451450523"]),
+        expected(2, "usage")
+    );
+    assert_eq!(
+        refused(&["name", "withdraw", "20.1000/5555"]),
+        expected(2, "usage")
+    );
+    let (delete, login) = (
+        ["name", "withdraw", "20.1000/5555", "--as"],
+        "--secret-file",
+    );
+    let wrong = server.folder.write("wrong", "guess");
+    let denied = refused(&[&delete[..], &[ADMIN, login, &wrong]].concat());
+    assert_eq!(denied, expected(1, "authentication-failed"));
+    assert_eq!(
+        refused(&[&delete[..], &[ADMIN]].concat()),
+        expected(2, "usage")
+    );
+    let account = refused(&[&delete[..], &["ann", login, &wrong]].concat());
+    assert_eq!(account, expected(2, "usage"));
+    for local in [
+        &["name", "create", "20.1000/y", "--reserve"][..],
+        &["name", "show", "20.1000/5555", "--at", "1"],
+        &["name", "withdraw", "20.1000/5555", "--reason", "old"],
+        &["name", "history", "20.1000/5555"],
+    ] {
+        assert_eq!(refused(local), expected(2, "usage"), "{local:?}");
+    }
+    let closed = [
+        "resolve",
+        "20.1000/5555",
+        "--json",
+        "--server",
+        "127.0.0.1:1",
+    ];
+    assert_eq!(refusal(&server.folder.run(&closed)), expected(3, "network"));
+}
+
+#[test]
+fn names_are_administered_with_a_secret_and_with_a_key() {
+    let server = Server::start();
+    let urls = [
+        "--url",
+        "https://example.org/1",
+        "--url",
+        "https://example.org/2",
+    ];
+    let note = [
+        "--value",
+        "2:NOTE:hidden",
+        "--permissions",
+        "2:1100",
+        "--ttl",
+        "2:60",
+    ];
+    let create = [&["name", "create", "20.1000/new"][..], &urls, &note].concat();
+    let told = server.as_admin(&create);
+    assert_eq!(told, format!("created 20.1000/new at {}\n", server.native));
+    let found = server.json(&["name", "show", "20.1000/new"]);
+    assert_eq!(
+        data(&found),
+        ["https://example.org/1", "https://example.org/2"]
+    );
+
+    // The key of the server, as an administrator's.
+    let public = server.folder.data().join("pubkey.bin");
+    let value = format!("301:HS_PUBKEY:@{}", public.display());
+    server.as_admin(&["name", "set", "20.1000/admin", "--value", &value]);
+    let private = server.folder.data().join("privkey.bin");
+    let with_key = [
+        "--as",
+        "301:20.1000/admin",
+        "--key",
+        private.to_str().unwrap(),
+    ];
+    let by_key = |arguments: &[&str]| server.json(&[arguments, &with_key].concat());
+    // What is not said stays: permissions and TTL.
+    let set = [
+        "name",
+        "set",
+        "20.1000/new",
+        "--url",
+        "https://example.org/3",
+    ];
+    by_key(&[&set[..], &["--value", "2:NOTE:still hidden"]].concat());
+    let found = by_key(&["name", "show", "20.1000/new"]);
+    assert_eq!(data(&found), ["https://example.org/3", "still hidden"]);
+    assert_eq!(found["values"][1]["ttl"], 60);
+    assert_eq!(found["values"][1]["permissions"], "1100");
+    by_key(&["name", "set", "20.1000/new", "--remove", "2"]);
+    let found = by_key(&["resolve", "20.1000/new"]);
+    assert_eq!(data(&found), ["https://example.org/3"]);
+
+    let listed =
+        server.done(&[&["name", "list", "--authority", "20.1000"][..], &with_key].concat());
+    assert_eq!(listed, "20.1000/5555\n20.1000/ADMIN\n20.1000/NEW\n");
+    server.as_admin(&["name", "withdraw", "20.1000/new"]);
+    let gone = server.refused(&["resolve", "20.1000/new"]);
+    assert_eq!(gone, (1, "handle-not-found".to_string()));
+}
+
+#[test]
+fn without_a_server_the_folder_is_asked() {
+    let folder = Folder::with(&["20.1000"]);
+    folder.done(&[
+        "name",
+        "create",
+        "20.1000/x",
+        "--url",
+        "https://example.org/",
+    ]);
+    folder.done(&[
+        "name",
+        "create",
+        "20.1000/hidden",
+        "--value",
+        "1:HS_SECKEY:secret",
+    ]);
+    assert_eq!(
+        folder.done(&["resolve", "hdl:20.1000/x"]),
+        "20.1000/x\n  1     URL         https://example.org/\n"
+    );
+    assert_eq!(
+        folder.json(&["resolve", "20.1000/x"])["handle"],
+        "20.1000/x"
+    );
+    for id in ["20.1000/hidden", "20.1000/missing"] {
+        let (_, told) = folder.not_all(&["resolve", id]);
+        assert_eq!(told[0]["error"]["code"], "not-found");
+    }
+    let output = folder.run(&["resolve", "30/x", "--json"]);
+    assert_eq!(refusal(&output), (2, "usage".to_string()));
+    let output = folder.run(&["resolve", "20.1000/x", "--certified", "--json"]);
+    assert_eq!(refusal(&output), (2, "usage".to_string()));
+}

@@ -1,0 +1,289 @@
+//! Changing what is kept: handles, their values, prefixes.
+
+use std::ops::ControlFlow;
+
+use handfast_wire::body::{
+    CreateReply, HandleRequest, ListReply, RemoveRequest, ValuesRequest, VerifyReply, VerifyRequest,
+};
+use handfast_wire::{Codec, OpFlags, Opcode, Reference, Site, Value};
+
+use crate::client::{Client, succeeded};
+use crate::error::ClientError;
+use crate::exchange::{Answer, Ask};
+use crate::locate::Trail;
+use crate::service::{Server, servers};
+use crate::target::{Target, Way};
+
+/// What is to happen when a handle is created.
+///
+/// ```
+/// use handfast_client::Creation;
+///
+/// let creation = Creation { overwrites: true, ..Creation::default() };
+/// assert!(!creation.mints);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Creation {
+    /// Replace the values of a handle that is there.
+    pub overwrites: bool,
+    /// The handle given is the start of one; the server makes the rest.
+    pub mints: bool,
+}
+
+/// What was created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Created {
+    /// The handle.
+    pub handle: String,
+    /// Whether there was one, whose values have been replaced.
+    pub was_overwritten: bool,
+}
+
+impl Client {
+    /// Creates a handle.
+    pub async fn create(
+        &self,
+        handle: &str,
+        values: &[Value<'_>],
+        creation: Creation,
+    ) -> Result<Created, ClientError> {
+        let mut ask = self.with_values(Opcode::CreateHandle, handle, values);
+        if creation.overwrites {
+            ask.flags = ask.flags | OpFlags::OWE;
+        }
+        if creation.mints {
+            ask.flags = ask.flags | OpFlags::MNS;
+        }
+        let answer = self.ask(ask, &Trail::default()).await?;
+        let read = answer.message.read::<CreateReply<'_>>();
+        let reply = read.map_err(|error| answer.server().fault(error.into()))?;
+        Ok(Created {
+            handle: reply.handle.map_or(handle.to_string(), Into::into),
+            was_overwritten: answer.message.header.flags.contains(OpFlags::OWE),
+        })
+    }
+
+    /// Deletes a handle.
+    pub async fn delete(&self, handle: &str) -> Result<(), ClientError> {
+        let body = HandleRequest::new(handle);
+        self.change(self.asking(Opcode::DeleteHandle, handle, &body))
+            .await
+    }
+
+    /// Adds values to a handle; those whose index is taken are refused, or overwritten.
+    pub async fn add(
+        &self,
+        handle: &str,
+        values: &[Value<'_>],
+        overwrites: bool,
+    ) -> Result<(), ClientError> {
+        let mut ask = self.with_values(Opcode::AddValue, handle, values);
+        if overwrites {
+            ask.flags = ask.flags | OpFlags::OWE;
+        }
+        self.change(ask).await
+    }
+
+    /// Removes values from a handle.
+    pub async fn remove(&self, handle: &str, indexes: &[u32]) -> Result<(), ClientError> {
+        let body = RemoveRequest {
+            handle: handle.into(),
+            indexes: indexes.to_vec(),
+        };
+        self.change(self.asking(Opcode::RemoveValue, handle, &body))
+            .await
+    }
+
+    /// Puts values in place of those of the same index.
+    pub async fn modify(&self, handle: &str, values: &[Value<'_>]) -> Result<(), ClientError> {
+        self.change(self.with_values(Opcode::ModifyValue, handle, values))
+            .await
+    }
+
+    /// Gives the handles under a prefix, as the server spells them: deployed ones in capitals. Every server of a site
+    /// is asked.
+    pub async fn list(
+        &self,
+        prefix: &str,
+        each: &mut (dyn FnMut(&str) -> ControlFlow<()> + Send),
+    ) -> Result<(), ClientError> {
+        let record = prefix_handle(prefix);
+        let body = HandleRequest::new(&*record);
+        let ask = self.asking(Opcode::ListHandles, &record, &body);
+        for servers in self.every_server(&ask).await? {
+            let answer = succeeded(self.ask_servers(&servers, &ask).await?)?;
+            if self.read_list(answer, each).await?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the prefixes that a server is responsible for. Which server has to have been said.
+    pub async fn list_homed(
+        &self,
+        each: &mut (dyn FnMut(&str) -> ControlFlow<()> + Send),
+    ) -> Result<(), ClientError> {
+        self.need_target()?;
+        let body = HandleRequest::default();
+        let ask = self.asking(Opcode::ListHomedPrefixes, "", &body);
+        for servers in self.every_server(&ask).await? {
+            let answer = succeeded(self.ask_servers(&servers, &ask).await?)?;
+            if self.read_list(answer, each).await?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes every server of the site that is asked responsible for a prefix.
+    pub async fn home(&self, prefix: &str) -> Result<(), ClientError> {
+        self.tell_all(Opcode::HomePrefix, prefix).await
+    }
+
+    /// The opposite.
+    pub async fn unhome(&self, prefix: &str) -> Result<(), ClientError> {
+        self.tell_all(Opcode::UnhomePrefix, prefix).await
+    }
+
+    /// Asks who holds a secret key whether the answer to a challenge was made with it. The reply is certified.
+    pub async fn verify(
+        &self,
+        key: &Reference<'_>,
+        nonce: &[u8],
+        digest: &[u8],
+        response: &[u8],
+    ) -> Result<bool, ClientError> {
+        let body = VerifyRequest {
+            key: key.clone(),
+            nonce: nonce.into(),
+            digest: digest.into(),
+            response: response.into(),
+        };
+        let mut ask = self.asking(Opcode::VerifyChallenge, &key.handle, &body);
+        ask.flags = ask.flags | OpFlags::CT | OpFlags::RD;
+        let answer = self.ask(ask, &Trail::default()).await?;
+        let read = answer.message.read::<VerifyReply>();
+        let reply = read.map_err(|error| answer.server().fault(error.into()))?;
+        Ok(reply.is_match)
+    }
+
+    /// Ends the sessions of this client and its clones. Those that cannot be ended time out at the server.
+    pub async fn end_sessions(&self) {
+        for (endpoint, session) in self.shared.sessions.take().await {
+            drop(self.shared.terminate(endpoint, &session).await);
+        }
+    }
+
+    fn asking<'b>(&self, opcode: Opcode, handle: &str, body: &impl Codec<'b>) -> Ask {
+        Ask {
+            flags: self.flags(),
+            ..Ask::new(opcode, handle, body)
+        }
+    }
+
+    fn with_values(&self, opcode: Opcode, handle: &str, values: &[Value<'_>]) -> Ask {
+        let body = ValuesRequest {
+            handle: handle.into(),
+            values: values.to_vec(),
+        };
+        let is_private = values.iter().any(|value| !value.permissions.public_read());
+        Ask {
+            is_private,
+            ..self.asking(opcode, handle, &body)
+        }
+    }
+
+    async fn change(&self, ask: Ask) -> Result<(), ClientError> {
+        let handle = ask.handle.clone();
+        self.ask(ask, &Trail::default()).await?;
+        // What was known of it is so no longer.
+        self.shared.cache.forget(&handle);
+        Ok(())
+    }
+
+    async fn tell_all(&self, opcode: Opcode, prefix: &str) -> Result<(), ClientError> {
+        self.need_target()?;
+        let record = prefix_handle(prefix);
+        let ask = self.asking(opcode, &record, &HandleRequest::new(&*record));
+        for servers in self.every_server(&ask).await? {
+            succeeded(self.ask_servers(&servers, &ask).await?)?;
+        }
+        Ok(())
+    }
+
+    fn need_target(&self) -> Result<(), ClientError> {
+        match self.manner.target {
+            Target::Located => Err(ClientError::NoTarget),
+            _ => Ok(()),
+        }
+    }
+
+    /// For each server of the site, the ways to it.
+    async fn every_server(&self, ask: &Ask) -> Result<Vec<Vec<Server>>, ClientError> {
+        let located: Vec<Site>;
+        let sites = match &self.manner.target {
+            Target::Server(address) => return Ok(vec![self.servers_at(address, ask).await?]),
+            Target::Site(site) => std::slice::from_ref(site),
+            Target::Located => {
+                // Handles under a prefix are where the prefix is served, and prefix handles at the root.
+                let inner = ask.handle.split_once('/').map_or("", |(_, inner)| inner);
+                let handle = if inner.to_ascii_uppercase().starts_with("0.NA") {
+                    ask.handle.clone()
+                } else {
+                    format!("{inner}/")
+                };
+                located = self.locate(&handle, false, Trail::default()).await?;
+                // Any primary site has all of them.
+                let primary = located.iter().find(|site| site.is_primary);
+                primary.map_or(&[][..], std::slice::from_ref)
+            }
+        };
+        let ways = self.ways(ask.opcode);
+        let count = sites.iter().map(|site| site.servers.len()).max();
+        let all = (0..count.unwrap_or(0))
+            .map(|number| servers(sites, self.need(ask, &ways, Some(number))))
+            .collect::<Vec<_>>();
+        if all.is_empty() {
+            let handle = ask.handle.clone();
+            return Err(ClientError::NoService { handle });
+        }
+        Ok(all)
+    }
+
+    async fn read_list(
+        &self,
+        mut answer: Answer,
+        each: &mut (dyn FnMut(&str) -> ControlFlow<()> + Send),
+    ) -> Result<ControlFlow<()>, ClientError> {
+        loop {
+            let read = answer.message.read::<ListReply<'_>>();
+            let reply = read.map_err(|error| answer.server().fault(error.into()))?;
+            for handle in &reply.handles {
+                if each(handle).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            if !answer.goes_on() {
+                return Ok(ControlFlow::Continue(()));
+            }
+            if answer.server().endpoint.way != Way::Tcp {
+                return Err(ClientError::Incomplete {
+                    server: answer.server().endpoint.to_string(),
+                });
+            }
+            answer.receive(&self.shared).await?;
+            answer = succeeded(answer)?;
+        }
+    }
+}
+
+/// "A name without slash is converted to `0.NA/<name>`."
+fn prefix_handle(prefix: &str) -> String {
+    if prefix.contains('/') {
+        prefix.to_string()
+    } else {
+        format!("0.NA/{prefix}")
+    }
+}

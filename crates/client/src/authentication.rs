@@ -1,0 +1,104 @@
+//! Saying who asks: a challenge and its answer (`handle-protocol.md` §7).
+
+use std::fmt;
+use std::sync::Arc;
+
+use handfast_wire::body::{Challenge, ChallengeAnswer};
+use handfast_wire::crypto::{
+    CryptoError, SecretAlgorithm, SigningKey, answer_with_key, answer_with_secret,
+};
+use handfast_wire::{Envelope, Reference};
+use zeroize::Zeroizing;
+
+use crate::error::ClientError;
+
+/// Someone, and what shows that it is them.
+///
+/// ```
+/// use handfast_client::Login;
+///
+/// let login = Login::with_secret("300:20.1000/admin", b"secret")?;
+/// assert_eq!(format!("{login:?}"), "Login(300:20.1000/admin)");
+/// # Ok::<_, handfast_client::ClientError>(())
+/// ```
+#[derive(Clone)]
+pub struct Login {
+    identity: Reference<'static>,
+    proof: Proof,
+}
+
+#[derive(Clone)]
+enum Proof {
+    Key(Arc<SigningKey>),
+    Secret(Arc<Zeroizing<Vec<u8>>>),
+}
+
+impl Login {
+    /// `INDEX:HANDLE` of a value with a public key, and the private key.
+    pub fn with_key(identity: &str, key: SigningKey) -> Result<Self, ClientError> {
+        Ok(Self {
+            identity: parse(identity)?,
+            proof: Proof::Key(Arc::new(key)),
+        })
+    }
+
+    /// `INDEX:HANDLE` of a value with a secret key, and the secret.
+    pub fn with_secret(identity: &str, secret: &[u8]) -> Result<Self, ClientError> {
+        Ok(Self {
+            identity: parse(identity)?,
+            proof: Proof::Secret(Arc::new(Zeroizing::new(secret.to_vec()))),
+        })
+    }
+
+    /// Who it is.
+    #[must_use]
+    pub fn identity(&self) -> &Reference<'static> {
+        &self.identity
+    }
+
+    /// The answer to a challenge that came in this envelope. Chance is needed for secrets.
+    pub(crate) fn answer(
+        &self,
+        envelope: &Envelope,
+        challenge: &Challenge<'_>,
+        salt: &[u8; 16],
+    ) -> Result<ChallengeAnswer<'static>, CryptoError> {
+        let (nonce, digest) = (&challenge.nonce, challenge.digest.as_bytes());
+        let (authentication_type, response) = match &self.proof {
+            Proof::Key(key) => (
+                "HS_PUBKEY",
+                answer_with_key(key, envelope.version, nonce, digest)?,
+            ),
+            Proof::Secret(secret) => {
+                // "v = the lower of the challenge's message version and its suggested version"
+                let version = envelope.version.min(envelope.suggestion());
+                let algorithm = SecretAlgorithm::for_version(version);
+                (
+                    "HS_SECKEY",
+                    answer_with_secret(secret, algorithm, nonce, digest, salt)?,
+                )
+            }
+        };
+        Ok(ChallengeAnswer {
+            authentication_type: authentication_type.into(),
+            key: self.identity.clone(),
+            response: response.into(),
+        })
+    }
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Login({})", self.identity)
+    }
+}
+
+fn parse(identity: &str) -> Result<Reference<'static>, ClientError> {
+    let wrong = || ClientError::Identity(identity.to_string());
+    let (index, handle) = identity.split_once(':').ok_or_else(wrong)?;
+    let index = index.parse().map_err(|_| wrong())?;
+    if handle.is_empty() {
+        return Err(wrong());
+    }
+    Ok(Reference::new(handle.to_string(), index))
+}

@@ -1,0 +1,306 @@
+//! The client: how something is asked, and of whom.
+
+use std::sync::Arc;
+
+use handfast_wire::body::{HandleRequest, SiteInfoReply};
+use handfast_wire::{OpFlags, Opcode, ResponseCode, Site};
+
+use crate::authentication::Login;
+use crate::error::ClientError;
+use crate::exchange::{Answer, Ask, refused};
+use crate::locate::Trail;
+use crate::roots::Roots;
+use crate::service::{Need, Server, servers, servers_at};
+use crate::shared::Shared;
+use crate::target::{ServerAddress, Target, Way};
+use crate::world::World;
+
+/// Talks to handle servers.
+///
+/// A client is cheap to clone, and clones share cache, sessions and roots. Methods such as [`at`](Self::at) and
+/// [`certified`](Self::certified) give a client that asks otherwise. Whoever drops a future stops what it does: nothing
+/// goes on beside it.
+///
+/// ```no_run
+/// use handfast_client::{Client, Query, ServerAddress, World};
+///
+/// # async fn example() -> Result<(), handfast_client::ClientError> {
+/// let client = Client::new(World::system());
+/// let server: ServerAddress = "127.0.0.1:2641".parse()?;
+/// let found = client.at(server).certified().resolve("20.1000/5555", &Query::all()).await?;
+/// for value in &found.values {
+///     println!("{} {}", value.index, value.value_type);
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) manner: Manner,
+}
+
+/// How something is asked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Manner {
+    pub(crate) target: Target,
+    pub(crate) way: Option<Way>,
+    /// CT and RD, AT.
+    pub(crate) flags: OpFlags,
+    pub(crate) login: Option<Login>,
+    pub(crate) is_without_session: bool,
+    pub(crate) follows_referrals: bool,
+}
+
+impl Manner {
+    pub(crate) fn is_certified(&self) -> bool {
+        self.flags.contains(OpFlags::CT)
+    }
+
+    pub(crate) fn is_authoritative(&self) -> bool {
+        self.flags.contains(OpFlags::AT)
+    }
+
+    pub(crate) fn certify(&mut self) {
+        // What a signature covers is the reply: the digest in it says to which request.
+        self.flags = self.flags | OpFlags::CT | OpFlags::RD;
+    }
+}
+
+impl Client {
+    /// A client that knows no roots yet, and keeps up to 10,000 answers.
+    #[must_use]
+    pub fn new(world: World) -> Self {
+        Self::with_cache(world, 10_000)
+    }
+
+    /// A client that keeps up to so many answers for as long as their TTLs allow; 0 for none.
+    #[must_use]
+    pub fn with_cache(world: World, most_answers: usize) -> Self {
+        Self {
+            shared: Arc::new(Shared::new(world, most_answers)),
+            manner: Manner::default(),
+        }
+    }
+
+    /// From here on, this client and its clones find servers from these roots.
+    pub fn set_roots(&self, roots: Roots) {
+        self.shared.set_roots(roots);
+    }
+
+    /// Asks this server, or the servers of this site, instead of whoever serves the handle. What it answers is
+    /// neither cached nor, if it refers to others, followed.
+    ///
+    /// Of a server of which only the address is known, the key that verifies what it signs is the one it shows when
+    /// it is first asked: whoever knows better gives its site record.
+    #[must_use]
+    pub fn at(&self, target: impl Into<Target>) -> Self {
+        self.otherwise(|manner| manner.target = target.into())
+    }
+
+    /// Asks by this way alone.
+    #[must_use]
+    pub fn by(&self, way: Way) -> Self {
+        self.otherwise(|manner| manner.way = Some(way))
+    }
+
+    /// Takes signed answers only.
+    #[must_use]
+    pub fn certified(&self) -> Self {
+        self.otherwise(Manner::certify)
+    }
+
+    /// Asks primary sites only, and no cache.
+    #[must_use]
+    pub fn authoritative(&self) -> Self {
+        self.otherwise(|manner| manner.flags = manner.flags | OpFlags::AT)
+    }
+
+    /// Answers challenges as someone, in a session that is set up where it is needed.
+    #[must_use]
+    pub fn with_login(&self, login: Login) -> Self {
+        self.otherwise(|manner| manner.login = Some(login))
+    }
+
+    /// Answers a challenge for each request instead of using a session. Nothing is encrypted then: secrets in values
+    /// travel in the clear.
+    #[must_use]
+    pub fn without_session(&self) -> Self {
+        self.otherwise(|manner| manner.is_without_session = true)
+    }
+
+    /// Follows a server that was chosen when it refers to others.
+    #[must_use]
+    pub fn following_referrals(&self) -> Self {
+        self.otherwise(|manner| manner.follows_referrals = true)
+    }
+
+    fn otherwise(&self, change: impl FnOnce(&mut Manner)) -> Self {
+        let mut client = self.clone();
+        change(&mut client.manner);
+        client
+    }
+
+    /// What the server that is asked says of its site.
+    pub async fn site_info(&self) -> Result<Site, ClientError> {
+        let mut ask = Ask::new(Opcode::GetSiteInfo, "", &HandleRequest::default());
+        let ways = self.ways(ask.opcode);
+        let servers = match &self.manner.target {
+            Target::Located => return Err(ClientError::NoTarget),
+            // "`GET_SITE_INFO` on an unknown address: use version 2.3, CT off".
+            Target::Server(address) => servers_at(&address.spoken_by(&ways), &ways, None),
+            Target::Site(site) => {
+                ask.flags = self.flags();
+                servers(std::slice::from_ref(site), self.need(&ask, &ways, Some(0)))
+            }
+        };
+        let answer = self.as_nobody().ask_servers(&servers, &ask).await?;
+        let answer = succeeded(answer)?;
+        let read = answer.message.read::<SiteInfoReply>();
+        let site = read.map_err(|error| answer.server().fault(error.into()))?;
+        Ok(site.site)
+    }
+
+    /// Asks the root at an address for what it knows of itself: its site, and the values of `0.NA/0.NA`.
+    pub async fn roots_from(&self, address: &ServerAddress) -> Result<Roots, ClientError> {
+        let client = self.at(address.clone());
+        let site = client.site_info().await?;
+        let roots = Roots::of_site(site.clone());
+        match client.at(site).root_values().await {
+            Ok(values) => {
+                let found = Roots::of_handles(values);
+                // A root that has no sites in its record is where it was asked.
+                let is_enough = !found.sites().is_empty();
+                Ok(if is_enough { found } else { roots })
+            }
+            Err(error) if error.code().is_some() => Ok(roots),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Asks, and takes nothing but success.
+    pub(crate) async fn ask(&self, ask: Ask, trail: &Trail) -> Result<Answer, ClientError> {
+        succeeded(self.route(ask, trail).await?)
+    }
+
+    /// The flags of what is asked in the manner of this client.
+    pub(crate) fn flags(&self) -> OpFlags {
+        OpFlags::REQUEST | self.manner.flags
+    }
+
+    /// The same without a login.
+    pub(crate) fn as_nobody(&self) -> Self {
+        self.otherwise(|manner| manner.login = None)
+    }
+
+    /// The ways by which something is asked.
+    pub(crate) fn ways(&self, opcode: Opcode) -> Vec<Way> {
+        let is_list = matches!(
+            opcode,
+            Opcode::ListHandles | Opcode::ListDerivedPrefixes | Opcode::ListHomedPrefixes
+        );
+        let is_steady = self.manner.login.is_some() || opcode.needs_admin_interface();
+        match (self.manner.way, &self.manner.target) {
+            (Some(way), _) => vec![way],
+            (None, Target::Server(address)) if address.is_http => vec![Way::Http],
+            (None, _) if is_list => vec![Way::Tcp],
+            (None, _) if is_steady => Way::STEADY.to_vec(),
+            (None, _) => Way::ALL.to_vec(),
+        }
+    }
+
+    pub(crate) fn need<'a>(
+        &self,
+        ask: &'a Ask,
+        ways: &'a [Way],
+        server: Option<usize>,
+    ) -> Need<'a> {
+        Need {
+            opcode: ask.opcode,
+            handle: &ask.handle,
+            is_authoritative: self.manner.is_authoritative(),
+            server,
+            ways,
+        }
+    }
+
+    /// The server at an address. Its key and version are asked for where they are needed.
+    pub(crate) async fn servers_at(
+        &self,
+        address: &ServerAddress,
+        ask: &Ask,
+    ) -> Result<Vec<Server>, ClientError> {
+        let ways = self.ways(ask.opcode);
+        let needs_key = ask.flags.contains(OpFlags::CT) || self.uses_session(ask.opcode);
+        if !needs_key {
+            return Ok(servers_at(&address.spoken_by(&ways), &ways, None));
+        }
+        let site = if let Some(site) = self.shared.site_of(address) {
+            site
+        } else {
+            let site = self.site_info().await?;
+            self.shared.keep_site(address, &site);
+            site
+        };
+        Ok(servers_at(&address.spoken_by(&ways), &ways, Some(&site)))
+    }
+
+    /// Whether an operation is asked for in a session. Lists are not: deployed servers expect it so.
+    fn uses_session(&self, opcode: Opcode) -> bool {
+        let is_list = matches!(
+            opcode,
+            Opcode::ListHandles | Opcode::ListDerivedPrefixes | Opcode::ListHomedPrefixes
+        );
+        let Manner {
+            login,
+            is_without_session,
+            ..
+        } = &self.manner;
+        login.is_some() && !is_without_session && !is_list
+    }
+
+    /// Asks the servers of sites, one after the other, until one answers.
+    pub(crate) async fn ask_sites(&self, sites: &[Site], ask: &Ask) -> Result<Answer, ClientError> {
+        let ways = self.ways(ask.opcode);
+        let servers = servers(sites, self.need(ask, &ways, None));
+        self.ask_servers(&servers, ask).await
+    }
+
+    pub(crate) async fn ask_servers(
+        &self,
+        servers: &[Server],
+        ask: &Ask,
+    ) -> Result<Answer, ClientError> {
+        let mut last = ClientError::NoService {
+            handle: ask.handle.clone(),
+        };
+        for server in servers {
+            let login = self.manner.login.as_ref();
+            let asked = match login.filter(|_| self.uses_session(ask.opcode)) {
+                Some(login) => self.shared.ask_in_session(server, ask, login).await,
+                None => self.shared.ask_alone(server, ask, login).await,
+            };
+            let answer = asked.and_then(|answer| match answer.message.outcome() {
+                ResponseCode::Error => Err(refused(server, &answer.message)),
+                _ => Ok(answer),
+            });
+            match answer {
+                Ok(answer) => return Ok(answer),
+                // A change whose reply was lost is not made again by another way.
+                Err(error) if ask.opcode.needs_admin_interface() && error.may_be_done() => {
+                    return Err(error);
+                }
+                Err(error) if error.is_failed_attempt() => last = error,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(last)
+    }
+}
+
+/// An answer that is not no.
+pub(crate) fn succeeded(answer: Answer) -> Result<Answer, ClientError> {
+    match answer.message.outcome() {
+        ResponseCode::Success => Ok(answer),
+        _ => Err(refused(answer.server(), &answer.message)),
+    }
+}

@@ -1,0 +1,51 @@
+//! Talks to any handle server: finds it, resolves, administers.
+//!
+//! A [`Client`] asks whoever serves a handle, found from [`Roots`], or a [`Target`] that was chosen. It asks over UDP,
+//! sends again what is lost, goes over to TCP and to HTTP, verifies what is signed, answers challenges as a [`Login`],
+//! and keeps answers for as long as their TTLs allow. It is asynchronous, on tokio; dropping a future stops what it does.
+//!
+//! ```no_run
+//! use handfast_client::{Client, Creation, Login, Query, ServerAddress, World};
+//! use handfast_wire::Value;
+//!
+//! # async fn example() -> Result<(), handfast_client::ClientError> {
+//! let server: ServerAddress = "127.0.0.1:2641".parse()?;
+//! let client = Client::new(World::system()).at(server);
+//!
+//! let login = Login::with_secret("300:20.1000/admin", b"secret")?;
+//! let values = [Value::new(1, "URL", b"https://example.org/")];
+//! let admin = client.with_login(login);
+//! admin.create("20.1000/5555", &values, Creation::default()).await?;
+//! admin.end_sessions().await;
+//!
+//! let found = client.resolve("20.1000/5555", &Query::all()).await?;
+//! assert_eq!(found.values.len(), 1);
+//! # Ok(()) }
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod administration;
+mod authentication;
+mod cache;
+mod client;
+mod error;
+mod exchange;
+mod locate;
+mod resolve;
+mod roots;
+mod service;
+mod session;
+mod shared;
+mod target;
+mod transport;
+mod world;
+
+pub use administration::{Created, Creation};
+pub use authentication::Login;
+pub use client::Client;
+pub use error::{ClientError, Remedy, ReplyFault};
+pub use resolve::{Query, Resolution};
+pub use roots::{Roots, RootsError};
+pub use target::{ServerAddress, Target, Way};
+pub use world::World;

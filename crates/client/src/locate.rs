@@ -1,0 +1,286 @@
+//! Finding who serves a handle (`handle-protocol.md` §8.1, §8.6).
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use handfast_wire::body::{Referral, ResolutionRequest};
+use handfast_wire::{Message, OpFlags, ResponseCode, Site, Value};
+
+use crate::client::{Client, Manner};
+use crate::error::ClientError;
+use crate::exchange::{Answer, Ask};
+use crate::roots::ROOT;
+use crate::service::{Kind, Service, sites_of};
+use crate::target::Target;
+
+/// How far the answer to one question has led.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trail {
+    /// How many servers stand behind each other.
+    pub(crate) hops: u8,
+    /// How many questions had to be asked before each other.
+    depth: u8,
+    /// How many were asked in all: a service may name many others, and each of those many.
+    asked: Arc<AtomicU32>,
+}
+
+impl Trail {
+    /// One step further, if that is not too far.
+    fn further(&self, handle: &str) -> Result<Self, ClientError> {
+        let hops = self.hops + 1;
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        if hops > MOST_HOPS || asked >= MOST_ASKED {
+            return Err(too_far(handle));
+        }
+        Ok(Self {
+            hops,
+            depth: self.depth,
+            asked: Arc::clone(&self.asked),
+        })
+    }
+
+    /// Another question before the one that was asked.
+    fn deeper(&self, handle: &str) -> Result<Self, ClientError> {
+        let depth = self.depth + 1;
+        if depth > MOST_DEPTH {
+            return Err(too_far(handle));
+        }
+        let further = self.further(handle)?;
+        Ok(Self { depth, ..further })
+    }
+}
+
+type Located<'a> = Pin<Box<dyn Future<Output = Result<Vec<Site>, ClientError>> + Send + 'a>>;
+
+impl Client {
+    /// Asks whoever is to be asked, and goes on to whom they refer.
+    pub(crate) async fn route(&self, mut ask: Ask, trail: &Trail) -> Result<Answer, ClientError> {
+        ask.hops = trail.hops;
+        let mut trail = trail.clone();
+        let mut answer = match &self.manner.target {
+            Target::Located => self.ask_located(&ask, &trail).await?,
+            Target::Server(address) => {
+                let servers = self.servers_at(address, &ask).await?;
+                self.ask_servers(&servers, &ask).await?
+            }
+            Target::Site(site) => self.ask_sites(std::slice::from_ref(site), &ask).await?,
+        };
+        let follows = self.manner.follows_referrals || self.manner.target == Target::Located;
+        while follows && is_followed(&answer.message, &ask.handle) {
+            trail = trail.further(&ask.handle)?;
+            let sites = self.referred(&answer.message, &ask.handle, &trail).await?;
+            ask.hops = trail.hops;
+            answer = self.ask_sites(&sites, &ask).await?;
+        }
+        Ok(answer)
+    }
+
+    async fn ask_located(&self, ask: &Ask, trail: &Trail) -> Result<Answer, ClientError> {
+        let sites = self.locate(&ask.handle, false, trail.clone()).await?;
+        let answer = self.ask_sites(&sites, ask).await?;
+        if answer.message.outcome() != ResponseCode::OutOfDateSiteInfo {
+            return Ok(answer);
+        }
+        let sites = self.locate(&ask.handle, true, trail.clone()).await?;
+        self.ask_sites(&sites, ask).await
+    }
+
+    /// The sites that serve a handle; what is known of them already is not used if it has to be fresh.
+    pub(crate) fn locate<'a>(
+        &'a self,
+        handle: &'a str,
+        is_fresh: bool,
+        trail: Trail,
+    ) -> Located<'a> {
+        Box::pin(async move {
+            let roots = self.shared.roots();
+            let prefix = handle.split_once('/').map_or("0.NA", |(prefix, _)| prefix);
+            if let Some(local) = roots.local(prefix) {
+                return Ok(local.to_vec());
+            }
+            if roots.sites().is_empty() {
+                let handle = handle.to_string();
+                return Err(ClientError::NoRoots { handle });
+            }
+            let is_of_root = prefix == "0" || prefix.starts_with("0.");
+            if is_of_root {
+                return Ok(roots.sites().to_vec());
+            }
+            let record = format!("0.NA/{}", prefix.to_ascii_uppercase());
+            let trail = trail.deeper(handle)?;
+            let service = Service {
+                direct: Vec::new(),
+                elsewhere: vec![record],
+            };
+            if !is_fresh {
+                let sites = self.gather(&service, Kind::Handles, false, &trail).await?;
+                if !sites.is_empty() {
+                    return Ok(sites);
+                }
+            }
+            let sites = self.gather(&service, Kind::Handles, true, &trail).await?;
+            if sites.is_empty() {
+                let handle = handle.to_string();
+                return Err(ClientError::NoService { handle });
+            }
+            Ok(sites)
+        })
+    }
+
+    /// The sites to which a server refers.
+    async fn referred(
+        &self,
+        reply: &Message<'_>,
+        handle: &str,
+        trail: &Trail,
+    ) -> Result<Vec<Site>, ClientError> {
+        let no_service = || ClientError::NoService {
+            handle: handle.to_string(),
+        };
+        let referral: Referral<'_> = reply.read().map_err(|_| no_service())?;
+        let kinds: &[Kind] = match reply.outcome() {
+            ResponseCode::PrefixReferral => &[Kind::DerivedPrefixes, Kind::Handles],
+            _ => &[Kind::Handles],
+        };
+        for kind in kinds {
+            let service = sites_of(&referral.values, *kind);
+            let sites = self.gather(&service, *kind, false, trail).await?;
+            if !sites.is_empty() {
+                return Ok(sites);
+            }
+        }
+        if referral.handle.is_empty() {
+            return Err(no_service());
+        }
+        let service = Service {
+            direct: Vec::new(),
+            elsewhere: vec![referral.handle.to_string()],
+        };
+        for kind in kinds {
+            let sites = self.gather(&service, *kind, false, trail).await?;
+            if !sites.is_empty() {
+                return Ok(sites);
+            }
+        }
+        Err(no_service())
+    }
+
+    /// The sites of a service, and those of the services that it names (`handle-protocol.md` §6.4). What cannot be had is
+    /// an error only if there is nothing else.
+    async fn gather(
+        &self,
+        service: &Service,
+        kind: Kind,
+        is_fresh: bool,
+        trail: &Trail,
+    ) -> Result<Vec<Site>, ClientError> {
+        let mut sites = service.direct.clone();
+        let named = |service: &Service, depth: u32| {
+            let handles = service.elsewhere.iter();
+            let handles = handles.map(|handle| (handle.clone(), depth));
+            handles.collect::<Vec<_>>()
+        };
+        let (mut next, mut seen) = (named(service, 0), BTreeSet::new());
+        let mut failed = None;
+        while let Some((handle, depth)) = next.pop() {
+            if depth > DEPTH || !seen.insert(handle.to_ascii_uppercase()) {
+                continue;
+            }
+            // "`0.NA/0.NA` as a target means 'the configured root sites'."
+            if handle.eq_ignore_ascii_case(ROOT) {
+                sites.extend_from_slice(self.shared.roots().sites());
+                continue;
+            }
+            match self.service_values(&handle, kind, is_fresh, trail).await {
+                Ok(values) => {
+                    let mut found = sites_of(&values, kind);
+                    // A service that is named for derived prefixes may say where it is in the ordinary way.
+                    if found.direct.is_empty() && found.elsewhere.is_empty() {
+                        found = sites_of(&values, Kind::Handles);
+                    }
+                    next.extend(named(&found, depth + 1));
+                    sites.extend(found.direct);
+                }
+                Err(error) => failed = Some(error),
+            }
+        }
+        match failed {
+            Some(error) if sites.is_empty() => Err(error),
+            _ => Ok(sites),
+        }
+    }
+
+    /// What a service handle says; nothing if there is none.
+    async fn service_values(
+        &self,
+        handle: &str,
+        kind: Kind,
+        is_fresh: bool,
+        trail: &Trail,
+    ) -> Result<Vec<Value<'static>>, ClientError> {
+        if let Some(known) = self.shared.roots().known(handle) {
+            return Ok(known.to_vec());
+        }
+        let mut types = Kind::Handles.types().to_vec();
+        if kind == Kind::DerivedPrefixes {
+            types.extend_from_slice(kind.types());
+        }
+        let request = ResolutionRequest {
+            types: types.into_iter().map(Into::into).collect(),
+            ..ResolutionRequest::all(handle)
+        };
+        let mut manner = Manner::default();
+        // Whoever wants signed answers wants to know whose signature it is, and who logs in, with whom.
+        if self.manner.is_certified() || self.manner.login.is_some() {
+            manner.certify();
+        }
+        if is_fresh {
+            manner.flags = manner.flags | OpFlags::AT;
+        }
+        let asked = Self {
+            shared: Arc::clone(&self.shared),
+            manner,
+        };
+        if is_fresh {
+            self.shared.cache.forget(handle);
+        }
+        let trail = trail.further(handle)?;
+        match Box::pin(asked.values(&request, false, &trail)).await {
+            Ok(found) => Ok(found.values),
+            Err(error) => match error.code() {
+                Some(ResponseCode::HandleNotFound | ResponseCode::ValuesNotFound) => Ok(Vec::new()),
+                _ => Err(error),
+            },
+        }
+    }
+}
+
+/// Whether a reply says whom to ask instead. "Client on 303 (only for `0.NA/…` or slashless handles) and 302".
+fn is_followed(reply: &Message<'_>, handle: &str) -> bool {
+    match reply.outcome() {
+        ResponseCode::ServiceReferral => true,
+        ResponseCode::PrefixReferral => {
+            let start = handle.get(..5);
+            !handle.contains('/') || start.is_some_and(|start| start.eq_ignore_ascii_case("0.NA/"))
+        }
+        _ => false,
+    }
+}
+
+fn too_far(handle: &str) -> ClientError {
+    ClientError::Referrals {
+        handle: handle.to_string(),
+    }
+}
+
+/// "the client library gives up at 40 hops"
+const MOST_HOPS: u8 = 40;
+/// How many servers are asked for one answer.
+const MOST_ASKED: u32 = 100;
+/// How many prefixes have to be found before one is: a service handle is under a prefix too.
+const MOST_DEPTH: u8 = 8;
+/// How far services name services.
+const DEPTH: u32 = 20;

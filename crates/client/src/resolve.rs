@@ -1,0 +1,187 @@
+//! Resolution: the values of a handle.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use handfast_wire::body::{ResolutionReply, ResolutionRequest};
+use handfast_wire::{OpFlags, Opcode, Value};
+
+use crate::client::Client;
+use crate::error::{ClientError, ReplyFault};
+use crate::exchange::Ask;
+use crate::locate::Trail;
+use crate::roots::ROOT;
+use crate::target::Target;
+
+/// Which values of a handle are asked for.
+///
+/// Values whose index is named or whose type is named; all, if nothing is. A type that ends in a dot stands for the
+/// type and all below it.
+///
+/// ```
+/// use handfast_client::Query;
+///
+/// let query = Query { types: vec!["URL".into()], ..Query::all() };
+/// assert!(query.indexes.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// Indexes of values.
+    pub indexes: Vec<u32>,
+    /// Types of values.
+    pub types: Vec<String>,
+    /// Ask for values that only administrators may read, too. That needs a login, and no cache answers.
+    pub includes_restricted: bool,
+    /// Resolve what an `HS_ALIAS` value names instead of the handle that has it.
+    pub follows_aliases: bool,
+}
+
+impl Query {
+    /// All values that everybody may read.
+    #[must_use]
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// The value at an index.
+    #[must_use]
+    pub fn index(index: u32) -> Self {
+        Self {
+            indexes: vec![index],
+            ..Self::default()
+        }
+    }
+}
+
+/// The values of a handle, and where they come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Resolution {
+    /// The handle that has the values: the last one, where aliases were followed.
+    pub handle: String,
+    /// The values, in no particular order.
+    pub values: Vec<Value<'static>>,
+    /// Handles whose aliases led here, in order.
+    pub aliases: Vec<String>,
+    /// Whether the answer was signed, and the signature right.
+    pub is_certified: bool,
+    /// Whether a server of a primary site gave it.
+    pub is_authoritative: bool,
+    /// Whether it was known from an earlier answer.
+    pub is_cached: bool,
+    /// Who answered, and by which way, unless it was known.
+    pub server: Option<String>,
+}
+
+impl Client {
+    /// The values of a handle.
+    ///
+    /// Template handles are evaluated by the server that has their prefix; this client does not evaluate them for servers
+    /// that are too old to.
+    pub async fn resolve(&self, handle: &str, query: &Query) -> Result<Resolution, ClientError> {
+        let (mut handle, mut aliases) = (handle.to_string(), Vec::new());
+        let mut seen = BTreeSet::from([handle.to_ascii_uppercase()]);
+        loop {
+            let mut request = ResolutionRequest {
+                handle: Cow::Owned(handle.clone()),
+                indexes: query.indexes.clone(),
+                types: query
+                    .types
+                    .iter()
+                    .map(|kind| kind.as_str().into())
+                    .collect(),
+            };
+            let is_selective = !query.indexes.is_empty() || !query.types.is_empty();
+            if query.follows_aliases && is_selective {
+                request.types.push(ALIAS.into());
+            }
+            let trail = Trail::default();
+            let mut found = self
+                .values(&request, query.includes_restricted, &trail)
+                .await?;
+            let alias = found.values.iter().find(|value| value.value_type == ALIAS);
+            let Some(alias) = alias.filter(|_| query.follows_aliases) else {
+                found.aliases = aliases;
+                return Ok(found);
+            };
+            let too_far = || ClientError::Aliases(aliases.first().unwrap_or(&handle).clone());
+            let next = alias.text().ok_or_else(too_far)?.to_string();
+            if !seen.insert(next.to_ascii_uppercase()) || aliases.len() >= MOST_ALIASES {
+                return Err(too_far());
+            }
+            aliases.push(std::mem::replace(&mut handle, next));
+        }
+    }
+
+    /// The values that a request asks for, from the cache or from a server.
+    pub(crate) async fn values(
+        &self,
+        request: &ResolutionRequest<'_>,
+        includes_restricted: bool,
+        trail: &Trail,
+    ) -> Result<Resolution, ClientError> {
+        let manner = &self.manner;
+        let is_located = manner.target == Target::Located;
+        let is_kept = is_located && !manner.is_authoritative() && !includes_restricted;
+        let now = self.shared.world.seconds();
+        let cache = &self.shared.cache;
+        let known = is_kept.then(|| cache.get(request, manner.is_certified(), now));
+        if let Some((values, is_certified)) = known.flatten() {
+            return Ok(Resolution {
+                handle: request.handle.to_string(),
+                values,
+                aliases: Vec::new(),
+                is_certified,
+                is_authoritative: false,
+                is_cached: true,
+                server: None,
+            });
+        }
+        let mut ask = Ask {
+            flags: self.flags(),
+            ..Ask::new(Opcode::Resolution, &request.handle, request)
+        };
+        if includes_restricted {
+            ask.flags = ask.flags.without(OpFlags::PO);
+        }
+        // What everybody may read needs nobody, and no session.
+        let asked = if includes_restricted {
+            self.clone()
+        } else {
+            self.as_nobody()
+        };
+        let answer = asked.ask(ask, trail).await?;
+        let fault = |fault| answer.server().fault(fault);
+        let read = answer.message.read::<ResolutionReply<'_>>();
+        let reply = read.map_err(|error| fault(error.into()))?;
+        if !reply.handle.eq_ignore_ascii_case(&request.handle) {
+            return Err(fault(ReplyFault::Handle));
+        }
+        let values: Vec<_> = reply.values.into_iter().map(Value::into_owned).collect();
+        if is_kept {
+            cache.put(request, &values, manner.is_certified(), now);
+        }
+        Ok(Resolution {
+            handle: request.handle.to_string(),
+            values,
+            aliases: Vec::new(),
+            is_certified: manner.is_certified(),
+            is_authoritative: answer.message.header.flags.contains(OpFlags::AT),
+            is_cached: false,
+            server: Some(answer.server().endpoint.to_string()),
+        })
+    }
+
+    /// The values of the root, by handle.
+    pub(crate) async fn root_values(
+        &self,
+    ) -> Result<BTreeMap<String, Vec<Value<'static>>>, ClientError> {
+        let request = ResolutionRequest::all(ROOT);
+        let found = self.values(&request, false, &Trail::default()).await?;
+        Ok(BTreeMap::from([(ROOT.to_string(), found.values)]))
+    }
+}
+
+const ALIAS: &str = "HS_ALIAS";
+/// How many aliases are followed.
+const MOST_ALIASES: usize = 16;

@@ -1,0 +1,59 @@
+//! What all clones of a client have in common.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use handfast_wire::Site;
+
+use crate::cache::Cache;
+use crate::roots::Roots;
+use crate::session::Sessions;
+use crate::target::ServerAddress;
+use crate::world::World;
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) world: World,
+    pub(crate) cache: Cache,
+    pub(crate) sessions: Sessions,
+    roots: RwLock<Arc<Roots>>,
+    /// What servers that were asked by their address say of themselves.
+    sites: Mutex<HashMap<ServerAddress, Site>>,
+}
+
+impl Shared {
+    pub(crate) fn new(world: World, most_answers: usize) -> Self {
+        Self {
+            world,
+            cache: Cache::new(most_answers),
+            sessions: Sessions::default(),
+            roots: RwLock::default(),
+            sites: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn roots(&self) -> Arc<Roots> {
+        let roots = self.roots.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&roots)
+    }
+
+    pub(crate) fn set_roots(&self, roots: Roots) {
+        let mut kept = self.roots.write().unwrap_or_else(PoisonError::into_inner);
+        *kept = Arc::new(roots);
+    }
+
+    pub(crate) fn site_of(&self, address: &ServerAddress) -> Option<Site> {
+        let sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
+        sites.get(address).cloned()
+    }
+
+    pub(crate) fn keep_site(&self, address: &ServerAddress, site: &Site) {
+        let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
+        if sites.len() >= MOST_SITES {
+            sites.clear();
+        }
+        sites.insert(address.clone(), site.clone());
+    }
+}
+
+const MOST_SITES: usize = 1_024;

@@ -1,0 +1,143 @@
+//! The handle protocol through HTTP (`handle-protocol.md` §1.6).
+
+use std::fmt::Write;
+use std::io;
+
+use handfast_wire::{Codec, Envelope};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::{Endpoint, PATIENCE, Packed, envelope, in_time};
+use crate::target::write_place;
+
+/// Sends a request and reads the reply.
+pub(super) async fn exchange(
+    mut stream: TcpStream,
+    endpoint: &Endpoint,
+    handle: &str,
+    request: &Packed,
+) -> io::Result<Packed> {
+    let message = [request.envelope.to_bytes(), request.payload.clone()].concat();
+    let mut bytes = head(endpoint, handle, message.len()).into_bytes();
+    bytes.extend_from_slice(&message);
+    in_time(PATIENCE, stream.write_all(&bytes)).await?;
+    in_time(PATIENCE, receive(&mut stream)).await
+}
+
+fn head(endpoint: &Endpoint, handle: &str, length: usize) -> String {
+    let mut host = String::new();
+    // Writing to text does not fail.
+    let _ = write_place(&mut host, &endpoint.host, endpoint.port);
+    let host = host.strip_suffix(":80").unwrap_or(&host);
+    let mut path = String::new();
+    if !endpoint.path.is_empty() {
+        path.push('/');
+        path.push_str(endpoint.path.trim_matches('/'));
+    }
+    // "For requests without a handle the handle is `/` (sent as `/%2F`)."
+    let handle = if handle.is_empty() { "/" } else { handle };
+    path.push('/');
+    for byte in handle.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            path.push(char::from(byte));
+        } else {
+            let _ = write!(path, "%{byte:02X}");
+        }
+    }
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\nAccept: {MESSAGE}\r\nUser-Agent: handfast\r\n\
+         Content-Type: {MESSAGE}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    )
+}
+
+/// Reads up to the blank line, and then as much as the envelope says.
+async fn receive(stream: &mut TcpStream) -> io::Result<Packed> {
+    let mut bytes = Vec::new();
+    let end = loop {
+        if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            break at;
+        }
+        if bytes.len() > LONGEST_HEAD {
+            return Err(wrong("the HTTP head is too long"));
+        }
+        if stream.read_buf(&mut bytes).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    };
+    let mut body = bytes.split_off(end + 4);
+    check(&String::from_utf8_lossy(&bytes))?;
+    while body.len() < Envelope::LENGTH {
+        if stream.read_buf(&mut body).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    let envelope = envelope(&body)?;
+    let length = usize::try_from(envelope.length).unwrap_or(usize::MAX);
+    let mut payload = body.split_off(Envelope::LENGTH);
+    while payload.len() < length {
+        if stream.read_buf(&mut payload).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    payload.truncate(length);
+    Ok(Packed { envelope, payload })
+}
+
+/// "All outcomes, including errors, are HTTP 200", and nothing is chunked.
+fn check(head: &str) -> io::Result<()> {
+    let status = head.split_ascii_whitespace().nth(1).unwrap_or_default();
+    if status != "200" {
+        let shown: String = status
+            .chars()
+            .filter(char::is_ascii_digit)
+            .take(3)
+            .collect();
+        return Err(wrong(&format!(
+            "HTTP status {shown}: no handle server is there"
+        )));
+    }
+    let is_chunked = head.lines().any(|line| {
+        let line = line.to_ascii_lowercase();
+        line.starts_with("transfer-encoding:") && line.contains("chunked")
+    });
+    if is_chunked {
+        return Err(wrong(
+            "the reply comes in chunks, which the protocol forbids",
+        ));
+    }
+    Ok(())
+}
+
+fn wrong(problem: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, problem)
+}
+
+const MESSAGE: &str = "application/x-hdl-message";
+const LONGEST_HEAD: usize = 16_384;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Way;
+
+    #[test]
+    fn the_handle_is_encoded_with_its_slash() {
+        let endpoint = Endpoint {
+            way: Way::Http,
+            host: "::1".into(),
+            port: 8000,
+            path: "/hdl/".into(),
+        };
+        let head = head(&endpoint, "20.1000/a b", 7);
+        assert!(head.starts_with("POST /hdl/20.1000%2Fa%20b HTTP/1.1\r\nHost: [::1]:8000\r\n"));
+        assert!(head.ends_with("Content-Length: 7\r\nConnection: close\r\n\r\n"));
+    }
+
+    #[test]
+    fn only_a_plain_success_is_read() {
+        assert!(check("HTTP/1.1 200 OK\r\nContent-Type: x").is_ok());
+        assert!(check("HTTP/1.1 404 Not Found").is_err());
+        assert!(check("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked").is_err());
+        assert!(check("nonsense").is_err());
+    }
+}

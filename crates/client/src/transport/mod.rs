@@ -1,0 +1,165 @@
+//! Carrying messages: sockets, bounds and patience.
+//!
+//! A conversation is a request and its replies. Nothing runs beside it: who drops it stops it.
+
+mod http;
+mod tcp;
+mod udp;
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use handfast_wire::{Codec, Envelope, Reader};
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::timeout;
+
+use crate::target::{Way, write_place};
+
+/// Where and how a server is talked to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Endpoint {
+    pub(crate) way: Way,
+    /// An address, or a name that has to be looked up.
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// What stands before handles in the paths of HTTP.
+    pub(crate) path: String,
+}
+
+/// A message with its envelope, sealed or not.
+#[derive(Debug)]
+pub(crate) struct Packed {
+    pub(crate) envelope: Envelope,
+    pub(crate) payload: Vec<u8>,
+}
+
+/// A request that is on its way, and what comes back.
+#[derive(Debug)]
+pub(crate) enum Conversation {
+    Udp(udp::Asked),
+    Tcp(TcpStream),
+    /// Only one reply fits into an HTTP response.
+    Http(Option<Packed>),
+}
+
+/// Why there is no conversation.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// Whether the request may have arrived.
+    pub(crate) was_sent: bool,
+    pub(crate) source: io::Error,
+}
+
+impl Conversation {
+    /// Sends a request; `handle` is what it is about.
+    pub(crate) async fn begin(
+        endpoint: &Endpoint,
+        handle: &str,
+        request: &Packed,
+    ) -> Result<Self, Failure> {
+        match endpoint.way {
+            Way::Udp => udp::Asked::new(endpoint, request)
+                .await
+                .map(Self::Udp)
+                .map_err(not_sent),
+            Way::Tcp => {
+                let mut stream = endpoint.connect().await.map_err(not_sent)?;
+                tcp::send(&mut stream, request).await.map_err(sent)?;
+                Ok(Self::Tcp(stream))
+            }
+            Way::Http => {
+                let stream = endpoint.connect().await.map_err(not_sent)?;
+                let reply = http::exchange(stream, endpoint, handle, request).await;
+                reply.map(|reply| Self::Http(Some(reply))).map_err(sent)
+            }
+        }
+    }
+
+    /// The next reply.
+    pub(crate) async fn reply(&mut self) -> Result<Packed, Failure> {
+        let reply = match self {
+            Self::Udp(asked) => asked.reply().await,
+            Self::Tcp(stream) => tcp::receive(stream).await,
+            Self::Http(reply) => reply
+                .take()
+                .ok_or_else(|| io::ErrorKind::UnexpectedEof.into()),
+        };
+        reply.map_err(sent)
+    }
+}
+
+impl Endpoint {
+    /// The addresses of the host. One that is given by name may have several.
+    async fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
+        if let Ok(address) = self.host.parse::<IpAddr>() {
+            return Ok(vec![SocketAddr::new(address, self.port)]);
+        }
+        let found = lookup_host((self.host.as_str(), self.port));
+        let addresses: Vec<_> = in_time(CONNECTING, found).await?.collect();
+        if addresses.is_empty() {
+            let problem = format!("{} has no address", self.host);
+            return Err(io::Error::new(io::ErrorKind::NotFound, problem));
+        }
+        Ok(addresses)
+    }
+
+    /// A connection to the first address that takes it.
+    async fn connect(&self) -> io::Result<TcpStream> {
+        let mut last = io::ErrorKind::NotFound.into();
+        for address in self.addresses().await? {
+            match in_time(CONNECTING, TcpStream::connect(address)).await {
+                Ok(stream) => {
+                    stream.set_nodelay(true)?;
+                    return Ok(stream);
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_place(f, &self.host, self.port)?;
+        write!(f, " over {}", self.way)
+    }
+}
+
+/// The envelope at the start of bytes. One that announces more than is allowed is refused.
+fn envelope(bytes: &[u8]) -> io::Result<Envelope> {
+    Envelope::decode(&mut Reader::new(bytes)).map_err(garbled)
+}
+
+fn garbled(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}
+
+async fn in_time<T>(
+    patience: Duration,
+    work: impl Future<Output = io::Result<T>>,
+) -> io::Result<T> {
+    timeout(patience, work).await?
+}
+
+fn not_sent(source: io::Error) -> Failure {
+    Failure {
+        was_sent: false,
+        source,
+    }
+}
+
+fn sent(source: io::Error) -> Failure {
+    Failure {
+        was_sent: true,
+        source,
+    }
+}
+
+/// How long a connection may take.
+const CONNECTING: Duration = Duration::from_secs(10);
+/// How long a whole message may take.
+const PATIENCE: Duration = Duration::from_mins(1);

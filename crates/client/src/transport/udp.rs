@@ -1,0 +1,103 @@
+//! UDP: packets, sent again until an answer comes (`handle-protocol.md` §1.4).
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use handfast_wire::{Envelope, Reassembly, packets};
+use tokio::net::UdpSocket;
+use tokio::time::{Instant, timeout_at};
+
+use super::{Endpoint, Packed, envelope};
+
+/// A request in packets, and a socket that hears its server alone.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    socket: UdpSocket,
+    packets: Vec<Vec<u8>>,
+    request_id: u32,
+}
+
+impl Asked {
+    pub(super) async fn new(endpoint: &Endpoint, request: &Packed) -> io::Result<Self> {
+        let mut last = io::ErrorKind::NotFound.into();
+        for address in endpoint.addresses().await? {
+            match connected(address).await {
+                Ok(socket) => {
+                    return Ok(Self {
+                        socket,
+                        packets: packets(&request.envelope, &request.payload).collect(),
+                        request_id: request.envelope.request_id,
+                    });
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    /// Sends the request, again and again, until the reply has come whole. Packets with other request ids are ignored.
+    pub(super) async fn reply(&mut self) -> io::Result<Packed> {
+        let mut reassembly = None;
+        for patience in PATIENCE {
+            for packet in &self.packets {
+                self.socket.send(packet).await?;
+            }
+            let until = Instant::now() + patience;
+            while let Ok(received) = timeout_at(until, self.receive(&mut reassembly)).await {
+                if let Some(reply) = received? {
+                    return Ok(reply);
+                }
+            }
+        }
+        Err(io::ErrorKind::TimedOut.into())
+    }
+
+    /// Takes a packet; the reply, if it completes it.
+    async fn receive(&self, reassembly: &mut Option<Reassembly>) -> io::Result<Option<Packed>> {
+        // Longer than any packet should be: what is longer yet is cut off, and then of no use.
+        let mut buffer = [0; 2_048];
+        let length = self.socket.recv(&mut buffer).await?;
+        let packet = buffer.get(..length).unwrap_or_default();
+        if Envelope::request_id_in(packet) != Some(self.request_id) {
+            return Ok(None);
+        }
+        // What does not help is ignored as if it had been lost.
+        match reassembly {
+            None => *reassembly = Reassembly::begin(packet).ok(),
+            Some(begun) => {
+                if begun.add(packet).is_err() && is_another(begun, packet) {
+                    *reassembly = Reassembly::begin(packet).ok();
+                }
+            }
+        }
+        Ok(reassembly
+            .take_if(|begun| begun.is_complete())
+            .and_then(Reassembly::finish)
+            .map(|(envelope, payload)| Packed { envelope, payload }))
+    }
+}
+
+/// Whether a packet is one of another reply to the same request, such as a server gives that was asked twice.
+fn is_another(begun: &Reassembly, packet: &[u8]) -> bool {
+    envelope(packet).is_ok_and(|envelope| envelope.length != begun.envelope().length)
+}
+
+/// A socket that sends to, and hears, one address alone.
+async fn connected(address: SocketAddr) -> io::Result<UdpSocket> {
+    let any: SocketAddr = if address.is_ipv4() {
+        (Ipv4Addr::UNSPECIFIED, 0).into()
+    } else {
+        (Ipv6Addr::UNSPECIFIED, 0).into()
+    };
+    let socket = UdpSocket::bind(any).await?;
+    socket.connect(address).await?;
+    Ok(socket)
+}
+
+/// "send, wait 500 ms; resend, wait 1000 ms; resend, wait 1500 ms; then give up on UDP"
+const PATIENCE: [Duration; 3] = [
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_millis(1_500),
+];

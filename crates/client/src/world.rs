@@ -1,0 +1,84 @@
+//! What a client needs beside the network: the time, and chance.
+
+use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A clock and a source of random bytes.
+///
+/// ```
+/// use handfast_client::World;
+///
+/// let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+/// assert_eq!(world.now(), 1_800_000_000_000);
+/// ```
+pub struct World {
+    now: Clock,
+    random: Chance,
+}
+
+type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
+type Chance = Box<dyn Fn(&mut [u8]) + Send + Sync>;
+
+impl World {
+    /// A clock in milliseconds since 1970, and a source of random bytes fit for secrets.
+    #[must_use]
+    pub fn new(
+        now: impl Fn() -> u64 + Send + Sync + 'static,
+        random: impl Fn(&mut [u8]) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            now: Box::new(now),
+            random: Box::new(random),
+        }
+    }
+
+    /// Those of this machine.
+    #[must_use]
+    pub fn system() -> Self {
+        Self::new(
+            || {
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "the one place where the clock is read"
+                )]
+                let now = SystemTime::now();
+                let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+                u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+            },
+            |bytes| {
+                // Without random numbers nothing could be kept secret.
+                if getrandom::fill(bytes).is_err() {
+                    std::process::abort();
+                }
+            },
+        )
+    }
+
+    /// Milliseconds since 1970.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        (self.now)()
+    }
+
+    /// Seconds since 1970.
+    pub(crate) fn seconds(&self) -> u64 {
+        self.now() / 1_000
+    }
+
+    /// Random bytes.
+    pub(crate) fn random<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes);
+        bytes
+    }
+
+    pub(crate) fn fill(&self, bytes: &mut [u8]) {
+        (self.random)(bytes);
+    }
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("World")
+    }
+}
