@@ -157,13 +157,19 @@ impl Resolve {
     /// What somebody who asks a server would get.
     fn find(&self, registry: &Registry) -> Result<Found, Refusal> {
         let not_found = || Refusal::NotFound(self.id.clone());
-        let shown = registry.show(&Principal::Operator, &self.id)?;
-        if shown.record.state != State::Active {
-            return Err(not_found());
-        }
-        let handle = shown.record.text.clone();
+        let (handle, values) = match registry.show(&Principal::Operator, &self.id) {
+            Ok(shown) if shown.record.state == State::Active => {
+                (shown.record.text, shown.record.values)
+            }
+            Ok(_) => return Err(not_found()),
+            Err(refusal) => {
+                let handle = handle_of(&self.id, registry.rules()).map_err(|_| refusal)?;
+                let made = registry.made_by_template(&handle)?;
+                (handle, made.ok_or_else(not_found)?)
+            }
+        };
         let sees_all = match &self.who {
-            Some(who) => registry.may_read_all(who, &handle)?,
+            Some(who) => registry.may_read_all(who, &handle, &values)?,
             None => false,
         };
         let request = ResolutionRequest {
@@ -175,7 +181,7 @@ impl Resolve {
             let may = value.permissions.public_read() || sees_all && value.permissions.admin_read();
             may && request.selects(value)
         };
-        let values = shown.record.values.iter().filter(is_given);
+        let values = values.iter().filter(is_given);
         let values: Vec<_> = values.cloned().map(Value::into_owned).collect();
         if values.is_empty() {
             return Err(not_found());

@@ -73,8 +73,6 @@ pub use public_key::PublicKey;
 pub use reference::{Reference, ValueList};
 pub use responder::Responder;
 pub use root_info::{LocalInfo, LocalSite, RootInfo};
-#[cfg(feature = "crypto")]
-pub use site::handle_hash;
 pub use site::{Site, SiteInterface, SiteServer};
 pub use value::{Ttl, Value, type_matches};
 pub use version::Version;

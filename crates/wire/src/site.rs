@@ -3,6 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::codec::{Codec, DecodeError, Reader, put_bytes, put_list, put_u32};
+#[cfg(feature = "crypto")]
+use crate::handle_hash::handle_hash;
 
 /// A site of servers (`handle-protocol.md` §6.3).
 ///
@@ -142,28 +144,6 @@ impl Site {
     }
 }
 
-/// The number by which handles are given to servers (`handle-protocol.md` §8.2): of the prefix, the suffix or the whole
-/// handle, by hash option 0, 1 or 2. Mirrors are given handles by it too. With the feature `crypto`.
-///
-/// ```
-/// assert_eq!(handfast_wire::handle_hash("20.500.12345/abc", 2), 1_894_531_649);
-/// ```
-#[cfg(feature = "crypto")]
-#[must_use]
-pub fn handle_hash(handle: &str, hash_option: u8) -> u32 {
-    // "For a handle without slash: prefix = `0.NA`, suffix = the handle."
-    let (prefix, suffix) = handle.split_once('/').unwrap_or(("0.NA", handle));
-    let part = match hash_option {
-        0 => prefix,
-        1 => suffix,
-        _ => handle,
-    };
-    let digest = crate::DigestAlgorithm::Md5.digest(&[part.to_ascii_uppercase().as_bytes()]);
-    let last = digest.last_chunk().copied().unwrap_or_default();
-    // "|−2³¹| stays −2³¹ in the reference (…); treat as 2³¹."
-    i32::from_be_bytes(last).unsigned_abs()
-}
-
 const PRIMARY: u8 = 0x80;
 const MULTI_PRIMARY: u8 = 0x40;
 
@@ -226,37 +206,6 @@ impl Codec<'_> for Site {
 #[cfg(all(test, feature = "crypto"))]
 mod tests {
     use super::*;
-
-    #[test]
-    fn handles_have_the_numbers_of_the_specification() {
-        for (handle, numbers) in [
-            (
-                "20.500.12345/abc",
-                [1_502_227_973, 891_676_978, 1_894_531_649],
-            ),
-            (
-                "0.NA/20.500.12345",
-                [36_223_079, 1_502_227_973, 888_771_916],
-            ),
-            (
-                "10.1045/may99-payette",
-                [618_843_948, 915_922_301, 720_506_085],
-            ),
-        ] {
-            for (option, number) in (0..).zip(numbers) {
-                assert_eq!(handle_hash(handle, option), number);
-                let upper = handle.to_ascii_uppercase();
-                assert_eq!(handle_hash(&upper, option), number);
-            }
-        }
-    }
-
-    #[test]
-    fn a_handle_without_a_slash_is_one_of_prefixes() {
-        let of = |handle, option| handle_hash(handle, option);
-        assert_eq!(of("20.500.12345", 0), of("0.NA/x", 0));
-        assert_eq!(of("20.500.12345", 1), of("0.NA/20.500.12345", 1));
-    }
 
     #[test]
     fn a_site_without_servers_has_none_for_a_handle() {
