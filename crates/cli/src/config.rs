@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::io;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use handfast_client::Roots;
 use handfast_id::{
     DelegatedGrammar, HttpResolver, NssGrammar, Pattern, RuleBook, UrnProfile, UrnRegistration,
 };
@@ -32,6 +33,17 @@ pub(crate) fn replicators(folder: &Path) -> anyhow::Result<Vec<Principal>> {
 pub(crate) fn has_full_access(folder: &Path) -> anyhow::Result<bool> {
     let full = read(folder, |config| Ok(config.native.full_access))?;
     Ok(full.unwrap_or_default())
+}
+
+/// The file of root information, if others may be asked for what is not kept here.
+pub(crate) fn roots(folder: &Path) -> anyhow::Result<Option<Roots>> {
+    let Some(file) = read(folder, |config| Ok(config.native.roots))?.flatten() else {
+        return Ok(None);
+    };
+    let file = folder.join(file);
+    let bytes = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    let roots = Roots::read(&bytes).with_context(|| format!("cannot use {}", file.display()))?;
+    Ok(Some(roots))
 }
 
 /// How many octets a second a network is sent over UDP.
@@ -125,6 +137,8 @@ pub(crate) struct Native {
     pub(crate) full_access: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) replication: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) roots: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) udp_allowance: Option<u64>,
 }

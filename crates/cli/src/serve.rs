@@ -73,9 +73,12 @@ impl Serve {
             identity = identity.with_ports_of(addresses);
         }
         self.warn(&identity, addresses);
-        let native = Native::new(Arc::new(registry), identity, world(), administrators)
+        let mut native = Native::new(Arc::new(registry), identity, world(), administrators)
             .with_replicators(replicators)
             .with_udp_allowance(config::udp_allowance(&data.folder)?);
+        if let Some(roots) = config::roots(&data.folder)? {
+            native = native.with_roots(roots)?;
+        }
         let served = door.open(native)?;
         writeln!(
             io::stdout(),

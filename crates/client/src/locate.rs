@@ -130,6 +130,14 @@ impl Client {
         })
     }
 
+    /// The sites that values of the record of a prefix (`HS_SITE.PREFIX`, `HS_SERV.PREFIX`) name for the records of
+    /// prefixes that derive from it.
+    pub async fn delegated(&self, values: &[Value<'_>]) -> Result<Vec<Site>, ClientError> {
+        let kind = Kind::DerivedPrefixes;
+        let service = sites_of(values, kind);
+        self.gather(&service, kind, false, &Trail::default()).await
+    }
+
     /// The sites to which a server refers.
     async fn referred(
         &self,

@@ -8,6 +8,7 @@ mod administrator;
 mod allowance;
 mod challenges;
 mod door;
+mod elsewhere;
 mod exchange;
 mod feed;
 mod operations;
@@ -19,8 +20,10 @@ mod sessions;
 mod tcp;
 mod udp;
 
+use std::io;
 use std::sync::Arc;
 
+use handfast_client::Roots;
 use handfast_registry::{Principal, Registry, World};
 use handfast_wire::body::{Body, ChallengeAnswer};
 use handfast_wire::crypto::{CryptoError, verify_key_answer, verify_secret_answer};
@@ -33,6 +36,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 pub use self::door::{Addresses, Door, Served};
 use crate::identity::Identity;
 use crate::native::challenges::Challenges;
+use crate::native::elsewhere::Elsewhere;
 use crate::native::exchange::Exchange;
 use crate::native::feed::Feed;
 use crate::native::response::Fault;
@@ -55,6 +59,7 @@ pub struct Native {
     long: Semaphore,
     /// How many octets a second a network is sent over UDP.
     udp_allowance: Option<u64>,
+    elsewhere: Option<Elsewhere>,
 }
 
 /// How long a message is that has to wait until there is room for it.
@@ -90,7 +95,17 @@ impl Native {
             streams: Arc::new(Semaphore::new(replication::MOST_STREAMS)),
             long: Semaphore::new(LONG_TOGETHER >> 10),
             udp_allowance: None,
+            elsewhere: None,
         }
+    }
+
+    /// The same server, which asks others for what it does not keep: the keys of those who log in, and the records of
+    /// delegated prefixes for clients that cannot be sent there.
+    pub fn with_roots(self, roots: Roots) -> io::Result<Self> {
+        Ok(Self {
+            elsewhere: Some(Elsewhere::new(roots)?),
+            ..self
+        })
     }
 
     /// The same server, which sends no network more than so many octets a second over UDP.
@@ -186,8 +201,18 @@ impl Native {
         if !is_known {
             return Err(Fault::plain(ResponseCode::InvalidCredential));
         }
-        let values = self.values_of(handle)?;
         let is_key = answer.authentication_type == "HS_PUBKEY";
+        let mut values = self.values_of(handle)?;
+        if values.is_empty()
+            && let Some(elsewhere) = &self.elsewhere
+            && !self.registry.is_responsible(handle)?
+        {
+            if !is_key {
+                let is_right = elsewhere.verifies(&answer.key, nonce, digest, &answer.response)?;
+                return Authenticated::new(index, handle, is_right);
+            }
+            values = elsewhere.keys(&answer.key)?;
+        }
         let keys = values.iter().filter(|value| {
             value.value_type == answer.authentication_type && (index == 0 || value.index == index)
         });
@@ -217,12 +242,7 @@ impl Native {
             Some(found) if is_key => found,
             _ => index,
         };
-        let who = Principal::parse(&format!("{index}:{handle}"))
-            .map_err(|_| Fault::plain(ResponseCode::AuthenticationFailed))?;
-        Ok(Authenticated {
-            who,
-            is_right: right.is_some(),
-        })
+        Authenticated::new(index, handle, right.is_some())
     }
 
     fn responder(&self) -> Responder {
@@ -280,6 +300,14 @@ pub(crate) struct Authenticated {
     pub(crate) is_right: bool,
 }
 
+impl Authenticated {
+    fn new(index: u32, handle: &str, is_right: bool) -> Result<Self, Fault> {
+        let who = Principal::parse(&format!("{index}:{handle}"))
+            .map_err(|_| Fault::plain(ResponseCode::AuthenticationFailed))?;
+        Ok(Self { who, is_right })
+    }
+}
+
 /// A body that is written already.
 struct Raw(Vec<u8>);
 
@@ -304,11 +332,20 @@ fn header(payload: &[u8]) -> Option<Header> {
     Header::decode(&mut Reader::new(payload)).ok()
 }
 
-/// Whether an answer takes no time: nothing is signed, and nothing waits for the disk.
-pub(crate) fn is_quick(payload: &[u8]) -> bool {
-    header(payload).is_none_or(|header| {
-        header.opcode == Opcode::Resolution && !header.flags.contains(OpFlags::CT)
-    })
+/// Whether an answer takes no time: nothing is signed, nothing waits for the disk, and no other server is asked, as
+/// for clients that do not understand referrals.
+pub(crate) fn is_quick(envelope: &Envelope, payload: &[u8]) -> bool {
+    !envelope.flags.is_encrypted
+        && header(payload).is_none_or(|header| {
+            header.opcode == Opcode::Resolution
+                && !header.flags.contains(OpFlags::CT)
+                && understands_referrals(envelope)
+        })
+}
+
+/// "2.10: client understands prefix referrals."
+fn understands_referrals(envelope: &Envelope) -> bool {
+    envelope.suggestion() >= Version::new(2, 10)
 }
 
 /// A message that came through HTTP, with its envelope, and what is to be said to it. Only the first message of a

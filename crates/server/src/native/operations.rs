@@ -11,13 +11,13 @@ use handfast_wire::body::{
     ResolutionRequest, ValuesRequest, VerifyReply, VerifyRequest,
 };
 use handfast_wire::crypto::verify_secret_answer;
-use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value, Version};
+use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value};
 
 use crate::native::administrator::is_administrator;
 use crate::native::feed::Feed;
 use crate::native::quick::put_public;
 use crate::native::response::Fault;
-use crate::native::{Authenticated, Native, read};
+use crate::native::{Authenticated, Native, read, understands_referrals};
 
 /// What came of looking at a request.
 pub(crate) enum Asked {
@@ -218,13 +218,16 @@ impl Native {
     fn referral(&self, request: &Message<'_>, handle: &str) -> Result<Option<Done>, Fault> {
         let opcode = request.header.opcode;
         let is_read = matches!(opcode, Opcode::Resolution | Opcode::VerifyChallenge);
-        let is_old = request.envelope.suggestion() < Version::new(2, 10);
+        let is_old = !understands_referrals(&request.envelope);
         if is_old && !is_read || request.header.flags.contains(OpFlags::DNR) {
             return Ok(None);
         }
         let Some(values) = self.registry.delegation(handle)? else {
             return Ok(None);
         };
+        if let Some(elsewhere) = self.elsewhere.as_ref().filter(|_| is_old) {
+            return elsewhere.answer(request, &values).map(Some);
+        }
         let referral = Referral {
             handle: Cow::Borrowed(""),
             values,

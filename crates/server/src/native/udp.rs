@@ -3,8 +3,8 @@
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
-use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use handfast_wire::{Codec, Envelope, MAX_PACKET, Reader, packets};
@@ -12,6 +12,7 @@ use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmm
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::native::allowance::Allowances;
+use crate::native::elsewhere::Elsewhere;
 use crate::native::parts::Parts;
 use crate::native::{Native, Way, is_quick};
 
@@ -65,19 +66,16 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             if !allowances.has_left(ip, || native.world.now()) {
                 continue;
             }
-            // What signs or waits must not hold others up. When there is too much of it, some is dropped: its
-            // clients ask again.
-            let is_slow = envelope.flags.is_encrypted || !is_quick(&payload);
-            if is_slow {
-                drop(slow.try_send((envelope, payload.into_owned(), from)));
-                allowances.take(ip, SLOW);
-                continue;
-            }
             let start = replies.bytes.len();
             if native.answer_quickly(&envelope, &payload, &mut replies.bytes) {
                 replies.finish(start, from);
-            } else {
+            } else if is_quick(&envelope, &payload) {
                 replies.answer(native, envelope, &payload, from);
+            } else {
+                // What signs or waits must not hold others up. When there is too much of it, some is dropped: its
+                // clients ask again.
+                drop(slow.try_send((envelope, payload.into_owned(), from)));
+                allowances.take(ip, SLOW);
             }
             allowances.take(ip, replies.bytes.len() - start);
         }
@@ -170,21 +168,28 @@ impl Replies {
 /// A message that takes time, and who sent it.
 type Slow = (Envelope, Vec<u8>, SockaddrStorage);
 
-/// Threads that answer what takes time.
+/// Threads that answer what takes time: some of it may wait for other servers, and must not hold up the rest.
 fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Slow>> {
     let (give, take) = sync_channel::<Slow>(WAITING);
-    let (native, socket) = (Arc::clone(native), socket.try_clone()?);
-    thread::Builder::new()
-        .name("handfast-udp-slow".into())
-        .spawn(move || {
+    let take = Arc::new(Mutex::new(take));
+    for _ in 0..WORKERS {
+        let (native, socket, take) = (Arc::clone(native), socket.try_clone()?, Arc::clone(&take));
+        let work = move || {
             let mut replies = Replies::new();
-            for (envelope, payload, from) in take {
+            let next = || take.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            while let Ok((envelope, payload, from)) = next() {
                 replies.answer(&native, envelope, &payload, from);
                 replies.send(&socket);
             }
-        })?;
+        };
+        let builder = thread::Builder::new().name("handfast-udp-slow".into());
+        builder.spawn(work)?;
+    }
     Ok(give)
 }
+
+/// How many threads answer what takes time: one more than wait for other servers.
+const WORKERS: usize = Elsewhere::MOST + 1;
 
 /// What a message that takes time takes of an allowance, in octets: as much as its answer may be long.
 const SLOW: usize = 4_096;

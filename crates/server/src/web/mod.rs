@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use handfast_wire::Envelope;
+use handfast_wire::{Codec, Envelope, Reader};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -67,7 +67,10 @@ async fn answer(native: Arc<Native>, request: Request<Incoming>) -> Response<Ful
     };
     let bytes = body.to_bytes();
     // Changes wait for the disk, and signatures for the processor.
-    let answered = if is_quick(bytes.get(Envelope::LENGTH..).unwrap_or_default()) {
+    let is_quick = Envelope::decode(&mut Reader::new(&bytes)).is_ok_and(|envelope| {
+        is_quick(&envelope, bytes.get(Envelope::LENGTH..).unwrap_or_default())
+    });
+    let answered = if is_quick {
         tunnel(&native, &bytes)
     } else {
         let answered = tokio::task::spawn_blocking(move || tunnel(&native, &bytes));
