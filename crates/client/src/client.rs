@@ -275,7 +275,9 @@ impl Client {
         };
         for server in servers {
             let login = self.manner.login.as_ref();
-            let asked = match login.filter(|_| self.uses_session(ask.opcode)) {
+            // Sessions exist since 2.1.
+            let uses_session = self.uses_session(ask.opcode) && !server.version.is_ancient();
+            let asked = match login.filter(|_| uses_session) {
                 Some(login) => self.shared.ask_in_session(server, ask, login).await,
                 None => self.shared.ask_alone(server, ask, login).await,
             };

@@ -1,7 +1,5 @@
 //! Sites in JSON (`http-interfaces.md` A.10, `handle-protocol.md` §6.12).
 
-use std::net::IpAddr;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value as Json, json};
@@ -156,16 +154,11 @@ fn read_server(tree: Tree<'_>) -> Result<SiteServer, Wrong> {
     let [id, address, public_key, interfaces] = tree.members(OF, KNOWN, is_spelling_of)?;
     let address = address
         .and_then(Tree::text)
-        .and_then(|text| text.parse().ok());
+        .and_then(|text| text.parse().ok())
+        .ok_or(wrong("site.servers.address", "an IP address"))?;
     Ok(SiteServer {
         id: number(OF, "serverId", id)?,
-        address: match address.ok_or(wrong("site.servers.address", "an IP address"))? {
-            IpAddr::V4(address) => {
-                let [a, b, c, d] = address.octets();
-                [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, a, b, c, d]
-            }
-            IpAddr::V6(address) => address.octets(),
-        },
+        address: SiteServer::address_of(address),
         public_key: public_key.map_or(Ok(Vec::new()), read_public_key)?,
         interfaces: list("site.servers.interfaces", interfaces)?
             .into_iter()
