@@ -154,11 +154,12 @@ fn read_server(tree: Tree<'_>) -> Result<SiteServer, Wrong> {
     let [id, address, public_key, interfaces] = tree.members(OF, KNOWN, is_spelling_of)?;
     let address = address
         .and_then(Tree::text)
-        .and_then(|text| text.parse().ok())
-        .ok_or(wrong("site.servers.address", "an IP address"))?;
+        .and_then(|text| text.parse().ok());
     Ok(SiteServer {
         id: number(OF, "serverId", id)?,
-        address: SiteServer::address_of(address),
+        address: SiteServer::address_of(
+            address.ok_or(wrong("site.servers.address", "an IP address"))?,
+        ),
         public_key: public_key.map_or(Ok(Vec::new()), read_public_key)?,
         interfaces: list("site.servers.interfaces", interfaces)?
             .into_iter()
