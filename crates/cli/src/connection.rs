@@ -19,8 +19,9 @@ use crate::output::Output;
 
 /// A handle server, and how to log in there.
 #[derive(Args)]
+#[command(next_help_heading = "At a handle server")]
 pub(crate) struct Connection {
-    /// Ask this handle server: HOST:PORT, or <http://HOST:PORT> for the protocol through HTTP
+    /// Ask this handle server: HOST:PORT, or `http://HOST:PORT` for the protocol through HTTP
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) server: Option<ServerAddress>,
     /// Ask it by this way alone: udp, tcp or http

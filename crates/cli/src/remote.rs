@@ -76,7 +76,7 @@ fn create(on: &On, values: &Values) -> anyhow::Result<Answer> {
                 administrator: Reference::new(handle, *index),
             };
             let is_taken = |index: &u32| all.iter().any(|value| value.index == *index);
-            let index = (100..).find(|index| !is_taken(index)).unwrap_or(100);
+            let index = (100..10_000).find(|index| !is_taken(index)).unwrap_or(100);
             all.push(Value::new(index, "HS_ADMIN", &admin.to_bytes()).into_owned());
         }
         let created = client.create(handle, &all, Creation::default()).await?;

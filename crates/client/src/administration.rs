@@ -225,7 +225,7 @@ impl Client {
         let located: Vec<Site>;
         let sites = match &self.manner.target {
             Target::Server(address) => return Ok(vec![self.servers_at(address, ask).await?]),
-            Target::Site(site) => std::slice::from_ref(site),
+            Target::Sites(sites) => sites,
             Target::Located => {
                 // Handles under a prefix are where the prefix is served, and prefix handles at the root.
                 let inner = ask.handle.split_once('/').map_or("", |(_, inner)| inner);
@@ -235,11 +235,12 @@ impl Client {
                     format!("{inner}/")
                 };
                 located = self.locate(&handle, false, Trail::default()).await?;
-                // Any primary site has all of them.
-                let primary = located.iter().find(|site| site.is_primary);
-                primary.map_or(&[][..], std::slice::from_ref)
+                &located
             }
         };
+        // Any primary site has all of them.
+        let primary = sites.iter().find(|site| site.is_primary);
+        let sites = primary.map_or(&[][..], std::slice::from_ref);
         let ways = self.ways(ask.opcode);
         let count = sites.iter().map(|site| site.servers.len()).max();
         let all = (0..count.unwrap_or(0))

@@ -102,3 +102,39 @@ fn parse(identity: &str) -> Result<Reference<'static>, ClientError> {
     }
     Ok(Reference::new(handle.to_string(), index))
 }
+
+#[cfg(test)]
+mod tests {
+    use handfast_wire::{RequestDigest, Version};
+
+    use super::*;
+
+    #[test]
+    fn older_servers_are_answered_as_they_expect() {
+        let login = Login::with_secret("300:20.1000/admin", b"secret").unwrap();
+        let challenge = Challenge {
+            digest: RequestDigest::Sha1([9; 20]),
+            nonce: vec![7; 16].into(),
+        };
+        let octet = |version, suggested| {
+            let envelope = Envelope {
+                suggested,
+                ..Envelope::new(version)
+            };
+            let answer = login.answer(&envelope, &challenge, &[1; 16]).unwrap();
+            assert_eq!(answer.authentication_type, "HS_SECKEY");
+            answer.response[0]
+        };
+        assert_eq!(octet(Version::CURRENT, Version::CURRENT), 0x22);
+        assert_eq!(octet(Version::new(2, 6), Version::CURRENT), 0x02);
+        // A server whose verifier is older suggests what that knows.
+        assert_eq!(octet(Version::CURRENT, Version::new(2, 6)), 0x02);
+    }
+
+    #[test]
+    fn an_identity_has_an_index_and_a_handle() {
+        for wrong in ["", "300", "300:", "x:20.1000/admin", "-1:20.1000/admin"] {
+            assert!(Login::with_secret(wrong, b"secret").is_err(), "{wrong}");
+        }
+    }
+}

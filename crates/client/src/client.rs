@@ -49,6 +49,8 @@ pub(crate) struct Manner {
     pub(crate) login: Option<Login>,
     pub(crate) is_without_session: bool,
     pub(crate) follows_referrals: bool,
+    /// How many servers have passed the request on.
+    pub(crate) passed: u8,
 }
 
 impl Manner {
@@ -134,6 +136,13 @@ impl Client {
         self.otherwise(|manner| manner.follows_referrals = true)
     }
 
+    /// Asks on behalf of a client whose request so many servers have passed on, this one included. Whoever is asked is
+    /// not to pass it on any further (`handle-protocol.md` §8.6: "recursion count + 1 (…), REC cleared").
+    #[must_use]
+    pub fn passing_on(&self, recursion_count: u8) -> Self {
+        self.otherwise(|manner| manner.passed = recursion_count)
+    }
+
     fn otherwise(&self, change: impl FnOnce(&mut Manner)) -> Self {
         let mut client = self.clone();
         change(&mut client.manner);
@@ -148,9 +157,9 @@ impl Client {
             Target::Located => return Err(ClientError::NoTarget),
             // "`GET_SITE_INFO` on an unknown address: use version 2.3, CT off".
             Target::Server(address) => servers_at(&address.spoken_by(&ways), &ways, None),
-            Target::Site(site) => {
+            Target::Sites(sites) => {
                 ask.flags = self.flags();
-                servers(std::slice::from_ref(site), self.need(&ask, &ways, Some(0)))
+                servers(sites, self.need(&ask, &ways, Some(0)))
             }
         };
         let answer = self.as_nobody().ask_servers(&servers, &ask).await?;
@@ -184,7 +193,12 @@ impl Client {
 
     /// The flags of what is asked in the manner of this client.
     pub(crate) fn flags(&self) -> OpFlags {
-        OpFlags::REQUEST | self.manner.flags
+        let flags = OpFlags::REQUEST | self.manner.flags;
+        if self.manner.passed == 0 {
+            flags
+        } else {
+            flags.without(OpFlags::REC)
+        }
     }
 
     /// The same without a login.
@@ -275,7 +289,9 @@ impl Client {
         };
         for server in servers {
             let login = self.manner.login.as_ref();
-            let asked = match login.filter(|_| self.uses_session(ask.opcode)) {
+            // Sessions exist since 2.1.
+            let uses_session = self.uses_session(ask.opcode) && !server.version.is_ancient();
+            let asked = match login.filter(|_| uses_session) {
                 Some(login) => self.shared.ask_in_session(server, ask, login).await,
                 None => self.shared.ask_alone(server, ask, login).await,
             };

@@ -30,7 +30,7 @@ pub(crate) struct Trail {
 impl Trail {
     /// One step further, if that is not too far.
     fn further(&self, handle: &str) -> Result<Self, ClientError> {
-        let hops = self.hops + 1;
+        let hops = self.hops.saturating_add(1);
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
         if hops > MOST_HOPS || asked >= MOST_ASKED {
             return Err(too_far(handle));
@@ -58,15 +58,16 @@ type Located<'a> = Pin<Box<dyn Future<Output = Result<Vec<Site>, ClientError>> +
 impl Client {
     /// Asks whoever is to be asked, and goes on to whom they refer.
     pub(crate) async fn route(&self, mut ask: Ask, trail: &Trail) -> Result<Answer, ClientError> {
-        ask.hops = trail.hops;
         let mut trail = trail.clone();
+        trail.hops = trail.hops.saturating_add(self.manner.passed);
+        ask.hops = trail.hops;
         let mut answer = match &self.manner.target {
             Target::Located => self.ask_located(&ask, &trail).await?,
             Target::Server(address) => {
                 let servers = self.servers_at(address, &ask).await?;
                 self.ask_servers(&servers, &ask).await?
             }
-            Target::Site(site) => self.ask_sites(std::slice::from_ref(site), &ask).await?,
+            Target::Sites(sites) => self.ask_sites(sites, &ask).await?,
         };
         let follows = self.manner.follows_referrals || self.manner.target == Target::Located;
         while follows && is_followed(&answer.message, &ask.handle) {
@@ -130,12 +131,29 @@ impl Client {
         })
     }
 
-    /// The sites that values of the record of a prefix (`HS_SITE.PREFIX`, `HS_SERV.PREFIX`) name for the records of
-    /// prefixes that derive from it.
-    pub async fn delegated(&self, values: &[Value<'_>]) -> Result<Vec<Site>, ClientError> {
-        let kind = Kind::DerivedPrefixes;
-        let service = sites_of(values, kind);
-        self.gather(&service, kind, false, &Trail::default()).await
+    /// The sites to which values refer for a prefix handle (`handle-protocol.md` §8.6): what `HS_SITE.PREFIX` values say, and
+    /// the services that `HS_SERV.PREFIX` values name; and where there are none, `HS_SITE` and `HS_SERV`.
+    ///
+    /// This is for servers that ask on behalf of their clients: `client.at(sites)` asks there.
+    pub async fn referral_sites(&self, values: &[Value<'_>]) -> Result<Vec<Site>, ClientError> {
+        self.sites_for(values, PREFIX_REFERRAL, &Trail::default())
+            .await
+    }
+
+    async fn sites_for(
+        &self,
+        values: &[Value<'_>],
+        kinds: &[Kind],
+        trail: &Trail,
+    ) -> Result<Vec<Site>, ClientError> {
+        for kind in kinds {
+            let service = sites_of(values, *kind);
+            let sites = self.gather(&service, *kind, false, trail).await?;
+            if !sites.is_empty() {
+                return Ok(sites);
+            }
+        }
+        Ok(Vec::new())
     }
 
     /// The sites to which a server refers.
@@ -149,31 +167,23 @@ impl Client {
             handle: handle.to_string(),
         };
         let referral: Referral<'_> = reply.read().map_err(|_| no_service())?;
-        let kinds: &[Kind] = match reply.outcome() {
-            ResponseCode::PrefixReferral => &[Kind::DerivedPrefixes, Kind::Handles],
-            _ => &[Kind::Handles],
+        let kinds = match reply.outcome() {
+            ResponseCode::PrefixReferral => PREFIX_REFERRAL,
+            _ => SERVICE_REFERRAL,
         };
-        for kind in kinds {
-            let service = sites_of(&referral.values, *kind);
-            let sites = self.gather(&service, *kind, false, trail).await?;
-            if !sites.is_empty() {
-                return Ok(sites);
-            }
+        let mut sites = self.sites_for(&referral.values, kinds, trail).await?;
+        if sites.is_empty() && !referral.handle.is_empty() {
+            let kind = kinds.first().copied().unwrap_or(Kind::Handles);
+            let service = Service {
+                direct: Vec::new(),
+                elsewhere: vec![referral.handle.to_string()],
+            };
+            sites = self.gather(&service, kind, false, trail).await?;
         }
-        if referral.handle.is_empty() {
+        if sites.is_empty() {
             return Err(no_service());
         }
-        let service = Service {
-            direct: Vec::new(),
-            elsewhere: vec![referral.handle.to_string()],
-        };
-        for kind in kinds {
-            let sites = self.gather(&service, *kind, false, trail).await?;
-            if !sites.is_empty() {
-                return Ok(sites);
-            }
-        }
-        Err(no_service())
+        Ok(sites)
     }
 
     /// The sites of a service, and those of the services that it names (`handle-protocol.md` §6.4). What cannot be had is
@@ -277,6 +287,10 @@ fn is_followed(reply: &Message<'_>, handle: &str) -> bool {
         _ => false,
     }
 }
+
+/// The kinds of values that say where to ask instead, and those that do where there are none of the first.
+const PREFIX_REFERRAL: &[Kind] = &[Kind::DerivedPrefixes, Kind::Handles];
+const SERVICE_REFERRAL: &[Kind] = &[Kind::Handles];
 
 fn too_far(handle: &str) -> ClientError {
     ClientError::Referrals {

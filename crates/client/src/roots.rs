@@ -220,4 +220,27 @@ mod tests {
             assert!(Roots::read(file).is_err());
         }
     }
+
+    #[test]
+    fn files_that_were_damaged_are_read_or_refused() {
+        let bytes = site(3).to_bytes();
+        let entry = LocalSite {
+            prefixes: vec!["0.NA/20".into()],
+            site: site(3),
+        };
+        for file in [
+            RootInfo(vec![Value::new(1, "HS_SITE", &bytes)]).to_bytes(),
+            LocalInfo(vec![entry]).to_bytes(),
+            bytes.clone(),
+        ] {
+            for at in 0..file.len() {
+                for octet in [0, 1, 0x7F, 0xFF] {
+                    let mut damaged = file.clone();
+                    damaged[at] = octet;
+                    drop(Roots::read(&damaged));
+                }
+                drop(Roots::read(&file[..at]));
+            }
+        }
+    }
 }

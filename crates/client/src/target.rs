@@ -60,8 +60,8 @@ pub enum Target {
     Located,
     /// This server.
     Server(ServerAddress),
-    /// The servers of this site.
-    Site(Site),
+    /// The servers of these sites, of which the first that answers will do.
+    Sites(Vec<Site>),
 }
 
 impl From<ServerAddress> for Target {
@@ -72,7 +72,13 @@ impl From<ServerAddress> for Target {
 
 impl From<Site> for Target {
     fn from(site: Site) -> Self {
-        Self::Site(site)
+        Self::Sites(vec![site])
+    }
+}
+
+impl From<Vec<Site>> for Target {
+    fn from(sites: Vec<Site>) -> Self {
+        Self::Sites(sites)
     }
 }
 

@@ -93,6 +93,22 @@ fn large_records_come_whole_and_certified_ones_verify() {
 }
 
 #[test]
+fn requests_that_are_longer_than_a_packet_are_cut() {
+    let server = Server::start();
+    block_on(async {
+        let mut types: Vec<_> = (0..100).map(|n| format!("TYPE.NUMBER.{n}")).collect();
+        types.push("URL".into());
+        let query = Query {
+            types,
+            ..Query::all()
+        };
+        let client = client().at(server.native()).by(Way::Udp);
+        let found = client.resolve("20.1000/5555", &query).await.unwrap();
+        assert_eq!(found.values.len(), 1);
+    });
+}
+
+#[test]
 fn what_another_key_signed_is_refused() {
     let (server, other) = (Server::start(), Server::start());
     block_on(async {

@@ -485,6 +485,91 @@ async fn services_lead_to_sites_and_circles_of_them_nowhere() {
     );
 }
 
+#[tokio::test]
+async fn a_request_says_what_deployed_clients_say() {
+    let server = StandIn::tcp(|request| {
+        // A server of which only the address is known is asked in 2.3, and told of 2.11.
+        assert_eq!(request.envelope.version, Version::BLIND);
+        assert_eq!(request.envelope.suggested, Version::CURRENT);
+        assert_eq!(request.envelope.session_id, 0);
+        assert!(request.envelope.request_id < 1 << 31);
+        let header = &request.header;
+        assert_eq!(header.flags.bits(), 0x1900_0000);
+        assert_eq!((header.site_serial, header.recursion_count), (0xFFFF, 0));
+        assert!(header.expiration.abs_diff(seconds() + 43_200) < 5);
+        assert!(request.credential.is_empty());
+        right(request).to_bytes()
+    })
+    .await;
+    ask(&server.client().by(Way::Tcp)).await.unwrap();
+    // Of a site the version is known.
+    let server = StandIn::tcp(|request| {
+        assert_eq!(request.envelope.version, Version::new(2, 10));
+        assert_eq!(request.header.site_serial, 1);
+        assert_eq!(request.header.flags.bits(), 0x8900_0000);
+        assert_eq!(request.header.recursion_count, 3);
+        right(request).to_bytes()
+    })
+    .await;
+    let site = Site {
+        protocol: (2, 10),
+        ..site_at(server.address, vec![])
+    };
+    let asked = client().at(site).authoritative().passing_on(3);
+    ask(&asked).await.unwrap();
+}
+
+#[tokio::test]
+async fn site_information_that_is_out_of_date_is_asked_for_again() {
+    let listener = TcpListener::bind(any()).await.unwrap();
+    let site = site_at(listener.local_addr().unwrap(), vec![]);
+    let (data, mut is_first) = (site.to_bytes(), true);
+    let server = StandIn::listening(listener, move |request| {
+        let asked: ResolutionRequest<'_> = request.read().unwrap();
+        if asked.handle == "0.NA/20.1000" {
+            let values = vec![Value::new(1, "HS_SITE", &data)];
+            let handle = asked.handle;
+            let body = ResolutionReply { handle, values };
+            return reply(request, ResponseCode::Success, &body).to_bytes();
+        }
+        if std::mem::take(&mut is_first) {
+            return no(request, ResponseCode::OutOfDateSiteInfo).to_bytes();
+        }
+        right(request).to_bytes()
+    });
+    let asked = client();
+    asked.set_roots(Roots::of_site(site));
+    assert!(ask(&asked).await.is_ok());
+    assert_eq!(server.seen(), 4);
+}
+
+#[tokio::test]
+async fn replies_that_were_damaged_are_taken_or_refused() {
+    let mut noise = 0x1234_5678_9ABC_DEF1_u64;
+    let mut next = move |most: usize| {
+        noise ^= noise << 13;
+        noise ^= noise >> 7;
+        noise ^= noise << 17;
+        usize::try_from(noise % u64::try_from(most).unwrap()).unwrap()
+    };
+    let server = StandIn::tcp(move |request| {
+        let mut bytes = right(request).to_bytes();
+        for _ in 0..=next(3) {
+            let at = next(bytes.len());
+            bytes[at] = u8::try_from(next(256)).unwrap();
+        }
+        bytes.truncate(bytes.len() - next(2) * next(bytes.len()));
+        bytes
+    })
+    .await;
+    let client = server.client().by(Way::Tcp);
+    for _ in 0..300 {
+        let asking = tokio::time::timeout(Duration::from_millis(500), ask(&client));
+        drop(asking.await);
+    }
+    assert_eq!(server.seen(), 300);
+}
+
 #[tokio::test(start_paused = true)]
 async fn whoever_drops_a_future_stops_what_it_does() {
     let silent = StandIn::udp(|_, _| vec![]).await;

@@ -115,29 +115,15 @@ impl Elsewhere {
         Ok(Done::with(reply.to_bytes()))
     }
 
-    /// Asks whom the record of a prefix names for those that derive from it, one after the other.
+    /// Asks whom the record of a prefix names for those that derive from it.
     fn at_delegates<T>(
         &self,
         delegations: &[Value<'_>],
-        ask: impl AsyncFn(Client) -> Result<T, ClientError>,
+        ask: impl AsyncFnOnce(Client) -> Result<T, ClientError>,
     ) -> Result<T, Fault> {
         let asked = async {
-            let mut outcome = None;
-            for site in self.client.delegated(delegations).await? {
-                let answer = ask(self.client.at(site).following_referrals()).await;
-                let is_final = match &answer {
-                    Ok(_) => true,
-                    Err(error) => error.code().is_some(),
-                };
-                outcome = Some(answer);
-                if is_final {
-                    break;
-                }
-            }
-            outcome.unwrap_or_else(|| {
-                let handle = String::new();
-                Err(ClientError::NoService { handle })
-            })
+            let sites = self.client.referral_sites(delegations).await?;
+            ask(self.client.at(sites).following_referrals()).await
         };
         self.wait(asked)?.map_err(|error| match error.code() {
             Some(code) => Fault::plain(code),

@@ -1,7 +1,5 @@
 //! Sites in JSON (`http-interfaces.md` A.10, `handle-protocol.md` §6.12).
 
-use std::net::IpAddr;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value as Json, json};
@@ -175,13 +173,9 @@ fn read_server(tree: Tree<'_>) -> Result<SiteServer, Wrong> {
         .and_then(|text| text.parse().ok());
     Ok(SiteServer {
         id: number(OF, "serverId", id)?,
-        address: match address.ok_or(wrong("site.servers.address", "an IP address"))? {
-            IpAddr::V4(address) => {
-                let [a, b, c, d] = address.octets();
-                [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, a, b, c, d]
-            }
-            IpAddr::V6(address) => address.octets(),
-        },
+        address: SiteServer::address_of(
+            address.ok_or(wrong("site.servers.address", "an IP address"))?,
+        ),
         public_key: public_key.map_or(Ok(Vec::new()), read_public_key)?,
         interfaces: list("site.servers.interfaces", interfaces)?
             .into_iter()
