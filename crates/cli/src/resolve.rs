@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use handfast_client::{Query, Resolution, Roots, ServerAddress};
 use handfast_id::Standard;
-use handfast_registry::{Principal, Refusal, Registry, State, StoreError};
+use handfast_registry::{Principal, Record, Refusal, Registry, State, StoreError};
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Value, json as wire_json};
 use serde_json::{Value as Json, json};
@@ -133,8 +133,7 @@ impl Resolve {
                 "{answer}: give --server HOST:PORT, or --root with a file of root information"
             ))
         };
-        if self.connection.is_loose() || self.certified || self.authoritative || self.follow_aliases
-        {
+        if self.connection.is_loose() || self.certified {
             return Ok(elsewhere("this is asked of a server"));
         }
         let registry = match data.open() {
@@ -154,14 +153,41 @@ impl Resolve {
         self.output.print(found, Found::as_json, Found::for_people)
     }
 
-    /// What somebody who asks a server would get.
+    /// What somebody who asks a server would get, with aliases followed if that is asked for.
     fn find(&self, registry: &Registry) -> Result<Found, Refusal> {
-        let not_found = || Refusal::NotFound(self.id.clone());
-        let shown = registry.show(&Principal::Operator, &self.id)?;
-        if shown.record.state != State::Active {
-            return Err(not_found());
+        let (mut id, mut aliases) = (self.id.clone(), Vec::new());
+        loop {
+            let shown = registry.show(&Principal::Operator, &id)?;
+            if shown.record.state != State::Active {
+                return Err(Refusal::NotFound(id));
+            }
+            let alias = shown.record.values.iter().find(|value| {
+                let is_alias = value.value_type == "HS_ALIAS" && value.permissions.public_read();
+                is_alias && self.follow_aliases
+            });
+            let Some(alias) = alias.and_then(|value| value.text()) else {
+                return self.select(registry, &shown.record, aliases);
+            };
+            let handle = shown.record.text.clone();
+            if aliases.contains(&handle) {
+                return Err(Refusal::Policy {
+                    code: "alias-loop",
+                    problem: format!("the aliases of {} lead in a circle", self.id),
+                });
+            }
+            aliases.push(handle);
+            id = alias.to_string();
         }
-        let handle = shown.record.text.clone();
+    }
+
+    /// The values that are asked for, and may be read.
+    fn select(
+        &self,
+        registry: &Registry,
+        record: &Record,
+        aliases: Vec<String>,
+    ) -> Result<Found, Refusal> {
+        let handle = record.text.clone();
         let sees_all = match &self.who {
             Some(who) => registry.may_read_all(who, &handle)?,
             None => false,
@@ -175,12 +201,16 @@ impl Resolve {
             let may = value.permissions.public_read() || sees_all && value.permissions.admin_read();
             may && request.selects(value)
         };
-        let values = shown.record.values.iter().filter(is_given);
+        let values = record.values.iter().filter(is_given);
         let values: Vec<_> = values.cloned().map(Value::into_owned).collect();
         if values.is_empty() {
-            return Err(not_found());
+            return Err(Refusal::NotFound(handle));
         }
-        Ok(Found { handle, values })
+        Ok(Found {
+            handle,
+            values,
+            aliases,
+        })
     }
 }
 
@@ -194,6 +224,7 @@ enum Root {
 struct Found {
     handle: String,
     values: Vec<Value<'static>>,
+    aliases: Vec<String>,
 }
 
 impl Found {
@@ -201,7 +232,7 @@ impl Found {
         json!({
             "handle": self.handle,
             "values": values_json(&self.values),
-            "aliases": [],
+            "aliases": self.aliases,
             "server": null,
             "certified": false,
             "authoritative": true,
@@ -210,6 +241,7 @@ impl Found {
 
     fn for_people(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}", Safe(&self.handle))?;
+        aliases_for_people(&self.aliases, out)?;
         values_for_people(&self.values, out)
     }
 }
@@ -229,14 +261,18 @@ pub(crate) fn as_json(found: &Resolution) -> Json {
 /// An answer in lines.
 pub(crate) fn for_people(found: &Resolution, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", Safe(&found.handle))?;
-    for alias in &found.aliases {
-        writeln!(out, "  {:<12}  {}", "instead of", Safe(alias))?;
-    }
+    aliases_for_people(&found.aliases, out)?;
     if let Some(server) = &found.server {
         let signed = if found.is_certified { ", signed" } else { "" };
         writeln!(out, "  {:<12}  {}{signed}", "answered by", Safe(server))?;
     }
     values_for_people(&found.values, out)
+}
+
+fn aliases_for_people(aliases: &[String], out: &mut dyn Write) -> io::Result<()> {
+    aliases
+        .iter()
+        .try_for_each(|alias| writeln!(out, "  {:<12}  {}", "instead of", Safe(alias)))
 }
 
 fn values_json(values: &[Value<'_>]) -> Json {
