@@ -133,8 +133,7 @@ impl Resolve {
                 "{answer}: give --server HOST:PORT, or --root with a file of root information"
             ))
         };
-        if self.connection.is_loose() || self.certified || self.authoritative || self.follow_aliases
-        {
+        if self.connection.is_loose() || self.certified {
             return Ok(elsewhere("this is asked of a server"));
         }
         let registry = match data.open() {
@@ -154,22 +153,39 @@ impl Resolve {
         self.output.print(found, Found::as_json, Found::for_people)
     }
 
-    /// What somebody who asks a server would get.
+    /// What somebody who asks a server would get, with aliases followed if that is asked for.
     fn find(&self, registry: &Registry) -> Result<Found, Refusal> {
-        let not_found = || Refusal::NotFound(self.id.clone());
-        let (handle, values) = match registry.show(&Principal::Operator, &self.id) {
-            Ok(shown) if shown.record.state == State::Active => {
-                (shown.record.text, shown.record.values)
+        let (mut id, mut aliases) = (self.id.clone(), Vec::new());
+        loop {
+            let (handle, values) = stored_or_made(registry, &id)?;
+            let alias = values.iter().find(|value| {
+                let is_alias = value.value_type == "HS_ALIAS" && value.permissions.public_read();
+                is_alias && self.follow_aliases
+            });
+            let Some(alias) = alias.and_then(Value::text) else {
+                return self.select(registry, handle, &values, aliases);
+            };
+            if aliases.contains(&handle) {
+                return Err(Refusal::Policy {
+                    code: "alias-loop",
+                    problem: format!("the aliases of {} lead in a circle", self.id),
+                });
             }
-            Ok(_) => return Err(not_found()),
-            Err(refusal) => {
-                let handle = handle_of(&self.id, registry.rules()).map_err(|_| refusal)?;
-                let made = registry.made_by_template(&handle)?;
-                (handle, made.ok_or_else(not_found)?)
-            }
-        };
+            aliases.push(handle);
+            id = alias.to_string();
+        }
+    }
+
+    /// The values that are asked for, and may be read.
+    fn select(
+        &self,
+        registry: &Registry,
+        handle: String,
+        values: &[Value<'static>],
+        aliases: Vec<String>,
+    ) -> Result<Found, Refusal> {
         let sees_all = match &self.who {
-            Some(who) => registry.may_read_all(who, &handle, &values)?,
+            Some(who) => registry.may_read_all(who, &handle, values)?,
             None => false,
         };
         let request = ResolutionRequest {
@@ -184,9 +200,29 @@ impl Resolve {
         let values = values.iter().filter(is_given);
         let values: Vec<_> = values.cloned().map(Value::into_owned).collect();
         if values.is_empty() {
-            return Err(not_found());
+            return Err(Refusal::NotFound(handle));
         }
-        Ok(Found { handle, values })
+        Ok(Found {
+            handle,
+            values,
+            aliases,
+        })
+    }
+}
+
+/// The values of a handle that is active, or that a template makes.
+fn stored_or_made(registry: &Registry, id: &str) -> Result<(String, Vec<Value<'static>>), Refusal> {
+    let not_found = || Refusal::NotFound(id.to_string());
+    match registry.show(&Principal::Operator, id) {
+        Ok(shown) if shown.record.state == State::Active => {
+            Ok((shown.record.text, shown.record.values))
+        }
+        Ok(_) => Err(not_found()),
+        Err(refusal) => {
+            let handle = handle_of(id, registry.rules()).map_err(|_| refusal)?;
+            let made = registry.made_by_template(&handle)?;
+            Ok((handle, made.ok_or_else(not_found)?))
+        }
     }
 }
 
@@ -200,6 +236,7 @@ enum Root {
 struct Found {
     handle: String,
     values: Vec<Value<'static>>,
+    aliases: Vec<String>,
 }
 
 impl Found {
@@ -207,7 +244,7 @@ impl Found {
         json!({
             "handle": self.handle,
             "values": values_json(&self.values),
-            "aliases": [],
+            "aliases": self.aliases,
             "server": null,
             "certified": false,
             "authoritative": true,
@@ -216,6 +253,7 @@ impl Found {
 
     fn for_people(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}", Safe(&self.handle))?;
+        aliases_for_people(&self.aliases, out)?;
         values_for_people(&self.values, out)
     }
 }
@@ -235,14 +273,18 @@ pub(crate) fn as_json(found: &Resolution) -> Json {
 /// An answer in lines.
 pub(crate) fn for_people(found: &Resolution, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", Safe(&found.handle))?;
-    for alias in &found.aliases {
-        writeln!(out, "  {:<12}  {}", "instead of", Safe(alias))?;
-    }
+    aliases_for_people(&found.aliases, out)?;
     if let Some(server) = &found.server {
         let signed = if found.is_certified { ", signed" } else { "" };
         writeln!(out, "  {:<12}  {}{signed}", "answered by", Safe(server))?;
     }
     values_for_people(&found.values, out)
+}
+
+fn aliases_for_people(aliases: &[String], out: &mut dyn Write) -> io::Result<()> {
+    aliases
+        .iter()
+        .try_for_each(|alias| writeln!(out, "  {:<12}  {}", "instead of", Safe(alias)))
 }
 
 fn values_json(values: &[Value<'_>]) -> Json {

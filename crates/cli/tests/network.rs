@@ -311,6 +311,18 @@ fn without_a_server_the_folder_is_asked() {
         folder.json(&["resolve", "20.1000/x"])["handle"],
         "20.1000/x"
     );
+    for (id, to) in [("a", "x"), ("b", "a"), ("circle", "CIRCLE")] {
+        let (id, value) = (format!("20.1000/{id}"), format!("1:HS_ALIAS:20.1000/{to}"));
+        folder.done(&["name", "create", &id, "--value", &value]);
+    }
+    let found = folder.json(&["resolve", "20.1000/b", "--follow-aliases"]);
+    assert_eq!(
+        found["aliases"],
+        serde_json::json!(["20.1000/b", "20.1000/a"])
+    );
+    assert_eq!(data(&found), ["https://example.org/"]);
+    let (_, told) = folder.not_all(&["resolve", "20.1000/circle", "--follow-aliases"]);
+    assert_eq!(told[0]["error"]["code"], "alias-loop");
     for id in ["20.1000/hidden", "20.1000/missing"] {
         let (_, told) = folder.not_all(&["resolve", id]);
         assert_eq!(told[0]["error"]["code"], "not-found");

@@ -56,6 +56,7 @@ impl Client {
             ask.flags = ask.flags | OpFlags::MNS;
         }
         let answer = self.ask(ask, &Trail::default()).await?;
+        self.shared.cache.forget(handle);
         let read = answer.message.read::<CreateReply<'_>>();
         let reply = read.map_err(|error| answer.server().fault(error.into()))?;
         Ok(Created {

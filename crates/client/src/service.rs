@@ -84,6 +84,7 @@ pub(crate) fn servers(sites: &[Site], need: Need<'_>) -> Vec<Server> {
         .iter()
         .filter(|site| site.is_primary || !is_primary_only)
         .flat_map(with_other_addresses)
+        .take(MOST_SITES)
         .collect();
     let servers = need.ways.iter().flat_map(|way| {
         let server = |site| server_of(site, need, *way);
@@ -163,6 +164,9 @@ fn with_other_addresses(site: &Site) -> Vec<Site> {
     sites.extend(is_other.then_some(other));
     sites
 }
+
+/// How many sites are tried: a record may name any number that never answer.
+const MOST_SITES: usize = 32;
 
 /// A server of which the address is known, and perhaps the site that it says it belongs to.
 pub(crate) fn servers_at(
