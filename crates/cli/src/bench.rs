@@ -65,6 +65,14 @@ impl Bench {
             let problem = "give at least one client and one name, with {} in it for a number";
             return Ok(self.output.misused(problem));
         }
+        if u32::try_from(self.digits).is_ok_and(|digits| {
+            10_u64
+                .checked_pow(digits)
+                .is_some_and(|most| most < self.names)
+        }) {
+            let problem = "so many names need more --digits";
+            return Ok(self.output.misused(problem));
+        }
         let shared = Arc::new(Shared::default());
         #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
         let began = Instant::now();
@@ -190,19 +198,20 @@ impl Group {
         if let Some(first) = lines.first_mut() {
             *first = Some(self.connect().context("cannot connect")?);
         }
+        let mut request = self.request(0);
         let mut latencies = Vec::new();
         let mut id = 0;
         while !shared.is_over.load(Ordering::Relaxed) {
             id += 1;
             let mut asked = Vec::with_capacity(lines.len());
             for line in &mut lines {
-                let request = self.request(id);
+                request.set(id, self.number(), self.digits);
                 #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
                 let began = Instant::now();
                 let asking = line.take().map_or_else(|| self.connect(), Ok);
                 asked.push((
                     began,
-                    asking.and_then(|line| line.ask(&request).map(|()| line)),
+                    asking.and_then(|line| line.ask(&request.bytes).map(|()| line)),
                 ));
             }
             for (line, (began, asked)) in lines.iter_mut().zip(asked) {
@@ -234,16 +243,17 @@ impl Group {
         Ok(Line::Udp(socket))
     }
 
-    fn request(&mut self, id: u32) -> Vec<u8> {
+    /// The next number.
+    fn number(&mut self) -> u64 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        let number = format!("{:0width$}", self.random % self.names, width = self.digits);
-        let handle = self.name.replace("{}", &number);
-        let envelope = Envelope {
-            request_id: id,
-            ..Envelope::new(Version::CURRENT)
-        };
+        self.random % self.names
+    }
+
+    fn request(&self, number: u64) -> Request {
+        let digits = format!("{number:0width$}", width = self.digits);
+        let handle = self.name.replace("{}", &digits);
         let mut header = Header::request(Opcode::Resolution, u32::MAX >> 1);
         if self.certified {
             header.flags = header.flags | OpFlags::CT;
@@ -251,7 +261,37 @@ impl Group {
         if self.way == Way::TcpKept {
             header.flags = header.flags | OpFlags::KC;
         }
-        Message::new(envelope, header, &ResolutionRequest::all(handle)).to_bytes()
+        let asked = ResolutionRequest::all(handle);
+        let message = Message::new(Envelope::new(Version::CURRENT), header, &asked);
+        Request {
+            bytes: message.to_bytes(),
+            digits: self.name.find("{}").map(|at| NAME_AT + at),
+        }
+    }
+}
+
+/// Where the name stands in a request: behind envelope, header and its length.
+const NAME_AT: usize = Envelope::LENGTH + Header::LENGTH + 4;
+
+/// A request, of which number and name are changed in place: what a generator costs, the server does not get.
+struct Request {
+    bytes: Vec<u8>,
+    /// Where the digits begin.
+    digits: Option<usize>,
+}
+
+impl Request {
+    fn set(&mut self, id: u32, mut number: u64, digits: usize) {
+        if let Some(place) = self.bytes.get_mut(8..12) {
+            place.copy_from_slice(&id.to_be_bytes());
+        }
+        let place = self
+            .digits
+            .and_then(|at| self.bytes.get_mut(at..at + digits));
+        for digit in place.into_iter().flatten().rev() {
+            *digit = b'0' + u8::try_from(number % 10).unwrap_or(0);
+            number /= 10;
+        }
     }
 }
 
