@@ -15,6 +15,8 @@ PORT = 2641
 SEGMENT = 32768
 ENVELOPE = 20
 STRIDE = 492
+# The opcodes by which a mirror asks for a stream.
+MIRRORED = (1001, 1002)
 
 
 class Capture:
@@ -70,6 +72,7 @@ class Conversation:
         self.capture, self.port = capture, capture.port()
         self.next = [1000, 1000]  # the next octet of client and server
         self.said = [b"", b""]
+        self.is_stream = False
         with capture.lock:
             self.segment(False, 0x02)
             self.segment(True, 0x12)
@@ -90,7 +93,7 @@ class Conversation:
                 return
             # One message after the other, so that each frame completes one at most.
             said = self.said[from_server] + data
-            while len(said) >= ENVELOPE:
+            while len(said) >= ENVELOPE and not self.is_stream:
                 length = ENVELOPE + struct.unpack(">I", said[16:20])[0]
                 if len(said) < length:
                     break
@@ -100,6 +103,9 @@ class Conversation:
                     self.capture.parts.add(number)
                 self.capture.parts.discard(number)
                 self.capture.messages[number] = message
+                # What follows the reply to a mirror is no message.
+                opcode, code = struct.unpack(">II", message[ENVELOPE : ENVELOPE + 8])
+                self.is_stream = from_server and code == 1 and opcode in MIRRORED
             self.said[from_server] = said
 
     def end(self, from_server):

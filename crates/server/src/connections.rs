@@ -12,24 +12,38 @@ use tokio::sync::Semaphore;
 /// How many connections a door has open at most; others wait.
 const MOST: usize = 10_000;
 /// How many of them come from one place at most: others are closed. So nobody alone can keep everybody out.
-const MOST_FROM_ONE: usize = MOST / 4;
+const MOST_FROM_ONE: usize = MOST / 5;
+
+/// Room for the connections of one door, on all cores.
+#[derive(Clone)]
+pub(crate) struct Room {
+    all: Arc<Semaphore>,
+    places: Arc<Places>,
+}
+
+impl Room {
+    pub(crate) fn new() -> Self {
+        Self {
+            all: Arc::new(Semaphore::new(MOST)),
+            places: Arc::new(Places::default()),
+        }
+    }
+}
 
 /// Takes connections, and has each of them conversed with until it ends.
-pub(crate) async fn accept<C, F>(listener: TcpListener, converse: C)
+pub(crate) async fn accept<C, F>(listener: TcpListener, room: Room, converse: C)
 where
     C: Fn(TcpStream) -> F,
     F: Future + Send + 'static,
     F::Output: Send,
 {
-    let room = Arc::new(Semaphore::new(MOST));
-    let places = Arc::new(Places::default());
     loop {
-        let Ok(place) = Arc::clone(&room).acquire_owned().await else {
+        let Ok(place) = Arc::clone(&room.all).acquire_owned().await else {
             return;
         };
         match listener.accept().await {
             Ok((stream, from)) => {
-                let Some(guest) = Places::enter(&places, from.ip()) else {
+                let Some(guest) = Places::enter(&room.places, from.ip()) else {
                     continue;
                 };
                 let conversation = converse(stream);

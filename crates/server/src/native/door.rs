@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use tokio::signal::ctrl_c;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::connections::accept;
+use crate::connections::{Room, accept};
 use crate::native::{Native, tcp, udp};
 use crate::web;
 
@@ -97,14 +97,16 @@ impl Door {
     /// Opens them.
     pub fn open(self, native: Native) -> io::Result<Served> {
         let native = Arc::new(native);
+        let rooms = (Room::new(), Room::new());
         for core in self.cores {
+            let rooms = rooms.clone();
             let to_udp = Arc::clone(&native);
             let udp = core.udp;
             spawn("handfast-udp", move || udp::run(&to_udp, &udp))?;
             let (runtime, native) = (runtime()?, Arc::clone(&native));
             let (to_tcp, to_web) = (core.native, core.web);
             spawn("handfast-tcp", move || {
-                runtime.block_on(serve(&native, to_tcp, to_web));
+                runtime.block_on(serve(&native, to_tcp, to_web, rooms));
             })?;
         }
         Ok(Served {
@@ -114,15 +116,26 @@ impl Door {
 }
 
 /// Takes connections on one core.
-async fn serve(native: &Arc<Native>, to_tcp: StdListener, to_web: StdListener) {
+async fn serve(
+    native: &Arc<Native>,
+    to_tcp: StdListener,
+    to_web: StdListener,
+    (tcp_room, web_room): (Room, Room),
+) {
     let listeners = (TcpListener::from_std(to_tcp), TcpListener::from_std(to_web));
     let (Ok(to_tcp), Ok(to_web)) = listeners else {
         tracing::error!("a socket cannot be listened at");
         return;
     };
     tokio::join!(
-        accept(to_tcp, |stream| tcp::converse(Arc::clone(native), stream)),
-        accept(to_web, |stream| web::converse(Arc::clone(native), stream)),
+        accept(to_tcp, tcp_room, |stream| tcp::converse(
+            Arc::clone(native),
+            stream
+        )),
+        accept(to_web, web_room, |stream| web::converse(
+            Arc::clone(native),
+            stream
+        )),
     );
 }
 
