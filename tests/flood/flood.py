@@ -25,8 +25,8 @@ import wire
 
 BURST = 200
 # What the tables of challenges, sessions and pieces may hold when they are full, and by how much a second flood may add.
-MOST_KEPT = 48 << 20
-MOST_GROWTH = 16 << 20
+MOST_KEPT = 64 << 20
+MOST_GROWTH = 24 << 20
 GOOD = 0x600D0000
 
 
