@@ -13,7 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::connections::{Room, accept};
 use crate::native::{Native, tcp, udp};
-use crate::web;
+use crate::web::{self, Web};
 
 /// How many requests that take time are worked on at once, for each core: enough for changes to be written together, and
 /// not so many that the others get no turn on the processor when strangers ask for much.
@@ -96,17 +96,18 @@ impl Door {
 
     /// Opens them.
     pub fn open(self, native: Native) -> io::Result<Served> {
-        let native = Arc::new(native);
+        let tls = web::acceptor(native.identity().key(), None, true)?;
+        let web = Arc::new(Web::new(Arc::new(native), Some(tls)));
         let rooms = (Room::new(), Room::new());
         for core in self.cores {
             let rooms = rooms.clone();
-            let to_udp = Arc::clone(&native);
+            let to_udp = Arc::clone(&web.native);
             let udp = core.udp;
             spawn("handfast-udp", move || udp::run(&to_udp, &udp))?;
-            let (runtime, native) = (runtime()?, Arc::clone(&native));
+            let (runtime, web) = (runtime()?, Arc::clone(&web));
             let (to_tcp, to_web) = (core.native, core.web);
             spawn("handfast-tcp", move || {
-                runtime.block_on(serve(&native, to_tcp, to_web, rooms));
+                runtime.block_on(serve(&web, to_tcp, to_web, rooms));
             })?;
         }
         Ok(Served {
@@ -117,7 +118,7 @@ impl Door {
 
 /// Takes connections on one core.
 async fn serve(
-    native: &Arc<Native>,
+    web: &Arc<Web>,
     to_tcp: StdListener,
     to_web: StdListener,
     (tcp_room, web_room): (Room, Room),
@@ -128,12 +129,11 @@ async fn serve(
         return;
     };
     tokio::join!(
-        accept(to_tcp, tcp_room, |stream| tcp::converse(
-            Arc::clone(native),
-            stream
-        )),
+        accept(to_tcp, tcp_room, |stream| {
+            tcp::converse(Arc::clone(&web.native), stream)
+        }),
         accept(to_web, web_room, |stream| web::converse(
-            Arc::clone(native),
+            Arc::clone(web),
             stream
         )),
     );

@@ -108,6 +108,16 @@ impl Native {
         })
     }
 
+    /// What is kept.
+    pub(crate) fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// Who the server is.
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
     /// The same server, which sends no network more than so many octets a second over UDP.
     #[must_use]
     pub fn with_udp_allowance(self, octets: Option<u64>) -> Self {

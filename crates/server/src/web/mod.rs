@@ -1,101 +1,149 @@
-//! The web door. So far it takes the handle protocol through HTTP (`handle-protocol.md` §1.6).
+//! The web door: HTTP/1.1 and HTTP/2, plain and over TLS, at one port.
+//!
+//! The first octets of a connection say which of these it is. What is asked for is then known by the start of its
+//! path: each part of the door has a module of its own, which is given the request and the [`Web`].
+
+mod operations;
+mod reply;
+mod resolve;
+mod rest;
+mod tls;
+mod tunnel;
+mod urn;
+mod v1;
 
 use std::convert::Infallible;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use handfast_wire::{Codec, Envelope, Reader};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use hyper::server::conn::http1;
+use handfast_registry::Registry;
+use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rustls::pki_types::CertificateDer;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
 
-use crate::native::{Native, is_quick, tunnel};
+pub(crate) use self::reply::Body;
+pub use self::tls::TlsFiles;
+pub(crate) use self::tls::acceptor;
+use crate::native::Native;
 
-/// What the protocol calls its messages in HTTP.
-const MESSAGE: &str = "application/x-hdl-message";
-/// The longest body: a message and its envelope, and a line end in front of them.
-const LONGEST: usize = 262_144 + 20 + 2;
 /// How long a client may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest start of a request: line and headers.
+const LONGEST_HEAD: usize = 64 << 10;
+/// How many requests one HTTP/2 connection has under way.
+const TOGETHER: u32 = 64;
+
+/// What all parts of the web door share.
+pub(crate) struct Web {
+    pub(crate) native: Arc<Native>,
+    tls: Option<TlsAcceptor>,
+}
+
+/// Who asks, and how.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    /// From where. Behind a proxy, that is the proxy.
+    pub(crate) address: SocketAddr,
+    /// Whether nobody can listen: credentials count only then.
+    pub(crate) is_secure: bool,
+    /// The certificate that the client has shown.
+    pub(crate) certificate: Option<CertificateDer<'static>>,
+}
+
+impl Web {
+    pub(crate) fn new(native: Arc<Native>, tls: Option<TlsAcceptor>) -> Self {
+        Self { native, tls }
+    }
+
+    /// What is kept.
+    pub(crate) fn registry(&self) -> &Arc<Registry> {
+        self.native.registry()
+    }
+}
 
 /// Answers one request after the other.
-pub(crate) async fn converse(native: Arc<Native>, stream: TcpStream) -> io::Result<()> {
+pub(crate) async fn converse(web: Arc<Web>, stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
+    let address = stream.peer_addr()?;
+    let mut start = [0; 3];
+    let length = timeout(PATIENCE, stream.peek(&mut start)).await??;
+    let caller = Caller {
+        address,
+        is_secure: false,
+        certificate: None,
+    };
+    match (start.get(..length).unwrap_or_default(), &web.tls) {
+        // The first octet of a TLS handshake.
+        ([0x16, ..], Some(tls)) => {
+            let stream = timeout(PATIENCE, tls.accept(stream)).await??;
+            let session = stream.get_ref().1;
+            let is_http2 = session.alpn_protocol() == Some(b"h2");
+            let certificate = session.peer_certificates().and_then(<[_]>::first).cloned();
+            let caller = Caller {
+                is_secure: true,
+                certificate: certificate.map(CertificateDer::into_owned),
+                ..caller
+            };
+            serve(web, stream, caller, is_http2).await
+        }
+        (start, _) => {
+            let is_http2 = start == b"PRI";
+            serve(web, stream, caller, is_http2).await
+        }
+    }
+}
+
+async fn serve<S>(web: Arc<Web>, stream: S, caller: Caller, is_http2: bool) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let caller = Arc::new(caller);
     let service = service_fn(move |request| {
-        let native = Arc::clone(&native);
-        async move { Ok::<_, Infallible>(answer(native, request).await) }
+        let (web, caller) = (Arc::clone(&web), Arc::clone(&caller));
+        async move { Ok::<_, Infallible>(answer(web, &caller, request).await) }
     });
-    http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(PATIENCE)
-        .max_buf_size(64 << 10)
-        .serve_connection(TokioIo::new(stream), service)
-        .await
-        .map_err(io::Error::other)
-}
-
-async fn answer(native: Arc<Native>, request: Request<Incoming>) -> Response<Full<Bytes>> {
-    if !is_message(request.headers(), &ACCEPT) || !is_message(request.headers(), &CONTENT_TYPE) {
-        return plain(StatusCode::NOT_FOUND, "nothing is here yet\n");
-    }
-    if request.method() != Method::POST {
-        let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "");
-        refused
-            .headers_mut()
-            .insert(ALLOW, HeaderValue::from_static("POST"));
-        return refused;
-    }
-    let length = request.body().size_hint().upper();
-    let length = length.and_then(|length| usize::try_from(length).ok());
-    let receiving = async {
-        let room = native.room(length.unwrap_or(LONGEST).min(LONGEST)).await;
-        let body = Limited::new(request.into_body(), LONGEST).collect().await;
-        drop(room);
-        body
-    };
-    let Ok(Ok(body)) = tokio::time::timeout(PATIENCE, receiving).await else {
-        return plain(
-            StatusCode::BAD_REQUEST,
-            "the message is too long, or did not come\n",
-        );
-    };
-    let bytes = body.to_bytes();
-    // Changes wait for the disk, and signatures for the processor.
-    let is_quick = Envelope::decode(&mut Reader::new(&bytes)).is_ok_and(|envelope| {
-        is_quick(&envelope, bytes.get(Envelope::LENGTH..).unwrap_or_default())
-    });
-    let answered = if is_quick {
-        tunnel(&native, &bytes)
+    let stream = TokioIo::new(stream);
+    let served = if is_http2 {
+        http2::Builder::new(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .max_concurrent_streams(TOGETHER)
+            .max_header_list_size(u32::try_from(LONGEST_HEAD).unwrap_or(u32::MAX))
+            .keep_alive_interval(PATIENCE)
+            .keep_alive_timeout(PATIENCE)
+            .serve_connection(stream, service)
+            .await
     } else {
-        let answered = tokio::task::spawn_blocking(move || tunnel(&native, &bytes));
-        answered.await.unwrap_or_default()
+        http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(PATIENCE)
+            .max_buf_size(LONGEST_HEAD)
+            .serve_connection(stream, service)
+            .await
     };
-    let mut response = Response::new(Full::new(Bytes::from(answered)));
-    let kind = HeaderValue::from_static(MESSAGE);
-    response.headers_mut().insert(CONTENT_TYPE, kind);
-    response
+    served.map_err(io::Error::other)
 }
 
-/// "Only if both the `Accept` and the `Content-Type` header contain `application/x-hdl-message`
-/// (case-insensitive substring)."
-fn is_message(headers: &HeaderMap, name: &HeaderName) -> bool {
-    let mut values = headers.get_all(name).iter();
-    values.any(|value| {
-        let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
-        text.contains(MESSAGE)
-    })
-}
-
-fn plain(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from_static(text.as_bytes())));
-    *response.status_mut() = status;
-    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
-    response.headers_mut().insert(CONTENT_TYPE, kind);
-    response
+/// One request: which part of the door it is for.
+async fn answer(web: Arc<Web>, caller: &Arc<Caller>, request: Request<Incoming>) -> Response<Body> {
+    if tunnel::is_message(&request) {
+        return tunnel::answer(&web, request).await;
+    }
+    let path = request.uri().path();
+    let mut segments = path.trim_start_matches('/').split('/');
+    match (segments.next().unwrap_or_default(), segments.next()) {
+        ("api", Some("v1")) => v1::answer(&web, caller, request).await,
+        ("api" | "hrls", _) => rest::answer(&web, caller, request).await,
+        ("uri-res", _) => urn::answer(&web, caller, request).await,
+        ("healthz" | "readyz" | "metrics", None) => operations::answer(&web, &request),
+        _ => resolve::answer(&web, caller, request).await,
+    }
 }

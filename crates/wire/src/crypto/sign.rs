@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::{KeyPairComponents, PublicKeyComponents};
 use aws_lc_rs::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
@@ -67,6 +68,13 @@ impl SigningKey {
     #[must_use]
     pub fn public_key(&self) -> Option<&PublicKey<'static>> {
         self.public.as_ref()
+    }
+
+    /// The private key in the form that TLS libraries read, if it has 2048 bits and more and tells its factors.
+    #[must_use]
+    pub fn to_pkcs8(&self) -> Option<Zeroizing<Vec<u8>>> {
+        let der: Pkcs8V1Der<'static> = self.pair.as_ref()?.as_der().ok()?;
+        Some(Zeroizing::new(der.as_ref().to_vec()))
     }
 
     /// A signature by RSA, PKCS #1 v1.5.

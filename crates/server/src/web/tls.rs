@@ -1,0 +1,141 @@
+//! TLS: with the key of the site, so that clients of the handle protocol know whom they talk to, or with files.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use handfast_wire::crypto::SigningKey;
+use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, date_time_ymd};
+use rustls::client::danger::HandshakeSignatureValid;
+use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime};
+use rustls::server::ServerConfig;
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::{DigitallySignedStruct, DistinguishedName as Issuer, Error, SignatureScheme};
+use tokio_rustls::TlsAcceptor;
+
+/// Files of a certificate that others know, in PEM.
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    /// The certificate, and those that vouch for it.
+    pub certificate: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
+}
+
+/// Takes connections with a certificate from files, or with one that is made for the key of the site: it says nothing
+/// that the key does not, and clients of the handle protocol compare keys.
+pub(crate) fn acceptor(
+    site: &SigningKey,
+    files: Option<&TlsFiles>,
+    asks_for_certificates: bool,
+) -> io::Result<TlsAcceptor> {
+    let (chain, key) = match files {
+        Some(files) => from_files(files)?,
+        None => self_signed(site).map_err(io::Error::other)?,
+    };
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?;
+    let builder = if asks_for_certificates {
+        builder.with_client_cert_verifier(Arc::new(AnyCertificate(provider)))
+    } else {
+        builder.with_no_client_auth()
+    };
+    let mut config = builder
+        .with_single_cert(chain, key)
+        .map_err(io::Error::other)?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+type Certified = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+fn from_files(files: &TlsFiles) -> io::Result<Certified> {
+    let named = |path: &PathBuf, error: String| {
+        io::Error::other(format!(
+            "{} cannot be used for TLS: {error}",
+            path.display()
+        ))
+    };
+    let chain = CertificateDer::pem_file_iter(&files.certificate)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| named(&files.certificate, error.to_string()))?;
+    if chain.is_empty() {
+        let problem = "it has no certificate".to_string();
+        return Err(named(&files.certificate, problem));
+    }
+    let key = PrivateKeyDer::from_pem_file(&files.key)
+        .map_err(|error| named(&files.key, error.to_string()))?;
+    Ok((chain, key))
+}
+
+fn self_signed(site: &SigningKey) -> Result<Certified, rcgen::Error> {
+    // A key that is too short for TLS has another one stand in for it.
+    let key = match site.to_pkcs8() {
+        Some(der) => KeyPair::from_pkcs8_der_and_sign_algo(
+            &PrivatePkcs8KeyDer::from(der.as_slice()),
+            &rcgen::PKCS_RSA_SHA256,
+        )?,
+        None => KeyPair::generate()?,
+    };
+    let mut params = CertificateParams::new(vec!["localhost".to_string()])?;
+    let mut name = DistinguishedName::new();
+    name.push(DnType::CommonName, "anonymous");
+    params.distinguished_name = name;
+    // As deployed servers have it.
+    params.not_before = date_time_ymd(2000, 1, 1);
+    params.not_after = date_time_ymd(9999, 12, 31);
+    let certificate = params.self_signed(&key)?;
+    let der = PrivatePkcs8KeyDer::from(key.serialize_der());
+    Ok((vec![certificate.der().clone()], der.into()))
+}
+
+/// Takes any certificate, and none: who has its key is found by comparing it with the one that a handle has.
+#[derive(Debug)]
+struct AnyCertificate(Arc<CryptoProvider>);
+
+impl ClientCertVerifier for AnyCertificate {
+    fn client_auth_mandatory(&self) -> bool {
+        false
+    }
+
+    fn root_hint_subjects(&self) -> &[Issuer] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        Ok(ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

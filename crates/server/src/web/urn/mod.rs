@@ -1,0 +1,13 @@
+//! Resolution requests of URNs and other URIs: `/uri-res/{service}?{uri}` (RFC 2169, RFC 2483).
+
+use std::sync::Arc;
+
+use hyper::body::Incoming;
+use hyper::{Request, Response, StatusCode};
+
+use crate::web::reply::{Body, plain};
+use crate::web::{Caller, Web};
+
+pub(crate) async fn answer(_: &Arc<Web>, _: &Arc<Caller>, _: Request<Incoming>) -> Response<Body> {
+    plain(StatusCode::NOT_FOUND, "nothing is here yet\n")
+}
