@@ -22,25 +22,6 @@ public class JavaMirror {
     static final HandleResolver resolver = new HandleResolver();
     static SiteInfo site;
     static AuthenticationInfo who;
-    static int passed = 0, failed = 0;
-
-    interface Check { void run() throws Exception; }
-
-    static void check(String name, Check check) {
-        try {
-            check.run();
-            passed++;
-            System.out.println("ok " + name);
-        } catch (Throwable problem) {
-            failed++;
-            System.out.println("FAIL " + name + ": " + problem);
-        }
-    }
-
-    static void need(boolean is, String what) {
-        if (!is) throw new IllegalStateException(what);
-    }
-
     static PublicKey serverKey() throws Exception { return site.servers[0].getPublicKey(); }
 
     /** What a mirror keeps. */
@@ -65,7 +46,7 @@ public class JavaMirror {
 
         public void processTransaction(Transaction done) {
             String handle = Util.decodeString(done.handle);
-            need(done.txnId > lastId, "transaction " + done.txnId + " after " + lastId);
+            JavaClient.need(done.txnId > lastId, "transaction " + done.txnId + " after " + lastId);
             lastId = done.txnId;
             seen.add(Transaction.actionToString(done.action) + " " + handle);
             if (done.action == Transaction.ACTION_CREATE_HANDLE || done.action == Transaction.ACTION_UPDATE_HANDLE) {
@@ -92,7 +73,7 @@ public class JavaMirror {
     static AbstractResponse ask(AbstractRequest request) throws HandleException {
         request.certify = true;
         AbstractResponse response = resolver.sendRequestToSite(request, site, Interface.SP_HDL_TCP);
-        need(response.responseCode == AbstractMessage.RC_SUCCESS, "expected success, got " + response);
+        JavaClient.need(response.responseCode == AbstractMessage.RC_SUCCESS, "expected success, got " + response);
         return response;
     }
 
@@ -135,28 +116,28 @@ public class JavaMirror {
         create(run + "-OLD", value(1, "URL", "https://example.org/old"));
         create(run + "-DOOMED", value(1, "URL", "https://example.org/doomed"));
         Mirror mirror = copy();
-        check("a mirror copies", () -> {
-            need(mirror.lastId > 0 && mirror.date > 0, "no point to follow from: " + mirror.lastId + ", " + mirror.date);
-            need(mirror.handles.containsKey(run + "-OLD"), "a handle is missing");
-            need(mirror.homed.contains("0.NA/" + prefix), "homed: " + mirror.homed);
+        JavaClient.check("a mirror copies", () -> {
+            JavaClient.need(mirror.lastId > 0 && mirror.date > 0, "no point to follow from: " + mirror.lastId + ", " + mirror.date);
+            JavaClient.need(mirror.handles.containsKey(run + "-OLD"), "a handle is missing");
+            JavaClient.need(mirror.homed.contains("0.NA/" + prefix), "homed: " + mirror.homed);
         });
-        check("a mirror follows", () -> {
+        JavaClient.check("a mirror follows", () -> {
             HandleValue secret = value(7, "HS_SECKEY", "secret");
             secret.setAnyoneCanRead(false);
             create(run + "-NEW", value(1, "URL", "https://example.org/new"), secret);
             ask(new ModifyValueRequest(Util.encodeString(run + "-OLD"), value(1, "URL", "https://example.org/changed"), who));
             ask(new DeleteHandleRequest(Util.encodeString(run + "-DOOMED"), who));
-            need(follow(mirror) == RetrieveTxnResponse.SENDING_TRANSACTIONS, "transactions were expected");
-            need(mirror.isFinished, "the end did not come");
-            need(mirror.seen.size() == 3, "seen: " + mirror.seen);
-            need(mirror.text().equals(copy().text()), "following and copying differ");
+            JavaClient.need(follow(mirror) == RetrieveTxnResponse.SENDING_TRANSACTIONS, "transactions were expected");
+            JavaClient.need(mirror.isFinished, "the end did not come");
+            JavaClient.need(mirror.seen.size() == 3, "seen: " + mirror.seen);
+            JavaClient.need(mirror.text().equals(copy().text()), "following and copying differ");
         });
-        check("a mirror that is up to date hears nothing", () -> {
+        JavaClient.check("a mirror that is up to date hears nothing", () -> {
             mirror.seen.clear();
-            need(follow(mirror) == RetrieveTxnResponse.SENDING_TRANSACTIONS, "transactions were expected");
-            need(mirror.seen.isEmpty(), "seen: " + mirror.seen);
+            JavaClient.need(follow(mirror) == RetrieveTxnResponse.SENDING_TRANSACTIONS, "transactions were expected");
+            JavaClient.need(mirror.seen.isEmpty(), "seen: " + mirror.seen);
         });
-        check("a mirror of many servers follows", () -> {
+        JavaClient.check("a mirror of many servers follows", () -> {
             Mirror before = copy();
             create(run + "-MANY", value(1, "URL", "https://example.org/many"));
             ReplicationStateInfo state = new ReplicationStateInfo();
@@ -165,39 +146,39 @@ public class JavaMirror {
             state.setLastTxnId(queue, before.lastId);
             state.setLastTimestamp(queue, before.date);
             RetrieveTxnRequest request = new RetrieveTxnRequest(state, SiteInfo.HASH_TYPE_BY_ALL, 1, 0, who);
-            need(((RetrieveTxnResponse) ask(request)).processStreamedPart(before, serverKey()) == RetrieveTxnResponse.SENDING_TRANSACTIONS, "transactions were expected");
-            need(before.seen.size() == 1, "seen: " + before.seen);
-            need(before.queues.getOrDefault(queue, 0L) >= before.date && before.isFinished, "queues: " + before.queues);
+            JavaClient.need(((RetrieveTxnResponse) ask(request)).processStreamedPart(before, serverKey()) == RetrieveTxnResponse.SENDING_TRANSACTIONS, "transactions were expected");
+            JavaClient.need(before.seen.size() == 1, "seen: " + before.seen);
+            JavaClient.need(before.queues.getOrDefault(queue, 0L) >= before.date && before.isFinished, "queues: " + before.queues);
         });
-        check("a mirror that is ahead is told to copy anew", () -> {
+        JavaClient.check("a mirror that is ahead is told to copy anew", () -> {
             Mirror ahead = copy();
             ahead.lastId += 1_000_000;
-            need(follow(ahead) == RetrieveTxnResponse.NEED_TO_REDUMP, "copying anew was expected");
+            JavaClient.need(follow(ahead) == RetrieveTxnResponse.NEED_TO_REDUMP, "copying anew was expected");
         });
-        check("two servers share a copy", () -> {
+        JavaClient.check("two servers share a copy", () -> {
             Mirror whole = copy();
             for (byte option = 0; option < 3; option++) {
                 Mirror first = copy(option, 2, 0, null, 0), second = copy(option, 2, 1, null, 0);
-                need(first.handles.size() + second.handles.size() == whole.handles.size(), "by option " + option);
+                JavaClient.need(first.handles.size() + second.handles.size() == whole.handles.size(), "by option " + option);
                 for (String handle : first.handles.keySet()) {
                     SiteInfo two = new SiteInfo();
                     two.hashOption = option;
                     two.servers = new ServerInfo[2];
-                    need(two.determineServerNum(Util.encodeString(handle), option, 2) == 0, handle + " by option " + option);
+                    JavaClient.need(two.determineServerNum(Util.encodeString(handle), option, 2) == 0, handle + " by option " + option);
                 }
                 first.handles.putAll(second.handles);
-                need(first.text().equals(whole.text()), "the halves are not the whole");
+                JavaClient.need(first.text().equals(whole.text()), "the halves are not the whole");
             }
         });
-        check("a copy goes on where it broke off", () -> {
+        JavaClient.check("a copy goes on where it broke off", () -> {
             Mirror whole = copy();
             int middle = whole.order.size() / 2;
             Mirror rest = copy(SiteInfo.HASH_TYPE_BY_ALL, 1, 0, whole.order.get(middle), DumpHandlesRequest.HANDLE);
-            need(rest.order.equals(whole.order.subList(middle + 1, whole.order.size())), "other handles come");
-            need(rest.homed.equals(whole.homed), "other prefixes come");
-            need(rest.lastId == -1, "the point to follow from must stay the first one");
+            JavaClient.need(rest.order.equals(whole.order.subList(middle + 1, whole.order.size())), "other handles come");
+            JavaClient.need(rest.homed.equals(whole.homed), "other prefixes come");
+            JavaClient.need(rest.lastId == -1, "the point to follow from must stay the first one");
         });
-        check("a stream of another server is not believed", () -> {
+        JavaClient.check("a stream of another server is not believed", () -> {
             KeyPairGenerator generator = KeyPairGenerator.getInstance("RSA");
             generator.initialize(2048);
             PublicKey other = generator.generateKeyPair().getPublic();
@@ -208,20 +189,20 @@ public class JavaMirror {
             } catch (HandleException refused) {
                 isBelieved = false;
             }
-            need(!isBelieved, "the signatures are not looked at");
+            JavaClient.need(!isBelieved, "the signatures are not looked at");
         });
-        check("a mirror copies in a session", () -> {
+        JavaClient.check("a mirror copies in a session", () -> {
             resolver.setSessionTracker(new ClientSessionTracker(new SessionSetupInfo(who)));
             for (int turn = 0; turn < 2; turn++) {
                 DumpHandlesRequest request = new DumpHandlesRequest(SiteInfo.HASH_TYPE_BY_ALL, 1, 0, who);
                 request.sessionTracker = resolver.getSessionTracker();
                 Mirror copied = new Mirror();
                 ((DumpHandlesResponse) ask(request)).processStreamedPart(copied, serverKey());
-                need(copied.handles.containsKey(run + "-OLD"), "a handle is missing");
+                JavaClient.need(copied.handles.containsKey(run + "-OLD"), "a handle is missing");
             }
-            need(resolver.getSessionTracker().getAllSessions().length > 0, "no session was made");
+            JavaClient.need(resolver.getSessionTracker().getAllSessions().length > 0, "no session was made");
         });
-        System.out.println(passed + " passed, " + failed + " failed");
-        System.exit(failed == 0 ? 0 : 1);
+        System.out.println(JavaClient.passed + " passed, " + JavaClient.failed + " failed");
+        System.exit(JavaClient.failed == 0 ? 0 : 1);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, ValueHint};
 use handfast_registry::{NewAuthority, Principal, Refusal, Registry, StoreError, World};
@@ -89,23 +90,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// The clock and the random numbers of this machine.
 pub(crate) fn world() -> World {
-    World::new(
-        || {
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "the one place where the clock is read"
-            )]
-            let now = SystemTime::now();
-            let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-        },
-        |bytes| {
-            // Without random numbers nothing that is kept could be kept secret.
-            if getrandom::fill(bytes).is_err() {
-                std::process::abort();
-            }
-        },
-    )
+    let clock = Arc::new(handfast_client::World::system());
+    let chance = Arc::clone(&clock);
+    World::new(move || clock.now(), move |bytes| chance.fill(bytes))
 }
 
 fn harvard() -> NewAuthority {

@@ -72,7 +72,8 @@ impl World {
         bytes
     }
 
-    pub(crate) fn fill(&self, bytes: &mut [u8]) {
+    /// Fills with random bytes.
+    pub fn fill(&self, bytes: &mut [u8]) {
         (self.random)(bytes);
     }
 }
