@@ -11,7 +11,7 @@ use handfast_id::{
     DelegatedGrammar, HttpResolver, NssGrammar, Pattern, RuleBook, UrnProfile, UrnRegistration,
 };
 use handfast_registry::Principal;
-use handfast_server::Addresses;
+use handfast_server::{Addresses, TlsFiles, WebSettings};
 use serde::{Deserialize, Serialize};
 
 /// The rules that a data folder's configuration sets; the standard ones where it has none.
@@ -55,6 +55,31 @@ pub(crate) fn udp_allowance(folder: &Path) -> anyhow::Result<Option<u64>> {
 
 /// Enough for thousands of answers a second, and too little to drown anybody with.
 const UDP_ALLOWANCE: u64 = 1_000_000;
+
+/// How the web door is set up. Files are named from the data folder on.
+pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
+    let settings = read(folder, |config| {
+        let Web {
+            certificate,
+            key,
+            client_certificates,
+            ..
+        } = config.web;
+        let tls = match (certificate, key) {
+            (Some(certificate), Some(key)) => Some(TlsFiles {
+                certificate: folder.join(certificate),
+                key: folder.join(key),
+            }),
+            (None, None) => None,
+            _ => bail!("a certificate needs its key: give both, certificate and key"),
+        };
+        Ok(WebSettings {
+            tls,
+            client_certificates,
+        })
+    })?;
+    Ok(settings.unwrap_or_default())
+}
 
 /// Where the doors are, unless someone says otherwise.
 pub(crate) fn doors(folder: &Path) -> anyhow::Result<Addresses> {
@@ -145,10 +170,16 @@ pub(crate) struct Native {
 
 /// The web door.
 #[derive(Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Web {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) listen: Option<SocketAddr>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certificate: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_certificates: Option<bool>,
 }
 
 #[derive(Default, Deserialize, Serialize)]

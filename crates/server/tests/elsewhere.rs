@@ -52,7 +52,9 @@ impl Server {
         }
         Self {
             folder,
-            served: door.open(native).unwrap(),
+            served: door
+                .open(native, handfast_server::WebSettings::default())
+                .unwrap(),
             registry,
             site,
         }

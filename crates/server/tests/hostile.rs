@@ -62,7 +62,9 @@ fn server() -> Server {
     let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
     let native = Native::new(Arc::new(registry), identity, world(), Vec::new());
     Server {
-        _served: door.open(native).unwrap(),
+        _served: door
+            .open(native, handfast_server::WebSettings::default())
+            .unwrap(),
         _folder: folder,
         native: addresses.native,
         web: addresses.web,

@@ -82,7 +82,9 @@ fn serve(registry: Registry) -> Server {
     let native = Native::new(Arc::clone(&registry), identity, world(), Vec::new())
         .with_replicators(vec![mirror]);
     Server {
-        _served: door.open(native).unwrap(),
+        _served: door
+            .open(native, handfast_server::WebSettings::default())
+            .unwrap(),
         registry,
         address,
     }

@@ -87,7 +87,9 @@ impl Server {
             administrators.to_vec(),
         );
         let server = Self {
-            _served: door.open(native).unwrap(),
+            _served: door
+                .open(native, handfast_server::WebSettings::default())
+                .unwrap(),
             folder,
             ahead,
             registry,

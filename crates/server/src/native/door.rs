@@ -13,7 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::connections::{Room, accept};
 use crate::native::{Native, tcp, udp};
-use crate::web::{self, Web};
+use crate::web::{self, Web, WebSettings};
 
 /// How many requests that take time are worked on at once, for each core: enough for changes to be written together, and
 /// not so many that the others get no turn on the processor when strangers ask for much.
@@ -95,9 +95,8 @@ impl Door {
     }
 
     /// Opens them.
-    pub fn open(self, native: Native) -> io::Result<Served> {
-        let tls = web::acceptor(native.identity().key(), None, true)?;
-        let web = Arc::new(Web::new(Arc::new(native), Some(tls)));
+    pub fn open(self, native: Native, settings: WebSettings) -> io::Result<Served> {
+        let web = Arc::new(Web::new(Arc::new(native), settings)?);
         let rooms = (Room::new(), Room::new());
         for core in self.cores {
             let rooms = rooms.clone();

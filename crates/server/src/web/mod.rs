@@ -32,7 +32,6 @@ use tokio_rustls::TlsAcceptor;
 
 pub(crate) use self::reply::Body;
 pub use self::tls::TlsFiles;
-pub(crate) use self::tls::acceptor;
 use crate::native::Native;
 
 /// How long a client may take to say what it wants.
@@ -45,7 +44,16 @@ const TOGETHER: u32 = 64;
 /// What all parts of the web door share.
 pub(crate) struct Web {
     pub(crate) native: Arc<Native>,
-    tls: Option<TlsAcceptor>,
+    tls: TlsAcceptor,
+}
+
+/// How the web door is set up.
+#[derive(Clone, Debug, Default)]
+pub struct WebSettings {
+    /// A certificate that others know; without it there is one for the key of the site.
+    pub tls: Option<TlsFiles>,
+    /// Whether clients are asked for certificates; unless this is said, only if there is none that others know.
+    pub client_certificates: Option<bool>,
 }
 
 /// Who asks, and how.
@@ -60,8 +68,13 @@ pub(crate) struct Caller {
 }
 
 impl Web {
-    pub(crate) fn new(native: Arc<Native>, tls: Option<TlsAcceptor>) -> Self {
-        Self { native, tls }
+    pub(crate) fn new(native: Arc<Native>, settings: WebSettings) -> io::Result<Self> {
+        let asks = settings.client_certificates;
+        // People who come with browsers would be asked which of their certificates to show: only clients of the
+        // handle protocol come to a server whose certificate nobody vouches for.
+        let asks = asks.unwrap_or(settings.tls.is_none());
+        let tls = tls::acceptor(native.identity().key(), settings.tls, asks)?;
+        Ok(Self { native, tls })
     }
 
     /// What is kept.
@@ -81,10 +94,10 @@ pub(crate) async fn converse(web: Arc<Web>, stream: TcpStream) -> io::Result<()>
         is_secure: false,
         certificate: None,
     };
-    match (start.get(..length).unwrap_or_default(), &web.tls) {
+    match start.get(..length).unwrap_or_default() {
         // The first octet of a TLS handshake.
-        ([0x16, ..], Some(tls)) => {
-            let stream = timeout(PATIENCE, tls.accept(stream)).await??;
+        [0x16, ..] => {
+            let stream = timeout(PATIENCE, web.tls.accept(stream)).await??;
             let session = stream.get_ref().1;
             let is_http2 = session.alpn_protocol() == Some(b"h2");
             let certificate = session.peer_certificates().and_then(<[_]>::first).cloned();
@@ -95,7 +108,7 @@ pub(crate) async fn converse(web: Arc<Web>, stream: TcpStream) -> io::Result<()>
             };
             serve(web, stream, caller, is_http2).await
         }
-        (start, _) => {
+        start => {
             let is_http2 = start == b"PRI";
             serve(web, stream, caller, is_http2).await
         }

@@ -2,7 +2,8 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use handfast_wire::crypto::SigningKey;
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, date_time_ymd};
@@ -10,9 +11,11 @@ use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime};
-use rustls::server::ServerConfig;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::server::{ClientHello, ResolvesServerCert, ServerConfig};
+use rustls::sign::CertifiedKey;
 use rustls::{DigitallySignedStruct, DistinguishedName as Issuer, Error, SignatureScheme};
+use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 
 /// Files of a certificate that others know, in PEM.
@@ -28,13 +31,9 @@ pub struct TlsFiles {
 /// that the key does not, and clients of the handle protocol compare keys.
 pub(crate) fn acceptor(
     site: &SigningKey,
-    files: Option<&TlsFiles>,
+    files: Option<TlsFiles>,
     asks_for_certificates: bool,
 ) -> io::Result<TlsAcceptor> {
-    let (chain, key) = match files {
-        Some(files) => from_files(files)?,
-        None => self_signed(site).map_err(io::Error::other)?,
-    };
     let provider = Arc::new(aws_lc_rs::default_provider());
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -44,19 +43,75 @@ pub(crate) fn acceptor(
     } else {
         builder.with_no_client_auth()
     };
-    let mut config = builder
-        .with_single_cert(chain, key)
-        .map_err(io::Error::other)?;
+    let mut config = match files {
+        Some(files) => builder.with_cert_resolver(Arc::new(Renewed::new(files)?)),
+        None => {
+            let (chain, key) = self_signed(site).map_err(io::Error::other)?;
+            builder
+                .with_single_cert(chain, key)
+                .map_err(io::Error::other)?
+        }
+    };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
 type Certified = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
-fn from_files(files: &TlsFiles) -> io::Result<Certified> {
-    let named = |path: &PathBuf, error: String| {
+/// A certificate from files, which whoever renews it may replace while the server runs.
+#[derive(Debug)]
+struct Renewed {
+    files: TlsFiles,
+    /// The certificate, when its file was written, and when that was last looked at.
+    current: Mutex<(Arc<CertifiedKey>, Option<SystemTime>, Instant)>,
+}
+
+/// How often the files are looked at.
+const LOOK: Duration = Duration::from_mins(1);
+
+impl Renewed {
+    fn new(files: TlsFiles) -> io::Result<Self> {
+        let current = (
+            Arc::new(from_files(&files)?),
+            files.written(),
+            Instant::now(),
+        );
+        Ok(Self {
+            files,
+            current: Mutex::new(current),
+        })
+    }
+}
+
+impl ResolvesServerCert for Renewed {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let (key, written, looked) = &mut *current;
+        if looked.elapsed() >= LOOK {
+            *looked = Instant::now();
+            let now = self.files.written();
+            if now != *written {
+                // Half of a pair may be written yet: the old one is good until both are.
+                match from_files(&self.files) {
+                    Ok(new) => (*key, *written) = (Arc::new(new), now),
+                    Err(error) => tracing::warn!(%error, "the new certificate cannot be used"),
+                }
+            }
+        }
+        Some(Arc::clone(key))
+    }
+}
+
+impl TlsFiles {
+    fn written(&self) -> Option<SystemTime> {
+        std::fs::metadata(&self.certificate).ok()?.modified().ok()
+    }
+}
+
+fn from_files(files: &TlsFiles) -> io::Result<CertifiedKey> {
+    let named = |path: &PathBuf, problem: String| {
         io::Error::other(format!(
-            "{} cannot be used for TLS: {error}",
+            "{} cannot be used for TLS: {problem}",
             path.display()
         ))
     };
@@ -64,12 +119,13 @@ fn from_files(files: &TlsFiles) -> io::Result<Certified> {
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|error| named(&files.certificate, error.to_string()))?;
     if chain.is_empty() {
-        let problem = "it has no certificate".to_string();
+        let problem = "there is no certificate in it".to_string();
         return Err(named(&files.certificate, problem));
     }
     let key = PrivateKeyDer::from_pem_file(&files.key)
         .map_err(|error| named(&files.key, error.to_string()))?;
-    Ok((chain, key))
+    CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider())
+        .map_err(|error| named(&files.key, error.to_string()))
 }
 
 fn self_signed(site: &SigningKey) -> Result<Certified, rcgen::Error> {
