@@ -51,6 +51,10 @@ pub(crate) struct Bench {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Way {
+    /// Redirects over HTTP, one connection for each client
+    Redirect,
+    /// Reads by the handle REST API, one connection for each client
+    Rest,
     /// A new connection for each request
     Tcp,
     /// One connection for all requests of a client
@@ -216,7 +220,11 @@ impl Group {
             }
             for (line, (began, asked)) in lines.iter_mut().zip(asked) {
                 let answered = asked.and_then(|mut asked| {
-                    let answer = asked.answer(id)?;
+                    let answer = match self.way {
+                        Way::Redirect => asked.answer_of_http(b"302")?,
+                        Way::Rest => asked.answer_of_http(b"200")?,
+                        Way::Tcp | Way::TcpKept | Way::Udp => asked.answer(id)?,
+                    };
                     *line = Some(asked).filter(|_| self.way != Way::Tcp);
                     Ok(answer)
                 });
@@ -254,6 +262,20 @@ impl Group {
     fn request(&self, number: u64) -> Request {
         let digits = format!("{number:0width$}", width = self.digits);
         let handle = self.name.replace("{}", &digits);
+        let folder = match self.way {
+            Way::Redirect => Some("/"),
+            Way::Rest => Some("/api/handles/"),
+            Way::Tcp | Way::TcpKept | Way::Udp => None,
+        };
+        if let Some(folder) = folder {
+            let start = format!("GET {folder}");
+            let bytes = format!("{start}{handle} HTTP/1.1\r\nHost: {}\r\n\r\n", self.server);
+            return Request {
+                bytes: bytes.into_bytes(),
+                id: None,
+                digits: self.name.find("{}").map(|at| start.len() + at),
+            };
+        }
         let mut header = Header::request(Opcode::Resolution, u32::MAX >> 1);
         if self.certified {
             header.flags = header.flags | OpFlags::CT;
@@ -265,6 +287,7 @@ impl Group {
         let message = Message::new(Envelope::new(Version::CURRENT), header, &asked);
         Request {
             bytes: message.to_bytes(),
+            id: Some(8),
             digits: self.name.find("{}").map(|at| NAME_AT + at),
         }
     }
@@ -276,13 +299,16 @@ const NAME_AT: usize = Envelope::LENGTH + Header::LENGTH + 4;
 /// A request, of which number and name are changed in place: what a generator costs, the server does not get.
 struct Request {
     bytes: Vec<u8>,
+    /// Where the number of the request stands, if it has one.
+    id: Option<usize>,
     /// Where the digits begin.
     digits: Option<usize>,
 }
 
 impl Request {
     fn set(&mut self, id: u32, mut number: u64, digits: usize) {
-        if let Some(place) = self.bytes.get_mut(8..12) {
+        let place = self.id.and_then(|at| self.bytes.get_mut(at..at + 4));
+        if let Some(place) = place {
             place.copy_from_slice(&id.to_be_bytes());
         }
         let place = self
@@ -311,6 +337,28 @@ impl Line {
         }
     }
 
+    /// Whether the answer has a status.
+    fn answer_of_http(&mut self, status: &[u8]) -> io::Result<bool> {
+        let Self::Tcp(stream) = self else {
+            return Ok(false);
+        };
+        let mut buffer = [0; 8_192];
+        let mut length = 0;
+        loop {
+            let read = stream.read(buffer.get_mut(length..).unwrap_or_default())?;
+            if read == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            length += read;
+            let came = buffer.get(..length).unwrap_or_default();
+            if let Some(end) = end_of_response(came)
+                && end <= length
+            {
+                return Ok(came.get(9..12) == Some(status));
+            }
+        }
+    }
+
     /// Whether the answer to a request is that the name is there.
     fn answer(&mut self, id: u32) -> io::Result<bool> {
         match self {
@@ -318,6 +366,19 @@ impl Line {
             Self::Udp(socket) => over_udp(socket, id),
         }
     }
+}
+
+/// Where a response ends, once its start has come.
+fn end_of_response(bytes: &[u8]) -> Option<usize> {
+    let head = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let lines = bytes.get(..head)?.split(|byte| *byte == b'\n');
+    let length = lines.filter_map(|line| {
+        let (name, value) = line.split_at_checked(15)?;
+        let is_length = name.eq_ignore_ascii_case(b"content-length:");
+        let text = std::str::from_utf8(value).ok().filter(|_| is_length)?;
+        text.trim().parse::<usize>().ok()
+    });
+    Some(head + 4 + length.last().unwrap_or(0))
 }
 
 fn over_udp(socket: &UdpSocket, id: u32) -> io::Result<bool> {
