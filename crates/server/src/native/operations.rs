@@ -348,8 +348,12 @@ impl Native {
                 let text = "Value is read-only";
                 return Err(Fault::new(ResponseCode::InsufficientPermissions, text));
             }
-            let is_admin = old.is_type("HS_ADMIN") || value.is_type("HS_ADMIN");
-            is_public &= old.permissions.public_write() && !is_admin;
+            // Who anybody is, is not for everybody to say.
+            let is_identity = |value: &Value<'_>| {
+                let types = ["HS_ADMIN", "HS_VLIST", "HS_PUBKEY", "HS_SECKEY"];
+                types.iter().any(|kind| value.is_type(kind))
+            };
+            is_public &= old.permissions.public_write() && !is_identity(old) && !is_identity(value);
         }
         let operation = Operation::Modify {
             handle,
@@ -383,9 +387,12 @@ impl Native {
         let Some(who) = who else {
             return Ok(Asked::Who);
         };
+        // First whether they may, then whether it is them, and only then the work.
+        let mut stop = |_| ControlFlow::Break(());
+        self.registry.names(&who.who, prefix, None, &mut stop)?;
+        who.need_right()?;
         let mut handles = Vec::new();
         self.registry.names(&who.who, prefix, None, &mut |shown| {
-            // Whether they may is all that matters there.
             if lists_derived {
                 return ControlFlow::Break(());
             }
@@ -395,7 +402,6 @@ impl Native {
             }
             ControlFlow::Continue(())
         })?;
-        who.need_right()?;
         if lists_derived {
             let below = format!("0.NA/{prefix}.").to_ascii_uppercase();
             handles = self.prefix_handles()?;

@@ -6,16 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use handfast_wire::{Codec, Envelope, Reader};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::{Body, Bytes, Incoming};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Buf, Bytes, Incoming};
 use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
 
-use crate::native::{Native, is_quick, tunnel};
+use crate::native::{LONG, LONG_PATIENCE, Native, tunnel};
 
 /// What the protocol calls its messages in HTTP.
 const MESSAGE: &str = "application/x-hdl-message";
@@ -51,24 +52,15 @@ async fn answer(native: Arc<Native>, request: Request<Incoming>) -> Response<Ful
             .insert(ALLOW, HeaderValue::from_static("POST"));
         return refused;
     }
-    let length = request.body().size_hint().upper();
-    let length = length.and_then(|length| usize::try_from(length).ok());
-    let receiving = async {
-        let room = native.room(length.unwrap_or(LONGEST).min(LONGEST)).await;
-        let body = Limited::new(request.into_body(), LONGEST).collect().await;
-        drop(room);
-        body
-    };
-    let Ok(Ok(body)) = tokio::time::timeout(PATIENCE, receiving).await else {
+    let Some(bytes) = receive(&native, request.into_body()).await else {
         return plain(
             StatusCode::BAD_REQUEST,
             "the message is too long, or did not come\n",
         );
     };
-    let bytes = body.to_bytes();
     // Changes wait for the disk, and signatures for the processor.
     let is_quick = Envelope::decode(&mut Reader::new(&bytes)).is_ok_and(|envelope| {
-        is_quick(&envelope, bytes.get(Envelope::LENGTH..).unwrap_or_default())
+        native.is_quick(&envelope, bytes.get(Envelope::LENGTH..).unwrap_or_default())
     });
     let answered = if is_quick {
         tunnel(&native, &bytes)
@@ -80,6 +72,33 @@ async fn answer(native: Arc<Native>, request: Request<Incoming>) -> Response<Ful
     let kind = HeaderValue::from_static(MESSAGE);
     response.headers_mut().insert(CONTENT_TYPE, kind);
     response
+}
+
+/// A message, without the line end that may stand in front of it.
+async fn receive(native: &Native, mut body: Incoming) -> Option<Bytes> {
+    let mut deadline = Instant::now() + PATIENCE;
+    let (mut bytes, mut rooms) = (Vec::new(), Vec::new());
+    while let Some(frame) = timeout_at(deadline, body.frame()).await.ok()? {
+        let Ok(data) = frame.ok()?.into_data() else {
+            continue;
+        };
+        bytes.extend_from_slice(&data);
+        if bytes.len() > LONGEST {
+            return None;
+        }
+        while bytes.len() >= (rooms.len() + 1) * LONG {
+            if rooms.is_empty() {
+                deadline = deadline.min(Instant::now() + LONG_PATIENCE);
+            }
+            rooms.push(timeout_at(deadline, native.room(LONG)).await.ok()?);
+        }
+    }
+    let mut bytes = Bytes::from(bytes);
+    // "One leading CR or LF octet in the body is skipped."
+    if let [b'\r' | b'\n', ..] = *bytes {
+        bytes.advance(1);
+    }
+    Some(bytes)
 }
 
 /// "Only if both the `Accept` and the `Content-Type` header contain `application/x-hdl-message`
