@@ -277,16 +277,26 @@ impl Draft<'_> {
                 Ok(done(handle, false))
             }
             Operation::Unhome { prefix } => {
-                self.retire(&prefix)?;
+                let authority = self.authority(&self.path(&prefix)?)?;
+                let is_retired =
+                    authority.is_some_and(|authority| authority.status == AuthorityStatus::Retired);
+                if !is_retired {
+                    self.retire(&prefix)?;
+                }
                 Ok(done(prefix, false))
             }
         }
     }
 
-    /// One that is kept here already needs nothing.
+    /// One that is kept here already needs nothing, and one that was retired is taken up again.
     fn home_prefix(&mut self, prefix: &str) -> Result<Authority, Refusal> {
         let path = self.path(prefix)?;
-        if let Some(authority) = self.authority(&path)? {
+        if let Some(mut authority) = self.authority(&path)? {
+            if authority.status == AuthorityStatus::Retired {
+                self.need_to_create(&path, authority.parent.as_ref())?;
+                authority.status = AuthorityStatus::Active;
+                self.keep_authority(authority.clone(), Action::ApproveAuthority)?;
+            }
             return Ok(authority);
         }
         let parent = self.parent_of(&path)?;

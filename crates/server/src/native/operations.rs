@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use handfast_id::Handle;
-use handfast_registry::{NewValue, Operation, Principal, Record, State, prefix_of, with_slash};
+use handfast_registry::{
+    AuthorityStatus, NewValue, Operation, Principal, Record, State, prefix_of, with_slash,
+};
 use handfast_wire::body::{
     CreateReply, HandleRequest, ListReply, Referral, RemoveRequest, ResolutionReply,
     ResolutionRequest, ValuesRequest, VerifyReply, VerifyRequest,
@@ -145,6 +147,10 @@ impl Native {
         let (public, restricted): (Vec<_>, Vec<_>) = selected
             .cloned()
             .partition(|value| value.permissions.public_read());
+        // "PO clear with a non-zero session id always requires authentication", and nothing is looked at before.
+        if !is_public_only && request.envelope.session_id != 0 && who.is_none() {
+            return Ok(Asked::Who);
+        }
         let given = match restricted.first() {
             Some(first) if !is_public_only => {
                 let Some(who) = who else {
@@ -219,7 +225,9 @@ impl Native {
         let opcode = request.header.opcode;
         let is_read = matches!(opcode, Opcode::Resolution | Opcode::VerifyChallenge);
         let is_old = !understands_referrals(&request.envelope);
-        if is_old && !is_read || request.header.flags.contains(OpFlags::DNR) {
+        // What 303 means to those who are too old is something else.
+        let is_unable = is_old && !(is_read && self.elsewhere.is_some());
+        if is_unable || request.header.flags.contains(OpFlags::DNR) {
             return Ok(None);
         }
         let Some(values) = self.registry.delegation(handle)? else {
@@ -424,6 +432,7 @@ impl Native {
         let authorities = self.registry.authorities()?;
         let prefixes = authorities
             .iter()
+            .filter(|authority| authority.status != AuthorityStatus::Retired)
             .filter_map(|authority| authority.path.prefix());
         Ok(prefixes.map(|prefix| format!("0.NA/{prefix}")).collect())
     }
