@@ -237,7 +237,10 @@ impl Config {
 }
 
 fn principals(texts: &[String]) -> anyhow::Result<Vec<Principal>> {
-    let parse = |text: &String| Ok(Principal::parse(text)?);
+    let parse = |text: &String| match Principal::parse(text)? {
+        who @ Principal::Identity { .. } => Ok(who),
+        _ => bail!("{text} is nobody whom the protocol knows: write INDEX:HANDLE"),
+    };
     texts.iter().map(parse).collect()
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Data {
         long = "data",
         value_name = "DIR",
         env = "HANDFAST_DATA",
-        default_value = "./handfast-data",
+        default_value = DEFAULT,
         global = true,
         value_hint = ValueHint::DirPath
     )]
@@ -87,6 +87,22 @@ pub(crate) fn make(folder: &Path) -> Result<Registry, Refusal> {
 /// How often, and how long apart, a folder that is in use is tried again: ten seconds in all.
 const TRIES: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// The folder of those who say none.
+const DEFAULT: &str = "./handfast-data";
+
+/// How the program is called for a folder, for commands that are shown to be tried.
+pub(crate) fn program(folder: &Path) -> String {
+    let text = folder.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@".contains(c);
+    if text == DEFAULT || std::env::var_os("HANDFAST_DATA").is_some_and(|said| said == folder) {
+        "handfast".to_string()
+    } else if text.chars().all(is_plain) {
+        format!("handfast --data {text}")
+    } else {
+        format!("handfast --data '{}'", text.replace('\'', r"'\''"))
+    }
+}
 
 /// The clock and the random numbers of this machine.
 pub(crate) fn world() -> World {

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::config::{self, Config};
 use crate::demo;
 use crate::exit::Answer;
-use crate::folder::{Data, make};
+use crate::folder::{Data, make, program};
 use crate::output::Output;
 use crate::takeover;
 
@@ -129,17 +129,17 @@ impl Init {
                 told
             },
             |(), out| {
-                let folder = folder.display();
+                let (made, program) = (folder.display(), program(folder));
                 writeln!(
                     out,
-                    "made {folder}: {} authorities, {} names",
+                    "made {made}: {} authorities, {} names",
                     check.authorities, check.records
                 )?;
-                ready.tell(out)?;
+                ready.tell(folder, out)?;
                 if self.demo {
-                    writeln!(out, "try:  handfast name show urn:urn-3:HUL.OIS:Home")
+                    writeln!(out, "try:  {program} name show urn:urn-3:HUL.OIS:Home")
                 } else {
-                    writeln!(out, "next: handfast authority create PREFIX")
+                    writeln!(out, "next: {program} authority create PREFIX")
                 }
             },
         )
@@ -156,8 +156,9 @@ impl Init {
             Ok(()),
             |()| ready.as_json(folder),
             |(), out| {
-                ready.tell(out)?;
-                writeln!(out, "next: handfast serve, anew if it is running")
+                ready.tell(folder, out)?;
+                let program = program(folder);
+                writeln!(out, "next: {program} serve, anew if it is running")
             },
         )
     }
@@ -217,7 +218,7 @@ impl Ready {
         })
     }
 
-    pub(crate) fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn tell(&self, folder: &Path, out: &mut dyn Write) -> io::Result<()> {
         let who = Identity::administrator();
         match &self.key {
             Some(key) => writeln!(out, "administrator: {who}, with {}", key.display())?,
@@ -229,7 +230,8 @@ impl Ready {
         if let Some(address) = self.address.filter(is_here) {
             writeln!(
                 out,
-                "  it says {address}; `handfast init --bundle --public-address IP` says where others find you"
+                "  it says {address}; `{} init --bundle --public-address IP` says where others find you",
+                program(folder)
             )?;
         }
         Ok(())

@@ -11,7 +11,8 @@ use handfast_registry::{
     Action, Edit, Entry, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown,
     parse_rfc3339, rfc3339 as time,
 };
-use handfast_wire::{Permissions, Ttl, Value, json as wire_json};
+use handfast_wire::batch::{read_admin, read_list};
+use handfast_wire::{Codec, Permissions, Ttl, Value, json as wire_json, type_matches};
 use serde_json::{Value as Json, json};
 
 use crate::connection::Connection;
@@ -144,7 +145,8 @@ pub(crate) struct Values {
     /// A URL; several keep their order
     #[arg(long = "url", value_name = "URL")]
     pub(crate) urls: Vec<String>,
-    /// Another value; @FILE in place of DATA reads it from a file
+    /// Another value; @FILE in place of DATA reads it from a file. An administrator (`HS_ADMIN`) is INDEX:HANDLE, for all permissions, or
+    /// INDEX:PERMISSIONS:HANDLE, a group (`HS_VLIST`) INDEX:HANDLE;INDEX:HANDLE
     #[arg(long = "value", value_name = "INDEX:TYPE:DATA")]
     given: Vec<GivenValue>,
     /// The permissions of a value given here, admin-read, admin-write, public-read, public-write: for
@@ -241,7 +243,7 @@ impl Values {
     fn read_one(&self, value: &GivenValue) -> anyhow::Result<NewValue> {
         let data = match value.data.strip_prefix('@') {
             Some(file) => fs::read(file).with_context(|| format!("cannot read {file}"))?,
-            None => value.data.as_bytes().to_vec(),
+            None => written(&value.value_type, &value.data)?,
         };
         let permissions = self
             .permissions
@@ -254,6 +256,23 @@ impl Values {
             ..NewValue::new(value.index, &value.value_type, &data)
         })
     }
+}
+
+/// The data that somebody writes: of administrators and groups as batch files have them, of everything else as it stands.
+fn written(value_type: &str, text: &str) -> anyhow::Result<Vec<u8>> {
+    if type_matches(value_type, "HS_ADMIN") {
+        let admin = read_admin(text).with_context(|| {
+            format!("{text} is no administrator: write INDEX:HANDLE, or INDEX:PERMISSIONS:HANDLE with twelve 0 or 1, or @FILE")
+        })?;
+        return Ok(admin.to_bytes());
+    }
+    if type_matches(value_type, "HS_VLIST") {
+        let list = read_list(text).with_context(|| {
+            format!("{text} is no group: write INDEX:HANDLE;INDEX:HANDLE, or @FILE")
+        })?;
+        return Ok(list.to_bytes());
+    }
+    Ok(text.as_bytes().to_vec())
 }
 
 fn moment(text: &str) -> anyhow::Result<Moment> {

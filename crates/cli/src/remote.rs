@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use handfast_client::{Client, ClientError, Creation, Query};
 use handfast_id::Standard;
 use handfast_registry::{NewValue, Principal};
-use handfast_wire::{Admin, AdminPermissions, Codec, Permissions, Reference, Value};
+use handfast_wire::{Admin, AdminPermissions, Codec, Permissions, Reference, ResponseCode, Value};
 use serde_json::json;
 
 use crate::connection::{Connection, fail, handle_of, wait};
@@ -97,8 +97,19 @@ fn set(on: &On, values: &Values, remove: &[u32]) -> anyhow::Result<Answer> {
             includes_restricted: true,
             ..Query::all()
         };
-        let old = client.resolve(handle, &query).await?.values;
+        let old = match client.resolve(handle, &query).await {
+            Ok(found) => found.values,
+            // A handle may have none.
+            Err(error) if error.code() == Some(ResponseCode::ValuesNotFound) => Vec::new(),
+            Err(error) => return Err(error.into()),
+        };
         let at = |index: u32| old.iter().find(|value| value.index == index);
+        // Half of a change is worse than none. What nobody may read may be there all the same.
+        let missing = remove.iter().find(|index| at(**index).is_none());
+        if let (Some(index), false) = (missing, old.is_empty()) {
+            let problem = anyhow::anyhow!("{handle} has no value {index} to remove");
+            return Err(Problem::Usage(problem));
+        }
         let put = given.iter().map(|new| settle(new, at(new.index))).collect();
         let is_replaced = |value: &Value<'_>| {
             !values.urls.is_empty() && value.value_type.eq_ignore_ascii_case("URL")

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::config;
 use crate::demo;
 use crate::exit::Answer;
-use crate::folder::{Data, world};
+use crate::folder::{Data, program, world};
 use crate::output::Output;
 
 /// Serve the handle protocol
@@ -72,7 +72,7 @@ impl Serve {
             // A port that the system chose is where the server is now, whatever was said of it before.
             identity = identity.with_ports_of(addresses);
         }
-        self.warn(&identity, addresses);
+        self.warn(&data.folder, &identity, addresses);
         let mut native = Native::new(Arc::new(registry), identity, world(), administrators)
             .with_replicators(replicators)
             .with_udp_allowance(config::udp_allowance(&data.folder)?);
@@ -100,12 +100,19 @@ impl Serve {
     }
 
     /// Says what of the site record may not lead here. It may still be right, where ports are forwarded.
-    fn warn(&self, identity: &Identity, addresses: Addresses) {
+    fn warn(&self, folder: &Path, identity: &Identity, addresses: Addresses) {
         let server = identity.site().servers.first();
         let address = server.map(handfast_wire::SiteServer::ip);
         if address.is_some_and(|address| address.is_unspecified()) {
+            self.output.note(&format!(
+                "warning: clients are told no address; say one with `{} init --bundle --public-address IP`",
+                program(folder)
+            ));
+        }
+        let is_hidden = addresses.native.ip().is_loopback();
+        if is_hidden && address.is_some_and(|address| !address.is_loopback()) {
             self.output.note(
-                "warning: clients are told no address; say one with `handfast init --bundle --public-address IP`",
+                "warning: clients are told an address where this server does not listen: see --native",
             );
         }
         if !identity.names_ports_of(addresses) {

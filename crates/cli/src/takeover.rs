@@ -75,7 +75,7 @@ pub(crate) fn run(
             for line in taken(&server, known) {
                 writeln!(out, "  {line}")?;
             }
-            ready.tell(out)?;
+            ready.tell(folder, out)?;
             if !server.left().is_empty() {
                 writeln!(out, "not taken over from {}:", from.display())?;
             }

@@ -162,9 +162,10 @@ impl Client {
             digest: digest.into(),
             response: response.into(),
         };
-        let mut ask = self.asking(Opcode::VerifyChallenge, &key.handle, &body);
-        ask.flags = ask.flags | OpFlags::CT | OpFlags::RD;
-        let answer = self.ask(ask, &Trail::default()).await?;
+        // Who is asked has to be certain, too.
+        let certified = self.certified();
+        let ask = certified.asking(Opcode::VerifyChallenge, &key.handle, &body);
+        let answer = certified.ask(ask, &Trail::default()).await?;
         let read = answer.message.read::<VerifyReply>();
         let reply = read.map_err(|error| answer.server().fault(error.into()))?;
         Ok(reply.is_match)
@@ -243,9 +244,10 @@ impl Client {
         let primary = sites.iter().find(|site| site.is_primary);
         let sites = primary.map_or(&[][..], std::slice::from_ref);
         let ways = self.ways(ask.opcode);
+        let roots = self.shared.roots();
         let count = sites.iter().map(|site| site.servers.len()).max();
         let all = (0..count.unwrap_or(0))
-            .map(|number| servers(sites, self.need(ask, &ways, Some(number))))
+            .map(|number| servers(sites, &roots, self.need(ask, &ways, Some(number))))
             .collect::<Vec<_>>();
         if all.is_empty() {
             let handle = ask.handle.clone();

@@ -49,6 +49,8 @@ pub(crate) struct Manner {
     pub(crate) login: Option<Login>,
     pub(crate) is_without_session: bool,
     pub(crate) follows_referrals: bool,
+    /// Only public addresses.
+    pub(crate) is_careful: bool,
     /// How many servers have passed the request on.
     pub(crate) passed: u8,
 }
@@ -143,6 +145,13 @@ impl Client {
         self.otherwise(|manner| manner.passed = recursion_count)
     }
 
+    /// Asks only where anybody could ask: over UDP and TCP, at addresses that are public, unless the roots name the
+    /// site. For servers that look up what strangers name: others are not to reach through them what only they can.
+    #[must_use]
+    pub fn careful(&self) -> Self {
+        self.otherwise(|manner| manner.is_careful = true)
+    }
+
     fn otherwise(&self, change: impl FnOnce(&mut Manner)) -> Self {
         let mut client = self.clone();
         change(&mut client.manner);
@@ -159,7 +168,7 @@ impl Client {
             Target::Server(address) => servers_at(&address.spoken_by(&ways), &ways, None),
             Target::Sites(sites) => {
                 ask.flags = self.flags();
-                servers(sites, self.need(&ask, &ways, Some(0)))
+                servers(sites, &self.shared.roots(), self.need(&ask, &ways, Some(0)))
             }
         };
         let answer = self.as_nobody().ask_servers(&servers, &ask).await?;
@@ -217,6 +226,7 @@ impl Client {
             (Some(way), _) => vec![way],
             (None, Target::Server(address)) if address.is_http => vec![Way::Http],
             (None, _) if is_list => vec![Way::Tcp],
+            (None, _) if self.manner.is_careful => vec![Way::Udp, Way::Tcp],
             (None, _) if is_steady => Way::STEADY.to_vec(),
             (None, _) => Way::ALL.to_vec(),
         }
@@ -232,6 +242,7 @@ impl Client {
             opcode: ask.opcode,
             handle: &ask.handle,
             is_authoritative: self.manner.is_authoritative(),
+            is_careful: self.manner.is_careful,
             server,
             ways,
         }
@@ -275,7 +286,7 @@ impl Client {
     /// Asks the servers of sites, one after the other, until one answers.
     pub(crate) async fn ask_sites(&self, sites: &[Site], ask: &Ask) -> Result<Answer, ClientError> {
         let ways = self.ways(ask.opcode);
-        let servers = servers(sites, self.need(ask, &ways, None));
+        let servers = servers(sites, &self.shared.roots(), self.need(ask, &ways, None));
         self.ask_servers(&servers, ask).await
     }
 

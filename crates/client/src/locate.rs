@@ -250,7 +250,10 @@ impl Client {
             types: types.into_iter().map(Into::into).collect(),
             ..ResolutionRequest::all(handle)
         };
-        let mut manner = Manner::default();
+        let mut manner = Manner {
+            is_careful: self.manner.is_careful,
+            ..Manner::default()
+        };
         // Whoever wants signed answers wants to know whose signature it is, and who logs in, with whom.
         if self.manner.is_certified() || self.manner.login.is_some() {
             manner.certify();

@@ -98,6 +98,13 @@ impl Roots {
         &self.sites
     }
 
+    /// Whether they name a site.
+    pub(crate) fn name(&self, site: &Site) -> bool {
+        let local = self.local.values().flatten();
+        let mut all = self.sites.iter().chain(local);
+        all.any(|named| named == site)
+    }
+
     /// The values of a handle, if they came with the root information.
     pub(crate) fn known(&self, handle: &str) -> Option<&[Value<'static>]> {
         let values = self.known.get(&handle.to_ascii_uppercase())?;

@@ -1,7 +1,10 @@
 //! Sites: what values say of who serves, and which server of them to ask.
 
+use std::net::IpAddr;
+
 use handfast_wire::{Codec, Opcode, Site, SiteInterface, SiteServer, Value, Version};
 
+use crate::roots::Roots;
 use crate::target::{ServerAddress, Way};
 use crate::transport::Endpoint;
 
@@ -71,6 +74,8 @@ pub(crate) struct Need<'a> {
     pub(crate) handle: &'a str,
     /// Only primary sites will do.
     pub(crate) is_authoritative: bool,
+    /// Only public addresses will do, unless the roots name the site.
+    pub(crate) is_careful: bool,
     /// This server of each site, instead of the one that has the handle.
     pub(crate) server: Option<usize>,
     pub(crate) ways: &'a [Way],
@@ -78,19 +83,45 @@ pub(crate) struct Need<'a> {
 
 /// The servers to ask, in the order to ask them in: "for each protocol in the order UDP, TCP, HTTP (…), for each site"
 /// (`handle-protocol.md` §8.1).
-pub(crate) fn servers(sites: &[Site], need: Need<'_>) -> Vec<Server> {
+pub(crate) fn servers(sites: &[Site], roots: &Roots, need: Need<'_>) -> Vec<Server> {
     let is_primary_only = need.is_authoritative || need.opcode.needs_admin_interface();
-    let sites: Vec<Site> = sites
+    let sites: Vec<(bool, Site)> = sites
         .iter()
         .filter(|site| site.is_primary || !is_primary_only)
-        .flat_map(with_other_addresses)
+        .flat_map(|site| {
+            let is_any = !need.is_careful || roots.name(site);
+            let all = with_other_addresses(site).into_iter();
+            all.map(move |site| (is_any, site))
+        })
         .take(MOST_SITES)
         .collect();
     let servers = need.ways.iter().flat_map(|way| {
-        let server = |site| server_of(site, need, *way);
+        let server = |(is_any, site): &(bool, Site)| {
+            let server = server_of(site, need, *way)?;
+            (*is_any || is_public(&server.endpoint.host)).then_some(server)
+        };
         sites.iter().filter_map(server)
     });
     servers.collect()
+}
+
+/// Whether a host is an address that everybody can reach. What a name stands for changes.
+fn is_public(host: &str) -> bool {
+    match host.parse::<IpAddr>().map(|ip| ip.to_canonical()) {
+        Ok(IpAddr::V4(ip)) => {
+            let [first, second, ..] = ip.octets();
+            // 100.64.0.0/10 is shared by those behind one provider.
+            let is_shared = first == 100 && second & 0xC0 == 0x40;
+            let is_special = ip.is_loopback() || ip.is_private() || ip.is_link_local();
+            let is_nobody = ip.is_multicast() || ip.is_broadcast() || first == 0;
+            !(is_shared || is_special || is_nobody)
+        }
+        Ok(IpAddr::V6(ip)) => {
+            let is_special = ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local();
+            !(is_special || ip.is_unspecified() || ip.is_multicast())
+        }
+        Err(_) => false,
+    }
 }
 
 fn server_of(site: &Site, need: Need<'_>, way: Way) -> Option<Server> {
@@ -108,7 +139,7 @@ fn server_of(site: &Site, need: Need<'_>, way: Way) -> Option<Server> {
             way,
             host: host(site, number, server)?,
             port: u16::try_from(interface.port).ok()?,
-            path: attribute(site, "path", number).unwrap_or_default().into(),
+            path: path(site, number)?,
         },
         version: Version::new(major, minor).negotiate(Version::CURRENT),
         serial: Some(site.serial),
@@ -126,10 +157,19 @@ fn suits(interface: SiteInterface, opcode: Opcode) -> bool {
     }
 }
 
+/// The path before handles; one that could be taken for more than a path is none.
+fn path(site: &Site, number: usize) -> Option<String> {
+    let path = attribute(site, "path", number).unwrap_or_default();
+    let is_path = path.bytes().all(|byte| byte.is_ascii_graphic());
+    is_path.then(|| path.to_string())
+}
+
 /// The address; "an all-zero address plus a `domain` attribute means 'look up the name'".
 fn host(site: &Site, number: usize, server: &SiteServer) -> Option<String> {
     if server.address == [0; 16] {
-        return attribute(site, "domain", number).map(ToString::to_string);
+        let domain = attribute(site, "domain", number)?;
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        return domain.bytes().all(is_name).then(|| domain.to_string());
     }
     Some(server.ip().to_string())
 }
@@ -233,13 +273,14 @@ mod tests {
             opcode,
             handle,
             is_authoritative: false,
+            is_careful: false,
             server: None,
             ways: Way::ALL,
         }
     }
 
     fn hosts(sites: &[Site], need: Need<'_>) -> Vec<String> {
-        let servers = servers(sites, need);
+        let servers = servers(sites, &Roots::default(), need);
         servers
             .iter()
             .map(|server| server.endpoint.to_string())
@@ -254,7 +295,11 @@ mod tests {
                 ["UDP", "TCP", "HTTP"].map(|way| format!("192.0.2.{id}:2641 over {way}"));
             assert_eq!(hosts(&[site()], need(Opcode::Resolution, handle)), expected);
         }
-        let found = servers(&[site()], need(Opcode::Resolution, "20.500.12345/abc"));
+        let found = servers(
+            &[site()],
+            &Roots::default(),
+            need(Opcode::Resolution, "20.500.12345/abc"),
+        );
         assert_eq!(found[0].keys, [vec![3]]);
         assert_eq!(found[0].version, Version::new(2, 10));
     }
@@ -289,5 +334,62 @@ mod tests {
         one.servers[0].address = [0; 16];
         one.attributes = vec![("domain.0".into(), "hdl.example.org".into())];
         assert_eq!(hosts(&[one], ways), ["hdl.example.org:2641 over TCP"]);
+    }
+
+    #[test]
+    fn who_is_careful_asks_public_addresses_alone() {
+        let here = site();
+        let careful = Need {
+            is_careful: true,
+            ..need(Opcode::Resolution, "20.500.12345/abc")
+        };
+        for (text, is_asked) in [
+            ("192.0.2.7", true),
+            ("127.0.0.1", false),
+            ("10.1.2.3", false),
+            ("172.16.0.1", false),
+            ("192.168.1.1", false),
+            ("169.254.169.254", false),
+            ("100.64.0.1", false),
+            ("0.0.0.1", false),
+            ("2001:db8::1", true),
+            ("fe80::1", false),
+            ("fd00::1", false),
+            ("::1", false),
+        ] {
+            let mut there = here.clone();
+            for server in &mut there.servers {
+                server.address = SiteServer::address_of(text.parse().unwrap());
+            }
+            let found = servers(std::slice::from_ref(&there), &Roots::default(), careful);
+            assert_eq!(!found.is_empty(), is_asked, "{text}");
+            // Whom the roots name, the operator has named.
+            let named = servers(
+                std::slice::from_ref(&there),
+                &Roots::of_site(there.clone()),
+                careful,
+            );
+            assert!(!named.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_attribute_cannot_be_more_than_it_is() {
+        for (name, value) in [("path", "/x HTTP/1.1\r\n\r\nGET /"), ("domain", "a\r\nb")] {
+            let mut there = site();
+            there.attributes.push((name.into(), value.into()));
+            for server in &mut there.servers {
+                server.address = if name == "domain" {
+                    [0; 16]
+                } else {
+                    server.address
+                };
+            }
+            let need = need(Opcode::Resolution, "20.500.12345/abc");
+            assert!(
+                servers(&[there], &Roots::default(), need).is_empty(),
+                "{name}"
+            );
+        }
     }
 }

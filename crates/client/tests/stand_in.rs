@@ -22,8 +22,8 @@ use handfast_wire::body::{
 };
 use handfast_wire::crypto::{PrivateKey, SigningKey, sign_message};
 use handfast_wire::{
-    Codec, Framing, Header, Message, OpFlags, Opcode, RequestDigest, Responder, ResponseCode, Site,
-    SiteInterface, SiteServer, Value, Version, packets,
+    Codec, Framing, Header, Message, OpFlags, Opcode, Reference, RequestDigest, Responder,
+    ResponseCode, Site, SiteInterface, SiteServer, Value, Version, packets,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, UdpSocket};
@@ -328,6 +328,39 @@ async fn certified_replies_that_were_changed_are_refused() {
     .await;
     let outcome = ask(&certified(server.address)).await;
     assert_eq!(fault(outcome), ReplyFault::Digest);
+}
+
+#[tokio::test]
+async fn who_verifies_secrets_is_not_taken_from_an_answer_that_nobody_signed() {
+    // A root whose answers somebody replaces: they cannot sign for it.
+    let root = StandIn::tcp(|request| {
+        let evil = site_at("192.0.2.66:2641".parse().unwrap(), Vec::new());
+        let value = Value::new(1, "HS_SITE", &evil.to_bytes()).into_owned();
+        let body = ResolutionReply {
+            handle: "0.NA/20.1000".into(),
+            values: vec![value],
+        };
+        reply(request, ResponseCode::Success, &body).to_bytes()
+    })
+    .await;
+    let key = SigningKey::new(PrivateKey::generate().unwrap()).unwrap();
+    let public = key.public_key().unwrap().to_bytes();
+    let client = client();
+    client.set_roots(Roots::of_site(site_at(root.address, public)));
+    let reference = Reference::new("20.1000/admin", 300);
+    let outcome = client
+        .verify(&reference, &[1; 16], &[2; 32], &[3; 33])
+        .await;
+    assert!(
+        matches!(
+            outcome,
+            Err(ClientError::Reply {
+                fault: ReplyFault::NotCertified,
+                ..
+            })
+        ),
+        "{outcome:?}"
+    );
 }
 
 #[tokio::test]

@@ -73,10 +73,15 @@ impl<'n> Draft<'n> {
         self.actor
     }
 
-    /// Whether authorities will be others.
+    /// Whether authorities, or the records of prefixes, will be others.
     pub(crate) fn touches_authorities(&self) -> bool {
+        let is_prefix = |place: &Place<'_>| {
+            place.table() == Table::Records && place.name().starts_with(b"hdl:0.NA/")
+        };
         self.writes.iter().any(|write| match write {
-            Write::Put(place, _) | Write::Delete(place) => place.table() == Table::Authorities,
+            Write::Put(place, _) | Write::Delete(place) => {
+                place.table() == Table::Authorities || is_prefix(place)
+            }
             Write::Hold { .. } | Write::Release { .. } => false,
         })
     }

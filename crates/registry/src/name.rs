@@ -184,6 +184,17 @@ impl Name {
                 .iter()
                 .zip(old)
                 .any(|(new, old)| !new.is_unchanged_from(old));
+        if is_identity && !is_changed {
+            // §9: what overwrites nothing needs nothing; a modification needs its permission all the same.
+            let modifies = AdminPermissions::MODIFY_VALUE;
+            let may = match locks {
+                Locks::Yield => true,
+                Locks::Hold => draft.protocol_grants(draft.who(), modifies, old)?,
+            };
+            if may {
+                return Ok(());
+            }
+        }
         // What the public may write anybody who is known may; nobody writes nothing at all.
         let is_public = is_identity && is_changed && needed == AdminPermissions::NONE;
         if is_public || is_changed && draft.protocol_grants(draft.who(), needed, old)? {

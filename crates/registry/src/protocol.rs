@@ -4,7 +4,7 @@
 //! by creating it, values are added and modified by index, and deleting goes as far as the authority lets
 //! names go.
 
-use handfast_id::{Guid, Handle, Identifier};
+use handfast_id::{Guid, Handle, Identifier, Rules};
 use handfast_wire::{AdminPermissions, Value};
 
 use crate::admin::needed_for;
@@ -20,6 +20,7 @@ use crate::record::{Record, State, Tombstone};
 use crate::refusal::{Refusal, ValueProblem};
 use crate::registry::Registry;
 use crate::values::{self, NewValue};
+use crate::view::View;
 
 /// Why handles that the protocol deletes are withdrawn.
 const REASON: &str = "deleted";
@@ -103,6 +104,9 @@ impl Registry {
     pub fn handle(&self, handle: &str) -> Result<Option<Record>, Refusal> {
         self.read(|view| {
             let whole = with_slash(handle);
+            if !view.is_exact(&whole)? {
+                return Ok(None);
+            }
             match view.show(&Principal::Operator, &whole) {
                 Ok(shown) if shown.record.state == State::Active => Ok(Some(shown.record)),
                 Ok(_) | Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => Ok(None),
@@ -113,13 +117,17 @@ impl Registry {
 
     /// Whether a handle is taken: also one that was withdrawn, or is reserved.
     pub fn is_taken(&self, handle: &str) -> Result<bool, Refusal> {
-        self.read(
-            |view| match view.show(&Principal::Operator, &with_slash(handle)) {
+        self.read(|view| {
+            let whole = with_slash(handle);
+            if !view.is_exact(&whole)? {
+                return Ok(false);
+            }
+            match view.show(&Principal::Operator, &whole) {
                 Ok(_) => Ok(true),
                 Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => Ok(false),
                 Err(refusal) => Err(refusal),
-            },
-        )
+            }
+        })
     }
 
     /// Whether this registry is responsible for a handle: its prefix is kept here, or it is the record of
@@ -194,8 +202,39 @@ pub fn with_slash(handle: &str) -> String {
     }
 }
 
+impl View<'_> {
+    /// Whether a text is a handle to the letter. People who paste one may have taken white space along, which is left out;
+    /// of programs it is part of the handle.
+    fn is_exact(&self, text: &str) -> Result<bool, Refusal> {
+        if text.trim() == text {
+            return Ok(true);
+        }
+        let Ok(handle) = Handle::from_stored(text) else {
+            return Ok(false);
+        };
+        let key = handle.key(self.case_rule(&handle.prefix()));
+        Ok(self.record(key.as_str())?.is_some())
+    }
+}
+
 impl Draft<'_> {
+    fn need_exact(&self, operation: &Operation) -> Result<(), Refusal> {
+        let (Operation::Add { handle, .. }
+        | Operation::Create { handle, .. }
+        | Operation::Delete { handle }
+        | Operation::Modify { handle, .. }
+        | Operation::Remove { handle, .. }
+        | Operation::Home { prefix: handle }
+        | Operation::Unhome { prefix: handle }) = operation;
+        if self.is_exact(&with_slash(handle))? {
+            return Ok(());
+        }
+        let problem = "a handle does not begin or end with white space";
+        Err(Refusal::policy("white-space", problem))
+    }
+
     fn perform(&mut self, operation: Operation) -> Result<Performed, Refusal> {
+        self.need_exact(&operation)?;
         let done = |handle: String, overwrote| Performed { handle, overwrote };
         match operation {
             Operation::Add {
@@ -238,16 +277,26 @@ impl Draft<'_> {
                 Ok(done(handle, false))
             }
             Operation::Unhome { prefix } => {
-                self.retire(&prefix)?;
+                let authority = self.authority(&self.path(&prefix)?)?;
+                let is_retired =
+                    authority.is_some_and(|authority| authority.status == AuthorityStatus::Retired);
+                if !is_retired {
+                    self.retire(&prefix)?;
+                }
                 Ok(done(prefix, false))
             }
         }
     }
 
-    /// One that is kept here already needs nothing.
+    /// One that is kept here already needs nothing, and one that was retired is taken up again.
     fn home_prefix(&mut self, prefix: &str) -> Result<Authority, Refusal> {
         let path = self.path(prefix)?;
-        if let Some(authority) = self.authority(&path)? {
+        if let Some(mut authority) = self.authority(&path)? {
+            if authority.status == AuthorityStatus::Retired {
+                self.need_to_create(&path, authority.parent.as_ref())?;
+                authority.status = AuthorityStatus::Active;
+                self.keep_authority(authority.clone(), Action::ApproveAuthority)?;
+            }
             return Ok(authority);
         }
         let parent = self.parent_of(&path)?;

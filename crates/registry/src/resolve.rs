@@ -9,6 +9,7 @@ use handfast_id::{CaseRule, Handle};
 use handfast_store::{Place, Table};
 use handfast_wire::{Codec, Reader, Value};
 
+use crate::authorities::prefix_key;
 use crate::authority::Authority;
 use crate::record::{Record, State};
 use crate::refusal::Refusal;
@@ -46,7 +47,15 @@ pub(crate) struct Prefixes {
 }
 
 /// The case rules of prefixes in uppercase, and after how many changes they were so.
-type Known = (u64, HashMap<String, CaseRule>);
+type Known = (u64, HashMap<String, PrefixRules>);
+
+/// What is known of a prefix.
+#[derive(Clone, Copy)]
+struct PrefixRules {
+    case: CaseRule,
+    /// Whether its record has a namespace.
+    has_templates: bool,
+}
 
 impl Prefixes {
     pub(crate) fn new() -> Self {
@@ -72,8 +81,8 @@ impl Registry {
     ) -> Result<Option<Option<T>>, Refusal> {
         let prefix = handle.prefix();
         let upper = prefix.as_str().to_ascii_uppercase();
-        let case = match self.known_case(&upper)? {
-            Some(case) => case,
+        let case = match self.known_prefix(&upper)? {
+            Some(rules) => rules.case,
             // The record of a prefix is kept with the prefix.
             None if upper == "0.NA" => CaseRule::AsciiInsensitive,
             None => return Ok(None),
@@ -93,8 +102,16 @@ impl Registry {
         }
     }
 
-    /// The case rule of a prefix in uppercase, if it is kept here.
-    fn known_case(&self, upper: &str) -> Result<Option<CaseRule>, Refusal> {
+    /// Whether a handle that is not stored may be one that a template makes.
+    #[must_use]
+    pub fn has_templates(&self, handle: &Handle<'_>) -> bool {
+        let upper = handle.prefix().as_str().to_ascii_uppercase();
+        let known = self.known_prefix(&upper);
+        known.is_ok_and(|known| known.is_some_and(|rules| rules.has_templates))
+    }
+
+    /// The rules of a prefix in uppercase, if it is kept here.
+    fn known_prefix(&self, upper: &str) -> Result<Option<PrefixRules>, Refusal> {
         let changes = self.prefixes.changes.load(Ordering::Acquire);
         {
             let known = self.prefixes.known.read();
@@ -106,6 +123,11 @@ impl Registry {
             }
         }
         let mut known = HashMap::new();
+        let has_namespace = |bytes: &[u8]| {
+            let lent = Record::lend(bytes);
+            let mut values = lent.iter().flat_map(Lent::iter);
+            values.any(|(value, _)| value.is_type("HS_NAMESPACE"))
+        };
         self.store.read(|now| {
             now.scan(&Place::named(Table::Authorities, b""), &mut |_, bytes| {
                 let authority = postcard::from_bytes::<Authority>(bytes).ok();
@@ -113,19 +135,24 @@ impl Registry {
                     .as_ref()
                     .and_then(|authority| authority.path.prefix());
                 if let (Some(authority), Some(prefix)) = (&authority, prefix) {
-                    let upper = prefix.as_str().to_ascii_uppercase();
-                    known.insert(upper, authority.policy.case_rule());
+                    let key = prefix_key(&prefix);
+                    let record = now.get(&Place::record(key.as_bytes()), has_namespace);
+                    let rules = PrefixRules {
+                        case: authority.policy.case_rule(),
+                        has_templates: matches!(record, Ok(Some(true))),
+                    };
+                    known.insert(prefix.as_str().to_ascii_uppercase(), rules);
                 }
                 ControlFlow::Continue(())
             })
         })?;
-        let case = known.get(upper).copied();
+        let rules = known.get(upper).copied();
         let mut slot = self
             .prefixes
             .known
             .write()
             .unwrap_or_else(PoisonError::into_inner);
         *slot = Some((changes, known));
-        Ok(case)
+        Ok(rules)
     }
 }

@@ -71,7 +71,9 @@ impl View<'_> {
         let Some(parts) = delimiter(&chain).and_then(|delimiter| split(text, delimiter)) else {
             return Ok(None);
         };
-        let base = self.values_of(parts.base)?;
+        // Whoever writes a template may not read everything that it is applied to.
+        let mut base = self.values_of(parts.base)?;
+        base.retain(|value| value.permissions.public_read());
         if let Some(own) = namespace(&base) {
             chain.insert(0, own);
         }

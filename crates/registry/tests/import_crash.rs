@@ -213,6 +213,12 @@ fn kill_and_resume(
         if is_done(data, file, Some(moment), chance) {
             return killed;
         }
+        // It may have been killed when it was done, and had only to end: a batch file would be done again.
+        let registry = Registry::open(data, world(2)).unwrap();
+        let job = registry.jobs().unwrap().into_iter().next_back();
+        if job.is_some_and(|job| job.ended.is_some()) {
+            return killed + 1;
+        }
     }
     assert!(is_done(data, file, None, chance));
     kills

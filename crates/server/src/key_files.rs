@@ -114,7 +114,10 @@ pub(crate) fn keep(path: &Path, bytes: &[u8], mode: u32) -> Result<(), IdentityE
     let written = options.open(&half).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&half, path)
+        fs::rename(&half, path)?;
+        // Its name, too.
+        path.parent()
+            .map_or(Ok(()), |folder| fs::File::open(folder)?.sync_all())
     });
     written.map_err(failed(path))
 }

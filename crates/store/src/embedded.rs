@@ -22,7 +22,7 @@ const FEW_PAGES: u64 = 64;
 /// With less room than this on the disk a failed write is put down to it.
 const SCARCE: u64 = 1 << 20;
 /// Threads that read at the same time.
-const MAX_READERS: u32 = 1_024;
+const MAX_READERS: u32 = 8_192;
 
 /// An open LMDB environment, and the lock that keeps other processes out.
 pub(crate) struct Embedded {

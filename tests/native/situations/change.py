@@ -412,3 +412,22 @@ def modifying_needs_the_permission_for_what_was_and_what_becomes(s):
         code(s.modify(handle, [after], user), 400)
         handle = s.record(before, s.admin_value(101, user, needed))
         code(s.modify(handle, [after], user), 1)
+
+
+@situation("admin")
+def white_space_is_part_of_a_handle(s):
+    handle = s.record(URL)
+    for end in (" ", "\n", "\u00a0", "\u2003", "\t"):
+        code(s.resolve(handle + end), 100)
+        code(s.delete(handle + end), 100)
+        code(s.add(handle + end, [MAIL]), 100)
+    code(s.resolve(handle), 1)
+
+
+@situation("admin")
+def what_the_public_may_write_does_not_become_a_key_or_a_group(s):
+    handle = s.record(Value(1, "NOTE", "x", permissions=0x0F))
+    code(s.ask(wire.MODIFY, wire.handle_and_values(handle, [Value(1, "NOTE", "y", permissions=0x0F)])), 1)
+    for kind in ("HS_SECKEY", "HS_PUBKEY", "HS_VLIST", "HS_ADMIN", "hs_seckey"):
+        body = wire.handle_and_values(handle, [Value(1, kind, "y", permissions=0x0F)])
+        code(s.ask(wire.MODIFY, body), 402)

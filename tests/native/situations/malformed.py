@@ -250,3 +250,30 @@ def a_bad_request_on_a_kept_connection_ends_it_or_leaves_it_in_step(s):
             equal("request id", good.request, reply.request)
             code(reply, 100)
     s.still_answers()
+
+
+@situation()
+def claims_of_long_messages_leave_room_for_others(s):
+    waiting = []
+    try:
+        for _ in range(300):
+            connection = wire.Tcp(s.address, s.timeout)
+            connection.send(bytes(16) + wire.u32(262144))
+            waiting.append(connection)
+        types = ["A" * 1500]
+        body = wire.resolution(f"{s.prefix}/nothing", [], types)
+        for _ in range(3):
+            code(s.ask(wire.RESOLUTION, body), 100, 200)
+        body = wire.resolution(f"{s.prefix}/nothing", [], ["A" * 60000])
+        code(s.ask(wire.RESOLUTION, body), 100, 200)
+    finally:
+        for connection in waiting:
+            connection.sock.close()
+
+
+@situation()
+def a_credential_that_does_not_fit_makes_any_message_malformed(s):
+    message = wire.Message(wire.RESOLUTION, wire.resolution(f"{s.prefix}/nothing", [], [])).encode()
+    message = message[:-4] + wire.u32(1000)
+    reply = wire.Message.decode(s.send(message)[0])
+    code(reply, 2, 4)

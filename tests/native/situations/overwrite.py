@@ -3,7 +3,7 @@
 import time
 
 import wire
-from harness import code, equal, expect, situation
+from harness import Identity, code, equal, expect, situation
 from wire import OWE, Value
 
 OVER = wire.USUAL | OWE
@@ -161,3 +161,17 @@ def overwriting_has_no_effect_on_other_operations(s):
     code(s.modify(handle, [MAIL], flags=OVER), 200)
     overwritten(s.modify(handle, [Value(1, "URL", "two")], flags=OVER), False)
     overwritten(s.remove(handle, [1], flags=OVER), False)
+
+
+@situation("admin")
+def what_changes_nothing_is_done_by_those_who_may(s):
+    user = s.user()
+    handle = s.record(URL, s.admin_value(101, user))
+    for _ in range(2):
+        code(s.modify(handle, [URL], user), 1)
+        code(s.add(handle, [URL], user, flags=wire.USUAL | OWE), 1)
+        values = s.found(handle)
+        code(s.create(handle, values, user, flags=wire.USUAL | OWE), 1)
+    code(s.modify(handle, [URL], s.stranger), 400)
+    wrong = Identity(user.handle, user.index, secret=b"wrong")
+    code(s.modify(handle, [URL], wrong), 403)

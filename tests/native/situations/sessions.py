@@ -326,3 +326,21 @@ def exchanging_a_session_key_gives_501(s):
     reply = s.exchange(Message(wire.SESSION_EXCHANGE, wire.octets(bytes(128))))
     # A session that is not there may be said first.
     code(reply, 501, 500)
+
+
+@situation("admin", "crypto")
+def in_a_session_values_that_nobody_may_read_are_left_out(s):
+    handle = s.record(Value(1, "URL", "x"), Value(3, "HS_SECKEY", "secret", permissions=0x04))
+    session = s.authenticated_session()
+    reply = s.run(wire.RESOLUTION, wire.resolution(handle, [], []), session=session, flags=wire.USUAL & ~wire.PO)
+    equal("indexes", {1, 100}, {v.index for v in s.values(reply, handle)})
+    reply = s.run(wire.RESOLUTION, wire.resolution(handle, [3], []), session=session, flags=wire.USUAL & ~wire.PO)
+    code(reply, 401)
+
+
+@situation("admin", "crypto")
+def without_po_a_session_asks_who_it_is_even_for_public_values(s):
+    handle = s.record(Value(1, "URL", "x"))
+    session = s.session(s.admin)
+    reply = s.ask(wire.RESOLUTION, wire.resolution(handle, [], []), session=session, flags=wire.USUAL & ~wire.PO)
+    code(reply, 402)

@@ -68,6 +68,10 @@ impl Door {
     /// Takes addresses. A port of 0 is left to the system to choose.
     pub fn bind(native: SocketAddr, web: SocketAddr) -> io::Result<Self> {
         allow_files();
+        if native.port() != 0 && native == web {
+            let text = format!("the native and the web door cannot both be at {native}");
+            return Err(io::Error::new(io::ErrorKind::AddrInUse, text));
+        }
         let addresses = Addresses {
             native: free(native)?,
             web: free(web)?,

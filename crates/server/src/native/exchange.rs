@@ -63,7 +63,7 @@ impl Exchange<'_> {
         };
         if opcode == Opcode::SessionTerminate {
             let _: HandleRequest<'_> = read(request)?;
-            check_mac(session, request, true)?;
+            self.check_mac(session, request, true)?;
             self.native.sessions.remove(session.number);
             return Ok(self.replies(request, Done::empty()));
         }
@@ -80,10 +80,10 @@ impl Exchange<'_> {
         request: &Message<'_>,
     ) -> Result<Vec<Outgoing>, Fault> {
         let Some(who) = session.who() else {
-            check_mac(session, request, false)?;
+            self.check_mac(session, request, false)?;
             return Ok(vec![self.challenge(request)]);
         };
-        check_mac(session, request, true)?;
+        self.check_mac(session, request, true)?;
         let who = Authenticated {
             who,
             is_right: true,
@@ -284,6 +284,31 @@ impl Exchange<'_> {
         }
     }
 
+    /// The MAC of a request in a session. Its counter is noted, and enforced where there is no challenge.
+    fn check_mac(
+        &self,
+        session: &Session,
+        request: &Message<'_>,
+        enforced: bool,
+    ) -> Result<(), Fault> {
+        let mut reader = Reader::new(&request.credential);
+        let credential = match Credential::decode(&mut reader) {
+            Ok(credential) if credential.is_mac() => credential,
+            _ => return Err(Fault::plain(ResponseCode::InvalidCredential)),
+        };
+        let framing = Framing::of(&request.envelope);
+        session
+            .key
+            .verify_mac(&credential, &framing, &request.signed_part())
+            .map_err(|_| Fault::plain(ResponseCode::InvalidSessionKey))?;
+        session.touch(self.native.world.now());
+        let is_new = session.accepts(credential.counter());
+        if enforced && !is_new {
+            return Err(Fault::plain(ResponseCode::SessionMessageRejected));
+        }
+        Ok(())
+    }
+
     fn signed(&self, request: &Message<'_>, reply: Message<'static>) -> Message<'static> {
         if !request.header.flags.contains(OpFlags::CT) {
             return reply;
@@ -303,25 +328,6 @@ impl Exchange<'_> {
 fn not_a_stream() -> Fault {
     let text = "mirrors are served over TCP";
     Fault::new(ResponseCode::OperationNotSupported, text)
-}
-
-/// The MAC of a request in a session. Its counter is noted, and enforced where there is no challenge.
-fn check_mac(session: &Session, request: &Message<'_>, enforced: bool) -> Result<(), Fault> {
-    let mut reader = Reader::new(&request.credential);
-    let credential = match Credential::decode(&mut reader) {
-        Ok(credential) if credential.is_mac() => credential,
-        _ => return Err(Fault::plain(ResponseCode::InvalidCredential)),
-    };
-    let framing = Framing::of(&request.envelope);
-    session
-        .key
-        .verify_mac(&credential, &framing, &request.signed_part())
-        .map_err(|_| Fault::plain(ResponseCode::InvalidSessionKey))?;
-    let is_new = session.accepts(credential.counter());
-    if enforced && !is_new {
-        return Err(Fault::plain(ResponseCode::SessionMessageRejected));
-    }
-    Ok(())
 }
 
 /// Certified by the session, if the request asks for that.

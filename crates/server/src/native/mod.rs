@@ -22,8 +22,10 @@ mod udp;
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use handfast_client::Roots;
+use handfast_id::Handle;
 use handfast_registry::{Principal, Registry, World};
 use handfast_wire::body::{Body, ChallengeAnswer};
 use handfast_wire::crypto::{CryptoError, verify_key_answer, verify_secret_answer};
@@ -62,8 +64,11 @@ pub struct Native {
     elsewhere: Option<Elsewhere>,
 }
 
-/// How long a message is that has to wait until there is room for it.
-const LONG: usize = 16 << 10;
+/// How long a message is that has to wait until there is room for it: and then for as much again, as its octets come.
+/// Who only says that a message is long takes no room.
+pub(crate) const LONG: usize = 32 << 10;
+/// How long a long message may take to come: it takes room that others wait for.
+pub(crate) const LONG_PATIENCE: Duration = Duration::from_secs(15);
 /// How many octets of long messages are on their way at once: each connection may claim one, and few do.
 const LONG_TOGETHER: usize = 64 << 20;
 
@@ -178,15 +183,30 @@ impl Native {
         exchange.take(&request)
     }
 
-    /// Waits until there is room for a message of a length.
-    pub(crate) async fn room(&self, length: usize) -> Option<SemaphorePermit<'_>> {
-        let kibibytes = u32::try_from(length >> 10).unwrap_or(u32::MAX);
-        let is_long = length > LONG;
-        self.long
-            .acquire_many(kibibytes)
-            .await
+    /// Whether an answer takes no time: nothing is signed, nothing waits for the disk, no template is evaluated, and
+    /// no other server is asked, as for clients that do not understand referrals.
+    pub(crate) fn is_quick(&self, envelope: &Envelope, payload: &[u8]) -> bool {
+        if envelope.flags.is_encrypted {
+            return false;
+        }
+        let mut reader = Reader::new(payload);
+        let Ok(header) = Header::decode(&mut reader) else {
+            return true;
+        };
+        let is_plain = header.opcode == Opcode::Resolution
+            && !header.flags.contains(OpFlags::CT)
+            && understands_referrals(envelope);
+        let handle = reader
+            .text()
             .ok()
-            .filter(|_| is_long)
+            .and_then(|text| Handle::from_stored(text).ok());
+        is_plain && !handle.is_some_and(|handle| self.registry.has_templates(&handle))
+    }
+
+    /// Waits until there is room for so many octets of a long message.
+    pub(crate) async fn room(&self, octets: usize) -> Option<SemaphorePermit<'_>> {
+        let kibibytes = u32::try_from(octets >> 10).unwrap_or(u32::MAX);
+        self.long.acquire_many(kibibytes).await.ok()
     }
 
     /// A number that nobody could foresee, for a challenge or a session.
@@ -342,17 +362,6 @@ fn header(payload: &[u8]) -> Option<Header> {
     Header::decode(&mut Reader::new(payload)).ok()
 }
 
-/// Whether an answer takes no time: nothing is signed, nothing waits for the disk, and no other server is asked, as
-/// for clients that do not understand referrals.
-pub(crate) fn is_quick(envelope: &Envelope, payload: &[u8]) -> bool {
-    !envelope.flags.is_encrypted
-        && header(payload).is_none_or(|header| {
-            header.opcode == Opcode::Resolution
-                && !header.flags.contains(OpFlags::CT)
-                && understands_referrals(envelope)
-        })
-}
-
 /// "2.10: client understands prefix referrals."
 fn understands_referrals(envelope: &Envelope) -> bool {
     envelope.suggestion() >= Version::new(2, 10)
@@ -361,11 +370,6 @@ fn understands_referrals(envelope: &Envelope) -> bool {
 /// A message that came through HTTP, with its envelope, and what is to be said to it. Only the first message of a
 /// reply fits into an HTTP response.
 pub(crate) fn tunnel(native: &Native, bytes: &[u8]) -> Vec<u8> {
-    // "One leading CR or LF octet in the body is skipped."
-    let bytes = bytes
-        .strip_prefix(b"\r")
-        .or_else(|| bytes.strip_prefix(b"\n"))
-        .unwrap_or(bytes);
     let mut out = Vec::new();
     let mut reader = Reader::new(bytes);
     let envelope = Envelope::decode(&mut reader).ok();

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use handfast_id::Handle;
-use handfast_registry::{NewValue, Operation, Principal, Record, State, prefix_of, with_slash};
+use handfast_registry::{
+    AuthorityStatus, NewValue, Operation, Principal, Record, State, prefix_of, with_slash,
+};
 use handfast_wire::body::{
     CreateReply, HandleRequest, ListReply, Referral, RemoveRequest, ResolutionReply,
     ResolutionRequest, ValuesRequest, VerifyReply, VerifyRequest,
@@ -145,6 +147,10 @@ impl Native {
         let (public, restricted): (Vec<_>, Vec<_>) = selected
             .cloned()
             .partition(|value| value.permissions.public_read());
+        // "PO clear with a non-zero session id always requires authentication", and nothing is looked at before.
+        if !is_public_only && request.envelope.session_id != 0 && who.is_none() {
+            return Ok(Asked::Who);
+        }
         let given = match restricted.first() {
             Some(first) if !is_public_only => {
                 let Some(who) = who else {
@@ -219,7 +225,9 @@ impl Native {
         let opcode = request.header.opcode;
         let is_read = matches!(opcode, Opcode::Resolution | Opcode::VerifyChallenge);
         let is_old = !understands_referrals(&request.envelope);
-        if is_old && !is_read || request.header.flags.contains(OpFlags::DNR) {
+        // What 303 means to those who are too old is something else.
+        let is_unable = is_old && !(is_read && self.elsewhere.is_some());
+        if is_unable || request.header.flags.contains(OpFlags::DNR) {
             return Ok(None);
         }
         let Some(values) = self.registry.delegation(handle)? else {
@@ -348,8 +356,12 @@ impl Native {
                 let text = "Value is read-only";
                 return Err(Fault::new(ResponseCode::InsufficientPermissions, text));
             }
-            let is_admin = old.is_type("HS_ADMIN") || value.is_type("HS_ADMIN");
-            is_public &= old.permissions.public_write() && !is_admin;
+            // Who anybody is, is not for everybody to say.
+            let is_identity = |value: &Value<'_>| {
+                let types = ["HS_ADMIN", "HS_VLIST", "HS_PUBKEY", "HS_SECKEY"];
+                types.iter().any(|kind| value.is_type(kind))
+            };
+            is_public &= old.permissions.public_write() && !is_identity(old) && !is_identity(value);
         }
         let operation = Operation::Modify {
             handle,
@@ -383,9 +395,12 @@ impl Native {
         let Some(who) = who else {
             return Ok(Asked::Who);
         };
+        // First whether they may, then whether it is them, and only then the work.
+        let mut stop = |_| ControlFlow::Break(());
+        self.registry.names(&who.who, prefix, None, &mut stop)?;
+        who.need_right()?;
         let mut handles = Vec::new();
         self.registry.names(&who.who, prefix, None, &mut |shown| {
-            // Whether they may is all that matters there.
             if lists_derived {
                 return ControlFlow::Break(());
             }
@@ -395,7 +410,6 @@ impl Native {
             }
             ControlFlow::Continue(())
         })?;
-        who.need_right()?;
         if lists_derived {
             let below = format!("0.NA/{prefix}.").to_ascii_uppercase();
             handles = self.prefix_handles()?;
@@ -418,6 +432,7 @@ impl Native {
         let authorities = self.registry.authorities()?;
         let prefixes = authorities
             .iter()
+            .filter(|authority| authority.status != AuthorityStatus::Retired)
             .filter_map(|authority| authority.path.prefix());
         Ok(prefixes.map(|prefix| format!("0.NA/{prefix}")).collect())
     }

@@ -45,6 +45,10 @@ impl Native {
         let body = reader
             .take(usize::try_from(header.body_length).ok()?)
             .ok()?;
+        // A credential that does not fit makes the message malformed.
+        if reader.rest().len() >= 4 {
+            reader.bytes().ok()?;
+        }
         let asked = ResolutionRequest::decode(&mut Reader::new(body)).ok()?;
         // What is computed is not stored as it is said.
         if asked.handle.starts_with("0.") {

@@ -52,7 +52,9 @@ fn code(refusal: &Refusal) -> ResponseCode {
             _ => ResponseCode::InvalidValue,
         },
         Refusal::Policy { code, .. } => match *code {
-            "not-cordra" | "pattern" | "root" | "prefix-record" => ResponseCode::InvalidHandle,
+            "not-cordra" | "pattern" | "root" | "prefix-record" | "white-space" => {
+                ResponseCode::InvalidHandle
+            }
             "operator-only" => ResponseCode::InvalidAdmin,
             "too-large" | "too-many-values" => ResponseCode::InvalidValue,
             _ => ResponseCode::OperationNotSupported,

@@ -77,6 +77,11 @@ impl Session {
         self.version < Version::new(2, 5) || self.state().incoming.accept(counter)
     }
 
+    /// Its client has said something.
+    pub(crate) fn touch(&self, now: u64) {
+        self.state().last = now;
+    }
+
     /// The counter of the next message to the client.
     pub(crate) fn next_counter(&self) -> u32 {
         let mut state = self.state();
@@ -114,7 +119,7 @@ impl Sessions {
         self.open().contains_key(&number)
     }
 
-    /// A session that lives; it lives on.
+    /// A session that lives. It lives on by what only its client can say.
     pub(crate) fn get(&self, number: u32, now: u64) -> Option<Arc<Session>> {
         let mut open = self.open();
         let session = Arc::clone(open.get(&number)?);
@@ -122,7 +127,6 @@ impl Sessions {
             open.remove(&number);
             return None;
         }
-        session.state().last = now;
         Some(session)
     }
 

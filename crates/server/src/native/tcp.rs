@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::native::feed::Feed;
-use crate::native::{Native, Outgoing, Way, header, is_quick};
+use crate::native::{LONG, LONG_PATIENCE, Native, Outgoing, Way, header};
 
 /// How long a connection may be silent before a request, and how long a request and a reply may take to pass.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -43,8 +43,14 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
         };
         let length = usize::try_from(envelope.length).unwrap_or(0);
         let end = Envelope::LENGTH + length;
-        let room = timeout_at(deadline, native.room(length)).await?;
+        let mut rooms = Vec::new();
         while incoming.len() < end {
+            if incoming.len() >= (rooms.len() + 1) * LONG {
+                if rooms.is_empty() {
+                    deadline = deadline.min(Instant::now() + LONG_PATIENCE);
+                }
+                rooms.push(timeout_at(deadline, native.room(LONG)).await?);
+            }
             if receive(&mut stream, &mut incoming, deadline).await? == 0 {
                 let received = incoming.len() - Envelope::LENGTH;
                 let text = format!("Expecting {length} bytes, only received {received}");
@@ -61,15 +67,14 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
             }
         }
         incoming.drain(..end);
-        if room.is_some() {
-            incoming.shrink_to(TYPICAL);
-        }
-        drop(room);
+        incoming.shrink_to(TYPICAL);
+        drop(rooms);
         if keeps && feed.is_none() && is_whole(&incoming) && outgoing.len() < TYPICAL * 16 {
             continue;
         }
         timeout(PATIENCE, stream.write_all(&outgoing)).await??;
         outgoing.clear();
+        outgoing.shrink_to(TYPICAL);
         if let Some(feed) = feed {
             return pour(&native, &mut stream, feed).await;
         }
@@ -107,7 +112,7 @@ fn is_whole(incoming: &[u8]) -> bool {
 
 /// Reading takes no time; changes wait for the disk, and signatures for the processor.
 async fn answer(native: &Arc<Native>, envelope: Envelope, payload: Vec<u8>) -> Vec<Outgoing> {
-    if is_quick(&envelope, &payload) {
+    if native.is_quick(&envelope, &payload) {
         return native.answer(envelope, &payload, Way::Tcp);
     }
     let native = Arc::clone(native);

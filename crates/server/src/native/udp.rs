@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -14,7 +14,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::native::allowance::Allowances;
 use crate::native::elsewhere::Elsewhere;
 use crate::native::parts::Parts;
-use crate::native::{Native, Way, is_quick};
+use crate::native::{Native, Way};
 
 /// The largest packet that is looked at. Clients send at most 512 octets.
 const LARGEST: usize = 2_048;
@@ -39,9 +39,10 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
     let mut buffers = vec![[0; LARGEST]; TOGETHER];
     let mut headers = MultiHeaders::preallocate(TOGETHER, None);
     let mut parts = Parts::default();
-    let mut allowances = Allowances::new(native.udp_allowance);
+    let mut allowances = Allowances::new(native.udp_allowance.map(|octets| octets / cores()));
     let mut replies = Replies::new();
-    let Ok(slow) = workers(native, socket) else {
+    let (spend, costs) = channel();
+    let Ok(slow) = workers(native, socket, &spend) else {
         tracing::error!("no thread could be started for a UDP socket");
         return;
     };
@@ -54,6 +55,9 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
                 return;
             }
         };
+        for (ip, octets) in costs.try_iter() {
+            allowances.take(ip, octets);
+        }
         for (buffer, (length, from)) in buffers.iter().zip(received) {
             let packet = buffer.get(..length).unwrap_or_default();
             let Some((from, ip)) = from.and_then(with_ip) else {
@@ -69,12 +73,12 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             let start = replies.bytes.len();
             if native.answer_quickly(&envelope, &payload, &mut replies.bytes) {
                 replies.finish(start, from);
-            } else if is_quick(&envelope, &payload) {
+            } else if native.is_quick(&envelope, &payload) {
                 replies.answer(native, envelope, &payload, from);
             } else {
                 // What signs or waits must not hold others up. When there is too much of it, some is dropped: its
                 // clients ask again.
-                drop(slow.try_send((envelope, payload.into_owned(), from)));
+                drop(slow.try_send((envelope, payload.into_owned(), from, ip)));
                 allowances.take(ip, SLOW);
             }
             allowances.take(ip, replies.bytes.len() - start);
@@ -166,19 +170,26 @@ impl Replies {
 }
 
 /// A message that takes time, and who sent it.
-type Slow = (Envelope, Vec<u8>, SockaddrStorage);
+type Slow = (Envelope, Vec<u8>, SockaddrStorage, IpAddr);
 
 /// Threads that answer what takes time: some of it may wait for other servers, and must not hold up the rest.
-fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Slow>> {
+fn workers(
+    native: &Arc<Native>,
+    socket: &UdpSocket,
+    spend: &Sender<(IpAddr, usize)>,
+) -> io::Result<SyncSender<Slow>> {
     let (give, take) = sync_channel::<Slow>(WAITING);
     let take = Arc::new(Mutex::new(take));
     for _ in 0..WORKERS {
         let (native, socket, take) = (Arc::clone(native), socket.try_clone()?, Arc::clone(&take));
+        let spend = spend.clone();
         let work = move || {
             let mut replies = Replies::new();
             let next = || take.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            while let Ok((envelope, payload, from)) = next() {
+            while let Ok((envelope, payload, from, ip)) = next() {
                 replies.answer(&native, envelope, &payload, from);
+                // What was sent counts when it is known.
+                let _ = spend.send((ip, replies.bytes.len()));
                 replies.send(&socket);
             }
         };
@@ -188,11 +199,17 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
     Ok(give)
 }
 
+/// How many sockets share an allowance.
+fn cores() -> u64 {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    u64::try_from(cores).unwrap_or(1)
+}
+
 /// How many threads answer what takes time: one more than wait for other servers.
 const WORKERS: usize = Elsewhere::MOST + 1;
 
-/// What a message that takes time takes of an allowance, in octets: as much as its answer may be long.
-const SLOW: usize = 4_096;
+/// What a message that takes time takes of an allowance beside its answer, in octets: for the work.
+const SLOW: usize = 1_024;
 /// How many messages that take time wait at most.
 const WAITING: usize = 256;
 /// How many packets are taken, and sent, by one call.

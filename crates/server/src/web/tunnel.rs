@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use handfast_wire::{Codec, Envelope, Reader};
-use http_body_util::{BodyExt, Limited};
-use hyper::body::{Body as _, Incoming};
+use http_body_util::BodyExt;
+use hyper::body::{Buf, Bytes, Incoming};
 use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
-use crate::native::{is_quick, tunnel};
+use crate::native::{LONG, LONG_PATIENCE, Native, tunnel};
 use crate::web::reply::{Body, plain, reply};
 use crate::web::{PATIENCE, Web};
 
@@ -40,24 +40,15 @@ pub(crate) async fn answer(web: &Arc<Web>, request: Request<Incoming>) -> Respon
         return refused;
     }
     let native = Arc::clone(&web.native);
-    let length = request.body().size_hint().upper();
-    let length = length.and_then(|length| usize::try_from(length).ok());
-    let receiving = async {
-        let room = native.room(length.unwrap_or(LONGEST).min(LONGEST)).await;
-        let body = Limited::new(request.into_body(), LONGEST).collect().await;
-        drop(room);
-        body
-    };
-    let Ok(Ok(body)) = timeout(PATIENCE, receiving).await else {
+    let Some(bytes) = receive(&native, request.into_body()).await else {
         return plain(
             StatusCode::BAD_REQUEST,
             "the message is too long, or did not come\n",
         );
     };
-    let bytes = body.to_bytes();
     // Changes wait for the disk, and signatures for the processor.
     let is_quick = Envelope::decode(&mut Reader::new(&bytes)).is_ok_and(|envelope| {
-        is_quick(&envelope, bytes.get(Envelope::LENGTH..).unwrap_or_default())
+        native.is_quick(&envelope, bytes.get(Envelope::LENGTH..).unwrap_or_default())
     });
     let answered = if is_quick {
         tunnel(&native, &bytes)
@@ -66,4 +57,31 @@ pub(crate) async fn answer(web: &Arc<Web>, request: Request<Incoming>) -> Respon
         answered.await.unwrap_or_default()
     };
     reply(StatusCode::OK, MESSAGE, answered)
+}
+
+/// A message, without the line end that may stand in front of it.
+async fn receive(native: &Native, mut body: Incoming) -> Option<Bytes> {
+    let mut deadline = Instant::now() + PATIENCE;
+    let (mut bytes, mut rooms) = (Vec::new(), Vec::new());
+    while let Some(frame) = timeout_at(deadline, body.frame()).await.ok()? {
+        let Ok(data) = frame.ok()?.into_data() else {
+            continue;
+        };
+        bytes.extend_from_slice(&data);
+        if bytes.len() > LONGEST {
+            return None;
+        }
+        while bytes.len() >= (rooms.len() + 1) * LONG {
+            if rooms.is_empty() {
+                deadline = deadline.min(Instant::now() + LONG_PATIENCE);
+            }
+            rooms.push(timeout_at(deadline, native.room(LONG)).await.ok()?);
+        }
+    }
+    let mut bytes = Bytes::from(bytes);
+    // "One leading CR or LF octet in the body is skipped."
+    if let [b'\r' | b'\n', ..] = *bytes {
+        bytes.advance(1);
+    }
+    Some(bytes)
 }

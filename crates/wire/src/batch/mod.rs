@@ -30,7 +30,7 @@ pub use error::{BatchError, BatchReason};
 pub use read::BatchReader;
 pub use write::{BatchWriteError, write_create};
 
-use crate::{Admin, Codec, Permissions, Reference, ValueList};
+use crate::{Admin, AdminPermissions, Codec, Permissions, Reference, ValueList};
 
 /// An operation and where it stands.
 ///
@@ -348,4 +348,40 @@ pub enum ExchangeKey {
     File(String),
     /// In a value.
     Value(Reference<'static>),
+}
+
+/// Reads an administrator as batch files have it, `<index>:<12 permission characters>:<handle>`; without permissions all
+/// are meant.
+///
+/// ```
+/// use handfast_wire::AdminPermissions;
+/// use handfast_wire::batch::read_admin;
+///
+/// let admin = read_admin("300:0.NA/20.1000").unwrap();
+/// assert_eq!(admin.permissions, AdminPermissions::ALL);
+/// assert_eq!(read_admin("200:111111111111:0.NA/20.1000").unwrap().administrator.index, 200);
+/// assert_eq!(read_admin("somebody"), None);
+/// ```
+#[must_use]
+pub fn read_admin(text: &str) -> Option<Admin<'static>> {
+    parse::admin(text).or_else(|| {
+        let [administrator] = <[_; 1]>::try_from(parse::list(text)?.0).ok()?;
+        // What was to be permissions is no handle.
+        let is_handle = administrator.handle.contains('/') && !administrator.handle.contains(':');
+        is_handle.then_some(Admin {
+            permissions: AdminPermissions::ALL,
+            administrator,
+        })
+    })
+}
+
+/// Reads a list of references as batch files have it, `<index>:<handle>;<index>:<handle>;…`.
+///
+/// ```
+/// let list = handfast_wire::batch::read_list("300:20.1000/a;301:20.1000/b").unwrap();
+/// assert_eq!(list.0.len(), 2);
+/// ```
+#[must_use]
+pub fn read_list(text: &str) -> Option<ValueList<'static>> {
+    parse::list(text)
 }

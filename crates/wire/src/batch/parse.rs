@@ -60,7 +60,7 @@ fn data(kind: &str, text: &str) -> Result<BatchData, BatchReason> {
 }
 
 /// `<index>:<12 permission characters>:<handle>`, the least significant bit first.
-fn admin(text: &str) -> Option<Admin<'static>> {
+pub(super) fn admin(text: &str) -> Option<Admin<'static>> {
     let (index, rest) = text.split_once(':')?;
     let (digits, handle) = rest.split_once(':')?;
     let is_binary = digits.len() == 12 && digits.bytes().all(|b| matches!(b, b'0' | b'1'));
@@ -76,7 +76,7 @@ fn admin(text: &str) -> Option<Admin<'static>> {
 }
 
 /// `<index>:<handle>;<index>:<handle>;…`
-fn list(text: &str) -> Option<ValueList<'static>> {
+pub(super) fn list(text: &str) -> Option<ValueList<'static>> {
     let text = text.strip_suffix(';').unwrap_or(text);
     let items = text.split(';').map(reference);
     items.collect::<Option<_>>().map(ValueList)

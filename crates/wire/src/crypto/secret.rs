@@ -153,7 +153,9 @@ pub fn verify_secret_answer(
     reader.finish()?;
     // A key of no or few bits is known to those who do not know the secret.
     let is_safe = (128..=MAX_KEY_BITS).contains(&key_bits) && key_bits.is_multiple_of(8);
-    if !is_safe || iterations > MAX_ANSWER_ITERATIONS || salt.len() > MAX_SALT {
+    // Each 160 bits of the key cost all iterations again.
+    let work = u64::from(iterations) * u64::from(key_bits.div_ceil(160));
+    if !is_safe || work > u64::from(MAX_ANSWER_ITERATIONS) || salt.len() > MAX_SALT {
         return Err(CryptoError::Parameter);
     }
     let key = derive(secret, salt, iterations, key_bits / 8)?;

@@ -337,8 +337,9 @@ impl Evaluation<'_> {
         if text.len() > MAX_MATCHED || expression.len() > MAX_EXPRESSION {
             return Err(NamespaceError::TooMuch);
         }
-        // How long matching takes depends on both.
-        self.spend(text.len().saturating_mul(MATCH_WORK))?;
+        // How long matching takes depends on both, and an expression that repeats is larger than it looks.
+        let size = expression.len().max(16) * repetitions(expression);
+        self.spend(text.len().saturating_mul(size))?;
         if !self.expressions.contains_key(expression) {
             self.spend(COMPILE_WORK)?;
             let regex = compile(expression, self.is_case_sensitive)?;
@@ -380,6 +381,22 @@ fn written_data<'n>(node: Node<'n, '_>) -> Option<Cow<'n, str>> {
     (!elements.is_empty()).then_some(elements.into())
 }
 
+/// By how much counted repetitions make an expression larger, at most.
+fn repetitions(expression: &str) -> usize {
+    let counts = expression.split('{').skip(1).filter_map(|rest| {
+        let inside = rest.split('}').next()?;
+        let counts = inside
+            .split(',')
+            .filter_map(|count| count.trim().parse::<usize>().ok());
+        counts.max()
+    });
+    counts
+        .fold(1, |product: usize, count| {
+            product.saturating_mul(count.max(1))
+        })
+        .min(MAX_COMPILED)
+}
+
 /// An expression that matches all of a text or nothing.
 fn compile(expression: &str, is_case_sensitive: bool) -> Result<Regex, NamespaceError> {
     let build = |expression: &str| {
@@ -403,11 +420,10 @@ const MAX_DEPTH: usize = 64;
 const MAX_REFERENCES: usize = 10;
 const MAX_MATCHED: usize = 4096;
 const MAX_EXPRESSION: usize = 1024;
-const MAX_COMPILED: usize = 65_536;
+const MAX_COMPILED: usize = 16_384;
 
 /// What an evaluation may cost, about in octets that are copied.
-const MAX_WORK: usize = 10_000_000;
+const MAX_WORK: usize = 2_000_000;
 const ELEMENT_WORK: usize = 100;
 const REFERENCE_WORK: usize = 100_000;
-const MATCH_WORK: usize = 100;
 const COMPILE_WORK: usize = 50_000;
