@@ -13,7 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::connections::{Room, accept};
 use crate::native::{Native, tcp, udp};
-use crate::web::{self, Web};
+use crate::web::{self, Countries, CountryHeader, Web};
 
 /// How many requests that take time are worked on at once, for each core: enough for changes to be written together, and
 /// not so many that the others get no turn on the processor when strangers ask for much.
@@ -34,6 +34,7 @@ pub struct Door {
     addresses: Addresses,
     /// For each core its own sockets: nothing is handed from one to another.
     cores: Vec<Core>,
+    countries: Option<CountryHeader>,
 }
 
 #[derive(Debug)]
@@ -85,7 +86,17 @@ impl Door {
         Ok(Self {
             addresses,
             cores: (0..cores).map(core).collect::<io::Result<_>>()?,
+            countries: None,
         })
+    }
+
+    /// The same doors, where a header of the proxy in front says from which country a request comes.
+    #[must_use]
+    pub fn with_country_header(self, header: CountryHeader) -> Self {
+        Self {
+            countries: Some(header),
+            ..self
+        }
     }
 
     /// Where they are.
@@ -97,7 +108,12 @@ impl Door {
     /// Opens them.
     pub fn open(self, native: Native) -> io::Result<Served> {
         let tls = web::acceptor(native.identity().key(), None, true)?;
-        let web = Arc::new(Web::new(Arc::new(native), Some(tls)));
+        let countries: Option<Box<dyn Countries>> = match self.countries {
+            Some(header) => Some(Box::new(header)),
+            None => None,
+        };
+        let web = Web::new(Arc::new(native), Some(tls)).with_countries(countries);
+        let web = Arc::new(web);
         let rooms = (Room::new(), Room::new());
         for core in self.cores {
             let rooms = rooms.clone();

@@ -14,12 +14,13 @@ mod v1;
 
 use std::convert::Infallible;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use handfast_registry::Registry;
 use hyper::body::Incoming;
+use hyper::header::{HeaderMap, HeaderName};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -46,6 +47,25 @@ const TOGETHER: u32 = 64;
 pub(crate) struct Web {
     pub(crate) native: Arc<Native>,
     tls: Option<TlsAcceptor>,
+    /// Where clients are, if somebody knows.
+    countries: Option<Box<dyn Countries>>,
+}
+
+/// Says where clients are: a file of networks, or a proxy in front that knows.
+pub trait Countries: Send + Sync {
+    /// The code of the country (ISO 3166) of an address that asked with these headers.
+    fn country(&self, address: IpAddr, headers: &HeaderMap) -> Option<String>;
+}
+
+/// Takes the word of a header that a proxy in front sets. Clients can set it too, unless the proxy takes theirs out.
+#[derive(Clone, Debug)]
+pub struct CountryHeader(pub HeaderName);
+
+impl Countries for CountryHeader {
+    fn country(&self, _: IpAddr, headers: &HeaderMap) -> Option<String> {
+        let country = headers.get(&self.0)?.to_str().ok()?.trim();
+        Some(country.to_string()).filter(|country| country.len() == 2)
+    }
 }
 
 /// Who asks, and how.
@@ -61,7 +81,22 @@ pub(crate) struct Caller {
 
 impl Web {
     pub(crate) fn new(native: Arc<Native>, tls: Option<TlsAcceptor>) -> Self {
-        Self { native, tls }
+        Self {
+            native,
+            tls,
+            countries: None,
+        }
+    }
+
+    /// The same, which knows where clients are.
+    pub(crate) fn with_countries(self, countries: Option<Box<dyn Countries>>) -> Self {
+        Self { countries, ..self }
+    }
+
+    /// In which country a client is, if that is known.
+    pub(crate) fn country(&self, caller: &Caller, headers: &HeaderMap) -> Option<String> {
+        let countries = self.countries.as_ref()?;
+        countries.country(caller.address.ip(), headers)
     }
 
     /// What is kept.
