@@ -85,7 +85,12 @@ fn as_public(record: Record) -> Found {
 fn missing(registry: &Registry, text: &str) -> Result<Found, Refusal> {
     if let Some(mut values) = registry.made_by_template(text)? {
         values.retain(Value::is_public);
-        return Ok(Found::Name(Name::made(text, values)));
+        // A template makes nothing out of a base that is not there.
+        return Ok(if values.is_empty() {
+            Found::Missing
+        } else {
+            Found::Name(Name::made(text, values))
+        });
     }
     if registry.is_responsible(text)? && registry.delegation(text)?.is_none() {
         return Ok(Found::Missing);
