@@ -1,12 +1,6 @@
 //! Redirects and pages of the web door (`http-interfaces.md` B), octet by octet where that matters.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::missing_panics_doc,
-    unreachable_pub,
-    reason = "a test may panic"
-)]
+#![expect(clippy::unwrap_used, unreachable_pub, reason = "a test may panic")]
 
 mod web;
 

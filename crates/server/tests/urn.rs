@@ -2,10 +2,7 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::missing_panics_doc,
     unreachable_pub,
-    dead_code,
     reason = "a test may panic, and need not use all that another does"
 )]
 

@@ -14,16 +14,12 @@ pub(crate) fn base(web: &Web, caller: &Caller, uri: &Uri, headers: &HeaderMap) -
         return configured.to_string();
     }
     let scheme = if caller.is_secure { "https" } else { "http" };
-    let called = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let host = called.or_else(|| uri.authority().map(hyper::http::uri::Authority::as_str));
+    let said = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let host = said.or_else(|| uri.authority().map(hyper::http::uri::Authority::as_str));
     // What a client says may be anything.
-    let called = host.and_then(|host| HttpResolver::parse(&format!("{scheme}://{host}")).ok());
-    called
-        .filter(|called| called.first_segment().is_none())
-        .map_or_else(
-            || format!("{scheme}://localhost"),
-            |called| called.to_string(),
-        )
+    let own = host.and_then(|host| HttpResolver::parse(&format!("{scheme}://{host}")).ok());
+    own.filter(|own| own.first_segment().is_none())
+        .map_or_else(|| format!("{scheme}://localhost"), |own| own.to_string())
 }
 
 /// What the resolver says of itself: its base URL, that it needs no first segment and takes `hdl` as one, and the words

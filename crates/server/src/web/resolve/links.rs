@@ -55,7 +55,7 @@ fn written(link: &Location) -> String {
         let is_plain = value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
         if is_plain {
             let value = value.replace('\\', "\\\\").replace('"', "\\\"");
-            text.push_str(&format!("; {name}=\"{value}\""));
+            text.extend(["; ", name, "=\"", &value, "\""]);
         } else if name == "title" {
             let language = link.attribute("lang").unwrap_or_default();
             let language: String = language
@@ -64,7 +64,7 @@ fn written(link: &Location) -> String {
                 .collect();
             // RFC 8187.
             let value = encoded(value, b"-._~");
-            text.push_str(&format!("; title*=UTF-8'{language}'{value}"));
+            text.extend(["; title*=UTF-8'", &language, "'", &value]);
         }
     }
     text

@@ -117,18 +117,33 @@ fn row(value: &Value<'_>) -> String {
     format!("<tr><td>{index}<td>{value_type}<td>{time}<td>{data}</tr>\n")
 }
 
+/// The format of data in JSON, and the data in it as text.
+pub(crate) fn formatted(value: &Value<'_>) -> (String, String) {
+    let all = json::value(value);
+    let part = |name: &str| match all.get("data").and_then(|data| data.get(name)) {
+        Some(Json::String(text)) => text.clone(),
+        part => part.map(Json::to_string).unwrap_or_default(),
+    };
+    (part("format"), part("value"))
+}
+
 fn data(value: &Value<'_>) -> String {
     let Some(text) = value.text() else {
-        let structured = json::value(value);
-        let data = &structured["data"];
-        if data["format"] != "base64" {
-            return escape(&data["value"].to_string());
+        let (format, text) = formatted(value);
+        if format != "base64" {
+            return escape(&text);
         }
-        return value
-            .data
-            .iter()
-            .map(|byte| format!("{byte:02X}"))
-            .collect();
+        let mut out = String::with_capacity(2 * value.data.len());
+        for byte in value.data.iter() {
+            let digits = [byte >> 4, byte & 0xF].map(|half| char::from_digit(half.into(), 16));
+            out.extend(
+                digits
+                    .into_iter()
+                    .flatten()
+                    .map(|digit| digit.to_ascii_uppercase()),
+            );
+        }
+        return out;
     };
     let shown = escape(text);
     if is_web(&value.data) {
@@ -222,7 +237,7 @@ impl Failure {
         let date = rfc3339(tombstone.date);
         failure.more = format!("<p>Withdrawn {}", escape(&date));
         if !tombstone.reason.is_empty() {
-            failure.more += &format!(": {}", escape(&tombstone.reason));
+            failure.more.extend([": ", &escape(&tombstone.reason)]);
             failure
                 .members
                 .insert("reason".into(), tombstone.reason.clone().into());
@@ -230,11 +245,15 @@ impl Failure {
         failure.more += "</p>";
         failure.members.insert("date".into(), date.into());
         if let Some(successor) = &tombstone.successor {
-            failure.more += &format!(
-                "<p>Use <a href=\"/{}\">{}</a> instead.</p>",
-                path_of(successor),
-                escape(successor)
-            );
+            let (path, text) = (path_of(successor), escape(successor));
+            let parts = [
+                "<p>Use <a href=\"/",
+                &path,
+                "\">",
+                &text,
+                "</a> instead.</p>",
+            ];
+            failure.more.extend(parts);
             failure
                 .members
                 .insert("successor".into(), successor.clone().into());

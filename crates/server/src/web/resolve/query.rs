@@ -6,14 +6,9 @@ use handfast_wire::body::ResolutionRequest;
 /// What is asked for, beside the name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wishes {
-    /// Show the record.
-    pub(crate) is_to_show: bool,
+    pub(crate) action: Action,
     /// Do not follow aliases.
     pub(crate) ignores_aliases: bool,
-    /// List all locations.
-    pub(crate) lists_locations: bool,
-    /// Give the record as JSON.
-    pub(crate) is_for_json: bool,
     /// Send what a redirect would have, with status 200.
     pub(crate) shows_headers: bool,
     /// Types of values; one that ends in a dot stands for its subtypes too.
@@ -36,7 +31,8 @@ impl Wishes {
     /// presence, whatever their value."
     pub(crate) fn read(query: &str) -> Self {
         let mut wishes = Self::default();
-        let mut actions = Actions::default();
+        let mut is_to_show = false;
+        let mut action = None;
         let mut is_number = true;
         let mut rest = query;
         let mut separator = "";
@@ -46,10 +42,9 @@ impl Wishes {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let text = || String::from_utf8_lossy(&decoded(value)).into_owned();
             match &*String::from_utf8_lossy(&decoded(key)) {
-                "" => {}
                 // The only copy there is answers always, and unsigned.
-                "auth" | "cert" | "ip" => {}
-                "noredirect" => actions.noredirect = true,
+                "" | "auth" | "cert" | "ip" => {}
+                "noredirect" => is_to_show = true,
                 "ignore_aliases" => wishes.ignores_aliases = true,
                 "redirectionHeaders" => wishes.shows_headers = true,
                 "type" => wishes.types.push(text()),
@@ -66,7 +61,7 @@ impl Wishes {
                     });
                 }
                 "country" => wishes.country = Some(text()),
-                "action" => actions.action = Some(text()),
+                "action" => action = Some(text()),
                 "hdl" | "id" => wishes.name = Some(text()),
                 _ => {
                     if !wishes.rest.is_empty() {
@@ -82,22 +77,19 @@ impl Wishes {
         if !is_number {
             wishes.indexes.clear();
         }
-        wishes.act(&actions);
-        wishes
-    }
-
-    fn act(&mut self, actions: &Actions) {
-        match actions.action.as_deref() {
-            None => self.is_to_show = actions.noredirect,
-            Some("showvalues") => self.is_to_show = true,
-            Some("showurls") => self.lists_locations = true,
-            Some("api") => self.is_for_json = true,
+        wishes.action = match action.as_deref() {
+            None if is_to_show => Action::Show,
+            Some("showvalues") => Action::Show,
+            Some("showurls") => Action::Locations,
+            Some("api") => Action::Json,
             Some("metadata") => {
                 let role = ("role".to_string(), Some("metadata".to_string()));
-                self.attributes.push(role);
+                wishes.attributes.push(role);
+                Action::Redirect
             }
-            Some(_) => {}
-        }
+            _ => Action::Redirect,
+        };
+        wishes
     }
 
     /// Whether only some values are asked for.
@@ -116,11 +108,18 @@ impl Wishes {
     }
 }
 
-/// Parameters that mean something only together.
-#[derive(Default)]
-struct Actions {
-    noredirect: bool,
-    action: Option<String>,
+/// What is to be done with a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Give its record as JSON.
+    Json,
+    /// List all its locations.
+    Locations,
+    /// Go there.
+    #[default]
+    Redirect,
+    /// Show its record.
+    Show,
 }
 
 /// Decodes triplets once; what begins none stays as it is.
@@ -172,10 +171,14 @@ mod tests {
 
     #[test]
     fn parameters_count_as_tabled() {
-        assert!(Wishes::read("noredirect=false").is_to_show);
-        assert!(!Wishes::read("noredirect&action=redirect").is_to_show);
-        assert!(!Wishes::read("action=anything").is_to_show);
-        assert!(Wishes::read("action=showvalues").is_to_show);
+        for (query, action) in [
+            ("noredirect=false", Action::Show),
+            ("noredirect&action=redirect", Action::Redirect),
+            ("action=anything", Action::Redirect),
+            ("action=showvalues", Action::Show),
+        ] {
+            assert_eq!(Wishes::read(query).action, action, "{query}");
+        }
         let several = Wishes::read("index=1;index=7&urlappend=%0D%0Aa+b&locatt=id:1:2&locatt=x");
         assert_eq!(several.indexes, [1, 7]);
         assert_eq!(several.append, b"\r\na+b");

@@ -16,7 +16,7 @@ use crate::web::resolve::links::{self, LINKSET};
 use crate::web::resolve::locations::Locations;
 use crate::web::resolve::page::{self, Failure, escape, fresh};
 use crate::web::resolve::path::{Asked, Kind};
-use crate::web::resolve::query::Wishes;
+use crate::web::resolve::query::{Action, Wishes};
 use crate::web::resolve::redirect::{self, Target};
 use crate::web::resolve::target::{
     appended, escaped_text, path_of, put_lifetime, with_fragment, with_query,
@@ -87,7 +87,7 @@ impl<'r> Visit<'r> {
             // A prefix alone has a record too, and names that were taken from elsewhere as they were are not regular.
             Err(_) => path_of(typed.trim()),
         };
-        let show = if self.wishes.is_to_show {
+        let show = if self.wishes.action == Action::Show {
             "?noredirect"
         } else {
             ""
@@ -112,14 +112,14 @@ impl<'r> Visit<'r> {
         let mut name = name;
         if !self.wishes.ignores_aliases && name.alias().is_some() {
             match follow(self.web.registry(), name) {
-                Ok(Found::Name(meant)) if self.wishes.is_to_show => name = meant,
+                Ok(Found::Name(meant)) if self.wishes.action == Action::Show => name = meant,
                 Ok(Found::Name(meant)) => return self.moved(&meant),
                 Ok(found) => return self.not_found(asked, found),
                 Err(refusal) => return self.failed(&refusal),
             }
         }
         self.wishes.select(&mut name.values);
-        if self.wishes.lists_locations {
+        if self.wishes.action == Action::Locations {
             return locations(&name);
         }
         if self.wishes.is_selective() && name.values.is_empty() {
@@ -128,7 +128,7 @@ impl<'r> Visit<'r> {
         }
         let is_inflected =
             asked.kind == Kind::Other && matches!(self.head.uri.query(), Some("" | "?" | "info"));
-        let redirect = if self.wishes.is_to_show || is_inflected {
+        let redirect = if self.wishes.action == Action::Show || is_inflected {
             None
         } else {
             self.redirect(asked, &name)
@@ -151,7 +151,7 @@ impl<'r> Visit<'r> {
             let set = links::set(name, &self.base());
             return Some(fresh(StatusCode::OK, LINKSET, set.to_string()));
         }
-        (json > page || self.wishes.is_for_json).then(|| {
+        (json > page || self.wishes.action == Action::Json).then(|| {
             let mut values = name.values.clone();
             self.wishes.select(&mut values);
             let mut response = page::record_json(&name.text, &values);
@@ -254,13 +254,13 @@ impl<'r> Visit<'r> {
             );
         }
         if let Some(contact) = contact(self.web, text).filter(|_| asked.kind == Kind::Handle) {
-            failure.more += &format!("<p>Ask {}</p>", escape(&contact));
+            failure.more.extend(["<p>Ask ", &escape(&contact), "</p>"]);
         }
         failure
     }
 
     fn fail(&self, failure: Failure) -> Response<Body> {
-        if self.wishes.is_for_json {
+        if self.wishes.action == Action::Json {
             return failure.problem();
         }
         failure.answer(&self.accept)
@@ -319,7 +319,7 @@ fn locations(name: &Name) -> Response<Body> {
         out.push_str("  <location href=\"");
         out.push_str(&escape(&escaped_text(&location.href)));
         for (attribute, value) in &location.attributes {
-            out.push_str(&format!("\" {attribute}=\"{}", escape(value)));
+            out.extend(["\" ", attribute, "=\"", &escape(value)]);
         }
         out.push_str("\"/>\n");
     }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use crate::web::reply::Body;
 use crate::web::resolve::accept::Accept;
 use crate::web::resolve::found::Name;
-use crate::web::resolve::page::{self, JSON, escape, fresh};
+use crate::web::resolve::page::{self, JSON, escape, formatted, fresh};
 
 /// The description of one name.
 pub(crate) fn one(name: &Name, accept: &Accept) -> Response<Body> {
@@ -21,24 +21,24 @@ pub(crate) fn one(name: &Name, accept: &Accept) -> Response<Body> {
 /// The descriptions of several.
 pub(crate) fn several(names: &[Name], accept: &Accept) -> Response<Body> {
     match chosen(accept) {
-        "text/html" => match names {
-            [name] => page::record(name),
-            _ => {
-                let items = names.iter().map(|name| {
-                    let path = escape(&name.path());
-                    format!(
-                        "<li><a href=\"{path}?noredirect\">{}</a></li>\n",
-                        escape(&name.text)
-                    )
-                });
-                let list: String = items.collect();
-                page::page(
-                    StatusCode::OK,
-                    "Descriptions",
-                    &format!("<ul>\n{list}</ul>"),
-                )
+        "text/html" => {
+            if let [name] = names {
+                return page::record(name);
             }
-        },
+            let mut list = String::from("<ul>\n");
+            for name in names {
+                let (path, text) = (escape(&name.path()), escape(&name.text));
+                list.extend([
+                    "<li><a href=\"",
+                    &path,
+                    "?noredirect\">",
+                    &text,
+                    "</a></li>\n",
+                ]);
+            }
+            list.push_str("</ul>");
+            page::page(StatusCode::OK, "Descriptions", &list)
+        }
         "application/json" => {
             let all: Vec<_> = names.iter().map(as_json).collect();
             fresh(StatusCode::OK, JSON, Json::from(all).to_string())
@@ -73,18 +73,15 @@ fn as_xml(elements: &str) -> Response<Body> {
 fn element(name: &Name) -> String {
     let mut out = format!("<record name=\"{}\">\n", escape(&name.text));
     for value in &name.values {
-        let data = json::value(value);
-        let (format, data) = (&data["data"]["format"], &data["data"]["value"]);
-        let text = data
-            .as_str()
-            .map_or_else(|| data.to_string(), str::to_string);
-        out.push_str(&format!(
-            "  <value index=\"{}\" type=\"{}\" format=\"{}\">{}</value>\n",
-            value.index,
-            escape(&value.value_type),
-            format.as_str().unwrap_or_default(),
-            escape(&text)
-        ));
+        let (format, text) = formatted(value);
+        let index = value.index.to_string();
+        out.extend([
+            "  <value index=\"",
+            &index,
+            "\" type=\"",
+            &escape(&value.value_type),
+        ]);
+        out.extend(["\" format=\"", &format, "\">", &escape(&text), "</value>\n"]);
     }
     out.push_str("</record>\n");
     out

@@ -56,7 +56,7 @@ fn html(asked: &str, uris: &[String]) -> Response<Body> {
     let mut body = String::from("<ul>\n");
     for uri in uris {
         let uri = escape(uri);
-        body.push_str(&format!("<li><a href=\"{uri}\">{uri}</a></li>\n"));
+        body.extend(["<li><a href=\"", &uri, "\">", &uri, "</a></li>\n"]);
     }
     body.push_str("</ul>");
     page(StatusCode::OK, asked, &body)
@@ -68,7 +68,7 @@ fn xml(asked: &str, uris: &[String]) -> String {
         escape(asked)
     );
     for uri in uris {
-        out.push_str(&format!("  <uri>{}</uri>\n", escape(uri)));
+        out.extend(["  <uri>", &escape(uri), "</uri>\n"]);
     }
     out.push_str("</uris>\n");
     out

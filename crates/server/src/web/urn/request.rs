@@ -141,12 +141,11 @@ impl Resolution<'_> {
         let mut out = String::new();
         for url in &urls {
             let url = url.replace('"', "%22");
-            out.push_str(&format!(
-                "--{BOUNDARY}\r\nContent-Type: message/external-body; access-type=URL; URL=\"{url}\"\r\n\r\n\
-                 Content-Type: application/octet-stream\r\n\r\n\r\n"
-            ));
+            let kind = "Content-Type: message/external-body; access-type=URL; URL=";
+            out.extend(["--", BOUNDARY, "\r\n", kind, "\"", &url, "\"\r\n\r\n"]);
+            out.push_str("Content-Type: application/octet-stream\r\n\r\n\r\n");
         }
-        out.push_str(&format!("--{BOUNDARY}--\r\n"));
+        out.extend(["--", BOUNDARY, "--\r\n"]);
         Ok(fresh(StatusCode::OK, MULTIPART, out))
     }
 
