@@ -11,7 +11,7 @@ use handfast_id::{
     DelegatedGrammar, HttpResolver, NssGrammar, Pattern, RuleBook, UrnProfile, UrnRegistration,
 };
 use handfast_registry::Principal;
-use handfast_server::{Addresses, TlsFiles, WebSettings};
+use handfast_server::{Addresses, HeaderName, TlsFiles, WebSettings};
 use serde::{Deserialize, Serialize};
 
 /// The rules that a data folder's configuration sets; the standard ones where it has none.
@@ -63,8 +63,15 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             certificate,
             key,
             client_certificates,
+            country_header,
             ..
         } = config.web;
+        let country_header = country_header
+            .map(|name| {
+                let read = HeaderName::from_bytes(name.as_bytes());
+                read.with_context(|| format!("{name} is no name of a header"))
+            })
+            .transpose()?;
         let tls = match (certificate, key) {
             (Some(certificate), Some(key)) => Some(TlsFiles {
                 certificate: folder.join(certificate),
@@ -76,6 +83,7 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
         Ok(WebSettings {
             tls,
             client_certificates,
+            country_header,
         })
     })?;
     Ok(settings.unwrap_or_default())
@@ -180,6 +188,8 @@ pub(crate) struct Web {
     key: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     client_certificates: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    country_header: Option<String>,
 }
 
 #[derive(Default, Deserialize, Serialize)]

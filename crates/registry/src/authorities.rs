@@ -69,7 +69,7 @@ pub struct AuthorityChange {
 
 /// The words that our own web server uses as first segments (`URI-13`): a prefix of that name could not
 /// be resolved there.
-const DOORS: [&str; 17] = [
+pub const DOORS: [&str; 17] = [
     "api", "ark", "console", "doi", "hdl", "healthz", "hrls", "info", "log", "metrics", "oai",
     "readyz", "registry", "static", "uri-res", "urn", "urn-3",
 ];

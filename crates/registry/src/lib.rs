@@ -36,6 +36,7 @@ mod dump;
 mod event;
 mod export;
 mod history;
+mod holders;
 mod import;
 mod job;
 mod log;
@@ -63,7 +64,7 @@ mod view;
 
 pub use account::Account;
 pub use audit::{Audited, Finding};
-pub use authorities::{AuthorityChange, NewAuthority};
+pub use authorities::{AuthorityChange, DOORS, NewAuthority};
 pub use authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError};
 pub use bulk::BulkChanged;
 pub use check::{Check, Problem};

@@ -18,6 +18,7 @@ mod zip;
 
 pub use bundle::{Bundle, Contact};
 pub use handle_server::{HandleServer, TakeoverError};
+pub use hyper::header::HeaderName;
 pub use identity::{Identity, IdentityError};
 pub use native::{Addresses, Door, Native, Served};
 pub use site::SiteNote;

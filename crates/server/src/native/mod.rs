@@ -118,6 +118,11 @@ impl Native {
         &self.registry
     }
 
+    /// Time and chance.
+    pub(crate) fn world(&self) -> &World {
+        &self.world
+    }
+
     /// Who the server is.
     pub(crate) fn identity(&self) -> &Identity {
         &self.identity

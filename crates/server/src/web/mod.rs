@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use handfast_registry::Registry;
 use hyper::body::Incoming;
+use hyper::header::{HeaderMap, HeaderName};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -45,6 +46,8 @@ const TOGETHER: u32 = 64;
 pub(crate) struct Web {
     pub(crate) native: Arc<Native>,
     tls: TlsAcceptor,
+    /// A header that says where clients are.
+    country_header: Option<HeaderName>,
 }
 
 /// How the web door is set up.
@@ -54,6 +57,9 @@ pub struct WebSettings {
     pub tls: Option<TlsFiles>,
     /// Whether clients are asked for certificates; unless this is said, only if there is none that others know.
     pub client_certificates: Option<bool>,
+    /// A header by which a proxy in front says in which country a client is (ISO 3166). Clients could set it too, unless
+    /// the proxy takes theirs out.
+    pub country_header: Option<HeaderName>,
 }
 
 /// Who asks, and how.
@@ -74,7 +80,18 @@ impl Web {
         // handle protocol come to a server whose certificate nobody vouches for.
         let asks = asks.unwrap_or(settings.tls.is_none());
         let tls = tls::acceptor(native.identity().key(), settings.tls, asks)?;
-        Ok(Self { native, tls })
+        Ok(Self {
+            native,
+            tls,
+            country_header: settings.country_header,
+        })
+    }
+
+    /// In which country a client is, if that is known.
+    pub(crate) fn country(&self, headers: &HeaderMap) -> Option<String> {
+        let country = headers.get(self.country_header.as_ref()?)?;
+        let country = country.to_str().ok()?.trim();
+        Some(country.to_string()).filter(|country| country.len() == 2)
     }
 
     /// What is kept.

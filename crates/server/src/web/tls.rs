@@ -43,14 +43,12 @@ pub(crate) fn acceptor(
     } else {
         builder.with_no_client_auth()
     };
-    let mut config = match files {
-        Some(files) => builder.with_cert_resolver(Arc::new(Renewed::new(files)?)),
-        None => {
-            let (chain, key) = self_signed(site).map_err(io::Error::other)?;
-            builder
-                .with_single_cert(chain, key)
-                .map_err(io::Error::other)?
-        }
+    let mut config = if let Some(files) = files {
+        builder.with_cert_resolver(Arc::new(Renewed::new(files)?))
+    } else {
+        let (chain, key) = self_signed(site).map_err(io::Error::other)?;
+        let config = builder.with_single_cert(chain, key);
+        config.map_err(io::Error::other)?
     };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))

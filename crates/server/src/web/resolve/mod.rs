@@ -1,13 +1,126 @@
-//! Resolution for people and browsers: `/{identifier}` redirects, or shows the record.
+//! Resolution for people and browsers: `/{identifier}` redirects, or shows the record (`http-interfaces.md` B).
+
+pub(crate) mod accept;
+pub(crate) mod address;
+pub(crate) mod choice;
+pub(crate) mod found;
+pub(crate) mod links;
+pub(crate) mod locations;
+pub(crate) mod page;
+pub(crate) mod path;
+pub(crate) mod query;
+mod quick;
+pub(crate) mod redirect;
+pub(crate) mod target;
+mod visit;
 
 use std::sync::Arc;
 
-use hyper::body::Incoming;
-use hyper::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Either, Full, Limited};
+use hyper::body::{Body as _, Incoming};
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW,
+    CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY,
+};
+use hyper::{Method, Request, Response, StatusCode};
+use tokio::time::timeout;
 
+pub(crate) use self::visit::{failure, with_components, with_scheme};
 use crate::web::reply::{Body, plain};
-use crate::web::{Caller, Web};
+use crate::web::resolve::query::Wishes;
+use crate::web::resolve::visit::Visit;
+use crate::web::{Caller, PATIENCE, Web};
 
-pub(crate) async fn answer(_: &Arc<Web>, _: &Arc<Caller>, _: Request<Incoming>) -> Response<Body> {
-    plain(StatusCode::NOT_FOUND, "nothing is here yet\n")
+/// The longest form.
+const LONGEST_FORM: usize = 16 << 10;
+
+pub(crate) async fn answer(
+    web: &Arc<Web>,
+    caller: &Arc<Caller>,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    if let Some(redirect) = quick::answer(web, &request) {
+        return redirect;
+    }
+    let (head, body) = request.into_parts();
+    let query = head.uri.query();
+    let response = match head.method {
+        Method::GET | Method::HEAD => {
+            let wishes = Wishes::read(query.unwrap_or_default());
+            Visit::new(web, caller, &head, wishes).answer()
+        }
+        Method::POST => {
+            let receiving = Limited::new(body, LONGEST_FORM).collect();
+            let Ok(Ok(form)) = timeout(PATIENCE, receiving).await else {
+                return plain(
+                    StatusCode::PAYLOAD_TOO_LARGE,
+                    "the form is too long, or did not come\n",
+                );
+            };
+            let form = form.to_bytes();
+            let form = String::from_utf8_lossy(&form);
+            let all = [query.unwrap_or_default(), form.trim()].join("&");
+            Visit::new(web, caller, &head, Wishes::read(&all)).answer()
+        }
+        Method::OPTIONS => options(&head.headers, ALLOWED),
+        _ => refused(ALLOWED),
+    };
+    finished(response, &head.method, &head.headers)
+}
+
+/// What may be done with names here.
+const ALLOWED: &str = "GET, HEAD, POST, OPTIONS";
+
+/// A method that is not for names.
+pub(crate) fn refused(allowed: &'static str) -> Response<Body> {
+    let mut response = plain(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "names are read here; they are written through /api/handles and /api/v1\n",
+    );
+    let allowed = HeaderValue::from_static(allowed);
+    response.headers_mut().insert(ALLOW, allowed);
+    response
+}
+
+/// What may be asked; for scripts of other sites, before they ask.
+pub(crate) fn options(asked: &HeaderMap, allowed: &'static str) -> Response<Body> {
+    let mut response = plain(StatusCode::OK, "");
+    let headers = response.headers_mut();
+    headers.insert(ALLOW, HeaderValue::from_static(allowed));
+    if asked.contains_key(ORIGIN) && asked.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
+        let mut put =
+            |name: HeaderName, value| headers.insert(name, HeaderValue::from_static(value));
+        put(ACCESS_CONTROL_MAX_AGE, "86400");
+        put(ACCESS_CONTROL_ALLOW_METHODS, "GET,POST,HEAD");
+        put(
+            ACCESS_CONTROL_ALLOW_HEADERS,
+            "X-Requested-With,Authorization,Origin,Accept,Content-Type",
+        );
+    }
+    response
+}
+
+/// The same response for other sites' scripts, and without its body if only the head was asked for.
+pub(crate) fn finished(
+    mut response: Response<Body>,
+    method: &Method,
+    asked: &HeaderMap,
+) -> Response<Body> {
+    let headers = response.headers_mut();
+    headers.insert(VARY, quick::VARIES);
+    if let Some(origin) = asked.get(ORIGIN) {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        headers.insert(
+            ACCESS_CONTROL_EXPOSE_HEADERS,
+            HeaderValue::from_static("Content-Length, Link, Location"),
+        );
+    }
+    if *method == Method::HEAD {
+        if let Some(length) = response.body().size_hint().exact() {
+            response.headers_mut().insert(CONTENT_LENGTH, length.into());
+        }
+        *response.body_mut() = Either::Left(Full::default());
+    }
+    response
 }

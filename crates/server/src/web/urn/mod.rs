@@ -1,13 +1,109 @@
-//! Resolution requests of URNs and other URIs: `/uri-res/{service}?{uri}` (RFC 2169, RFC 2483).
+//! Resolution requests of URNs and other URIs: `/uri-res/{service}?{uri}` (RFC 2169, RFC 2483; `http-interfaces.md` D).
+
+mod description;
+mod list;
+mod operand;
+mod request;
+mod service;
 
 use std::sync::Arc;
 
+use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
+use tokio::time::timeout;
 
 use crate::web::reply::{Body, plain};
-use crate::web::{Caller, Web};
+use crate::web::resolve::accept::Accept;
+use crate::web::resolve::page::{Failure, fresh};
+use crate::web::resolve::{finished, options, refused};
+use crate::web::urn::request::Resolution;
+use crate::web::urn::service::{Service, To};
+use crate::web::{Caller, PATIENCE, Web};
 
-pub(crate) async fn answer(_: &Arc<Web>, _: &Arc<Caller>, _: Request<Incoming>) -> Response<Body> {
-    plain(StatusCode::NOT_FOUND, "nothing is here yet\n")
+/// The longest two URIs, one a line.
+const LONGEST_BODY: usize = 20_000;
+const ALLOWED: &str = "GET, HEAD, OPTIONS";
+const ALLOWED_WITH_BODY: &str = "GET, HEAD, POST, OPTIONS";
+
+pub(crate) async fn answer(
+    web: &Arc<Web>,
+    caller: &Arc<Caller>,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let accept = Accept::of(&head.headers);
+    let path = head.uri.path().trim_start_matches('/');
+    let name = path.split_once('/').map_or("", |(_, name)| name);
+    let name = name.replace("%3D", "=").replace("%3d", "=");
+    let query = head.uri.query().unwrap_or_default();
+    let response = match (Service::parse(&name), &head.method) {
+        (None, _) => {
+            let detail = format!("There is no service \"{name}\" here.");
+            let status = StatusCode::NOT_IMPLEMENTED;
+            Failure::new(status, "no-service", "Unknown Service", detail).answer(&accept)
+        }
+        (Some(service), &Method::GET | &Method::HEAD) if service.to == To::Equality => {
+            equality(web, &decoded_line_ends(query), &accept)
+        }
+        (Some(service), &Method::POST) if service.to == To::Equality => {
+            let receiving = Limited::new(body, LONGEST_BODY).collect();
+            let Ok(Ok(body)) = timeout(PATIENCE, receiving).await else {
+                return plain(
+                    StatusCode::PAYLOAD_TOO_LARGE,
+                    "two URIs are not as long as that\n",
+                );
+            };
+            equality(web, &String::from_utf8_lossy(&body.to_bytes()), &accept)
+        }
+        (Some(service), &Method::OPTIONS) => options(&head.headers, allowed(service)),
+        (Some(service), &Method::GET | &Method::HEAD) => Resolution {
+            web,
+            caller,
+            head: &head,
+            service,
+            asked: query,
+            accept: &accept,
+        }
+        .answer(),
+        (Some(service), _) => refused(allowed(service)),
+    };
+    finished(response, &head.method, &head.headers)
+}
+
+fn allowed(service: Service) -> &'static str {
+    if service.to == To::Equality {
+        ALLOWED_WITH_BODY
+    } else {
+        ALLOWED
+    }
+}
+
+/// In a query the line end between two URIs is written as a triplet.
+fn decoded_line_ends(query: &str) -> String {
+    ["%0D%0A", "%0d%0a", "%0A", "%0a"]
+        .iter()
+        .fold(query.to_string(), |text, triplet| {
+            text.replace(triplet, "\n")
+        })
+}
+
+/// `I=I`: "TRUE or FALSE: does this server consider them equal".
+fn equality(web: &Arc<Web>, text: &str, accept: &Accept) -> Response<Body> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let (Some(one), Some(other), None) = (lines.next(), lines.next(), lines.next()) else {
+        let detail = "I=I takes two URIs, with %0A between them, or in the body, one a line.";
+        return Failure::malformed(detail.to_string()).answer(accept);
+    };
+    match (operand::key(web, one), operand::key(web, other)) {
+        (Ok(one), Ok(other)) => {
+            let said = if one == other {
+                "TRUE\r\n"
+            } else {
+                "FALSE\r\n"
+            };
+            fresh(StatusCode::OK, "text/plain; charset=utf-8", said)
+        }
+        (Err(failure), _) | (_, Err(failure)) => failure.answer(accept),
+    }
 }

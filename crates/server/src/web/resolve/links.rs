@@ -1,0 +1,163 @@
+//! Links of a name: headers (RFC 8288), and as a set (RFC 9264).
+
+use hyper::header::HeaderValue;
+use serde_json::{Map, Value as Json, json};
+
+use crate::web::resolve::found::Name;
+use crate::web::resolve::locations::{Location, links};
+use crate::web::resolve::target::{encoded, escaped_text};
+
+/// The media type of a set of links.
+pub(crate) const LINKSET: &str = "application/linkset+json";
+
+/// The longest header that is sent: some clients take no more.
+const LONGEST: usize = 8 << 10;
+
+/// What every name links to: itself, as it is to be cited; its record; its links. They are the same address, and what is
+/// wanted of it is asked for by media type.
+pub(crate) fn signposts(path: &str) -> String {
+    format!(
+        "<{path}>; rel=\"cite-as\", \
+         <{path}>; rel=\"describedby\"; type=\"application/json\", \
+         <{path}>; rel=\"linkset\"; type=\"application/linkset+json\""
+    )
+}
+
+/// All links of a name, as a header. What does not fit is left to the set.
+pub(crate) fn header(name: &Name) -> Option<HeaderValue> {
+    let mut text = signposts(&name.path());
+    for link in links(name) {
+        let link = written(&link);
+        if text.len() + link.len() + 2 > LONGEST {
+            break;
+        }
+        text.push_str(", ");
+        text.push_str(&link);
+    }
+    HeaderValue::try_from(text).ok()
+}
+
+fn written(link: &Location) -> String {
+    let mut text = format!("<{}>", escaped_text(&link.href));
+    for name in [
+        "anchor",
+        "rel",
+        "type",
+        "target-type",
+        "media",
+        "hreflang",
+        "title",
+    ] {
+        let Some(value) = link.attribute(name) else {
+            continue;
+        };
+        let value = value.trim();
+        let is_plain = value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        if is_plain {
+            let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+            text.extend(["; ", name, "=\"", &value, "\""]);
+        } else if name == "title" {
+            let language = link.attribute("lang").unwrap_or_default();
+            let language: String = language
+                .chars()
+                .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+                .collect();
+            // RFC 8187.
+            let value = encoded(value, b"-._~");
+            text.extend(["; title*=UTF-8'", &language, "'", &value]);
+        }
+    }
+    text
+}
+
+/// All links of a name, as a set.
+pub(crate) fn set(name: &Name, base: &str) -> Json {
+    let own = format!("{base}{}", name.path());
+    let mut of_name = Map::new();
+    let mut others: Vec<Json> = Vec::new();
+    let mut add = |relation: &str, link: Json| {
+        let list = of_name.entry(relation).or_insert_with(|| json!([]));
+        if let Json::Array(list) = list {
+            list.push(link);
+        }
+    };
+    add("cite-as", json!({"href": own}));
+    add(
+        "describedby",
+        json!({"href": own, "type": "application/json"}),
+    );
+    add("linkset", json!({"href": own, "type": LINKSET}));
+    for url in name.urls() {
+        add("alternate", json!({"href": escaped_text(&url.data)}));
+    }
+    for link in links(name) {
+        let relations = link.attribute("rel").unwrap_or_default();
+        for relation in relations.split_ascii_whitespace() {
+            match link.attribute("anchor") {
+                Some(anchor) => {
+                    let anchor = escaped_text(anchor.as_bytes());
+                    others.push(json!({"anchor": anchor, relation: [as_json(&link)]}));
+                }
+                None if relation != "anchor" => add(relation, as_json(&link)),
+                None => {}
+            }
+        }
+    }
+    of_name.insert("anchor".into(), own.into());
+    others.insert(0, Json::Object(of_name));
+    json!({"linkset": others})
+}
+
+/// "`hreflang` is an array, `type`, `media`, `title` plain strings".
+fn as_json(link: &Location) -> Json {
+    let mut object = Map::new();
+    object.insert("href".into(), escaped_text(&link.href).into());
+    for name in ["type", "media", "title"] {
+        if let Some(value) = link.attribute(name) {
+            object.insert(name.into(), value.into());
+        }
+    }
+    if let Some(language) = link.attribute("hreflang") {
+        object.insert("hreflang".into(), json!([language]));
+    }
+    Json::Object(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::web::resolve::locations::tests::name;
+
+    const LINKS: &str = r#"<links>
+        <location rel="item" href="https://a.example/1 2" type="text/plain" title="a &quot;b&quot;"/>
+        <location rel="license" href="https://l.example/" title="Größe&#13;&#10;X: y" lang="de"/>
+        <location href="https://none.example/"/></links>"#;
+
+    #[test]
+    fn links_are_written_so_that_nothing_leaves_its_place() {
+        let header = header(&name(&[("10320/links", LINKS)])).unwrap();
+        let text = header.to_str().unwrap();
+        assert!(
+            text.starts_with("</20.1/a%20b/c>; rel=\"cite-as\", "),
+            "{text}"
+        );
+        let item = r#"<https://a.example/1%202>; rel="item"; type="text/plain"; title="a \"b\"""#;
+        assert!(text.contains(item), "{text}");
+        let title = "title*=UTF-8'de'Gr%C3%B6%C3%9Fe%0D%0AX%3A%20y";
+        assert!(text.contains(title), "{text}");
+        assert!(!text.contains("none.example"));
+    }
+
+    #[test]
+    fn a_set_has_an_anchor_and_lists() {
+        let set = set(
+            &name(&[("10320/links", LINKS), ("URL", "https://u.example/")]),
+            "https://r.example",
+        );
+        let of_name = &set["linkset"][0];
+        assert_eq!(of_name["anchor"], "https://r.example/20.1/a%20b/c");
+        assert_eq!(of_name["item"][0]["href"], "https://a.example/1%202");
+        assert_eq!(of_name["alternate"][0]["href"], "https://u.example/");
+        assert_eq!(of_name["license"].as_array().unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,194 @@
+//! The parameters of a request (`http-interfaces.md` B.2).
+
+use handfast_wire::Value;
+use handfast_wire::body::ResolutionRequest;
+
+/// What is asked for, beside the name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wishes {
+    pub(crate) action: Action,
+    /// Do not follow aliases.
+    pub(crate) ignores_aliases: bool,
+    /// Send what a redirect would have, with status 200.
+    pub(crate) shows_headers: bool,
+    /// Types of values; one that ends in a dot stands for its subtypes too.
+    types: Vec<String>,
+    indexes: Vec<u32>,
+    /// Appended to the target.
+    pub(crate) append: Vec<u8>,
+    /// Which locations are liked, by an attribute and perhaps its value.
+    pub(crate) attributes: Vec<(String, Option<String>)>,
+    /// Where the client is.
+    pub(crate) country: Option<String>,
+    /// The name, in a form.
+    pub(crate) name: Option<String>,
+    /// What the resolver does not know, as it was written.
+    pub(crate) rest: String,
+}
+
+impl Wishes {
+    /// Reads a query. "Separators are `&` and `;`. Keys and values are percent-decoded, `+` stays. Most flags count by
+    /// presence, whatever their value."
+    pub(crate) fn read(query: &str) -> Self {
+        let mut wishes = Self::default();
+        let mut is_to_show = false;
+        let mut action = None;
+        let mut is_number = true;
+        let mut rest = query;
+        let mut separator = "";
+        while !rest.is_empty() {
+            let end = rest.find(['&', ';']).unwrap_or(rest.len());
+            let (pair, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let text = || String::from_utf8_lossy(&decoded(value)).into_owned();
+            match &*String::from_utf8_lossy(&decoded(key)) {
+                // The only copy there is answers always, and unsigned.
+                "" | "auth" | "cert" | "ip" => {}
+                "noredirect" => is_to_show = true,
+                "ignore_aliases" => wishes.ignores_aliases = true,
+                "redirectionHeaders" => wishes.shows_headers = true,
+                "type" => wishes.types.push(text()),
+                "index" => match text().parse() {
+                    Ok(index) => wishes.indexes.push(index),
+                    Err(_) => is_number = false,
+                },
+                "urlappend" => wishes.append.extend(decoded(value)),
+                "locatt" => {
+                    let text = text();
+                    wishes.attributes.push(match text.split_once(':') {
+                        Some((name, value)) => (name.to_string(), Some(value.to_string())),
+                        None => (text, None),
+                    });
+                }
+                "country" => wishes.country = Some(text()),
+                "action" => action = Some(text()),
+                "hdl" | "id" => wishes.name = Some(text()),
+                _ => {
+                    if !wishes.rest.is_empty() {
+                        wishes.rest.push_str(separator);
+                    }
+                    wishes.rest.push_str(pair);
+                }
+            }
+            separator = after.get(..1).unwrap_or_default();
+            rest = after.get(1..).unwrap_or_default();
+        }
+        // "A non-number makes all index parameters ignored."
+        if !is_number {
+            wishes.indexes.clear();
+        }
+        wishes.action = match action.as_deref() {
+            None if is_to_show => Action::Show,
+            Some("showvalues") => Action::Show,
+            Some("showurls") => Action::Locations,
+            Some("api") => Action::Json,
+            Some("metadata") => {
+                let role = ("role".to_string(), Some("metadata".to_string()));
+                wishes.attributes.push(role);
+                Action::Redirect
+            }
+            _ => Action::Redirect,
+        };
+        wishes
+    }
+
+    /// Whether only some values are asked for.
+    pub(crate) fn is_selective(&self) -> bool {
+        !self.types.is_empty() || !self.indexes.is_empty()
+    }
+
+    /// Keeps the values that are asked for.
+    pub(crate) fn select(&self, values: &mut Vec<Value<'static>>) {
+        let request = ResolutionRequest {
+            indexes: self.indexes.clone(),
+            types: self.types.iter().map(Into::into).collect(),
+            ..ResolutionRequest::all("")
+        };
+        values.retain(|value| request.selects(value));
+    }
+}
+
+/// What is to be done with a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Give its record as JSON.
+    Json,
+    /// List all its locations.
+    Locations,
+    /// Go there.
+    #[default]
+    Redirect,
+    /// Show its record.
+    Show,
+}
+
+/// Decodes triplets once; what begins none stays as it is.
+pub(crate) fn decoded(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [byte, tail @ ..] = rest {
+        match (byte, tail) {
+            (b'%', [high, low, after @ ..])
+                if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
+            {
+                out.push(digit(*high) << 4 | digit(*low));
+                rest = after;
+            }
+            _ => {
+                out.push(*byte);
+                rest = tail;
+            }
+        }
+    }
+    out
+}
+
+fn digit(byte: u8) -> u8 {
+    match byte {
+        b'0'..=b'9' => byte - b'0',
+        _ => (byte | 0x20).wrapping_sub(b'a').wrapping_add(10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_left_as_it_was_written() {
+        for (query, rest) in [
+            ("", ""),
+            ("x=1", "x=1"),
+            ("x=1&y=%20;z", "x=1&y=%20;z"),
+            ("noredirect&x=1&auth;y", "x=1;y"),
+            ("type=URL", ""),
+            ("a&type=URL&b", "a&b"),
+            ("&&;", ""),
+        ] {
+            assert_eq!(Wishes::read(query).rest, rest, "{query}");
+        }
+    }
+
+    #[test]
+    fn parameters_count_as_tabled() {
+        for (query, action) in [
+            ("noredirect=false", Action::Show),
+            ("noredirect&action=redirect", Action::Redirect),
+            ("action=anything", Action::Redirect),
+            ("action=showvalues", Action::Show),
+        ] {
+            assert_eq!(Wishes::read(query).action, action, "{query}");
+        }
+        let several = Wishes::read("index=1;index=7&urlappend=%0D%0Aa+b&locatt=id:1:2&locatt=x");
+        assert_eq!(several.indexes, [1, 7]);
+        assert_eq!(several.append, b"\r\na+b");
+        assert_eq!(several.attributes[0], ("id".into(), Some("1:2".into())));
+        assert_eq!(several.attributes[1], ("x".into(), None));
+        assert!(!Wishes::read("index=1&index=x").is_selective());
+    }
+
+    #[test]
+    fn triplets_are_decoded_once() {
+        assert_eq!(decoded("%2541%c3%BC%zz%4"), "%41ü%zz%4".as_bytes());
+    }
+}

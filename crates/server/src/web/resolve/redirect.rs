@@ -1,0 +1,67 @@
+//! Redirects.
+
+use http_body_util::{Either, Full};
+use hyper::header::{HeaderMap, LINK, LOCATION};
+use hyper::{Response, StatusCode, Version};
+
+use crate::web::reply::Body;
+use crate::web::resolve::choice::Taste;
+use crate::web::resolve::found::Name;
+use crate::web::resolve::links;
+use crate::web::resolve::locations::Locations;
+use crate::web::resolve::target::{header, is_web, lifetime, put_lifetime};
+
+/// Where a name leads, and with which status if its record says so.
+pub(crate) struct Target {
+    pub(crate) url: Vec<u8>,
+    pub(crate) status: Option<StatusCode>,
+    /// For how many seconds.
+    pub(crate) seconds: u64,
+}
+
+impl Target {
+    /// By the locations of a name, or its first URL; `None` if there is none that a browser may be sent to.
+    pub(crate) fn of(name: &Name, taste: impl FnOnce() -> Taste, now: u64) -> Option<Self> {
+        let locations = Locations::of(name);
+        let target = if locations.is_described {
+            let chosen = taste().choose(&locations)?.clone();
+            let status = chosen.attribute("http_sc").or(locations.status.as_deref());
+            Self {
+                status: status.and_then(status_of),
+                url: chosen.href,
+                seconds: lifetime(name.values.iter(), now),
+            }
+        } else {
+            let url = name.urls().next()?;
+            Self {
+                url: url.data.to_vec(),
+                status: None,
+                seconds: lifetime(std::iter::once(url), now),
+            }
+        };
+        is_web(&target.url).then_some(target)
+    }
+}
+
+fn status_of(text: &str) -> Option<StatusCode> {
+    let known = ["301", "302", "303", "307", "308"];
+    let known = known.contains(&text.trim()).then(|| text.trim());
+    StatusCode::from_bytes(known?.as_bytes()).ok()
+}
+
+/// A redirect, unless the URL cannot be one. Clients of HTTP/1.0 know two kinds.
+pub(crate) fn to(url: &[u8], status: StatusCode, version: Version) -> Option<Response<Body>> {
+    let is_old = version < Version::HTTP_11 && status != StatusCode::MOVED_PERMANENTLY;
+    let mut response = Response::new(Either::Left(Full::default()));
+    *response.status_mut() = if is_old { StatusCode::FOUND } else { status };
+    response.headers_mut().insert(LOCATION, header(url)?);
+    Some(response)
+}
+
+/// Says how long it holds, and what the name links to.
+pub(crate) fn describe(headers: &mut HeaderMap, name: &Name, seconds: u64, now: u64) {
+    put_lifetime(headers, seconds, now);
+    if let Some(links) = links::header(name) {
+        headers.insert(LINK, links);
+    }
+}

@@ -1,0 +1,239 @@
+//! Where a redirect leads to, and for how long.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use handfast_wire::{Ttl, Value};
+use hyper::HeaderMap;
+use hyper::header::{CACHE_CONTROL, EXPIRES, HeaderValue};
+
+/// A redirect is kept no longer than this, whatever the TTLs say: two days.
+const LONGEST: u64 = 172_800;
+const DAY: u64 = 86_400;
+
+/// Whether a browser is sent there, whatever is stored: `http`, `https` and `ftp`.
+pub(crate) fn is_web(url: &[u8]) -> bool {
+    let url = url.trim_ascii_start();
+    ["http://", "https://", "ftp://"].iter().any(|scheme| {
+        url.split_at_checked(scheme.len())
+            .is_some_and(|(head, rest)| {
+                head.eq_ignore_ascii_case(scheme.as_bytes()) && !rest.is_empty()
+            })
+    })
+}
+
+/// Joins a URL and what is appended to it, to the letter. Where the URL ends with its host, a slash comes between: what a
+/// stranger appends must not lead to another host.
+pub(crate) fn appended(url: &[u8], append: &[u8]) -> Vec<u8> {
+    let mut whole = url.trim_ascii().to_vec();
+    let append = append.trim_ascii();
+    let host = whole.windows(3).position(|three| three == b"://");
+    let behind = host.and_then(|at| whole.get(at + 3..)).unwrap_or_default();
+    let is_delimiter = |byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'\\');
+    if append.first().is_some_and(|first| !is_delimiter(first)) && !behind.iter().any(is_delimiter)
+    {
+        whole.push(b'/');
+    }
+    whole.extend_from_slice(append);
+    whole
+}
+
+/// `CID-8`: "appends the query to the target with `?`, or `&` if it has one"; before a fragment.
+pub(crate) fn with_query(url: &[u8], query: &[u8]) -> Vec<u8> {
+    let end = url.iter().position(|byte| *byte == b'#');
+    let (before, fragment) = url
+        .split_at_checked(end.unwrap_or(url.len()))
+        .unwrap_or((url, b""));
+    let mark = match before.iter().position(|byte| *byte == b'?') {
+        None => &b"?"[..],
+        Some(_) if before.ends_with(b"?") || before.ends_with(b"&") => b"",
+        Some(_) => b"&",
+    };
+    [before, mark, query, fragment].concat()
+}
+
+/// The same URL with a fragment, in place of any.
+pub(crate) fn with_fragment(url: &[u8], fragment: &[u8]) -> Vec<u8> {
+    let before = url.split(|byte| *byte == b'#').next().unwrap_or(url);
+    [before, b"#", fragment].concat()
+}
+
+/// A URL that can stand in a header: octets that no URI has are escaped, and `%` is left as it is.
+pub(crate) fn escaped(url: &[u8]) -> Vec<u8> {
+    let url = url.trim_ascii();
+    if url.iter().all(|byte| is_of_uris(*byte)) {
+        return url.to_vec();
+    }
+    let mut out = Vec::with_capacity(url.len() + 16);
+    for byte in url {
+        if is_of_uris(*byte) {
+            out.push(*byte);
+        } else {
+            put_triplet(&mut out, *byte);
+        }
+    }
+    out
+}
+
+/// The same, as text.
+pub(crate) fn escaped_text(url: &[u8]) -> String {
+    String::from_utf8(escaped(url)).unwrap_or_default()
+}
+
+/// The same, as a header.
+pub(crate) fn header(url: &[u8]) -> Option<HeaderValue> {
+    if url.iter().all(|byte| is_of_uris(*byte)) {
+        return HeaderValue::from_bytes(url).ok();
+    }
+    HeaderValue::from_bytes(&escaped(url)).ok()
+}
+
+/// The path of a handle at this resolver: "it leaves letters, digits and `- . _ ~ : @ / ! $ ( ) * , ; =` alone and
+/// escapes the rest".
+pub(crate) fn path_of(handle: &str) -> String {
+    encoded(handle, b"-._~:@/!$()*,;=")
+}
+
+/// A text as part of a URL: letters, digits and what is named stay, everything else is escaped.
+pub(crate) fn encoded(text: &str, stays: &[u8]) -> String {
+    let mut out = Vec::with_capacity(text.len() + 16);
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || stays.contains(&byte) {
+            out.push(byte);
+        } else {
+            put_triplet(&mut out, byte);
+        }
+    }
+    String::from_utf8(out).unwrap_or_default()
+}
+
+fn put_triplet(out: &mut Vec<u8>, byte: u8) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    let digit = |half: u8| DIGITS.get(usize::from(half)).copied().unwrap_or_default();
+    out.extend([b'%', digit(byte >> 4), digit(byte & 0xF)]);
+}
+
+/// RFC 3986 §2: unreserved and reserved characters, and `%`.
+fn is_of_uris(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte)
+}
+
+/// For how many seconds an answer made of values is good: the smallest of their TTLs.
+pub(crate) fn lifetime<'v>(values: impl Iterator<Item = &'v Value<'v>>, now: u64) -> u64 {
+    let seconds = values.map(|value| match value.ttl {
+        Ttl::Relative(seconds) => u64::from(seconds),
+        Ttl::Absolute(time) => u64::from(time).saturating_sub(now / 1_000),
+    });
+    seconds.min().unwrap_or(DAY).min(LONGEST)
+}
+
+/// Says so.
+pub(crate) fn put_lifetime(headers: &mut HeaderMap, seconds: u64, now: u64) {
+    let age = if seconds == DAY {
+        Some(HeaderValue::from_static("max-age=86400"))
+    } else {
+        HeaderValue::try_from(format!("max-age={seconds}")).ok()
+    };
+    headers.extend(age.map(|age| (CACHE_CONTROL, age)));
+    let until = Duration::from_secs((now / 1_000).saturating_add(seconds).min(LAST_SECOND));
+    let until = HeaderValue::try_from(httpdate::fmt_http_date(UNIX_EPOCH + until)).ok();
+    headers.extend(until.map(|until| (EXPIRES, until)));
+}
+
+/// The end of the year 9999, which dates in HTTP do not go beyond.
+const LAST_SECOND: u64 = 253_402_300_799;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browsers_are_sent_to_the_web_only() {
+        for url in ["http://a/", "HTTPS://a", " ftp://a/b"] {
+            assert!(is_web(url.as_bytes()), "{url}");
+        }
+        for url in [
+            "javascript:alert(1)",
+            "mailto:a@b",
+            "http:",
+            "https://",
+            "//a/b",
+            "/a",
+            "data:,x",
+            "",
+            "httpx://a",
+        ] {
+            assert!(!is_web(url.as_bytes()), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_no_uri_has_is_escaped() {
+        for (url, expected) in [
+            ("http://a/x%20y?q=1#f", "http://a/x%20y?q=1#f"),
+            (
+                "http://a/x y\r\nSet-Cookie: a",
+                "http://a/x%20y%0D%0ASet-Cookie:%20a",
+            ),
+            (
+                " http://a/ü\"<>\\^`{|}\0 ",
+                "http://a/%C3%BC%22%3C%3E%5C%5E%60%7B%7C%7D%00",
+            ),
+        ] {
+            assert_eq!(escaped_text(url.as_bytes()), expected);
+            assert_eq!(header(url.as_bytes()).unwrap(), expected);
+        }
+        assert_eq!(header(b"\xFF\x7F").unwrap(), "%FF%7F");
+    }
+
+    #[test]
+    fn a_query_is_appended_before_the_fragment() {
+        for (url, expected) in [
+            ("http://a/b", "http://a/b?x=1"),
+            ("http://a/b?c", "http://a/b?c&x=1"),
+            ("http://a/b?", "http://a/b?x=1"),
+            ("http://a/b#f?g", "http://a/b?x=1#f?g"),
+        ] {
+            assert_eq!(with_query(url.as_bytes(), b"x=1"), expected.as_bytes());
+        }
+    }
+
+    #[test]
+    fn what_is_appended_never_leads_to_another_host() {
+        for (url, append, expected) in [
+            ("http://a", ".evil.example", "http://a/.evil.example"),
+            ("http://a", "@evil.example", "http://a/@evil.example"),
+            ("http://a", "/b", "http://a/b"),
+            ("http://a/b", ".html", "http://a/b.html"),
+            ("http://a?", "b", "http://a?b"),
+            ("http://a", "", "http://a"),
+        ] {
+            assert_eq!(
+                appended(url.as_bytes(), append.as_bytes()),
+                expected.as_bytes()
+            );
+        }
+    }
+
+    #[test]
+    fn the_smallest_ttl_counts_and_at_most_two_days() {
+        let value = |ttl| Value {
+            ttl,
+            ..Value::new(1, "URL", b"")
+        };
+        let now = 1_000_000_000;
+        for (ttls, expected) in [
+            (&[][..], 86_400),
+            (&[Ttl::Relative(60), Ttl::Relative(70)], 60),
+            (&[Ttl::Relative(u32::MAX)], 172_800),
+            (&[Ttl::Absolute(1_000_030)], 30),
+            (&[Ttl::Absolute(5)], 0),
+        ] {
+            let values: Vec<_> = ttls.iter().map(|ttl| value(*ttl)).collect();
+            assert_eq!(lifetime(values.iter(), now), expected);
+        }
+        let mut headers = HeaderMap::new();
+        put_lifetime(&mut headers, 60, 1_794_723_436_500);
+        assert_eq!(headers[EXPIRES], "Sun, 15 Nov 2026 06:18:16 GMT");
+        assert_eq!(headers[CACHE_CONTROL], "max-age=60");
+    }
+}

@@ -1,0 +1,342 @@
+//! One request for a name, the long way.
+
+use std::sync::Arc;
+
+use handfast_id::{Identifier, Rules, Urn};
+use handfast_registry::Refusal;
+use http_body_util::{Either, Full};
+use hyper::http::request::Parts;
+use hyper::{Response, StatusCode};
+
+use crate::web::reply::{Body, plain};
+use crate::web::resolve::accept::Accept;
+use crate::web::resolve::choice::Taste;
+use crate::web::resolve::found::{Found, Name, find, follow};
+use crate::web::resolve::links::{self, LINKSET};
+use crate::web::resolve::locations::Locations;
+use crate::web::resolve::page::{self, Failure, escape, fresh};
+use crate::web::resolve::path::{Asked, Kind};
+use crate::web::resolve::query::{Action, Wishes};
+use crate::web::resolve::redirect::{self, Target};
+use crate::web::resolve::target::{
+    appended, escaped_text, path_of, put_lifetime, with_fragment, with_query,
+};
+use crate::web::resolve::{address, target};
+use crate::web::{Caller, Web};
+
+/// One request.
+pub(crate) struct Visit<'r> {
+    web: &'r Arc<Web>,
+    caller: &'r Caller,
+    head: &'r Parts,
+    wishes: Wishes,
+    accept: Accept,
+    now: u64,
+}
+
+impl<'r> Visit<'r> {
+    pub(crate) fn new(
+        web: &'r Arc<Web>,
+        caller: &'r Caller,
+        head: &'r Parts,
+        wishes: Wishes,
+    ) -> Self {
+        Self {
+            web,
+            caller,
+            head,
+            wishes,
+            accept: Accept::of(&head.headers),
+            now: web.native.world().now(),
+        }
+    }
+
+    pub(crate) fn answer(&self) -> Response<Body> {
+        match self.head.uri.path().trim_matches('/') {
+            "" => return self.front(),
+            "favicon.ico" => return empty(StatusCode::NO_CONTENT),
+            "robots.txt" => return plain(StatusCode::OK, "User-agent: *\nDisallow: /api/\n"),
+            _ => {}
+        }
+        match Asked::read(self.head.uri.path(), self.head.uri.query()) {
+            Ok(asked) => self.name(&asked),
+            Err(bad) => self.fail(Failure::malformed(bad.as_str().to_string())),
+        }
+    }
+
+    /// The front page, or what was typed there.
+    fn front(&self) -> Response<Body> {
+        let Some(typed) = &self.wishes.name else {
+            if self.accept.wants_json() {
+                let said = address::statement(&self.base()).to_string();
+                return fresh(StatusCode::OK, page::JSON, said);
+            }
+            return page::front(&self.base());
+        };
+        let found = handfast_id::recognise(typed, self.rules());
+        let path = match found.map(|found| found.identifier) {
+            Ok(Identifier::Urn(urn)) => urn.to_string(),
+            Ok(Identifier::Ark(ark)) => ark.to_string(),
+            Ok(id @ Identifier::Info(_)) if id.named(self.rules()).is_none() => {
+                id.canonical(self.rules())
+            }
+            Ok(id) => {
+                let handle = id.spellings(self.rules()).handle;
+                path_of(&handle.unwrap_or_else(|| typed.clone()))
+            }
+            // A prefix alone has a record too, and names that were taken from elsewhere as they were are not regular.
+            Err(_) => path_of(typed.trim()),
+        };
+        let show = if self.wishes.action == Action::Show {
+            "?noredirect"
+        } else {
+            ""
+        };
+        let url = format!("/{path}{show}");
+        redirect::to(url.as_bytes(), StatusCode::SEE_OTHER, self.head.version)
+            .unwrap_or_else(|| page::front(&self.base()))
+    }
+
+    fn name(&self, asked: &Asked<'_>) -> Response<Body> {
+        match find(self.web.registry(), asked) {
+            Ok(Found::Name(name)) => self.found(asked, name),
+            Ok(found) => self.not_found(asked, found),
+            Err(refusal) => self.failed(&refusal),
+        }
+    }
+
+    fn found(&self, asked: &Asked<'_>, name: Name) -> Response<Body> {
+        if let Some(json) = self.as_json(&name) {
+            return json;
+        }
+        let mut name = name;
+        if !self.wishes.ignores_aliases && name.alias().is_some() {
+            match follow(self.web.registry(), name) {
+                Ok(Found::Name(meant)) if self.wishes.action == Action::Show => name = meant,
+                Ok(Found::Name(meant)) => return self.moved(&meant),
+                Ok(found) => return self.not_found(asked, found),
+                Err(refusal) => return self.failed(&refusal),
+            }
+        }
+        self.wishes.select(&mut name.values);
+        if self.wishes.action == Action::Locations {
+            return locations(&name);
+        }
+        if self.wishes.is_selective() && name.values.is_empty() {
+            let text = format!("<p>{} has no such values.</p>", escape(&name.text));
+            return page::page(StatusCode::OK, "No Values Found", &text);
+        }
+        let is_inflected =
+            asked.kind == Kind::Other && matches!(self.head.uri.query(), Some("" | "?" | "info"));
+        let redirect = if self.wishes.action == Action::Show || is_inflected {
+            None
+        } else {
+            self.redirect(asked, &name)
+        };
+        redirect.unwrap_or_else(|| {
+            let mut shown = page::record(&name);
+            if let Some(links) = links::header(&name) {
+                shown.headers_mut().insert(hyper::header::LINK, links);
+            }
+            shown
+        })
+    }
+
+    /// The record or its links, for programs that ask for them by media type.
+    fn as_json(&self, name: &Name) -> Option<Response<Body>> {
+        let json = self.accept.named("application/json");
+        let set = self.accept.named(LINKSET);
+        let page = self.accept.page();
+        if set > page && set >= json {
+            let set = links::set(name, &self.base());
+            return Some(fresh(StatusCode::OK, LINKSET, set.to_string()));
+        }
+        (json > page || self.wishes.action == Action::Json).then(|| {
+            let mut values = name.values.clone();
+            self.wishes.select(&mut values);
+            let mut response = page::record_json(&name.text, &values);
+            if let Some(links) = links::header(name) {
+                response.headers_mut().insert(hyper::header::LINK, links);
+            }
+            response
+        })
+    }
+
+    /// To the name that an alias means, with the query as it was.
+    fn moved(&self, meant: &Name) -> Response<Body> {
+        let mut url = meant.path();
+        if let Some(query) = self.head.uri.query() {
+            url = format!("{url}?{query}");
+        }
+        let moved = StatusCode::MOVED_PERMANENTLY;
+        let Some(mut response) = redirect::to(url.as_bytes(), moved, self.head.version) else {
+            return page::record(meant);
+        };
+        let seconds = target::lifetime(meant.values.iter(), self.now);
+        put_lifetime(response.headers_mut(), seconds, self.now);
+        response
+    }
+
+    /// To where the name leads; `None` if nothing in its record can be a target.
+    fn redirect(&self, asked: &Asked<'_>, name: &Name) -> Option<Response<Body>> {
+        let target = Target::of(name, || self.taste(), self.now)?;
+        let mut url = appended(&target.url, &self.wishes.append);
+        let mut usual = StatusCode::FOUND;
+        let mut is_handed_on = !self.wishes.rest.is_empty();
+        if asked.kind == Kind::Urn {
+            usual = StatusCode::SEE_OTHER;
+            let text = with_scheme(&asked.text);
+            if let Ok(urn) = Urn::parse_with(&text, self.rules()) {
+                // The query of a URN with components is those components.
+                is_handed_on &= urn.q().is_none() && urn.r().is_none();
+                url = with_components(&url, &urn);
+            }
+        } else {
+            is_handed_on = is_handed_on && name.hands_queries_on(self.web.registry());
+        }
+        if is_handed_on {
+            url = with_query(&url, self.wishes.rest.as_bytes());
+        }
+        let status = target.status.unwrap_or(usual);
+        let mut response = redirect::to(&url, status, self.head.version)?;
+        if self.wishes.shows_headers {
+            *response.status_mut() = StatusCode::OK;
+        }
+        redirect::describe(response.headers_mut(), name, target.seconds, self.now);
+        Some(response)
+    }
+
+    fn taste(&self) -> Taste {
+        let mut taste = Taste {
+            attributes: self.wishes.attributes.clone(),
+            country: self
+                .wishes
+                .country
+                .clone()
+                .or_else(|| self.web.country(&self.head.headers)),
+            address: self.caller.address.ip(),
+            chance: u64::from_be_bytes(self.web.native.world().random()),
+        };
+        taste.add_headers(&self.head.headers);
+        taste
+    }
+
+    fn not_found(&self, asked: &Asked<'_>, found: Found) -> Response<Body> {
+        let text = match asked.kind {
+            Kind::Prefix => &*asked.written,
+            _ => &*asked.text,
+        };
+        self.fail(match found {
+            Found::Endless => {
+                let mut failure = Failure::missing(text);
+                failure.detail.push_str(" Its alias chain is too long.");
+                failure
+            }
+            Found::Foreign => Failure::foreign(text),
+            Found::Malformed(why) => {
+                Failure::malformed(format!("\"{text}\" is no identifier: {why}"))
+            }
+            Found::Withdrawn { text, tombstone } => Failure::withdrawn(&text, tombstone.as_ref()),
+            Found::Missing | Found::Name(_) => self.missing(asked, text),
+        })
+    }
+
+    fn missing(&self, asked: &Asked<'_>, text: &str) -> Failure {
+        let mut failure = Failure::missing(text);
+        if let Some(shorter) = text
+            .strip_suffix('/')
+            .filter(|_| asked.kind == Kind::Handle)
+        {
+            failure.more = format!(
+                "<p>It ends in a slash, which is part of the name. Try it without: <a href=\"/{}\">{}</a></p>",
+                path_of(shorter),
+                escape(shorter)
+            );
+        }
+        if let Some(contact) = contact(self.web, text).filter(|_| asked.kind == Kind::Handle) {
+            failure.more.extend(["<p>Ask ", &escape(&contact), "</p>"]);
+        }
+        failure
+    }
+
+    fn fail(&self, failure: Failure) -> Response<Body> {
+        if self.wishes.action == Action::Json {
+            return failure.problem();
+        }
+        failure.answer(&self.accept)
+    }
+
+    fn failed(&self, refusal: &Refusal) -> Response<Body> {
+        self.fail(failure(refusal))
+    }
+
+    fn base(&self) -> String {
+        address::base(self.web, self.caller, &self.head.uri, &self.head.headers)
+    }
+
+    fn rules(&self) -> &dyn Rules {
+        self.web.registry().rules()
+    }
+}
+
+/// What is said when the registry cannot answer.
+pub(crate) fn failure(refusal: &Refusal) -> Failure {
+    tracing::error!(%refusal, "a name could not be looked up");
+    let detail = "The server cannot look names up at the moment.".to_string();
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    Failure::new(status, "failure", "The Server Failed", detail)
+}
+
+/// Copies the components of a URN that are for the resource (RFC 8141 §2.3): the r-component is the resolver's, and
+/// means nothing yet.
+pub(crate) fn with_components(url: &[u8], urn: &Urn<'_>) -> Vec<u8> {
+    let mut url = url.to_vec();
+    if let Some(q) = urn.q() {
+        url = with_query(&url, q.as_bytes());
+    }
+    if let Some(f) = urn.f().filter(|f| !f.is_empty()) {
+        url = with_fragment(&url, f.as_bytes());
+    }
+    url
+}
+
+/// `urn-3:…` is `urn:urn-3:…`.
+pub(crate) fn with_scheme(text: &str) -> String {
+    let has_scheme = text
+        .get(..4)
+        .is_some_and(|head| head.eq_ignore_ascii_case("urn:"));
+    if has_scheme {
+        text.to_string()
+    } else {
+        format!("urn:{text}")
+    }
+}
+
+/// `action=showurls`: "a `<locations>` element with every candidate and its computed `href`".
+fn locations(name: &Name) -> Response<Body> {
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<locations>\n");
+    for location in Locations::of(name).list {
+        out.push_str("  <location href=\"");
+        out.push_str(&escape(&escaped_text(&location.href)));
+        for (attribute, value) in &location.attributes {
+            out.extend(["\" ", attribute, "=\"", &escape(value)]);
+        }
+        out.push_str("\"/>\n");
+    }
+    out.push_str("</locations>\n");
+    fresh(StatusCode::OK, "text/xml; charset=utf-8", out)
+}
+
+/// Whom to ask about the names of a prefix.
+fn contact(web: &Web, handle: &str) -> Option<String> {
+    let prefix = handle.split('/').next()?;
+    let operator = handfast_registry::Principal::Operator;
+    let authority = web.registry().authority(&operator, prefix).ok()?;
+    Some(authority.contact).filter(|contact| !contact.is_empty())
+}
+
+fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Either::Left(Full::default()));
+    *response.status_mut() = status;
+    response
+}

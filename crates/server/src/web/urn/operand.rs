@@ -1,0 +1,122 @@
+//! The URI that a service is asked about.
+
+use std::sync::Arc;
+
+use handfast_id::{Identifier, recognise};
+use handfast_registry::{Principal, Refusal, Registry};
+
+use crate::web::Web;
+use crate::web::resolve::failure;
+use crate::web::resolve::found::{Found, Name, find, follow};
+use crate::web::resolve::page::Failure;
+use crate::web::resolve::path::Asked;
+use crate::web::resolve::target::is_web;
+use crate::web::urn::service::From;
+
+/// What an operand turned out to be.
+pub(crate) enum Operand {
+    /// A location, and the names that hold it.
+    Location {
+        names: Vec<Name>,
+    },
+    Name(Name),
+}
+
+/// How many names of one location are looked at.
+const MOST: usize = 1_000;
+
+impl Operand {
+    pub(crate) fn read(web: &Arc<Web>, from: From, text: &str) -> Result<Self, Failure> {
+        let registry = web.registry();
+        if text.is_empty() {
+            let detail = "No URI stands behind the question mark.".to_string();
+            return Err(Failure::malformed(detail));
+        }
+        let is_location = is_web(text.as_bytes());
+        if from == From::Location && !is_location {
+            let detail = format!("\"{text}\" is no URL of http, https or ftp.");
+            return Err(Failure::malformed(detail));
+        }
+        // The address of a name at some resolver is a location too, and one that means the name.
+        let is_name = recognise(text, registry.rules()).is_ok();
+        if is_location && (from == From::Location || !is_name) {
+            let names = holders(registry, text).map_err(|refusal| failure(&refusal))?;
+            if !names.is_empty() {
+                return Ok(Self::Location { names });
+            }
+            if !is_name {
+                return Err(Failure::missing(text));
+            }
+        }
+        let name = self::name(registry, text)?;
+        Ok(match from {
+            From::Location => Self::Location { names: vec![name] },
+            From::Any | From::Name => Self::Name(name),
+        })
+    }
+}
+
+/// A name that is there, behind its aliases.
+fn name(registry: &Arc<Registry>, text: &str) -> Result<Name, Failure> {
+    let found = find(registry, &Asked::typed(text)).and_then(|found| match found {
+        Found::Name(name) => follow(registry, name),
+        found => Ok(found),
+    });
+    match found {
+        Ok(Found::Name(name)) => Ok(name),
+        Ok(Found::Malformed(why)) => Err(Failure::malformed(format!(
+            "\"{text}\" is no identifier: {why}"
+        ))),
+        Ok(Found::Withdrawn { text, tombstone }) => {
+            Err(Failure::withdrawn(&text, tombstone.as_ref()))
+        }
+        Ok(Found::Endless | Found::Foreign | Found::Missing) => Err(Failure::missing(text)),
+        Err(refusal) => Err(failure(&refusal)),
+    }
+}
+
+/// The names that have a URL.
+pub(crate) fn holders(registry: &Arc<Registry>, url: &str) -> Result<Vec<Name>, Refusal> {
+    let mut names = Vec::new();
+    for text in registry.holders("URL", url.as_bytes(), MOST)? {
+        if let Found::Name(name) = find(registry, &Asked::typed(&text))? {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+/// What a URI is looked up by: two that have the same are one.
+pub(crate) fn key(web: &Arc<Web>, text: &str) -> Result<String, Failure> {
+    let registry = web.registry();
+    if let Ok(shown) = registry.show(&Principal::Operator, text) {
+        return Ok(shown.key);
+    }
+    let read = recognise(text, registry.rules()).map(|read| read.identifier);
+    match read {
+        Ok(identifier) => Ok(identifier.key(registry.rules()).to_string()),
+        // URLs are one if they are written the same.
+        Err(_) if is_web(text.as_bytes()) => Ok(text.to_string()),
+        Err(error) => Err(Failure::malformed(format!(
+            "\"{text}\" is no identifier: {error}: {}",
+            error.remedy()
+        ))),
+    }
+}
+
+/// A name as a URI.
+pub(crate) fn uri(registry: &Registry, name: &Name) -> String {
+    let rules = registry.rules();
+    let read = recognise(&name.text, rules).map(|read| read.identifier);
+    match read {
+        Ok(Identifier::Urn(urn)) => urn.to_string(),
+        Ok(Identifier::Ark(ark)) => ark.to_string(),
+        Ok(identifier @ Identifier::Info(_)) => identifier.canonical(rules),
+        Ok(identifier) => {
+            let spellings = identifier.spellings(rules);
+            let uri = spellings.doi.or(spellings.hdl);
+            uri.unwrap_or_else(|| format!("hdl:{}", name.path().trim_start_matches('/')))
+        }
+        Err(_) => format!("hdl:{}", name.path().trim_start_matches('/')),
+    }
+}

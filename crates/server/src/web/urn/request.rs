@@ -1,0 +1,194 @@
+//! One request to a service.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use handfast_id::Urn;
+use handfast_registry::Refusal;
+use hyper::http::request::Parts;
+use hyper::{Response, StatusCode};
+
+use crate::web::reply::Body;
+use crate::web::resolve::accept::Accept;
+use crate::web::resolve::choice::Taste;
+use crate::web::resolve::found::Name;
+use crate::web::resolve::locations::Locations;
+use crate::web::resolve::page::{Failure, fresh};
+use crate::web::resolve::path::{Asked, Kind};
+use crate::web::resolve::query::decoded;
+use crate::web::resolve::redirect::{self, Target};
+use crate::web::resolve::target::{escaped_text, is_web};
+use crate::web::resolve::{failure, with_components, with_scheme};
+use crate::web::urn::operand::{self, Operand, uri};
+use crate::web::urn::service::{Service, To};
+use crate::web::urn::{description, list};
+use crate::web::{Caller, Web};
+
+/// One request.
+pub(crate) struct Resolution<'r> {
+    pub(crate) web: &'r Arc<Web>,
+    pub(crate) caller: &'r Caller,
+    pub(crate) head: &'r Parts,
+    pub(crate) service: Service,
+    /// The URI, as it was sent.
+    pub(crate) asked: &'r str,
+    pub(crate) accept: &'r Accept,
+}
+
+impl Resolution<'_> {
+    pub(crate) fn answer(&self) -> Response<Body> {
+        let operand = Operand::read(self.web, self.service.from, &self.text());
+        let answered = operand.and_then(|operand| match operand {
+            Operand::Name(name) => self.of_name(&name),
+            Operand::Location { names } => self.of_location(&names),
+        });
+        answered.unwrap_or_else(|failure| failure.answer(self.accept))
+    }
+
+    /// "The URI is the entire query string"; some clients escape all of it.
+    fn text(&self) -> Cow<'_, str> {
+        if self.asked.contains(':') || !self.asked.contains("%3") {
+            return Cow::Borrowed(self.asked);
+        }
+        let decoded = String::from_utf8(decoded(self.asked)).ok();
+        decoded.map_or(Cow::Borrowed(self.asked), Cow::Owned)
+    }
+
+    fn of_name(&self, name: &Name) -> Result<Response<Body>, Failure> {
+        match self.service.to {
+            To::Location => self.redirect(name, StatusCode::SEE_OTHER),
+            To::Resource => self.redirect(name, StatusCode::FOUND),
+            To::Resources => self.resources(name),
+            To::Locations => Ok(self.list(&self.locations(name))),
+            To::Description => Ok(description::one(name, self.accept)),
+            To::Descriptions => Ok(description::several(
+                std::slice::from_ref(name),
+                self.accept,
+            )),
+            To::Name | To::Equality => Ok(self.list(&[uri(self.web.registry(), name)])),
+            To::Names => self.others(name).map_err(|refusal| failure(&refusal)),
+        }
+    }
+
+    fn of_location(&self, names: &[Name]) -> Result<Response<Body>, Failure> {
+        let Some(first) = names.first() else {
+            return Err(Failure::missing(self.asked));
+        };
+        let own = self.text();
+        match self.service.to {
+            To::Names => {
+                let uris = names.iter().map(|name| uri(self.web.registry(), name));
+                Ok(self.list(&uris.collect::<Vec<_>>()))
+            }
+            To::Name => Ok(self.list(&[uri(self.web.registry(), first)])),
+            To::Description => Ok(description::one(first, self.accept)),
+            To::Descriptions => Ok(description::several(names, self.accept)),
+            To::Locations | To::Resources | To::Equality => {
+                let mut urls: Vec<String> = Vec::new();
+                for url in names.iter().flat_map(|name| self.locations(name)) {
+                    if url != own && !urls.contains(&url) {
+                        urls.push(url);
+                    }
+                }
+                Ok(self.list(&urls))
+            }
+            To::Location => self.redirect(first, StatusCode::SEE_OTHER),
+            To::Resource => self.redirect(first, StatusCode::FOUND),
+        }
+    }
+
+    /// Where a name is, first places first (`URN-9`), with the components of the URN that was asked for.
+    fn locations(&self, name: &Name) -> Vec<String> {
+        let locations = Locations::of(name).list.into_iter();
+        locations
+            .filter(|location| !location.href.trim_ascii().is_empty())
+            .map(|location| escaped_text(&self.with_components(&location.href)))
+            .collect()
+    }
+
+    /// RFC 2169 §2.1: "clients of HTTP/1.1 get 303, those of HTTP/1.0 302".
+    fn redirect(&self, name: &Name, usual: StatusCode) -> Result<Response<Body>, Failure> {
+        let world = self.web.native.world();
+        let now = world.now();
+        let taste = || {
+            let mut taste = Taste {
+                attributes: Vec::new(),
+                country: self.web.country(&self.head.headers),
+                address: self.caller.address.ip(),
+                chance: u64::from_be_bytes(world.random()),
+            };
+            taste.add_headers(&self.head.headers);
+            taste
+        };
+        let target = Target::of(name, taste, now).ok_or_else(|| nowhere(name))?;
+        let url = self.with_components(&target.url);
+        let status = target.status.unwrap_or(usual);
+        let redirect = redirect::to(&url, status, self.head.version);
+        let mut response = redirect.ok_or_else(|| nowhere(name))?;
+        redirect::describe(response.headers_mut(), name, target.seconds, now);
+        Ok(response)
+    }
+
+    /// All instances: one by a redirect, several as bodies that are elsewhere (RFC 2017).
+    fn resources(&self, name: &Name) -> Result<Response<Body>, Failure> {
+        let mut urls = self.locations(name);
+        urls.retain(|url| is_web(url.as_bytes()));
+        match urls.as_slice() {
+            [] => return Err(nowhere(name)),
+            [_] => return self.redirect(name, StatusCode::FOUND),
+            _ => {}
+        }
+        let mut out = String::new();
+        for url in &urls {
+            let url = url.replace('"', "%22");
+            let kind = "Content-Type: message/external-body; access-type=URL; URL=";
+            out.extend(["--", BOUNDARY, "\r\n", kind, "\"", &url, "\"\r\n\r\n"]);
+            out.push_str("Content-Type: application/octet-stream\r\n\r\n\r\n");
+        }
+        out.extend(["--", BOUNDARY, "--\r\n"]);
+        Ok(fresh(StatusCode::OK, MULTIPART, out))
+    }
+
+    /// Other names of the same thing: `N2Ns` those that have the same first URL now; `I2Ns` only the name that was asked
+    /// for, as nobody has said of others that they are interchangeable.
+    fn others(&self, name: &Name) -> Result<Response<Body>, Refusal> {
+        let registry = self.web.registry();
+        let own = uri(registry, name);
+        if self.service.from == crate::web::urn::service::From::Any {
+            return Ok(self.list(&[own]));
+        }
+        let mut uris = Vec::new();
+        if let Some(url) = name.urls().next().and_then(|url| url.text()) {
+            let names = operand::holders(registry, url)?;
+            uris.extend(names.iter().map(|name| uri(registry, name)));
+        }
+        uris.retain(|uri| *uri != own);
+        Ok(self.list(&uris))
+    }
+
+    fn with_components(&self, url: &[u8]) -> Vec<u8> {
+        let text = self.text();
+        let asked = Asked::typed(&text);
+        if asked.kind != Kind::Urn {
+            return url.to_vec();
+        }
+        let text = with_scheme(&asked.text);
+        match Urn::parse_with(&text, self.web.registry().rules()) {
+            Ok(urn) => with_components(url, &urn),
+            Err(_) => url.to_vec(),
+        }
+    }
+
+    fn list(&self, uris: &[String]) -> Response<Body> {
+        list::list(self.asked, uris, self.accept)
+    }
+}
+
+const BOUNDARY: &str = "handfast-part";
+const MULTIPART: &str = "multipart/alternative; boundary=handfast-part";
+
+/// "Exists, but this operation has nothing to give."
+fn nowhere(name: &Name) -> Failure {
+    let detail = format!("\"{}\" is known, but no URL of it.", name.text);
+    Failure::new(StatusCode::NOT_FOUND, "no-url", "No Location", detail)
+}

@@ -1,0 +1,98 @@
+//! The services, by their names (RFC 2169, RFC 2483).
+
+/// What is asked of a URI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Service {
+    pub(crate) from: From,
+    pub(crate) to: To,
+}
+
+/// What the operand is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum From {
+    /// Any URI: `I2…`.
+    Any,
+    /// A location: `L2…`.
+    Location,
+    /// A name, of any scheme: `N2…`.
+    Name,
+}
+
+/// What is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum To {
+    /// `C`: what is known of it.
+    Description,
+    /// `Cs`
+    Descriptions,
+    /// `I=I`: whether two are the same.
+    Equality,
+    /// `L`
+    Location,
+    /// `Ls`
+    Locations,
+    /// `N`
+    Name,
+    /// `Ns`
+    Names,
+    /// `R`: the thing itself.
+    Resource,
+    /// `Rs`
+    Resources,
+}
+
+impl Service {
+    /// "Operation names are case-insensitive."
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        if text.eq_ignore_ascii_case("I=I") {
+            let (from, to) = (From::Any, To::Equality);
+            return Some(Self { from, to });
+        }
+        let upper = text.to_ascii_uppercase();
+        let (from, to) = upper.split_once('2')?;
+        let from = match from {
+            "I" => From::Any,
+            "L" => From::Location,
+            "N" => From::Name,
+            _ => return None,
+        };
+        let to = match to {
+            "C" => To::Description,
+            "CS" => To::Descriptions,
+            "L" => To::Location,
+            "LS" => To::Locations,
+            "N" => To::Name,
+            "NS" => To::Names,
+            "R" => To::Resource,
+            "RS" => To::Resources,
+            _ => return None,
+        };
+        // RFC 2169 has these of a location, and no `N2N`.
+        let is_known = match from {
+            From::Any => true,
+            From::Location => matches!(to, To::Description | To::Locations | To::Names),
+            From::Name => to != To::Name,
+        };
+        is_known.then_some(Self { from, to })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn services_are_known_in_any_case() {
+        let all =
+            "N2L N2Ls N2R N2Rs N2C N2Cs N2Ns L2Ns L2Ls L2C I2L I2Ls I2R I2Rs I2C I2Cs I2N I2Ns I=I";
+        for name in all.split(' ') {
+            let service = Service::parse(name);
+            assert!(service.is_some(), "{name}");
+            assert_eq!(service, Service::parse(&name.to_ascii_lowercase()));
+            assert_eq!(service, Service::parse(&name.to_ascii_uppercase()));
+        }
+        for name in ["", "N2N", "L2L", "X2L", "N2", "2", "N2LL", "I=", "N2L/"] {
+            assert_eq!(Service::parse(name), None, "{name}");
+        }
+    }
+}
