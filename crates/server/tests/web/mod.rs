@@ -9,7 +9,7 @@ use std::time::Duration;
 use handfast_registry::{
     AuthorityChange, NewAuthority, NewName, NewValue, Principal, Registry, World,
 };
-use handfast_server::{CountryHeader, Door, Identity, Native, Served};
+use handfast_server::{Door, Identity, Native, Served, WebSettings};
 
 const OPERATOR: Principal = Principal::Operator;
 /// What time it is: Sun, 15 Nov 2026 06:17:16 GMT.
@@ -71,14 +71,15 @@ impl Server {
         fill(&registry);
         let any = "127.0.0.1:0".parse().unwrap();
         let door = Door::bind(any, any).unwrap();
-        let door = door.with_country_header(CountryHeader("x-country".parse().unwrap()));
+        let settings = WebSettings {
+            country_header: Some("x-country".parse().unwrap()),
+            ..WebSettings::default()
+        };
         let addresses = door.addresses();
         let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
         let native = Native::new(Arc::clone(&registry), identity, world(), Vec::new());
         Self {
-            _served: door
-                .open(native, handfast_server::WebSettings::default())
-                .unwrap(),
+            _served: door.open(native, settings).unwrap(),
             _folder: folder,
             registry,
             web: addresses.web,
