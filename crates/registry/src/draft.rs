@@ -15,6 +15,7 @@ use crate::path::AuthorityPath;
 use crate::principal::Principal;
 use crate::record::{Record, State};
 use crate::refusal::Refusal;
+use crate::resolve::OF_PREFIXES;
 use crate::reverse::reverse_value;
 use crate::tree;
 use crate::view::{View, with_leaf};
@@ -73,10 +74,14 @@ impl<'n> Draft<'n> {
         self.actor
     }
 
-    /// Whether authorities will be others.
+    /// Whether authorities, or the records of prefixes, will be others.
     pub(crate) fn touches_authorities(&self) -> bool {
         self.writes.iter().any(|write| match write {
-            Write::Put(place, _) | Write::Delete(place) => place.table() == Table::Authorities,
+            Write::Put(place, _) | Write::Delete(place) => {
+                place.table() == Table::Authorities
+                    || place.table() == Table::Records
+                        && place.name().starts_with(OF_PREFIXES.as_bytes())
+            }
             Write::Hold { .. } | Write::Release { .. } => false,
         })
     }

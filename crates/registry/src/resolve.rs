@@ -23,6 +23,8 @@ pub struct Lent<'r> {
     pub count: u32,
     /// Its values, in wire form, one behind the other.
     pub values: &'r [u8],
+    /// Whether the record of its prefix has an `HS_NAMESPACE` value, which may have more to say.
+    pub has_namespace: bool,
 }
 
 impl<'r> Lent<'r> {
@@ -45,8 +47,14 @@ pub(crate) struct Prefixes {
     known: RwLock<Option<Known>>,
 }
 
-/// The case rules of prefixes in uppercase, and after how many changes they were so.
-type Known = (u64, HashMap<String, CaseRule>);
+/// What is known of prefixes in uppercase, and after how many changes it was so.
+type Known = (u64, HashMap<String, KnownPrefix>);
+
+#[derive(Clone, Copy)]
+struct KnownPrefix {
+    case: CaseRule,
+    has_namespace: bool,
+}
 
 impl Prefixes {
     pub(crate) fn new() -> Self {
@@ -72,20 +80,29 @@ impl Registry {
     ) -> Result<Option<Option<T>>, Refusal> {
         let prefix = handle.prefix();
         let upper = prefix.as_str().to_ascii_uppercase();
-        let case = match self.known_case(&upper)? {
-            Some(case) => case,
+        let known = match self.known_prefix(&upper)? {
+            Some(known) => known,
             // The record of a prefix is kept with the prefix.
-            None if upper == "0.NA" => CaseRule::AsciiInsensitive,
+            None if upper == "0.NA" => KnownPrefix {
+                case: CaseRule::AsciiInsensitive,
+                has_namespace: false,
+            },
             None => return Ok(None),
         };
-        let key = handle.key(case);
+        let key = handle.key(known.case);
         let corrupt = || Refusal::Corrupt {
             what: format!("the record of {}", key.as_str()),
         };
         let place = Place::record(key.as_str().as_bytes());
+        let with_namespace = |lent: Lent<'_>| {
+            read(Lent {
+                has_namespace: known.has_namespace,
+                ..lent
+            })
+        };
         let lent = self
             .store
-            .read(|now| now.get(&place, |bytes| Record::lend(bytes).map(read)))?;
+            .read(|now| now.get(&place, |bytes| Record::lend(bytes).map(with_namespace)))?;
         match lent {
             None => Ok(Some(None)),
             Some(Some(lent)) => Ok(Some(Some(lent))),
@@ -93,8 +110,8 @@ impl Registry {
         }
     }
 
-    /// The case rule of a prefix in uppercase, if it is kept here.
-    fn known_case(&self, upper: &str) -> Result<Option<CaseRule>, Refusal> {
+    /// What is known of a prefix in uppercase, if it is kept here.
+    fn known_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, Refusal> {
         let changes = self.prefixes.changes.load(Ordering::Acquire);
         {
             let known = self.prefixes.known.read();
@@ -114,18 +131,46 @@ impl Registry {
                     .and_then(|authority| authority.path.prefix());
                 if let (Some(authority), Some(prefix)) = (&authority, prefix) {
                     let upper = prefix.as_str().to_ascii_uppercase();
-                    known.insert(upper, authority.policy.case_rule());
+                    let case = authority.policy.case_rule();
+                    let has_namespace = false;
+                    known.insert(
+                        upper,
+                        KnownPrefix {
+                            case,
+                            has_namespace,
+                        },
+                    );
                 }
                 ControlFlow::Continue(())
-            })
+            })?;
+            // The records of prefixes stand together.
+            now.scan(
+                &Place::record(OF_PREFIXES.as_bytes()),
+                &mut |place, bytes| {
+                    let key = std::str::from_utf8(place.name()).ok();
+                    let Some(prefix) = key.and_then(|key| key.strip_prefix(OF_PREFIXES)) else {
+                        return ControlFlow::Break(());
+                    };
+                    if let (Some(known), Some(lent)) = (known.get_mut(prefix), Record::lend(bytes))
+                    {
+                        let mut values = lent.iter();
+                        known.has_namespace =
+                            values.any(|(value, _)| value.is_type("HS_NAMESPACE"));
+                    }
+                    ControlFlow::Continue(())
+                },
+            )
         })?;
-        let case = known.get(upper).copied();
+        let found = known.get(upper).copied();
         let mut slot = self
             .prefixes
             .known
             .write()
             .unwrap_or_else(PoisonError::into_inner);
         *slot = Some((changes, known));
-        Ok(case)
+        Ok(found)
     }
 }
+
+/// How the keys of the records of prefixes begin.
+pub(crate) const OF_PREFIXES: &str = "hdl:0.NA/";
