@@ -15,6 +15,7 @@ use crate::path::AuthorityPath;
 use crate::principal::Principal;
 use crate::record::{Record, State};
 use crate::refusal::Refusal;
+use crate::resolve::OF_PREFIXES;
 use crate::reverse::reverse_value;
 use crate::tree;
 use crate::view::{View, with_leaf};
@@ -75,12 +76,11 @@ impl<'n> Draft<'n> {
 
     /// Whether authorities, or the records of prefixes, will be others.
     pub(crate) fn touches_authorities(&self) -> bool {
-        let is_prefix = |place: &Place<'_>| {
-            place.table() == Table::Records && place.name().starts_with(b"hdl:0.NA/")
-        };
         self.writes.iter().any(|write| match write {
             Write::Put(place, _) | Write::Delete(place) => {
-                place.table() == Table::Authorities || is_prefix(place)
+                place.table() == Table::Authorities
+                    || place.table() == Table::Records
+                        && place.name().starts_with(OF_PREFIXES.as_bytes())
             }
             Write::Hold { .. } | Write::Release { .. } => false,
         })

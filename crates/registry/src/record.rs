@@ -200,6 +200,7 @@ impl Record {
             state,
             count,
             values: reader.rest(),
+            has_namespace: false,
         })
     }
 

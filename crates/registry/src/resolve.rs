@@ -9,7 +9,6 @@ use handfast_id::{CaseRule, Handle};
 use handfast_store::{Place, Table};
 use handfast_wire::{Codec, Reader, Value};
 
-use crate::authorities::prefix_key;
 use crate::authority::Authority;
 use crate::record::{Record, State};
 use crate::refusal::Refusal;
@@ -24,6 +23,8 @@ pub struct Lent<'r> {
     pub count: u32,
     /// Its values, in wire form, one behind the other.
     pub values: &'r [u8],
+    /// Whether the record of its prefix has an `HS_NAMESPACE` value, which may have more to say.
+    pub has_namespace: bool,
 }
 
 impl<'r> Lent<'r> {
@@ -46,15 +47,13 @@ pub(crate) struct Prefixes {
     known: RwLock<Option<Known>>,
 }
 
-/// The case rules of prefixes in uppercase, and after how many changes they were so.
-type Known = (u64, HashMap<String, PrefixRules>);
+/// What is known of prefixes in uppercase, and after how many changes it was so.
+type Known = (u64, HashMap<String, KnownPrefix>);
 
-/// What is known of a prefix.
 #[derive(Clone, Copy)]
-struct PrefixRules {
+struct KnownPrefix {
     case: CaseRule,
-    /// Whether its record has a namespace.
-    has_templates: bool,
+    has_namespace: bool,
 }
 
 impl Prefixes {
@@ -81,20 +80,29 @@ impl Registry {
     ) -> Result<Option<Option<T>>, Refusal> {
         let prefix = handle.prefix();
         let upper = prefix.as_str().to_ascii_uppercase();
-        let case = match self.known_prefix(&upper)? {
-            Some(rules) => rules.case,
+        let known = match self.known_prefix(&upper)? {
+            Some(known) => known,
             // The record of a prefix is kept with the prefix.
-            None if upper == "0.NA" => CaseRule::AsciiInsensitive,
+            None if upper == "0.NA" => KnownPrefix {
+                case: CaseRule::AsciiInsensitive,
+                has_namespace: false,
+            },
             None => return Ok(None),
         };
-        let key = handle.key(case);
+        let key = handle.key(known.case);
         let corrupt = || Refusal::Corrupt {
             what: format!("the record of {}", key.as_str()),
         };
         let place = Place::record(key.as_str().as_bytes());
+        let with_namespace = |lent: Lent<'_>| {
+            read(Lent {
+                has_namespace: known.has_namespace,
+                ..lent
+            })
+        };
         let lent = self
             .store
-            .read(|now| now.get(&place, |bytes| Record::lend(bytes).map(read)))?;
+            .read(|now| now.get(&place, |bytes| Record::lend(bytes).map(with_namespace)))?;
         match lent {
             None => Ok(Some(None)),
             Some(Some(lent)) => Ok(Some(Some(lent))),
@@ -107,11 +115,11 @@ impl Registry {
     pub fn has_templates(&self, handle: &Handle<'_>) -> bool {
         let upper = handle.prefix().as_str().to_ascii_uppercase();
         let known = self.known_prefix(&upper);
-        known.is_ok_and(|known| known.is_some_and(|rules| rules.has_templates))
+        known.is_ok_and(|known| known.is_some_and(|known| known.has_namespace))
     }
 
-    /// The rules of a prefix in uppercase, if it is kept here.
-    fn known_prefix(&self, upper: &str) -> Result<Option<PrefixRules>, Refusal> {
+    /// What is known of a prefix in uppercase, if it is kept here.
+    fn known_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, Refusal> {
         let changes = self.prefixes.changes.load(Ordering::Acquire);
         {
             let known = self.prefixes.known.read();
@@ -123,11 +131,6 @@ impl Registry {
             }
         }
         let mut known = HashMap::new();
-        let has_namespace = |bytes: &[u8]| {
-            let lent = Record::lend(bytes);
-            let mut values = lent.iter().flat_map(Lent::iter);
-            values.any(|(value, _)| value.is_type("HS_NAMESPACE"))
-        };
         self.store.read(|now| {
             now.scan(&Place::named(Table::Authorities, b""), &mut |_, bytes| {
                 let authority = postcard::from_bytes::<Authority>(bytes).ok();
@@ -135,24 +138,47 @@ impl Registry {
                     .as_ref()
                     .and_then(|authority| authority.path.prefix());
                 if let (Some(authority), Some(prefix)) = (&authority, prefix) {
-                    let key = prefix_key(&prefix);
-                    let record = now.get(&Place::record(key.as_bytes()), has_namespace);
-                    let rules = PrefixRules {
-                        case: authority.policy.case_rule(),
-                        has_templates: matches!(record, Ok(Some(true))),
-                    };
-                    known.insert(prefix.as_str().to_ascii_uppercase(), rules);
+                    let upper = prefix.as_str().to_ascii_uppercase();
+                    let case = authority.policy.case_rule();
+                    let has_namespace = false;
+                    known.insert(
+                        upper,
+                        KnownPrefix {
+                            case,
+                            has_namespace,
+                        },
+                    );
                 }
                 ControlFlow::Continue(())
-            })
+            })?;
+            // The records of prefixes stand together.
+            now.scan(
+                &Place::record(OF_PREFIXES.as_bytes()),
+                &mut |place, bytes| {
+                    let key = std::str::from_utf8(place.name()).ok();
+                    let Some(prefix) = key.and_then(|key| key.strip_prefix(OF_PREFIXES)) else {
+                        return ControlFlow::Break(());
+                    };
+                    if let (Some(known), Some(lent)) = (known.get_mut(prefix), Record::lend(bytes))
+                    {
+                        let mut values = lent.iter();
+                        known.has_namespace =
+                            values.any(|(value, _)| value.is_type("HS_NAMESPACE"));
+                    }
+                    ControlFlow::Continue(())
+                },
+            )
         })?;
-        let rules = known.get(upper).copied();
+        let found = known.get(upper).copied();
         let mut slot = self
             .prefixes
             .known
             .write()
             .unwrap_or_else(PoisonError::into_inner);
         *slot = Some((changes, known));
-        Ok(rules)
+        Ok(found)
     }
 }
+
+/// How the keys of the records of prefixes begin.
+pub(crate) const OF_PREFIXES: &str = "hdl:0.NA/";

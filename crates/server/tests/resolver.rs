@@ -705,3 +705,44 @@ fn a_template_makes_names() {
     let json = server.accepting("/20.1000/5555@foo", "application/json");
     assert!(json.body.contains("\"handle\":\"20.1000/5555@foo\""));
 }
+
+#[test]
+fn a_namespace_adds_locations_or_closes_a_prefix() {
+    let server = Server::start();
+    // Known before, so that what is remembered of prefixes has to be forgotten.
+    assert_eq!(server.get("/20.1000/5555").status, 302);
+    server.name(
+        "10.1045/locs",
+        &[(
+            1,
+            "10320/loc",
+            br#"<locations><location href_template="https://meta.example/{hdl:path}" weight="0" http_role="conneg"/></locations>"#,
+        )],
+    );
+    let say = |xml: &[u8]| {
+        let edit = handfast_registry::Edit::put(vec![NewValue::new(7, "HS_NAMESPACE", xml)]);
+        let registry = &server.registry;
+        registry
+            .edit_name(&Principal::Operator, "0.NA/20.1000", edit)
+            .unwrap();
+    };
+    say(b"<namespace><locs>10.1045/locs</locs></namespace>");
+    assert_eq!(
+        server.get("/20.1000/5555").location(),
+        "https://example.org/5555"
+    );
+    let negotiated = server.accepting("/20.1000/5555", "application/x-bibtex");
+    assert_eq!(negotiated.location(), "https://meta.example/20.1000/5555");
+    say(b"<namespace><status>inactive</status><statusmsg>ask <us></statusmsg></namespace>");
+    assert_eq!(
+        server.get("/20.1000/5555").status,
+        302,
+        "what is no XML says nothing"
+    );
+    say(b"<namespace><status>inactive</status><statusmsg>ask us</statusmsg></namespace>");
+    let closed = server.get("/20.1000/5555");
+    assert_eq!(closed.status, 404);
+    assert!(closed.body.contains("ask us"));
+    assert_eq!(server.get("/uri-res/N2L?hdl:20.1000/5555").status, 404);
+    assert_eq!(server.get("/10.1045/april2006-paskin").status, 302);
+}

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use handfast_id::{HandleProfile, recognise};
 use handfast_registry::{Principal, Record, Refusal, Registry, State, Tombstone};
 use handfast_wire::Value;
+use handfast_wire::namespace::{Namespace, namespace_value};
 
 use crate::web::resolve::path::{Asked, Kind};
 use crate::web::resolve::target::path_of;
@@ -16,6 +17,8 @@ pub(crate) enum Found {
     Endless,
     /// Its prefix is not kept here.
     Foreign,
+    /// Its prefix is not in use; with what is said about that.
+    Inactive(String),
     /// It cannot be a name.
     Malformed(String),
     /// There is no such name.
@@ -36,6 +39,8 @@ pub(crate) struct Name {
     authority: Option<String>,
     pub(crate) is_handle: bool,
     pub(crate) values: Vec<Value<'static>>,
+    /// Values with locations that all names of its prefix share.
+    pub(crate) shared: Vec<Value<'static>>,
 }
 
 /// "The proxy follows up to 20 hops."
@@ -45,7 +50,10 @@ const MOST_HOPS: usize = 20;
 pub(crate) fn find(registry: &Arc<Registry>, asked: &Asked<'_>) -> Result<Found, Refusal> {
     let text = &*asked.text;
     match registry.show(&Principal::Operator, text) {
-        Ok(shown) => Ok(as_public(shown.record)),
+        Ok(shown) => match as_public(shown.record) {
+            Found::Name(name) => in_namespace(registry, name),
+            found => Ok(found),
+        },
         Err(Refusal::NotFound(_)) if asked.kind != Kind::Handle => Ok(Found::Missing),
         Err(Refusal::NotFound(_)) => {
             let read = recognise(text, registry.rules()).ok();
@@ -76,6 +84,7 @@ fn as_public(record: Record) -> Found {
                 text: record.text,
                 authority: Some(record.authority),
                 values,
+                shared: Vec::new(),
             })
         }
     }
@@ -89,13 +98,42 @@ fn missing(registry: &Registry, text: &str) -> Result<Found, Refusal> {
         return Ok(if values.is_empty() {
             Found::Missing
         } else {
-            Found::Name(Name::made(text, values))
+            return in_namespace(registry, Name::made(text, values));
         });
     }
     if registry.is_responsible(text)? && registry.delegation(text)?.is_none() {
         return Ok(Found::Missing);
     }
     Ok(Found::Foreign)
+}
+
+/// A name with what the namespace of its prefix says of all names under it.
+fn in_namespace(registry: &Registry, mut name: Name) -> Result<Found, Refusal> {
+    if !name.is_handle || name.text.starts_with("0.") {
+        return Ok(Found::Name(name));
+    }
+    let prefix = name.text.split('/').next().unwrap_or_default();
+    let of_prefix = public(registry, &format!("0.NA/{prefix}"))?;
+    let text = namespace_value(&of_prefix).and_then(Value::text);
+    let Some(namespace) = text.and_then(|text| Namespace::parse(text).ok()) else {
+        return Ok(Found::Name(name));
+    };
+    if !namespace.is_active() {
+        let message = namespace.status_message().unwrap_or_default();
+        return Ok(Found::Inactive(message.trim().to_string()));
+    }
+    if let Some(shared) = namespace.locations() {
+        name.shared = public(registry, shared.trim())?;
+    }
+    Ok(Found::Name(name))
+}
+
+/// The values of a handle that everybody may read.
+fn public(registry: &Registry, handle: &str) -> Result<Vec<Value<'static>>, Refusal> {
+    let record = registry.handle(handle)?;
+    let mut values = record.map(|record| record.values).unwrap_or_default();
+    values.retain(Value::is_public);
+    Ok(values)
 }
 
 /// Follows the aliases of a name to their end; the name itself, if it is none.
@@ -125,6 +163,7 @@ impl Name {
             authority: None,
             is_handle: true,
             values,
+            shared: Vec::new(),
         }
     }
 

@@ -55,20 +55,30 @@ impl Locations {
                 first(&mut legacy.url_weight, "urlWeight");
                 first(&mut legacy.subtype_weight, "urlSubtypeWeight");
                 legacy.is_suppressed |= root.attribute("no_legacy").is_some();
+                legacy.is_alone |= root.attribute("no_nslocs").is_some();
                 found.list.extend(locations(root, &name.text));
             });
         }
         if !legacy.is_suppressed {
             legacy.add(name, &mut found);
         }
+        if !legacy.is_alone {
+            for value in of_type(&name.shared, "10320/loc") {
+                read(value, |root| {
+                    found.is_described = true;
+                    found.list.extend(locations(root, &name.text));
+                });
+            }
+        }
         found
     }
 }
 
-/// What `10320/loc` says of `URL` values.
+/// What `10320/loc` says of `URL` values, and of what the prefix adds.
 #[derive(Default)]
 struct Legacy {
     is_suppressed: bool,
+    is_alone: bool,
     url_weight: Option<String>,
     subtype_weight: Option<String>,
 }
@@ -103,7 +113,8 @@ impl Legacy {
 pub(crate) fn links(name: &Name) -> Vec<Location> {
     let mut links = Vec::new();
     for value_type in ["10320/links", "10320/loc"] {
-        for value in of_type(&name.values, value_type) {
+        let own = of_type(&name.values, value_type);
+        for value in own.chain(of_type(&name.shared, value_type)) {
             read(value, |root| links.extend(locations(root, &name.text)));
         }
     }

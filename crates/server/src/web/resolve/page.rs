@@ -227,6 +227,13 @@ impl Failure {
         failure
     }
 
+    /// A name whose prefix is not in use.
+    pub(crate) fn inactive(name: &str, message: &str) -> Self {
+        let detail = format!("The prefix of \"{name}\" is not in use. {message}");
+        let detail = detail.trim().to_string();
+        Self::new(StatusCode::NOT_FOUND, "inactive", "Not Found", detail)
+    }
+
     /// A name that is gone, with its tombstone.
     pub(crate) fn withdrawn(name: &str, tombstone: Option<&Tombstone>) -> Self {
         let detail = format!("\"{name}\" was withdrawn. It will never name anything else.");

@@ -59,7 +59,7 @@ pub(crate) fn answer(web: &Web, request: &Request<Incoming>) -> Option<Response<
 
 /// Where a record leads, and for how many seconds; `None` if that takes more than a look.
 fn only_url(lent: Lent<'_>, now: u64) -> Option<(HeaderValue, u64)> {
-    if lent.state != State::Active {
+    if lent.state != State::Active || lent.has_namespace {
         return None;
     }
     let mut url = None;

@@ -233,6 +233,7 @@ impl<'r> Visit<'r> {
                 failure
             }
             Found::Foreign => Failure::foreign(text),
+            Found::Inactive(message) => Failure::inactive(text, &message),
             Found::Malformed(why) => {
                 Failure::malformed(format!("\"{text}\" is no identifier: {why}"))
             }

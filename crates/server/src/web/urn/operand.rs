@@ -70,6 +70,7 @@ fn name(registry: &Arc<Registry>, text: &str) -> Result<Name, Failure> {
         Ok(Found::Withdrawn { text, tombstone }) => {
             Err(Failure::withdrawn(&text, tombstone.as_ref()))
         }
+        Ok(Found::Inactive(message)) => Err(Failure::inactive(text, &message)),
         Ok(Found::Endless | Found::Foreign | Found::Missing) => Err(Failure::missing(text)),
         Err(refusal) => Err(failure(&refusal)),
     }
