@@ -45,6 +45,7 @@ const TOGETHER: u32 = 64;
 /// What all parts of the web door share.
 pub(crate) struct Web {
     pub(crate) native: Arc<Native>,
+    pub(crate) rest: rest::Rest,
     tls: Option<TlsAcceptor>,
 }
 
@@ -61,7 +62,11 @@ pub(crate) struct Caller {
 
 impl Web {
     pub(crate) fn new(native: Arc<Native>, tls: Option<TlsAcceptor>) -> Self {
-        Self { native, tls }
+        Self {
+            native,
+            rest: rest::Rest::default(),
+            tls,
+        }
     }
 
     /// What is kept.
