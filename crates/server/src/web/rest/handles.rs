@@ -76,11 +76,7 @@ fn read_stored(web: &Web, asked: &ResolutionRequest<'_>) -> Result<Option<Answer
         }
         out.extend_from_slice(b"]}");
         let answer = Answer::new(StatusCode::OK, out);
-        Some(if has_any {
-            answer
-        } else {
-            Answer::nothing(name)
-        })
+        Some(answer).filter(|_| has_any)
     })?;
     Ok(answered.flatten().flatten())
 }
@@ -121,9 +117,22 @@ fn read_any(
             &values,
         )),
         Ok(Given::Who) => Err(Problem::code(ResponseCode::AuthenticationNeeded)),
-        Err(fault) if fault.code == ResponseCode::ValuesNotFound => Ok(Answer::nothing(name)),
+        Err(fault) if fault.code == ResponseCode::ValuesNotFound => nothing_public(web, asked),
         Err(fault) => Err(fault.into()),
     }
+}
+
+/// A record of which nothing is given. Clients resolve the handle of whoever is to log in, and take one without values
+/// for none: if that is somebody with a role here, the role is shown.
+fn nothing_public(web: &Web, asked: &ResolutionRequest<'_>) -> Result<Answer, Problem> {
+    let name = &*asked.handle;
+    let mut roles = web.registry().roles_of(name)?;
+    roles.retain(|value| asked.selects(value));
+    Ok(if roles.is_empty() {
+        Answer::nothing(name)
+    } else {
+        Answer::values(StatusCode::OK, ResponseCode::Success, name, &roles)
+    })
 }
 
 /// Where the record of a derived prefix is that was delegated.
