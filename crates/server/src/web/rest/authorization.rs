@@ -95,6 +95,9 @@ impl Fields {
         while !rest.is_empty() {
             let (key, after) = rest.split_once('=')?;
             let key = key.trim().to_ascii_lowercase();
+            if key.is_empty() {
+                return None;
+            }
             let after = after.trim_start();
             let (value, after) = if let Some(quoted) = after.strip_prefix('"') {
                 unquoted(quoted)?

@@ -202,6 +202,8 @@ fn verified(
             is_right: true,
         }) => Ok(Some(who)),
         Err(fault) if fault.code == ResponseCode::Error => Err(fault.into()),
+        // Nobody guesses a signature.
+        _ if answer.authentication_type == "HS_PUBKEY" => Ok(None),
         _ => {
             web.rest
                 .attempts

@@ -155,6 +155,10 @@ async fn receive(web: &Web, body: Incoming) -> Result<Bytes, (Fault, StatusCode)
     let hint = body.size_hint();
     let length = usize::try_from(hint.upper().unwrap_or(hint.lower())).unwrap_or(usize::MAX);
     if length > LONGEST {
+        // Who is still sending does not hear an answer: some of it is taken, and thrown away.
+        let mut body = Limited::new(body, LONGEST * 16);
+        let discarding = async { while let Some(Ok(_)) = body.frame().await {} };
+        drop(timeout(PATIENCE, discarding).await);
         return Err(too_long());
     }
     let receiving = async {
