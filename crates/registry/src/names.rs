@@ -252,7 +252,7 @@ impl View<'_> {
             return Err(not_found());
         }
         if key.starts_with("hdl:0.NA/") {
-            self.add_grants(&path, &mut record)?;
+            self.add_grants(&path, &mut record, None)?;
         }
         let record = self.readable(who, &path, record)?;
         Ok(Shown { key, record })
@@ -288,11 +288,13 @@ impl View<'_> {
         Ok(record.holder.as_ref() == Some(who) || self.role(who, path)? >= Some(Role::Read))
     }
 
-    /// Roles of handle identities are shown as computed `HS_ADMIN` values, and never read back.
+    /// Roles of handle identities are shown as computed `HS_ADMIN` values, and never read back: all of them, or those
+    /// of one handle.
     pub(crate) fn add_grants(
         &self,
         path: &AuthorityPath,
         record: &mut Record,
+        of: Option<&str>,
     ) -> Result<(), Refusal> {
         let Some(authority) = self.authority(path)? else {
             return Ok(());
@@ -301,6 +303,9 @@ impl View<'_> {
             let Principal::Identity { index, handle } = &grant.to else {
                 continue;
             };
+            if of.is_some_and(|of| !of.eq_ignore_ascii_case(handle)) {
+                continue;
+            }
             let admin = Admin {
                 permissions: permissions_of(grant.role),
                 administrator: Reference::new(handle.as_str(), *index),

@@ -115,6 +115,23 @@ impl Registry {
         })
     }
 
+    /// The roles that a handle has on its own prefix, as the `HS_ADMIN` values that they come to: something to show of one
+    /// that has nothing else which everybody may read.
+    pub fn roles_of(&self, handle: &str) -> Result<Vec<Value<'static>>, Refusal> {
+        let Some(mut record) = self.handle(handle)? else {
+            return Ok(Vec::new());
+        };
+        self.read(|view| {
+            let identifier = view.identify_kept(handle)?;
+            let path = AuthorityPath::of(&identifier, view);
+            let before = record.values.clone();
+            let text = record.text.clone();
+            view.add_grants(&path, &mut record, Some(&text))?;
+            record.values.retain(|value| !before.contains(value));
+            Ok(record.values)
+        })
+    }
+
     /// Whether a handle is taken: also one that was withdrawn, or is reserved.
     pub fn is_taken(&self, handle: &str) -> Result<bool, Refusal> {
         self.read(|view| {

@@ -292,7 +292,7 @@ impl View<'_> {
         if key.starts_with("hdl:0.NA/")
             && let Some(authority) = self.authority_by_key(&record.authority)?
         {
-            self.add_grants(&authority.path, &mut record)?;
+            self.add_grants(&authority.path, &mut record, None)?;
         }
         Ok(record)
     }

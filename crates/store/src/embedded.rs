@@ -224,6 +224,9 @@ pub struct Snapshot<'s> {
     txn: &'s RoTxn<'s, WithoutTls>,
 }
 
+/// Takes a value, the key of a name that holds it, and its record.
+pub type VisitHeld<'v> = dyn FnMut(&[u8], &[u8], &[u8]) -> ControlFlow<()> + 'v;
+
 impl Snapshot<'_> {
     /// Lends what is kept at a place.
     pub fn get<T>(
@@ -288,6 +291,29 @@ impl Snapshot<'_> {
             .flatten()
         {
             if visit(entry?.1).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Visits the values that start with some bytes and the names that hold them, in the order of the values: the value
+    /// as it is kept (see [`kept_value`](crate::kept_value)), the key of the name, and its record. Of a long start, only
+    /// the first bytes are looked at.
+    pub fn held(&self, start: &[u8], visit: &mut VisitHeld<'_>) -> Result<(), StoreError> {
+        let start = start.get(..place::BEGINNING).unwrap_or(start);
+        let range = (Bound::Included(start), Bound::Unbounded);
+        let records = self.engine.table(Table::Records);
+        for entry in self.engine.table(Table::Reverse).range(self.txn, &range)? {
+            let (value, key) = entry?;
+            if !value.starts_with(start) {
+                break;
+            }
+            let record = records.get(self.txn, key)?;
+            let found = record.and_then(|bytes| place::read(Table::Records, key, bytes));
+            if let Some((place, record)) = found
+                && visit(value, place.name(), record).is_break()
+            {
                 break;
             }
         }

@@ -25,10 +25,10 @@ mod sorter;
 mod store;
 mod writer;
 
-pub use embedded::Snapshot;
+pub use embedded::{Snapshot, VisitHeld};
 pub use error::StoreError;
 pub use loading::Loading;
-pub use place::{Place, Table};
+pub use place::{Place, Table, kept_value};
 pub use sorter::{Merge, Run, Sorted, Sorter};
 pub use store::{FORMAT, Store, TableCheck};
 pub use writer::{Change, Write};

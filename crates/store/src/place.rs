@@ -112,7 +112,7 @@ impl Table {
 /// A key over this many bytes is stored as its beginning and its digest.
 const LONGEST: usize = 480;
 /// How much of a long key is kept, for the order of listings.
-const BEGINNING: usize = 448;
+pub(crate) const BEGINNING: usize = 448;
 
 /// A place in a table.
 ///
@@ -286,6 +286,17 @@ pub(crate) fn read<'v>(
 fn split_wrapped(value: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = value.split_first_chunk()?;
     rest.split_at_checked(usize::try_from(u32::from_be_bytes(*length)).ok()?)
+}
+
+/// A value as the table `reverse` keeps it: long ones are shortened.
+///
+/// ```
+/// assert_eq!(&*handfast_store::kept_value(b"URL\0https://example.org/"), b"URL\0https://example.org/");
+/// assert_eq!(handfast_store::kept_value(&[b'x'; 9_999]).len(), 480);
+/// ```
+#[must_use]
+pub fn kept_value(value: &[u8]) -> Cow<'_, [u8]> {
+    short_name(value)
 }
 
 /// The one rule for long keys: the first 448 bytes and the SHA-256 of the whole.

@@ -18,7 +18,7 @@ pub(crate) fn is_administrator(handle: &str) -> bool {
 impl Native {
     /// The values by which someone may be known. Whatever is registered under the administrator's name is not
     /// looked at: nobody becomes administrator by creating a handle.
-    pub(super) fn values_of(&self, handle: &str) -> Result<Vec<Value<'static>>, Fault> {
+    pub(crate) fn values_of(&self, handle: &str) -> Result<Vec<Value<'static>>, Fault> {
         if is_administrator(handle) {
             let value = self.identity.administrator_value();
             return Ok(vec![value.into_owned()]);
@@ -44,7 +44,7 @@ impl Native {
     }
 
     /// §7.6: homing is for those whom the configuration names.
-    pub(super) fn need_administrator(&self, who: &Authenticated) -> Result<(), Fault> {
+    pub(crate) fn need_administrator(&self, who: &Authenticated) -> Result<(), Fault> {
         let is_one = self.registry.is_administrator(&who.who)?
             || self.registry.is_one_of(&who.who, &self.administrators)?;
         if is_one {
@@ -55,7 +55,7 @@ impl Native {
 
     /// In whose name the registry does what a server administrator asks for: their own, if they may do everything there;
     /// else the operator's, whose configuration names them for this alone.
-    pub(super) fn acting(&self, who: &Principal) -> Result<Principal, Fault> {
+    pub(crate) fn acting(&self, who: &Principal) -> Result<Principal, Fault> {
         if self.registry.is_administrator(who)? {
             return Ok(who.clone());
         }

@@ -4,18 +4,18 @@
 //! challenge says who it was, and the request is looked at again. What is done with handles is the
 //! registry's; here are only the order of checks, the codes, and the bytes.
 
-mod administrator;
+pub(crate) mod administrator;
 mod allowance;
 mod challenges;
 mod door;
 mod elsewhere;
 mod exchange;
 mod feed;
-mod operations;
+pub(crate) mod operations;
 mod parts;
 mod quick;
 mod replication;
-mod response;
+pub(crate) mod response;
 mod sessions;
 mod tcp;
 mod udp;
@@ -30,8 +30,8 @@ use handfast_registry::{Principal, Registry, World};
 use handfast_wire::body::{Body, ChallengeAnswer};
 use handfast_wire::crypto::{CryptoError, verify_key_answer, verify_secret_answer};
 use handfast_wire::{
-    Codec, DecodeError, Envelope, Header, Message, OpFlags, Opcode, PublicKey, Reader, Responder,
-    ResponseCode, Version,
+    Codec, DecodeError, Envelope, Header, Message, OpFlags, Opcode, PublicKey, Reader, Reference,
+    Responder, ResponseCode, Value, Version,
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -126,6 +126,11 @@ impl Native {
     /// Who the server is.
     pub(crate) fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    /// Clock and chance.
+    pub(crate) fn world(&self) -> &World {
+        &self.world
     }
 
     /// The same server, which sends no network more than so many octets a second over UDP.
@@ -225,7 +230,7 @@ impl Native {
     }
 
     /// Whose answer it is, and whether it is right.
-    fn identify(
+    pub(crate) fn identify(
         &self,
         answer: &ChallengeAnswer<'_>,
         nonce: &[u8],
@@ -237,16 +242,18 @@ impl Native {
             return Err(Fault::plain(ResponseCode::InvalidCredential));
         }
         let is_key = answer.authentication_type == "HS_PUBKEY";
-        let mut values = self.values_of(handle)?;
-        if values.is_empty()
+        let values = if is_key {
+            self.keys_of(&answer.key)?
+        } else {
+            self.values_of(handle)?
+        };
+        if !is_key
+            && values.is_empty()
             && let Some(elsewhere) = &self.elsewhere
             && !self.registry.is_responsible(handle)?
         {
-            if !is_key {
-                let is_right = elsewhere.verifies(&answer.key, nonce, digest, &answer.response)?;
-                return Authenticated::new(index, handle, is_right);
-            }
-            values = elsewhere.keys(&answer.key)?;
+            let is_right = elsewhere.verifies(&answer.key, nonce, digest, &answer.response)?;
+            return Authenticated::new(index, handle, is_right);
         }
         let keys = values.iter().filter(|value| {
             value.value_type == answer.authentication_type && (index == 0 || value.index == index)
@@ -278,6 +285,19 @@ impl Native {
             _ => index,
         };
         Authenticated::new(index, handle, right.is_some())
+    }
+
+    /// The values among which a public key is: of a handle that is kept here, or elsewhere.
+    pub(crate) fn keys_of(&self, key: &Reference<'_>) -> Result<Vec<Value<'static>>, Fault> {
+        let values = self.values_of(&key.handle)?;
+        match &self.elsewhere {
+            Some(elsewhere)
+                if values.is_empty() && !self.registry.is_responsible(&key.handle)? =>
+            {
+                elsewhere.keys(key)
+            }
+            _ => Ok(values),
+        }
     }
 
     fn responder(&self) -> Responder {

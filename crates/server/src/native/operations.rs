@@ -13,7 +13,7 @@ use handfast_wire::body::{
     ResolutionRequest, ValuesRequest, VerifyReply, VerifyRequest,
 };
 use handfast_wire::crypto::verify_secret_answer;
-use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value};
+use handfast_wire::{Codec, Message, OpFlags, Opcode, Reference, ResponseCode, Value};
 
 use crate::native::administrator::is_administrator;
 use crate::native::feed::Feed;
@@ -24,6 +24,14 @@ use crate::native::{Authenticated, Native, read, understands_referrals};
 /// What came of looking at a request.
 pub(crate) enum Asked {
     Done(Done),
+    /// Whoever asks has to say who they are.
+    Who,
+}
+
+/// What someone is given of a handle.
+pub(crate) enum Given {
+    /// These values: at least one.
+    Values(Vec<Value<'static>>),
     /// Whoever asks has to say who they are.
     Who,
 }
@@ -135,10 +143,33 @@ impl Native {
         if let Some(referral) = self.referral(request, &whole)? {
             return Ok(referral.into());
         }
-        self.need_responsible(&whole)?;
-        let values = match self.registry.handle(&whole)? {
+        let Given::Values(given) = self.values_for(&asked, &whole, is_public_only, who)? else {
+            return Ok(Asked::Who);
+        };
+        let is_private = given.iter().any(|value| !value.permissions.public_read());
+        let reply = ResolutionReply {
+            handle: asked.handle,
+            values: given,
+        };
+        let done = Done {
+            is_private,
+            ..Done::with(reply.to_bytes())
+        };
+        Ok(done.into())
+    }
+
+    /// What someone is given of a handle that is kept here, or that a template makes.
+    pub(crate) fn values_for(
+        &self,
+        asked: &ResolutionRequest<'_>,
+        whole: &str,
+        is_public_only: bool,
+        who: Option<&Authenticated>,
+    ) -> Result<Given, Fault> {
+        self.need_responsible(whole)?;
+        let values = match self.registry.handle(whole)? {
             Some(record) => record.values,
-            None => match self.registry.made_by_template(&whole)? {
+            None => match self.registry.made_by_template(whole)? {
                 Some(values) => values,
                 None => return Err(Fault::plain(ResponseCode::HandleNotFound)),
             },
@@ -155,11 +186,11 @@ impl Native {
             Some(first) if !is_public_only => {
                 let Some(who) = who else {
                     if first.permissions.admin_read() {
-                        return Ok(Asked::Who);
+                        return Ok(Given::Who);
                     }
                     return Err(Fault::plain(ResponseCode::InsufficientPermissions));
                 };
-                if !self.registry.may_read_all(&who.who, &whole, &values)? {
+                if !self.registry.may_read_all(&who.who, whole, &values)? {
                     return Err(Fault::plain(ResponseCode::InvalidAdmin));
                 }
                 who.need_right()?;
@@ -182,16 +213,7 @@ impl Native {
         if given.is_empty() {
             return Err(Fault::plain(ResponseCode::ValuesNotFound));
         }
-        let is_private = given.iter().any(|value| !value.permissions.public_read());
-        let reply = ResolutionReply {
-            handle: asked.handle,
-            values: given,
-        };
-        let done = Done {
-            is_private,
-            ..Done::with(reply.to_bytes())
-        };
-        Ok(done.into())
+        Ok(Given::Values(given))
     }
 
     /// What everybody may read, straight from the store: a header and a copy. `None` if the handle is not stored.
@@ -428,7 +450,7 @@ impl Native {
     }
 
     /// The records of the prefixes that are kept here.
-    fn prefix_handles(&self) -> Result<Vec<String>, Fault> {
+    pub(crate) fn prefix_handles(&self) -> Result<Vec<String>, Fault> {
         let authorities = self.registry.authorities()?;
         let prefixes = authorities
             .iter()
@@ -464,18 +486,25 @@ impl Native {
     /// §3.7: whether an answer with a secret key that is kept here is right.
     fn verify(&self, request: &Message<'_>) -> Result<Asked, Fault> {
         let asked: VerifyRequest<'_> = read(request)?;
-        let record = self.registry.handle(&asked.key.handle)?;
-        let values = record.map(|record| record.values).unwrap_or_default();
-        let index = asked.key.index;
-        let mut keys = values.iter().filter(|value| {
-            value.value_type == "HS_SECKEY" && (index == 0 || value.index == index)
-        });
-        let is_match = keys.any(|key| {
-            let digest = &asked.digest;
-            verify_secret_answer(&key.data, &asked.nonce, digest, &asked.response).is_ok()
-        });
+        let is_match = self.verifies(&asked.key, &asked.nonce, &asked.digest, &asked.response)?;
         let reply = VerifyReply { is_match };
         Ok(Done::with(reply.to_bytes()).into())
+    }
+
+    /// Whether a secret key that is kept here has made an answer to a challenge.
+    pub(crate) fn verifies(
+        &self,
+        key: &Reference<'_>,
+        nonce: &[u8],
+        digest: &[u8],
+        response: &[u8],
+    ) -> Result<bool, Fault> {
+        let record = self.registry.handle(&key.handle)?;
+        let values = record.map(|record| record.values).unwrap_or_default();
+        let mut keys = values.iter().filter(|value| {
+            value.value_type == "HS_SECKEY" && (key.index == 0 || value.index == key.index)
+        });
+        Ok(keys.any(|key| verify_secret_answer(&key.data, nonce, digest, response).is_ok()))
     }
 
     fn change(&self, operation: Operation, who: Option<&Authenticated>) -> Result<Asked, Fault> {
@@ -502,13 +531,13 @@ impl Native {
     }
 
     /// A handle that is there, under a prefix that is kept here.
-    fn found(&self, handle: &str) -> Result<Record, Fault> {
+    pub(crate) fn found(&self, handle: &str) -> Result<Record, Fault> {
         self.need_responsible(handle)?;
         let record = self.registry.handle(handle)?;
         record.ok_or_else(|| Fault::plain(ResponseCode::HandleNotFound))
     }
 
-    fn need_responsible(&self, handle: &str) -> Result<(), Fault> {
+    pub(crate) fn need_responsible(&self, handle: &str) -> Result<(), Fault> {
         if self.registry.is_responsible(handle)? {
             return Ok(());
         }

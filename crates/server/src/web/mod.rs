@@ -45,6 +45,7 @@ const TOGETHER: u32 = 64;
 /// What all parts of the web door share.
 pub(crate) struct Web {
     pub(crate) native: Arc<Native>,
+    pub(crate) rest: rest::Rest,
     tls: TlsAcceptor,
     /// A header that says where clients are.
     country_header: Option<HeaderName>,
@@ -82,6 +83,7 @@ impl Web {
         let tls = tls::acceptor(native.identity().key(), settings.tls, asks)?;
         Ok(Self {
             native,
+            rest: rest::Rest::default(),
             tls,
             country_header: settings.country_header,
         })

@@ -1,13 +1,259 @@
 //! The handle REST API, as deployed (`http-interfaces.md` A), and reverse lookup (C.3).
+//!
+//! A request is read whole, then answered in one go: reads of what is public where they are, everything else – changes
+//! wait for the disk, signatures for the processor – on a thread of its own. Where this differs from deployed servers,
+//! `docs/compatibility.md` says why.
+
+mod answer;
+mod attempts;
+mod authorization;
+mod certificate;
+mod changes;
+mod credentials;
+mod handles;
+mod listing;
+mod open_sessions;
+mod parameters;
+mod prefixes;
+mod presentation;
+mod question;
+mod reverse;
+mod route;
+mod sessions;
+mod site;
+mod verifications;
 
 use std::sync::Arc;
 
-use hyper::body::Incoming;
-use hyper::{Request, Response, StatusCode};
+use handfast_wire::ResponseCode;
+use http_body_util::{BodyExt, Either, Full, LengthLimitError, Limited};
+use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW,
+    AUTHORIZATION, CONTENT_LENGTH, HeaderMap, HeaderValue, LOCATION, ORIGIN, VARY,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::{Method, Request, Response, StatusCode};
+use tokio::time::timeout;
 
-use crate::web::reply::{Body, plain};
-use crate::web::{Caller, Web};
+use self::answer::{Answer, Problem, refusal};
+use self::attempts::Attempts;
+use self::credentials::challenge;
+use self::open_sessions::OpenSessions;
+use self::parameters::{Parameters, wrong};
+use self::presentation::Presentation;
+use self::question::Question;
+use self::route::Route;
+use crate::native::response::Fault;
+use crate::web::{Body, Caller, PATIENCE, Web};
 
-pub(crate) async fn answer(_: &Arc<Web>, _: &Arc<Caller>, _: Request<Incoming>) -> Response<Body> {
-    plain(StatusCode::NOT_FOUND, "nothing is here yet\n")
+/// The longest body: a record of the most values, in the longest of their forms.
+const LONGEST: usize = 1 << 20;
+
+/// What the API remembers between requests.
+#[derive(Debug, Default)]
+pub(crate) struct Rest {
+    sessions: OpenSessions,
+    attempts: Attempts,
+}
+
+pub(crate) async fn answer(
+    web: &Arc<Web>,
+    caller: &Arc<Caller>,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    let (parts, body) = request.into_parts();
+    let origin = parts.headers.get(ORIGIN).cloned();
+    let is_head = parts.method == Method::HEAD;
+    let mut response = if parts.method == Method::OPTIONS {
+        options(parts.uri.path(), &parts.headers)
+    } else {
+        respond(web, caller, parts, body).await
+    };
+    let headers = response.headers_mut();
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if let Some(origin) = origin {
+        allow_origin(headers, origin);
+    }
+    if is_head {
+        let length = response.body().size_hint().exact().unwrap_or_default();
+        headers_of_head(response, length)
+    } else {
+        response
+    }
+}
+
+/// The same head, without what it is the head of.
+fn headers_of_head(response: Response<Body>, length: u64) -> Response<Body> {
+    let mut response = response.map(|_| Either::Left(Full::default()));
+    response
+        .headers_mut()
+        .insert(CONTENT_LENGTH, HeaderValue::from(length));
+    response
+}
+
+async fn respond(
+    web: &Arc<Web>,
+    caller: &Arc<Caller>,
+    parts: hyper::http::request::Parts,
+    body: Incoming,
+) -> Response<Body> {
+    let is_secure = caller.is_secure;
+    let early = |fault: Fault, status| {
+        let answer = refusal(&fault, None, status, is_secure);
+        answer.into_response(&Presentation::default())
+    };
+    let parameters = match Parameters::read(parts.uri.query().unwrap_or_default()) {
+        Ok(parameters) => parameters,
+        Err(fault) => return early(fault, None),
+    };
+    let has_body = matches!(parts.method, Method::POST | Method::PUT);
+    let body = if has_body {
+        match receive(web, body).await {
+            Ok(body) => body,
+            Err((fault, status)) => return early(fault, Some(status)),
+        }
+    } else {
+        Bytes::new()
+    };
+    let method = match parts.method {
+        Method::HEAD => Method::GET,
+        method => method,
+    };
+    let question = Question {
+        presentation: Presentation::of(&parameters),
+        path: parts.uri.path().to_string(),
+        headers: parts.headers,
+        caller: Arc::clone(caller),
+        method,
+        parameters,
+        body,
+    };
+    let route = Route::of(&question.path);
+    // What everybody may read waits for nothing.
+    let is_quick = question.method == Method::GET
+        && matches!(route, Ok(Route::Handles(_) | Route::Site | Route::Ping))
+        && !question.headers.contains_key(AUTHORIZATION)
+        && caller.certificate.is_none();
+    if is_quick {
+        return finish(web, question, route);
+    }
+    let at_work = Arc::clone(web);
+    let working = tokio::task::spawn_blocking(move || finish(&at_work, question, route));
+    working
+        .await
+        .unwrap_or_else(|_| early(Fault::new(ResponseCode::Error, "the server failed"), None))
+}
+
+/// Reads a body of a sensible length in a sensible time.
+async fn receive(web: &Web, body: Incoming) -> Result<Bytes, (Fault, StatusCode)> {
+    let too_long = || {
+        let fault = wrong(format!("the body has more than {LONGEST} bytes"));
+        (fault, StatusCode::PAYLOAD_TOO_LARGE)
+    };
+    let hint = body.size_hint();
+    let length = usize::try_from(hint.upper().unwrap_or(hint.lower())).unwrap_or(usize::MAX);
+    if length > LONGEST {
+        // Who is still sending does not hear an answer: some of it is taken, and thrown away.
+        let mut body = Limited::new(body, LONGEST * 16);
+        let discarding = async { while let Some(Ok(_)) = body.frame().await {} };
+        drop(timeout(PATIENCE, discarding).await);
+        return Err(too_long());
+    }
+    let receiving = async {
+        let room = web.native.room(length).await;
+        let body = Limited::new(body, LONGEST).collect().await;
+        drop(room);
+        body
+    };
+    match timeout(PATIENCE, receiving).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
+        Ok(Err(_)) => Err((wrong("the body broke off"), StatusCode::BAD_REQUEST)),
+        Err(_) => Err((wrong("the body did not come"), StatusCode::REQUEST_TIMEOUT)),
+    }
+}
+
+/// Answers a question that was read.
+fn finish(web: &Web, mut question: Question, route: Result<Route, Fault>) -> Response<Body> {
+    let is_secure = question.caller.is_secure;
+    let answered = match (with_body(&mut question), route) {
+        (Ok(()), Ok(route)) => route::follow(web, &question, route),
+        (Err(fault), _) | (_, Err(fault)) => Err(fault.into()),
+    };
+    let answer = match answered {
+        Ok(answer) | Err(Problem::Plain(answer)) => answer,
+        Err(Problem::Credentials(error)) => {
+            let answer = Answer::empty(StatusCode::UNAUTHORIZED);
+            challenge(web, &question, answer, Some(error))
+        }
+        Err(Problem::Refused {
+            fault,
+            handle,
+            status,
+        }) => {
+            let answer = refusal(&fault, handle.as_deref(), status, is_secure);
+            if answer.status == StatusCode::UNAUTHORIZED {
+                challenge(web, &question, answer, None)
+            } else {
+                answer
+            }
+        }
+    };
+    answer.into_response(&question.presentation)
+}
+
+/// The members of the body of a POST are parameters: "URL parameters come first".
+fn with_body(question: &mut Question) -> Result<(), Fault> {
+    let is_form = question.is_body("application/x-www-form-urlencoded");
+    let is_read = is_form || question.is_body("application/json");
+    if question.method == Method::POST && !question.body.is_empty() && is_read {
+        let parameters = std::mem::take(&mut question.parameters);
+        question.parameters = parameters.with_body(&question.body, is_form)?;
+        question.presentation = Presentation::of(&question.parameters);
+    }
+    Ok(())
+}
+
+/// What may be asked at a path, by anyone and from anywhere.
+fn options(path: &str, headers: &HeaderMap) -> Response<Body> {
+    let mut response = Response::new(Either::Left(Full::default()));
+    let out = response.headers_mut();
+    if headers.contains_key(ORIGIN) && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
+        for (name, value) in [
+            (ACCESS_CONTROL_MAX_AGE, "86400"),
+            (ACCESS_CONTROL_ALLOW_METHODS, "GET,POST,HEAD,PUT,DELETE"),
+            (
+                ACCESS_CONTROL_ALLOW_HEADERS,
+                "X-Requested-With,Authorization,Origin,Accept,Content-Type",
+            ),
+        ] {
+            out.insert(name, HeaderValue::from_static(value));
+        }
+    } else {
+        let allowed = Route::of(path).map_or("OPTIONS", |route| route.methods());
+        out.insert(ALLOW, HeaderValue::from_static(allowed));
+    }
+    response
+}
+
+/// Any page may read what anybody may: credentials that a browser adds by itself are never allowed.
+fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue) {
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.append(VARY, HeaderValue::from_static("Origin"));
+    let exposed = [
+        (WWW_AUTHENTICATE, "WWW-Authenticate"),
+        (LOCATION, "Location"),
+        (ALLOW, "Allow"),
+    ];
+    let mut names = "Content-Length".to_string();
+    for (name, shown) in exposed {
+        if headers.contains_key(name) {
+            names = format!("{names},{shown}");
+        }
+    }
+    if let Ok(names) = HeaderValue::try_from(names) {
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, names);
+    }
 }

@@ -1,0 +1,15 @@
+//! The handle REST API over real connections, by the tables of `http-interfaces.md` A and C.3.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test may panic"
+)]
+
+mod changing;
+mod hostile;
+mod logging_in;
+mod reading;
+mod searching;
+mod server;

@@ -1,0 +1,267 @@
+//! A.3, A.5, A.8 to A.10, A.16.
+
+use crate::server::{ADMIN, GUEST, OPERATOR, Server, Who};
+use handfast_registry::{Edit, NewValue};
+
+use Who::{Nobody, Plain, PlainAdmin};
+
+const URL: &str = r#"{"index":1,"type":"URL","data":{"format":"string","value":"http://a.example/"},"ttl":86400}"#;
+const EMAIL: &str =
+    r#"{"index":2,"type":"EMAIL","data":{"format":"string","value":"e@x"},"ttl":86400}"#;
+const NOTE: &str = r#"{"index":3,"type":"NOTE","data":{"format":"string","value":"hidden"},"permissions":"1100","ttl":86400}"#;
+const DE: &str = r#"{"index":4,"type":"URL.DE","data":{"format":"string","value":"http://de.example/"},"ttl":86400}"#;
+
+fn record(handle: &str, values: &[&str]) -> String {
+    let values = values.join(",");
+    format!(r#"{{"responseCode":1,"handle":"{handle}","values":[{values}]}}"#)
+}
+
+fn nothing(handle: &str) -> String {
+    format!(r#"{{"responseCode":200,"values":[],"handle":"{handle}"}}"#)
+}
+
+fn code(code: u32, handle: &str) -> String {
+    format!(r#"{{"responseCode":{code},"handle":"{handle}"}}"#)
+}
+
+#[test]
+#[rustfmt::skip] // A row is a line.
+fn handles_are_read_as_tabled() {
+    let server = Server::start();
+    let p1 = "20.1000/p1";
+    let public = record(p1, &[URL, EMAIL, DE]);
+    let all = record(p1, &[URL, EMAIL, NOTE, DE]);
+    let away =
+        r#"{"responseCode":301,"message":"That prefix doesn't live here","handle":"21.9999/x"}"#;
+    let slash =
+        r#"{"responseCode":301,"message":"That prefix doesn't live here","handle":"/20.1000/p1"}"#;
+    let scheme = r#"{"responseCode":301,"message":"That prefix doesn't live here","handle":"hdl:20.1000/p1"}"#;
+    let empty = r#"{"responseCode":102,"message":"Empty handle invalid"}"#;
+    server.check(&[
+        (Nobody, "GET /api/handles/20.1000/p1", "", 200, &public),
+        (Plain, "GET /api/handles/20.1000/p1", "", 200, &public),
+        // Credentials count only over TLS.
+        (PlainAdmin, "GET /api/handles/20.1000/p1", "", 200, &public),
+        (ADMIN, "GET /api/handles/20.1000/p1", "", 200, &all),
+        (ADMIN, "GET /api/handles/20.1000/p1?publicOnly=true", "", 200, &public),
+        (ADMIN, "GET /api/handles/20.1000/p1?publicOnly", "", 200, &public),
+        (GUEST, "GET /api/handles/20.1000/p1", "", 403, &code(400, p1)),
+        (GUEST, "GET /api/handles/20.1000/p1?index=1", "", 200, &record(p1, &[URL])),
+        (Nobody, "GET /api/handles/20.1000/p1?type=URL&index=2", "", 200, &record(p1, &[URL, EMAIL])),
+        (Nobody, "GET /api/handles/20.1000/p1?type=url.", "", 200, &record(p1, &[URL, DE])),
+        (Nobody, "GET /api/handles/20.1000/p1?type=url", "", 200, &record(p1, &[URL])),
+        (Nobody, "GET /api/handles/20.1000/p1?index=1&index=4&auth=true&cert", "", 200, &record(p1, &[URL, DE])),
+        (Nobody, "GET /api/handles/20.1000/p1?index=-1", "", 200, &nothing(p1)),
+        (Nobody, "GET /api/handles/20.1000/p1?index=3", "", 200, &nothing(p1)),
+        (Nobody, "GET /api/handles/20.1000/p1?type=NONE", "", 200, &nothing(p1)),
+        (Nobody, "GET /api/handles/20.1000/empty", "", 200, &nothing("20.1000/empty")),
+        (Nobody, "GET /api/handles/20.1000/GUEST", "", 200, &nothing("20.1000/GUEST")),
+        (Nobody, "GET /api/handles/0.SITE/status", "", 200, &nothing("0.SITE/status")),
+        (Nobody, "GET /api/handles/20.1000/none", "", 404, &code(100, "20.1000/none")),
+        (Nobody, "GET /api/handles/20.1000/p1/", "", 404, &code(100, "20.1000/p1/")),
+        (Nobody, "GET /api/handles/20.2000/gone", "", 404, &code(100, "20.2000/gone")),
+        (Nobody, "GET /api/handles/21.9999/x", "", 400, away),
+        (Nobody, "GET /api/handles//20.1000/p1", "", 400, slash),
+        (Nobody, "GET /api/handles/hdl:20.1000/p1", "", 400, scheme),
+        (Nobody, "GET /api/handles", "", 400, empty),
+        (Nobody, "GET /api/handles/", "", 400, empty),
+        (Nobody, "GET /api/handles?URL=*", "", 400, empty),
+        (Nobody, "GET /api/handles/20.1000/p1?index=x", "", 400, r#"{"responseCode":4}"#),
+        (Nobody, "GET /api/handles/20.1000/p1?publicOnly=false", "", 401, &code(402, p1)),
+        (Plain, "GET /api/handles/20.1000/p1?publicOnly=false", "", 403, &code(402, p1)),
+        (Nobody, "GET /api/handles/20.1000/sealed?publicOnly=false", "", 403, &code(401, "20.1000/sealed")),
+        (ADMIN, "GET /api/handles/20.1000/sealed", "", 403, &code(401, "20.1000/sealed")),
+        (Who::Basic("300%3A20.1000/ADMIN:wrong"), "GET /api/handles/20.1000/p1", "", 401, ""),
+        // Spellings: the answer says the handle as it was asked.
+        (Nobody, "GET /api/handles/20.1000%2FP1", "", 200, &record("20.1000/P1", &[URL, EMAIL, DE])),
+        (Nobody, "GET /api/handles/20.1000/%7", "", 400, r#"{"responseCode":4}"#),
+        // POST is GET with parameters in the body; those of the URL come first.
+        (Nobody, "POST /api/handles/20.1000/p1?index=1", r#"{"index":[2,"4"]}"#, 200, &public),
+        (Nobody, "POST /api/handles/20.1000/p1", r#"{"index":"#, 400, r#"{"responseCode":4}"#),
+        (Nobody, "GET /api/zzz", "", 404, r#"{"responseCode":4,"message":"Unknown HTTP API endpoint GET /api/zzz"}"#),
+        (Nobody, "PUT /api/site", "", 405, r#"{"responseCode":4,"message":"Unknown HTTP API endpoint PUT /api/site"}"#),
+        (Nobody, "PATCH /api/handles/20.1000/p1", "", 501, r#"{"responseCode":4,"message":"Unknown method PATCH"}"#),
+        (Nobody, "TRACE /api/handles/20.1000/p1", "", 405, "*"),
+    ]);
+}
+
+#[test]
+fn a_delegated_prefix_is_referred() {
+    let server = Server::start();
+    let service = NewValue::new(5, "HS_SERV.PREFIX", b"20.9/service");
+    server
+        .registry
+        .edit_name(&OPERATOR, "0.NA/20.1000", Edit::put(vec![service]))
+        .unwrap();
+    let reply = server.ask(Nobody, "GET /api/handles/0.NA/20.1000.7", &[], "");
+    assert_eq!(reply.status, 300, "{}", reply.text());
+    assert_eq!(reply.json()["responseCode"], 303);
+    assert_eq!(reply.json()["values"][0]["data"]["value"], "20.9/service");
+    let reply = server.ask(
+        Nobody,
+        "GET /api/handles/0.NA/20.1000.7?doNotRefer",
+        &[],
+        "",
+    );
+    assert_eq!(reply.status, 404);
+    // A name without a slash is a prefix, and is echoed as it was asked.
+    let reply = server.ask(Nobody, "GET /api/handles/20.1000", &[], "");
+    assert_eq!(
+        (reply.status, &reply.json()["handle"]),
+        (200, &"20.1000".into())
+    );
+}
+
+#[test]
+#[rustfmt::skip] // A row is a line.
+fn listings_are_as_tabled() {
+    let server = Server::start();
+    let all = r#"{"responseCode":1,"prefix":"20.1000","totalCount":"5","handles":["20.1000/ADMIN","20.1000/EMPTY","20.1000/GUEST","20.1000/P1","20.1000/SEALED"]}"#;
+    let page = r#"{"responseCode":1,"prefix":"0.na/20.1000","totalCount":"5","page":1,"pageSize":2,"handles":["20.1000/GUEST","20.1000/P1"]}"#;
+    let none = r#"{"responseCode":1,"prefix":"20.1000","totalCount":"5","page":9,"pageSize":2,"handles":[]}"#;
+    let count = r#"{"responseCode":1,"prefix":"20.1000","totalCount":"5","page":0,"pageSize":0,"handles":[]}"#;
+    let prefixes =
+        r#"{"responseCode":1,"totalCount":"2","prefixes":["0.NA/20.1000","0.NA/20.2000"]}"#;
+    let first =
+        r#"{"responseCode":1,"totalCount":"2","page":0,"pageSize":1,"prefixes":["0.NA/20.1000"]}"#;
+    let away = r#"{"responseCode":301,"message":"That prefix doesn't live here"}"#;
+    server.check(&[
+        (ADMIN, "GET /api/handles?prefix=20.1000", "", 200, all),
+        (ADMIN, "GET /api/handles/?prefix=20.1000&page=-1&pageSize=2", "", 200, all),
+        (ADMIN, "GET /api/handles?prefix=20.1000&page=1", "", 200, all),
+        (ADMIN, "GET /api/handles?prefix=0.na/20.1000&page=1&pageSize=2", "", 200, page),
+        (ADMIN, "GET /api/handles?prefix=20.1000&page=9&pageSize=2", "", 200, none),
+        (ADMIN, "GET /api/handles?prefix=20.1000&page=0&pageSize=0", "", 200, count),
+        (ADMIN, "GET /api/handles?prefix=20.1000&page=x", "", 400, r#"{"responseCode":4}"#),
+        (ADMIN, "GET /api/handles?prefix=21.9999", "", 400, away),
+        (Nobody, "GET /api/handles?prefix=20.1000", "", 401, r#"{"responseCode":402}"#),
+        (PlainAdmin, "GET /api/handles?prefix=20.1000", "", 403, r#"{"responseCode":402}"#),
+        (GUEST, "GET /api/handles?prefix=20.1000", "", 403, r#"{"responseCode":400}"#),
+        (ADMIN, "GET /api/prefixes", "", 200, prefixes),
+        (ADMIN, "GET /api/prefixes?page=0&pageSize=1", "", 200, first),
+        (GUEST, "GET /api/prefixes", "", 403, r#"{"responseCode":400}"#),
+        (Nobody, "GET /api/prefixes", "", 401, r#"{"responseCode":402}"#),
+        (ADMIN, "POST /api/prefixes/0.NA/55.5", "", 200, r#"{"responseCode":1,"handle":"0.NA/55.5"}"#),
+        (ADMIN, "POST /api/prefixes", r#"{"prefix":"0.NA/55.6"}"#, 200, r#"{"responseCode":1,"handle":"0.NA/55.6"}"#),
+        (ADMIN, "POST /api/prefixes?prefix=55.7", "", 200, r#"{"responseCode":1,"handle":"0.NA/55.7"}"#),
+        (ADMIN, "DELETE /api/prefixes/0.NA/55.5", "", 200, r#"{"responseCode":1,"handle":"0.NA/55.5"}"#),
+        (GUEST, "POST /api/prefixes/55.8", "", 403, r#"{"responseCode":400,"handle":"0.NA/55.8"}"#),
+        (Nobody, "POST /api/prefixes/55.8", "", 401, r#"{"responseCode":402,"handle":"0.NA/55.8"}"#),
+        (ADMIN, "POST /api/prefixes/20.1000/x", "", 400, r#"{"responseCode":102,"handle":"20.1000/x"}"#),
+        (ADMIN, "POST /api/prefixes", "", 400, r#"{"responseCode":4}"#),
+        (ADMIN, "DELETE /api/prefixes", "", 400, r#"{"responseCode":4}"#),
+        (ADMIN, "GET /api/prefixes/55.6", "", 405, ""),
+    ]);
+    let reply = server.ask(ADMIN, "GET /api/prefixes/55.6", &[], "");
+    assert_eq!(reply.headers("allow"), ["POST, DELETE, OPTIONS"]);
+}
+
+#[test]
+fn the_site_is_shown_to_everybody() {
+    let server = Server::start();
+    for what in ["GET /api/site", "GET /api/site/"] {
+        let reply = server.ask(Plain, what, &[], "");
+        let json = reply.json();
+        let site = &json["site"];
+        assert_eq!((reply.status, &json["responseCode"]), (200, &1.into()));
+        assert_eq!(site["servers"][0]["publicKey"]["value"]["kty"], "RSA");
+        let interfaces = site["servers"][0]["interfaces"].as_array().unwrap();
+        let port = server.served.addresses.web.port();
+        assert!(
+            interfaces
+                .iter()
+                .any(|it| it["protocol"] == "HTTP" && it["port"] == port)
+        );
+    }
+}
+
+#[test]
+fn answers_are_presented_as_asked() {
+    let server = Server::start();
+    let path = "/api/handles/20.1000/none";
+    let ask = |method: &str, end: &str, headers: &[(&str, &str)]| {
+        server.ask(Nobody, &format!("{method} {path}{end}"), headers, "")
+    };
+    let plain = ask("GET", "", &[]);
+    assert_eq!(
+        plain.headers("content-type"),
+        ["application/json;charset=UTF-8"]
+    );
+    assert_eq!(plain.headers("access-control-allow-origin"), [""; 0]);
+    let head = ask("HEAD", "", &[]);
+    assert_eq!((head.status, head.body.len()), (404, 0));
+    assert_eq!(
+        head.headers("content-length"),
+        [plain.body.len().to_string()]
+    );
+    let pretty = ask("GET", "?pretty", &[]).text();
+    assert_eq!(
+        pretty,
+        "{\n  \"responseCode\": 100,\n  \"handle\": \"20.1000/none\"\n}"
+    );
+    let script = ask("GET", "?callback=a.b-c", &[]);
+    assert_eq!(
+        script.headers("content-type"),
+        ["application/javascript;charset=UTF-8"]
+    );
+    assert_eq!(script.headers("x-content-type-options"), ["nosniff"]);
+    assert_eq!(script.text(), format!("a_b_c({});", plain.text()));
+
+    let options = ask("OPTIONS", "", &[]);
+    assert_eq!(
+        options.headers("allow"),
+        ["GET, HEAD, POST, PUT, DELETE, OPTIONS"]
+    );
+    let origin = ("Origin", "https://a.example");
+    let simple = ask("GET", "", &[origin]);
+    assert_eq!(
+        simple.headers("access-control-allow-origin"),
+        ["https://a.example"]
+    );
+    assert_eq!(
+        simple.headers("access-control-expose-headers"),
+        ["Content-Length"]
+    );
+    assert_eq!(simple.headers("vary"), ["Origin"]);
+    let refused = ask("GET", "?publicOnly=false", &[origin]);
+    assert_eq!(refused.status, 404);
+    let what = "GET /api/handles/20.1000/p1?publicOnly=false";
+    let challenged = server.ask(Nobody, what, &[origin], "");
+    let exposed = challenged.headers("access-control-expose-headers");
+    assert_eq!(exposed, ["Content-Length,WWW-Authenticate"]);
+    let preflight = ask(
+        "OPTIONS",
+        "",
+        &[origin, ("Access-Control-Request-Method", "PUT")],
+    );
+    for (name, value) in [
+        ("access-control-allow-origin", "https://a.example"),
+        ("access-control-max-age", "86400"),
+        ("access-control-allow-methods", "GET,POST,HEAD,PUT,DELETE"),
+        (
+            "access-control-allow-headers",
+            "X-Requested-With,Authorization,Origin,Accept,Content-Type",
+        ),
+    ] {
+        assert_eq!(preflight.headers(name), [value]);
+    }
+    assert_eq!(
+        preflight.headers("access-control-allow-credentials"),
+        [""; 0]
+    );
+}
+
+/// A page of another site could load hidden values as a script, with the password that the browser remembers.
+#[test]
+fn scripts_hold_what_is_public() {
+    let server = Server::start();
+    let reply = server.ask(ADMIN, "GET /api/handles/20.1000/p1?callback=f", &[], "");
+    assert_eq!(reply.status, 200);
+    assert!(!reply.text().contains("hidden"));
+    let form = [
+        ("Sec-Fetch-Site", "cross-site"),
+        ("Sec-Fetch-Mode", "navigate"),
+    ];
+    let reply = server.ask(ADMIN, "POST /api/prefixes/55.5", &form, "");
+    assert_eq!(reply.status, 401);
+}
