@@ -11,7 +11,7 @@ use handfast_id::{
     DelegatedGrammar, HttpResolver, NssGrammar, Pattern, RuleBook, UrnProfile, UrnRegistration,
 };
 use handfast_registry::Principal;
-use handfast_server::Addresses;
+use handfast_server::{AccessLog, Addresses};
 use serde::{Deserialize, Serialize};
 
 /// The rules that a data folder's configuration sets; the standard ones where it has none.
@@ -55,6 +55,16 @@ pub(crate) fn udp_allowance(folder: &Path) -> anyhow::Result<Option<u64>> {
 
 /// Enough for thousands of answers a second, and too little to drown anybody with.
 const UDP_ALLOWANCE: u64 = 1_000_000;
+
+/// Whether, and how, it is logged who asks the web door for what.
+pub(crate) fn access_log(folder: &Path) -> anyhow::Result<Option<AccessLog>> {
+    let web = read(folder, |config| Ok(config.web))?.unwrap_or_default();
+    let form = web.access_log.unwrap_or_default();
+    Ok((form != LogForm::Off).then(|| AccessLog {
+        is_json: form == LogForm::Json,
+        file: web.access_log_file.map(|file| folder.join(file)),
+    }))
+}
 
 /// Where the doors are, unless someone says otherwise.
 pub(crate) fn doors(folder: &Path) -> anyhow::Result<Addresses> {
@@ -145,10 +155,24 @@ pub(crate) struct Native {
 
 /// The web door.
 #[derive(Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Web {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) listen: Option<SocketAddr>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) access_log: Option<LogForm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) access_log_file: Option<PathBuf>,
+}
+
+/// What lines of the access log look like.
+#[derive(Clone, Copy, Default, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogForm {
+    Common,
+    Json,
+    #[default]
+    Off,
 }
 
 #[derive(Default, Deserialize, Serialize)]

@@ -7,8 +7,10 @@ use std::str::FromStr;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
-use handfast_registry::{Done, Format, Import as Options, Imported, Outcome, Principal, Report};
-use serde_json::{Map, Value as Json, json};
+use handfast_registry::{
+    Done, Format, Import as Options, Imported, Outcome, Principal, Report, json,
+};
+use serde_json::json;
 
 use crate::exit::Answer;
 use crate::folder::Data;
@@ -127,7 +129,7 @@ impl Import {
             Report::Progress { bytes, counts } => progress.at(bytes, "names", counts.total()),
             Report::Line(outcome) => {
                 if let Some(file) = &mut outcomes
-                    && let Err(error) = writeln!(file, "{}", outcome_json(outcome))
+                    && let Err(error) = writeln!(file, "{}", json::outcome(outcome))
                 {
                     failed = Some(error);
                 }
@@ -154,7 +156,7 @@ impl Import {
             return;
         }
         let text = if self.output.is_json() {
-            outcome_json(outcome).to_string()
+            json::outcome(outcome).to_string()
         } else {
             for_people(outcome)
         };
@@ -197,22 +199,6 @@ impl Import {
         )?;
         Ok(if is_all { Answer::Done } else { Answer::No })
     }
-}
-
-/// What became of a line, as JSON.
-pub(crate) fn outcome_json(outcome: &Outcome) -> Json {
-    let mut object = Map::new();
-    object.insert("line".into(), outcome.line.into());
-    object.insert("id".into(), outcome.id.clone().into());
-    object.insert("outcome".into(), outcome.done.as_str().into());
-    if let Some(event) = outcome.done.event() {
-        object.insert("event".into(), event.into());
-    }
-    if let Done::Refused { code, reason } = &outcome.done {
-        object.insert("code".into(), code.as_str().into());
-        object.insert("reason".into(), reason.as_str().into());
-    }
-    Json::Object(object)
 }
 
 pub(crate) fn for_people(outcome: &Outcome) -> String {

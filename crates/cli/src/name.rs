@@ -8,7 +8,7 @@ use std::str::FromStr;
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
 use handfast_registry::{
-    Action, Edit, Entry, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown,
+    Action, Edit, Entry, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown, json,
     parse_rfc3339, rfc3339 as time,
 };
 use handfast_wire::{Permissions, Ttl, Value, json as wire_json};
@@ -296,7 +296,7 @@ impl Command {
                     None => registry.show(&who, &on.id),
                 };
                 let outcome = data.open().and_then(show);
-                on.output.print(outcome, as_json, for_people)
+                on.output.print(outcome, json::name, for_people)
             }
             Self::List {
                 authority,
@@ -360,7 +360,7 @@ impl Command {
                         entries.retain(|entry| is_past(entry, *at));
                         entries
                     }),
-                |entries| entries.iter().map(entry_json).collect::<Json>(),
+                |entries| entries.iter().map(json::entry).collect::<Json>(),
                 history,
             ),
         }
@@ -382,7 +382,7 @@ impl On {
         let outcome = data
             .open()
             .and_then(|registry| change(&registry, &self.who()));
-        self.output.print(outcome, as_json, |shown, out| {
+        self.output.print(outcome, json::name, |shown, out| {
             writeln!(
                 out,
                 "{done} {} ({})",
@@ -399,7 +399,7 @@ fn list(data: &Data, authority: &str, who: &Principal, output: Output) -> anyhow
     let outcome = data.open().and_then(|registry| {
         registry.names(who, authority, None, &mut |shown| {
             let line = if output.is_json() {
-                json!({"id": shown.record.text, "state": shown.record.state.as_str()}).to_string()
+                json::listed(&shown).to_string()
             } else {
                 format!(
                     "{:<9}  {}",
@@ -424,25 +424,6 @@ fn list(data: &Data, authority: &str, who: &Principal, output: Output) -> anyhow
             Ok(Answer::Done)
         }
     }
-}
-
-fn as_json(shown: &Shown) -> Json {
-    let record = &shown.record;
-    json!({
-        "id": record.text,
-        "key": shown.key,
-        "state": record.state.as_str(),
-        "created": time(record.created),
-        "modified": time(record.modified),
-        "version": record.version,
-        "irregular": record.irregularity().map(|error| error.code()),
-        "values": record.values.iter().map(wire_json::value).collect::<Json>(),
-        "withdrawn": record.tombstone.as_ref().map(|tombstone| json!({
-            "reason": tombstone.reason,
-            "date": time(tombstone.date),
-            "successor": tombstone.successor,
-        })),
-    })
 }
 
 fn for_people(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
@@ -505,36 +486,6 @@ fn is_past(entry: &Entry, at: Option<Moment>) -> bool {
         Some(Moment::Time(time)) => entry.event.time <= time,
         None => true,
     }
-}
-
-fn entry_json(entry: &Entry) -> Json {
-    let event = &entry.event;
-    let values = entry.version.as_ref().map(|record| {
-        let values = record.values.iter();
-        values.filter_map(shown_json).collect::<Json>()
-    });
-    let changes = entry.changes.iter().map(|change| {
-        json!({
-            "index": change.index,
-            "before": change.before.as_ref().and_then(shown_json),
-            "after": change.after.as_ref().and_then(shown_json),
-        })
-    });
-    json!({
-        "event": event.number,
-        "time": time(event.time),
-        "action": event.action.as_str(),
-        "who": entry.who.as_ref().map(ToString::to_string),
-        "version": event.version,
-        "state": entry.version.as_ref().map(|record| record.state.as_str()),
-        "values": values,
-        "changes": changes.collect::<Json>(),
-    })
-}
-
-/// A value as JSON; nothing of a secret.
-fn shown_json(value: &Value<'_>) -> Option<Json> {
-    (!value.is_type("HS_SECKEY")).then(|| wire_json::value(value))
 }
 
 fn history(entries: &Vec<Entry>, out: &mut dyn Write) -> io::Result<()> {

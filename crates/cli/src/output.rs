@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use handfast_registry::Refusal;
+use handfast_registry::{Refusal, json};
 use serde_json::{Map, Value as Json, json};
 
 use crate::exit::Answer;
@@ -85,7 +85,7 @@ impl Output {
     /// Says why something was not done: the answer is no, or the system failed.
     pub(crate) fn refuse(self, refusal: &Refusal) -> Answer {
         let text = if self.json {
-            json!({ "error": as_object(refusal) }).to_string()
+            json!({ "error": json::refusal(refusal) }).to_string()
         } else {
             let hint = refusal
                 .hint()
@@ -102,24 +102,4 @@ impl Output {
             Answer::No
         }
     }
-}
-
-fn as_object(refusal: &Refusal) -> Map<String, Json> {
-    let mut error = Map::new();
-    error.insert("code".into(), refusal.code().into());
-    error.insert("message".into(), refusal.to_string().into());
-    match refusal {
-        Refusal::Exists {
-            event: Some(event), ..
-        } => {
-            error.insert("event".into(), (*event).into());
-        }
-        Refusal::Denied { needs, authority } => {
-            let needs = json!({"role": needs.as_str(), "authority": authority.to_string()});
-            error.insert("needs".into(), needs);
-        }
-        _ => {}
-    }
-    error.extend(refusal.hint().map(|hint| ("hint".to_string(), hint.into())));
-    error
 }

@@ -79,7 +79,7 @@ impl Serve {
         if let Some(roots) = config::roots(&data.folder)? {
             native = native.with_roots(roots)?;
         }
-        let served = door.open(native)?;
+        let served = door.open_with(native, config::access_log(&data.folder)?.as_ref())?;
         writeln!(
             io::stdout(),
             "{}",

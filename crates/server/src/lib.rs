@@ -21,4 +21,4 @@ pub use handle_server::{HandleServer, TakeoverError};
 pub use identity::{Identity, IdentityError};
 pub use native::{Addresses, Door, Native, Served};
 pub use site::SiteNote;
-pub use web::TlsFiles;
+pub use web::{AccessLog, TlsFiles};

@@ -113,6 +113,11 @@ impl Native {
         &self.registry
     }
 
+    /// Milliseconds since 1970.
+    pub(crate) fn now(&self) -> u64 {
+        self.world.now()
+    }
+
     /// Who the server is.
     pub(crate) fn identity(&self) -> &Identity {
         &self.identity
