@@ -1,7 +1,7 @@
 //! `handfast import`: names from files.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -12,6 +12,7 @@ use handfast_registry::{
 };
 use serde_json::json;
 
+use crate::console;
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::new_file::NewFile;
@@ -77,9 +78,9 @@ impl Import {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
         let source = self.file.display().to_string();
         let (input, size): (Box<dyn Read + Send>, _) = if source == "-" {
-            (Box::new(io::stdin()), None)
+            (console::stdin(), None)
         } else {
-            match File::open(&self.file) {
+            match File::open(console::here(&self.file)) {
                 Ok(file) => {
                     let size = file.metadata().map(|metadata| metadata.len()).ok();
                     (Box::new(file), size)
@@ -100,7 +101,10 @@ impl Import {
             Ok(registry) => registry,
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
-        let is_same = |path: &PathBuf| match (path.canonicalize(), self.file.canonicalize()) {
+        let is_same = |path: &PathBuf| match (
+            console::here(path).canonicalize(),
+            console::here(&self.file).canonicalize(),
+        ) {
             (Ok(outcome), Ok(file)) => outcome == file,
             _ => false,
         };
@@ -125,17 +129,25 @@ impl Import {
         let who = self.who.clone().unwrap_or(Principal::Operator);
         let progress = Progress::new(size);
         let mut failed = None;
-        let imported = registry.import(&who, &options, input, &mut |report| match report {
-            Report::Progress { bytes, counts } => progress.at(bytes, "names", counts.total()),
-            Report::Line(outcome) => {
-                if let Some(file) = &mut outcomes
-                    && let Err(error) = writeln!(file, "{}", json::outcome(outcome))
-                {
-                    failed = Some(error);
-                }
-                progress.suspend(|| self.tell(outcome));
-            }
-        });
+        let imported =
+            registry.import(
+                &who,
+                &options,
+                console::watched(input),
+                &mut |report| match report {
+                    Report::Progress { bytes, counts } => {
+                        progress.at(bytes, "names", counts.total())
+                    }
+                    Report::Line(outcome) => {
+                        if let Some(file) = &mut outcomes
+                            && let Err(error) = writeln!(file, "{}", json::outcome(outcome))
+                        {
+                            failed = Some(error);
+                        }
+                        progress.suspend(|| self.tell(outcome));
+                    }
+                },
+            );
         drop(progress);
         if let Some(file) = outcomes {
             file.into_inner()?.finish()?;
@@ -162,9 +174,9 @@ impl Import {
         };
         // If nobody is listening the work goes on.
         let _ = if self.dry_run {
-            writeln!(io::stdout(), "{text}")
+            writeln!(console::stdout(), "{text}")
         } else {
-            writeln!(io::stderr(), "{text}")
+            writeln!(console::stderr(), "{text}")
         };
     }
 

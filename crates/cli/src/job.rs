@@ -11,6 +11,7 @@ use handfast_registry::{
 };
 use serde_json::{Value as Json, json};
 
+use crate::console;
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::import::for_people;
@@ -151,9 +152,9 @@ impl Command {
             ),
             Self::Withdraw { file, reason, run } => {
                 let text = if file.as_os_str() == "-" {
-                    io::read_to_string(io::stdin())
+                    io::read_to_string(console::stdin())
                 } else {
-                    fs::read_to_string(file)
+                    fs::read_to_string(console::here(file))
                 };
                 let text = text.with_context(|| format!("cannot read {}", file.display()))?;
                 let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -251,9 +252,9 @@ impl Running {
             progress.suspend(|| {
                 // If nobody is listening the work goes on.
                 let _ = if self.dry_run {
-                    writeln!(io::stdout(), "{text}")
+                    writeln!(console::stdout(), "{text}")
                 } else {
-                    writeln!(io::stderr(), "{text}")
+                    writeln!(console::stderr(), "{text}")
                 };
             });
         });

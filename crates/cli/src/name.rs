@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
@@ -15,6 +16,7 @@ use handfast_wire::{Permissions, Ttl, Value, json as wire_json};
 use serde_json::{Value as Json, json};
 
 use crate::connection::Connection;
+use crate::console;
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::output::Output;
@@ -240,7 +242,9 @@ impl Values {
 
     fn read_one(&self, value: &GivenValue) -> anyhow::Result<NewValue> {
         let data = match value.data.strip_prefix('@') {
-            Some(file) => fs::read(file).with_context(|| format!("cannot read {file}"))?,
+            Some(file) => {
+                fs::read(console::here(file)).with_context(|| format!("cannot read {file}"))?
+            }
             None => value.data.as_bytes().to_vec(),
         };
         let permissions = self
@@ -291,7 +295,7 @@ impl Command {
             }
             Self::Show { on, at } => {
                 let who = on.who();
-                let show = |registry: Registry| match at {
+                let show = |registry: Arc<Registry>| match at {
                     Some(moment) => registry.show_at(&who, &on.id, *moment),
                     None => registry.show(&who, &on.id),
                 };
@@ -394,7 +398,7 @@ impl On {
 }
 
 fn list(data: &Data, authority: &str, who: &Principal, output: Output) -> anyhow::Result<Answer> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(console::stdout());
     let mut failed = None;
     let outcome = data.open().and_then(|registry| {
         registry.names(who, authority, None, &mut |shown| {

@@ -6,6 +6,7 @@ use clap::Args;
 use handfast_registry::{Refusal, json};
 use serde_json::{Map, Value as Json, json};
 
+use crate::console;
 use crate::exit::Answer;
 use crate::view::Shown;
 
@@ -29,7 +30,7 @@ impl Output {
             Ok(done) => done,
             Err(refusal) => return Ok(self.refuse(&refusal)),
         };
-        let mut out = io::stdout().lock();
+        let mut out = console::stdout();
         if self.json {
             writeln!(out, "{}", as_json(&done))?;
         } else {
@@ -47,7 +48,7 @@ impl Output {
     pub(crate) fn note(self, text: &str) {
         if !self.json {
             // If standard error is gone there is nobody left to tell.
-            let _ = writeln!(io::stderr(), "{text}");
+            let _ = writeln!(console::stderr(), "{text}");
         }
     }
 
@@ -58,7 +59,7 @@ impl Output {
         } else {
             format!("error: {problem}")
         };
-        let _ = writeln!(io::stderr(), "{text}");
+        let _ = writeln!(console::stderr(), "{text}");
         Answer::Misused
     }
 
@@ -79,7 +80,7 @@ impl Output {
             )
         };
         // If standard error is gone there is nobody left to tell.
-        let _ = writeln!(io::stderr(), "{text}");
+        let _ = writeln!(console::stderr(), "{text}");
     }
 
     /// Says why something was not done: the answer is no, or the system failed.
@@ -95,7 +96,7 @@ impl Output {
             format!("error: {} [{}]{hint}", Shown(&refused), refusal.code())
         };
         // If standard error is gone there is nobody left to tell.
-        let _ = writeln!(io::stderr(), "{text}");
+        let _ = writeln!(console::stderr(), "{text}");
         if refusal.is_failure() {
             Answer::Failed
         } else {

@@ -1,7 +1,9 @@
 //! `handfast user`: accounts.
 
+use std::sync::Arc;
+
 use clap::Subcommand;
-use handfast_registry::{Principal, json};
+use handfast_registry::{Principal, Registry, json};
 use serde_json::{Value as Json, json};
 
 use crate::exit::Answer;
@@ -36,7 +38,7 @@ impl Command {
                 title,
                 output,
             } => {
-                let create = |registry: handfast_registry::Registry| {
+                let create = |registry: Arc<Registry>| {
                     registry.create_account(&Principal::Operator, name, title)
                 };
                 output.print(

@@ -39,6 +39,18 @@ pub enum NameAction {
 }
 
 impl Registry {
+    /// Whether someone looks after a name, and may know what is not for the public.
+    pub fn may_know_all(&self, who: &Principal, id: &str) -> Result<bool, Refusal> {
+        self.read(|view| {
+            let Shown { key, .. } = view.show(who, id)?;
+            let path = AuthorityPath::of(&view.identify_kept(id)?, view);
+            match view.record(&key)? {
+                Some(record) => view.may_see(who, &path, &record),
+                None => Ok(false),
+            }
+        })
+    }
+
     /// Changes a name, if it has the version that is expected of it. What comes back is what whoever asked may read of
     /// it; nothing if it was erased.
     ///
