@@ -136,7 +136,7 @@ impl Import {
                 console::watched(input),
                 &mut |report| match report {
                     Report::Progress { bytes, counts } => {
-                        progress.at(bytes, "names", counts.total())
+                        progress.at(bytes, "names", counts.total());
                     }
                     Report::Line(outcome) => {
                         if let Some(file) = &mut outcomes

@@ -38,7 +38,7 @@ impl NewFile {
             .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Self {
             file,
-            path: path.to_path_buf(),
+            path: path.clone(),
             half,
         })
     }

@@ -21,7 +21,7 @@ impl View<'_> {
             return Ok(Some(Role::Admin));
         }
         let mut highest = None;
-        let mut is_within = self.is_within(who, path);
+        let mut is_within = is_for(who, path);
         let mut next = Some(path.clone());
         while let Some(path) = next {
             // A path that is not kept here has no grants; what is above it may have.
@@ -30,7 +30,7 @@ impl View<'_> {
             };
             let granted = authority.grants.iter().filter(|grant| grant.to == *who);
             highest = highest.max(granted.map(|grant| grant.role).max());
-            is_within |= self.is_within(who, &path);
+            is_within |= is_for(who, &path);
             next = authority.parent;
         }
         Ok(match who {
@@ -39,17 +39,6 @@ impl View<'_> {
                 .filter(|_| is_within),
             _ => highest,
         })
-    }
-
-    /// Whether a token, if that is by what someone is known, is for an authority itself.
-    fn is_within(&self, who: &Principal, path: &AuthorityPath) -> bool {
-        match who {
-            Principal::Limited { limit, .. } => {
-                let mut authority = limit.authority.iter();
-                authority.all(|authority| authority.key() == path.key())
-            }
-            _ => true,
-        }
     }
 
     /// Whether someone looks after a name, and has not come with less than that.
@@ -68,7 +57,7 @@ impl View<'_> {
         let mut next = self.authority_by_key(&record.authority)?;
         let mut is_within = limit.authority.is_none();
         while let Some(authority) = next {
-            is_within |= self.is_within(who, &authority.path);
+            is_within |= is_for(who, &authority.path);
             next = match &authority.parent {
                 Some(parent) => self.authority(parent)?,
                 None => None,
@@ -97,6 +86,17 @@ impl View<'_> {
                 authority: path.clone(),
             })
         }
+    }
+}
+
+/// Whether a token, if that is by what someone is known, is for an authority itself.
+fn is_for(who: &Principal, path: &AuthorityPath) -> bool {
+    match who {
+        Principal::Limited { limit, .. } => {
+            let mut authority = limit.authority.iter();
+            authority.all(|authority| authority.key() == path.key())
+        }
+        _ => true,
     }
 }
 

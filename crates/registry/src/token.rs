@@ -232,9 +232,6 @@ fn key_of(text: &str) -> Vec<u8> {
 /// Enough of a digest to tell tokens apart, and too little to be of use.
 fn id_of(key: &[u8]) -> String {
     let digest = key.get(KEYS.len()..).unwrap_or_default();
-    digest
-        .iter()
-        .take(6)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let start = digest.first_chunk().copied().map(u64::from_be_bytes);
+    format!("{:012x}", start.unwrap_or_default() >> 16)
 }

@@ -71,7 +71,8 @@ pub(super) fn import(call: &Call, body: Incoming) -> Result<Response<Body>, Prob
         "refused": counts.refused,
         "untold": untold,
     });
-    told.push_str(&format!("{summary}\n"));
+    told.push_str(&summary.to_string());
+    told.push('\n');
     Ok(reply(hyper::StatusCode::OK, "application/x-ndjson", told))
 }
 

@@ -1,5 +1,6 @@
 //! A request as a handler sees it, and what it answers.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use handfast_registry::{Moment, Principal, Registry, parse_rfc3339};
@@ -220,7 +221,10 @@ pub(super) fn encode(text: &str) -> String {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => {
                 out.push(char::from(byte));
             }
-            other => out.push_str(&format!("%{other:02X}")),
+            other => {
+                // A string takes everything.
+                let _ = write!(out, "%{other:02X}");
+            }
         }
     }
     out

@@ -1,6 +1,6 @@
 //! Handfast's own API: `/api/v1/…`.
 //!
-//! What can be asked is a table ([`routes`]), from which requests are matched and the OpenAPI document is made. Handlers
+//! What can be asked is a table ([`routes`]), from which requests are matched and the `OpenAPI` document is made. Handlers
 //! are plain functions: they run where waiting for the disk is no harm, are given a [`Call`](call::Call) and answer
 //! JSON, or a problem.
 
@@ -27,6 +27,7 @@ use hyper::header::{
     HeaderMap, HeaderName, HeaderValue, VARY,
 };
 use hyper::http::request::Parts;
+use hyper::http::uri::Authority;
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -264,7 +265,7 @@ fn token_of(headers: &HeaderMap, caller: &Caller) -> Result<Option<String>, Prob
 /// How the client reaches this server, as far as it says so.
 fn base_of(parts: &Parts, caller: &Caller) -> String {
     let scheme = if caller.is_secure { "https" } else { "http" };
-    let said = parts.uri.authority().map(|authority| authority.as_str());
+    let said = parts.uri.authority().map(Authority::as_str);
     let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
     let is_sane = |host: &&str| {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte);

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use handfast_registry::{
-    Edit, Entry, Minted, Moment, NameAction, NewName, NewValue, Principal, Refusal, Style, json,
+    Edit, Entry, Minted, Moment, NameAction, NewName, NewValue, Principal, Style, json,
 };
 use handfast_wire::Reference;
 use handfast_wire::json::GivenValue;
@@ -288,7 +288,7 @@ pub(super) fn search(call: &Call) -> Result<Answer, Problem> {
         call.query("after"),
         limit,
     );
-    let found = found.map_err(Refusal::from)?;
+    let found = found?;
     let is_full = found.len() == limit;
     let next = found.last().map(|shown| shown.key.clone());
     let names: Vec<_> = found.iter().map(json::listed).collect();

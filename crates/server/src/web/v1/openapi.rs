@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::routes::{Given, Gives, Handler, Kind, ROUTES, Route};
 
-/// OpenAPI 3.1.
+/// `OpenAPI` 3.1.
 pub(super) fn document() -> &'static Json {
     static DOCUMENT: OnceLock<Json> = OnceLock::new();
     DOCUMENT.get_or_init(make)
