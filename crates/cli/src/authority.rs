@@ -4,8 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Args, Subcommand, ValueEnum};
 use handfast_registry::{
-    Authority, AuthorityChange, AuthorityStatus, NewAuthority, Persistence, Principal, Refusal,
-    Registry, Role,
+    Authority, AuthorityChange, NewAuthority, Persistence, Principal, Refusal, Registry, Role, json,
 };
 use serde_json::{Value as Json, json};
 
@@ -13,7 +12,6 @@ use crate::exit::Answer;
 use crate::folder::Data;
 use crate::output::Output;
 use crate::view::Shown as Safe;
-use handfast_registry::rfc3339 as time;
 
 /// Prefixes and naming authorities
 ///
@@ -183,10 +181,10 @@ impl Command {
             }),
             Self::List { output } => output.print(
                 data.open().and_then(|registry| registry.authorities()),
-                |authorities| authorities.iter().map(as_json).collect::<Json>(),
+                |authorities| authorities.iter().map(json::authority).collect::<Json>(),
                 |authorities, out| {
                     authorities.iter().try_for_each(|authority| {
-                        let status = status(authority);
+                        let status = authority.status.as_str();
                         writeln!(
                             out,
                             "{:<32}  {status:<9}  {}",
@@ -199,7 +197,7 @@ impl Command {
             Self::Show { on } => on.output.print(
                 data.open()
                     .and_then(|registry| registry.authority(&on.who(), &on.authority)),
-                as_json,
+                json::authority,
                 for_people,
             ),
             Self::Request { on, about, policy } => on.change(data, "requested", |registry, who| {
@@ -255,7 +253,7 @@ impl On {
             outcome,
             |authority| {
                 let gone = || json!({"authority": self.authority, "status": "declined"});
-                authority.as_ref().map_or_else(gone, as_json)
+                authority.as_ref().map_or_else(gone, json::authority)
             },
             |_, out| writeln!(out, "{done} {}", self.authority),
         )
@@ -297,47 +295,8 @@ fn change(about: &About, policy: &PolicyOptions) -> AuthorityChange {
             .map(|pattern| Some(pattern).filter(|text| !text.is_empty())),
         approval: policy.approval,
         default_ttl: policy.ttl,
+        expects: None,
     }
-}
-
-fn status(authority: &Authority) -> &'static str {
-    match authority.status {
-        AuthorityStatus::Active => "active",
-        AuthorityStatus::Requested { .. } => "requested",
-        AuthorityStatus::Retired => "retired",
-    }
-}
-
-fn persistence(authority: &Authority) -> &'static str {
-    match authority.policy.persistence {
-        Persistence::Erasable => "erasable",
-        Persistence::Permanent => "permanent",
-    }
-}
-
-fn as_json(authority: &Authority) -> Json {
-    let policy = &authority.policy;
-    let grant = |grant: &handfast_registry::Grant| json!({"to": grant.to.to_string(), "role": grant.role.as_str()});
-    json!({
-        "authority": authority.path.to_string(),
-        "key": authority.path.key(),
-        "parent": authority.parent.as_ref().map(ToString::to_string),
-        "title": authority.title,
-        "meaning": authority.meaning,
-        "contact": authority.contact,
-        "status": status(authority),
-        "policy": {
-            "case": if policy.case_sensitive { "sensitive" } else { "insensitive" },
-            "persistence": persistence(authority),
-            "profile": if policy.cordra { "cordra" } else { "handle" },
-            "pattern": policy.pattern,
-            "approval": policy.approval,
-            "ttl": policy.default_ttl,
-        },
-        "grants": authority.grants.iter().map(grant).collect::<Json>(),
-        "created": time(authority.created),
-        "version": authority.version,
-    })
 }
 
 fn for_people(authority: &Authority, out: &mut dyn Write) -> io::Result<()> {
@@ -352,11 +311,16 @@ fn for_people(authority: &Authority, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "  {label:<12}  {}", Safe(text))?;
         }
     }
-    writeln!(out, "  {:<12}  {}", "status", status(authority))?;
+    writeln!(out, "  {:<12}  {}", "status", authority.status.as_str())?;
     if let Some(parent) = &authority.parent {
         writeln!(out, "  {:<12}  {parent}", "parent")?;
     }
-    writeln!(out, "  {:<12}  {}", "persistence", persistence(authority))?;
+    writeln!(
+        out,
+        "  {:<12}  {}",
+        "persistence",
+        policy.persistence.as_str()
+    )?;
     writeln!(
         out,
         "  {:<12}  {}",

@@ -11,7 +11,7 @@ use handfast_id::{
     DelegatedGrammar, HttpResolver, NssGrammar, Pattern, RuleBook, UrnProfile, UrnRegistration,
 };
 use handfast_registry::Principal;
-use handfast_server::{Addresses, HeaderName, TlsFiles, WebSettings};
+use handfast_server::{AccessLog, Addresses, HeaderName, TlsFiles, WebSettings};
 use serde::{Deserialize, Serialize};
 
 /// The rules that a data folder's configuration sets; the standard ones where it has none.
@@ -64,8 +64,15 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             key,
             client_certificates,
             country_header,
+            access_log,
+            access_log_file,
             ..
         } = config.web;
+        let form = access_log.unwrap_or_default();
+        let access_log = (form != LogForm::Off).then(|| AccessLog {
+            is_json: form == LogForm::Json,
+            file: access_log_file.map(|file| folder.join(file)),
+        });
         let country_header = country_header
             .map(|name| {
                 let read = HeaderName::from_bytes(name.as_bytes());
@@ -84,6 +91,7 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             tls,
             client_certificates,
             country_header,
+            access_log,
         })
     })?;
     Ok(settings.unwrap_or_default())
@@ -190,6 +198,20 @@ pub(crate) struct Web {
     client_certificates: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     country_header: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) access_log: Option<LogForm>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) access_log_file: Option<PathBuf>,
+}
+
+/// What lines of the access log look like.
+#[derive(Clone, Copy, Default, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogForm {
+    Common,
+    Json,
+    #[default]
+    Off,
 }
 
 #[derive(Default, Deserialize, Serialize)]

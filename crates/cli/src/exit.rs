@@ -1,7 +1,8 @@
 //! Exit statuses, and the last words of a command that failed.
 
 use std::io::{self, ErrorKind, Write};
-use std::process::ExitCode;
+
+use crate::console;
 
 /// What a command that ran has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,17 +17,17 @@ pub(crate) enum Answer {
 }
 
 /// 0 done, 1 the answer is no, 2 wrong usage (clap's own), 3 the system failed.
-pub(crate) fn code(outcome: anyhow::Result<Answer>) -> ExitCode {
+pub(crate) fn status(outcome: anyhow::Result<Answer>) -> u8 {
     match outcome {
-        Ok(Answer::Done) => ExitCode::SUCCESS,
-        Ok(Answer::No) => ExitCode::from(1),
-        Ok(Answer::Misused) => ExitCode::from(2),
-        Ok(Answer::Failed) => ExitCode::from(3),
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Ok(Answer::Done) => 0,
+        Ok(Answer::No) => 1,
+        Ok(Answer::Misused) => 2,
+        Ok(Answer::Failed) => 3,
+        Err(error) if is_broken_pipe(&error) => 0,
         Err(error) => {
             // If standard error is gone too there is nobody left to tell.
-            let _ = writeln!(io::stderr(), "error: {error:#}");
-            ExitCode::from(3)
+            let _ = writeln!(console::stderr(), "error: {error:#}");
+            3
         }
     }
 }

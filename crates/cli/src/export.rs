@@ -1,12 +1,13 @@
 //! `handfast export`: names to files.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use handfast_registry::{Export as Options, Exported, Format, Principal, Refusal};
 use serde_json::json;
 
+use crate::console;
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::import::GivenFormat;
@@ -66,7 +67,7 @@ impl Export {
             }
             exported
         } else {
-            let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
+            let mut out = BufWriter::with_capacity(1 << 20, console::stdout());
             registry.export(&who, &options, &mut out, &mut tell)
         };
         drop(progress);
@@ -99,9 +100,9 @@ impl Export {
             self.for_people(exported)
         };
         if to_file {
-            write!(io::stdout(), "{text}")?;
+            write!(console::stdout(), "{text}")?;
         } else {
-            write!(io::stderr(), "{text}")?;
+            write!(console::stderr(), "{text}")?;
         }
         Ok(Answer::Done)
     }

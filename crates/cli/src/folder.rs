@@ -10,6 +10,7 @@ use handfast_registry::{NewAuthority, Principal, Refusal, Registry, StoreError, 
 use serde_json::json;
 
 use crate::config;
+use crate::console;
 use crate::demo;
 use crate::exit::Answer;
 use crate::output::Output;
@@ -31,7 +32,15 @@ pub(crate) struct Data {
 
 impl Data {
     /// Opens the folder, under the rules of its configuration.
-    pub(crate) fn open(&self) -> Result<Registry, Refusal> {
+    pub(crate) fn open(&self) -> Result<Arc<Registry>, Refusal> {
+        match console::registry() {
+            Some(registry) => Ok(registry),
+            None => self.open_alone().map(Arc::new),
+        }
+    }
+
+    /// Opens the folder for this process alone.
+    fn open_alone(&self) -> Result<Registry, Refusal> {
         let rules = config::rules(&self.folder).map_err(|error| Refusal::Configuration {
             problem: format!("{error:#}"),
         })?;
@@ -61,6 +70,18 @@ impl Data {
         &self,
         output: Output,
         with_demo: bool,
+    ) -> Result<Arc<Registry>, Refusal> {
+        match console::registry() {
+            Some(registry) => Ok(registry),
+            None => self.open_or_make_alone(output, with_demo).map(Arc::new),
+        }
+    }
+
+    /// The same, for this process alone.
+    pub(crate) fn open_or_make_alone(
+        &self,
+        output: Output,
+        with_demo: bool,
     ) -> Result<Registry, Refusal> {
         let is_empty = match fs::read_dir(&self.folder) {
             Ok(mut entries) => entries.next().is_none(),
@@ -73,7 +94,7 @@ impl Data {
             }
             output.note(&format!("made {}", self.folder.display()));
         }
-        self.open()
+        self.open_alone()
     }
 }
 
@@ -132,7 +153,8 @@ pub(crate) struct Backup {
 
 impl Backup {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        if self.file.exists() {
+        let to = console::here(&self.file);
+        if to.exists() {
             let problem = format!(
                 "{} exists: a backup never overwrites a file",
                 self.file.display()
@@ -142,7 +164,7 @@ impl Backup {
                 problem,
             }));
         }
-        let outcome = data.open().and_then(|registry| registry.backup(&self.file));
+        let outcome = data.open().and_then(|registry| registry.backup(&to));
         let file = self.file.display().to_string();
         self.output.print(
             outcome,

@@ -1,15 +1,18 @@
 //! `handfast import`: names from files.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
-use handfast_registry::{Done, Format, Import as Options, Imported, Outcome, Principal, Report};
-use serde_json::{Map, Value as Json, json};
+use handfast_registry::{
+    Done, Format, Import as Options, Imported, Outcome, Principal, Report, json,
+};
+use serde_json::json;
 
+use crate::console;
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::new_file::NewFile;
@@ -75,9 +78,9 @@ impl Import {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
         let source = self.file.display().to_string();
         let (input, size): (Box<dyn Read + Send>, _) = if source == "-" {
-            (Box::new(io::stdin()), None)
+            (console::stdin(), None)
         } else {
-            match File::open(&self.file) {
+            match File::open(console::here(&self.file)) {
                 Ok(file) => {
                     let size = file.metadata().map(|metadata| metadata.len()).ok();
                     (Box::new(file), size)
@@ -98,7 +101,10 @@ impl Import {
             Ok(registry) => registry,
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
-        let is_same = |path: &PathBuf| match (path.canonicalize(), self.file.canonicalize()) {
+        let is_same = |path: &PathBuf| match (
+            console::here(path).canonicalize(),
+            console::here(&self.file).canonicalize(),
+        ) {
             (Ok(outcome), Ok(file)) => outcome == file,
             _ => false,
         };
@@ -123,17 +129,25 @@ impl Import {
         let who = self.who.clone().unwrap_or(Principal::Operator);
         let progress = Progress::new(size);
         let mut failed = None;
-        let imported = registry.import(&who, &options, input, &mut |report| match report {
-            Report::Progress { bytes, counts } => progress.at(bytes, "names", counts.total()),
-            Report::Line(outcome) => {
-                if let Some(file) = &mut outcomes
-                    && let Err(error) = writeln!(file, "{}", outcome_json(outcome))
-                {
-                    failed = Some(error);
-                }
-                progress.suspend(|| self.tell(outcome));
-            }
-        });
+        let imported =
+            registry.import(
+                &who,
+                &options,
+                console::watched(input),
+                &mut |report| match report {
+                    Report::Progress { bytes, counts } => {
+                        progress.at(bytes, "names", counts.total());
+                    }
+                    Report::Line(outcome) => {
+                        if let Some(file) = &mut outcomes
+                            && let Err(error) = writeln!(file, "{}", json::outcome(outcome))
+                        {
+                            failed = Some(error);
+                        }
+                        progress.suspend(|| self.tell(outcome));
+                    }
+                },
+            );
         drop(progress);
         if let Some(file) = outcomes {
             file.into_inner()?.finish()?;
@@ -154,15 +168,15 @@ impl Import {
             return;
         }
         let text = if self.output.is_json() {
-            outcome_json(outcome).to_string()
+            json::outcome(outcome).to_string()
         } else {
             for_people(outcome)
         };
         // If nobody is listening the work goes on.
         let _ = if self.dry_run {
-            writeln!(io::stdout(), "{text}")
+            writeln!(console::stdout(), "{text}")
         } else {
-            writeln!(io::stderr(), "{text}")
+            writeln!(console::stderr(), "{text}")
         };
     }
 
@@ -197,22 +211,6 @@ impl Import {
         )?;
         Ok(if is_all { Answer::Done } else { Answer::No })
     }
-}
-
-/// What became of a line, as JSON.
-pub(crate) fn outcome_json(outcome: &Outcome) -> Json {
-    let mut object = Map::new();
-    object.insert("line".into(), outcome.line.into());
-    object.insert("id".into(), outcome.id.clone().into());
-    object.insert("outcome".into(), outcome.done.as_str().into());
-    if let Some(event) = outcome.done.event() {
-        object.insert("event".into(), event.into());
-    }
-    if let Done::Refused { code, reason } = &outcome.done {
-        object.insert("code".into(), code.as_str().into());
-        object.insert("reason".into(), reason.as_str().into());
-    }
-    Json::Object(object)
 }
 
 pub(crate) fn for_people(outcome: &Outcome) -> String {

@@ -7,13 +7,14 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueHint};
 use handfast_registry::{
-    BulkChanged, Done, Job, JobKind, Outcome, Principal, Refusal, Registry, rfc3339 as time,
+    BulkChanged, Done, Job, JobKind, Outcome, Principal, Refusal, Registry, json, rfc3339 as time,
 };
 use serde_json::{Value as Json, json};
 
+use crate::console;
 use crate::exit::Answer;
 use crate::folder::Data;
-use crate::import::{for_people, outcome_json};
+use crate::import::for_people;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::view::Shown as Safe;
@@ -151,9 +152,9 @@ impl Command {
             ),
             Self::Withdraw { file, reason, run } => {
                 let text = if file.as_os_str() == "-" {
-                    io::read_to_string(io::stdin())
+                    io::read_to_string(console::stdin())
                 } else {
-                    fs::read_to_string(file)
+                    fs::read_to_string(console::here(file))
                 };
                 let text = text.with_context(|| format!("cannot read {}", file.display()))?;
                 let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -176,7 +177,7 @@ impl Command {
             }
             Self::List { output } => output.print(
                 data.open().and_then(|registry| registry.jobs()),
-                |jobs| jobs.iter().map(as_json).collect::<Json>(),
+                |jobs| jobs.iter().map(json::job).collect::<Json>(),
                 |jobs, out| {
                     jobs.iter()
                         .try_for_each(|job| writeln!(out, "{}", line(job)))
@@ -184,7 +185,7 @@ impl Command {
             ),
             Self::Show { job, output } => output.print(
                 data.open().and_then(|registry| registry.job(*job)),
-                as_json,
+                json::job,
                 show,
             ),
         }
@@ -244,16 +245,16 @@ impl Running {
                 return;
             }
             let text = if self.output.is_json() {
-                outcome_json(outcome).to_string()
+                json::outcome(outcome).to_string()
             } else {
                 for_people(outcome)
             };
             progress.suspend(|| {
                 // If nobody is listening the work goes on.
                 let _ = if self.dry_run {
-                    writeln!(io::stdout(), "{text}")
+                    writeln!(console::stdout(), "{text}")
                 } else {
-                    writeln!(io::stderr(), "{text}")
+                    writeln!(console::stderr(), "{text}")
                 };
             });
         });
@@ -262,7 +263,7 @@ impl Running {
         let answer = self.output.print(
             outcome,
             |done| match &done.job {
-                Some(job) => as_json(job),
+                Some(job) => json::job(job),
                 None => json!({"dry-run": true, "changed": done.counts.changed, "unchanged": done.counts.unchanged, "refused": done.counts.refused}),
             },
             |done, out| {
@@ -289,50 +290,12 @@ impl Running {
     }
 }
 
-fn as_json(job: &Job) -> Json {
-    json!({
-        "job": job.number,
-        "kind": job.kind.as_str(),
-        "what": what(job),
-        "who": job.who.to_string(),
-        "started": time(job.started),
-        "ended": job.ended.map(time),
-        "created": job.counts.created,
-        "changed": job.counts.changed,
-        "unchanged": job.counts.unchanged,
-        "refused": job.counts.refused,
-        "events": job.events,
-    })
-}
-
-fn what(job: &Job) -> String {
-    match &job.kind {
-        JobKind::Import { source, .. } => source.clone(),
-        JobKind::ReplaceUrl {
-            authority,
-            from,
-            to,
-            ..
-        } => format!("{from} by {to} under {authority}"),
-        JobKind::SetTtl {
-            authority,
-            value_type,
-            seconds,
-        } => {
-            let types = value_type.as_deref().unwrap_or("all");
-            format!("{seconds} s for {types} values under {authority}")
-        }
-        JobKind::Undo { job } => format!("job {job}"),
-        JobKind::Withdraw { count, reason, .. } => format!("{count} names: {reason}"),
-    }
-}
-
 fn line(job: &Job) -> String {
     let state = match job.ended {
         Some(_) => "done",
         None => "not done",
     };
-    let what = what(job);
+    let what = job.kind.what();
     format!(
         "{:<4} {}  {:<8}  {:<11}  {}",
         job.number,
@@ -344,7 +307,7 @@ fn line(job: &Job) -> String {
 }
 
 fn show(job: &Job, out: &mut dyn Write) -> io::Result<()> {
-    let what = what(job);
+    let what = job.kind.what();
     writeln!(
         out,
         "job {}: {} {}",

@@ -14,6 +14,7 @@ use handfast_registry::{
 use handfast_wire::json as wire_json;
 use serde_json::{Value as Json, json};
 
+use crate::console;
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::new_file::NewFile;
@@ -124,7 +125,7 @@ impl Command {
             Self::Tiles { into, output } => {
                 let progress = Progress::new(None);
                 let outcome = data.open().and_then(|registry| {
-                    registry.write_tiles(into, &mut |events| {
+                    registry.write_tiles(&console::here(into), &mut |events| {
                         progress.at(events, "events", events);
                     })
                 });
@@ -159,7 +160,7 @@ fn export(data: &Data, path: &Path, output: Output) -> anyhow::Result<Answer> {
     let progress = Progress::new(None);
     let mut tell = |events: u64| progress.at(events, "events", events);
     let outcome = if is_standard {
-        let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
+        let mut out = BufWriter::with_capacity(1 << 20, console::stdout());
         registry.export_log(&mut out, &mut tell)
     } else {
         let mut file = BufWriter::with_capacity(1 << 20, NewFile::create(path, 0o644)?);
@@ -269,7 +270,7 @@ impl VerifyCommand {
             }
         }
         let outcome = if let Some(path) = &self.export {
-            let file = match File::open(path) {
+            let file = match File::open(console::here(path)) {
                 Ok(file) => file,
                 Err(error) => {
                     let problem = format!("cannot read {}: {error}", path.display());
@@ -296,7 +297,7 @@ impl VerifyCommand {
 
     fn keys(&self) -> anyhow::Result<Vec<VerifyingKey>> {
         let read = |given: &String| {
-            let text = match fs::read_to_string(given) {
+            let text = match fs::read_to_string(console::here(given)) {
                 Ok(text) => text,
                 Err(_) => given.clone(),
             };
@@ -416,9 +417,9 @@ impl VerifyCommand {
 /// The text of a file; - is standard input.
 fn read_text(path: &Path) -> Result<String, String> {
     let text = if path.as_os_str() == "-" {
-        io::read_to_string(io::stdin())
+        io::read_to_string(console::stdin())
     } else {
-        fs::read_to_string(path)
+        fs::read_to_string(console::here(path))
     };
     text.map_err(|error| format!("cannot read {}: {error}", path.display()))
 }

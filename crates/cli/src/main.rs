@@ -4,6 +4,7 @@ mod authority;
 mod bench;
 mod config;
 mod connection;
+mod console;
 mod demo;
 mod exit;
 mod export;
@@ -22,12 +23,17 @@ mod progress;
 mod remote;
 mod resolve;
 mod serve;
+mod socket;
 mod takeover;
+mod token;
 mod user;
 mod view;
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Parser, Subcommand};
 
 use crate::folder::Data;
@@ -79,6 +85,9 @@ enum Command {
     /// Accounts, to which roles can be granted
     #[command(subcommand)]
     User(user::Command),
+    /// Tokens, by which programs act for an account over the web
+    #[command(subcommand)]
+    Token(token::Command),
     /// Copy the data folder to a file
     Backup(folder::Backup),
     /// Make a data folder from a backup
@@ -90,24 +99,76 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let Cli { data, command } = Cli::parse();
-    let outcome = match command {
-        Command::Inspect(command) => command.run(),
-        Command::Resolve(command) => command.run(&data),
-        Command::Init(command) => command.run(&data),
-        Command::Serve(command) => command.run(&data),
-        Command::Authority(command) => command.run(&data),
-        Command::Name(command) => command.run(&data),
-        Command::Mint(command) => command.run(&data),
-        Command::Import(command) => command.run(&data),
-        Command::Export(command) => command.run(&data),
-        Command::Job(command) => command.run(&data),
-        Command::Log(command) => command.run(&data),
-        Command::User(command) => command.run(&data),
-        Command::Backup(command) => command.run(&data),
-        Command::Restore(command) => command.run(&data),
-        Command::Bench(command) => command.run(),
-        Command::Check(command) => command.run(&data),
-    };
-    exit::code(outcome)
+    let cli = Cli::parse();
+    if cli.command.is_of_folder() {
+        let arguments: Vec<_> = std::env::args_os().collect();
+        if let Some(outcome) = socket::run(&cli.data.folder, &arguments) {
+            let context = "the server that uses the data folder was asked to do this";
+            let outcome = outcome.context(context);
+            return ExitCode::from(outcome.unwrap_or_else(|error| exit::status(Err(error))));
+        }
+    }
+    ExitCode::from(exit::status(cli.run()))
+}
+
+/// Runs a command for someone else.
+fn run_for_client(folder: PathBuf, arguments: Vec<OsString>) -> u8 {
+    match Cli::try_parse_from(arguments) {
+        Ok(Cli { command, .. }) if command.is_of_folder() => {
+            let data = Data { folder };
+            exit::status(Cli { data, command }.run())
+        }
+        // Whoever asked has looked at it before.
+        _ => 2,
+    }
+}
+
+impl Cli {
+    fn run(self) -> anyhow::Result<exit::Answer> {
+        let Self { data, command } = self;
+        match command {
+            Command::Inspect(command) => command.run(),
+            Command::Resolve(command) => command.run(&data),
+            Command::Init(command) => command.run(&data),
+            Command::Serve(command) => command.run(&data),
+            Command::Authority(command) => command.run(&data),
+            Command::Name(command) => command.run(&data),
+            Command::Mint(command) => command.run(&data),
+            Command::Import(command) => command.run(&data),
+            Command::Export(command) => command.run(&data),
+            Command::Job(command) => command.run(&data),
+            Command::Log(command) => command.run(&data),
+            Command::User(command) => command.run(&data),
+            Command::Token(command) => command.run(&data),
+            Command::Backup(command) => command.run(&data),
+            Command::Restore(command) => command.run(&data),
+            Command::Bench(command) => command.run(),
+            Command::Check(command) => command.run(&data),
+        }
+    }
+}
+
+impl Command {
+    /// Whether it works on what is in the data folder, so that a server that uses the folder runs it.
+    fn is_of_folder(&self) -> bool {
+        match self {
+            Self::Authority(_)
+            | Self::Mint(_)
+            | Self::Import(_)
+            | Self::Export(_)
+            | Self::Job(_)
+            | Self::Log(_)
+            | Self::User(_)
+            | Self::Token(_)
+            | Self::Backup(_)
+            | Self::Check(_) => true,
+            Self::Name(command) => !command.is_elsewhere(),
+            Self::Resolve(command) => !command.is_elsewhere(),
+            Self::Inspect(_)
+            | Self::Init(_)
+            | Self::Serve(_)
+            | Self::Restore(_)
+            | Self::Bench(_) => false,
+        }
+    }
 }

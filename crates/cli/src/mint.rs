@@ -6,6 +6,7 @@ use clap::Args;
 use handfast_registry::{Minted, Principal, Refusal, Style};
 use serde_json::json;
 
+use crate::console;
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::output::Output;
@@ -38,7 +39,7 @@ pub(crate) struct Mint {
 impl Mint {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
         let who = self.who.clone().unwrap_or(Principal::Operator);
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = BufWriter::new(console::stdout());
         let mut failed = None;
         let outcome = data.open().and_then(|registry| {
             registry.mint(

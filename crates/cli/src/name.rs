@@ -4,11 +4,12 @@ use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
 use handfast_registry::{
-    Action, Edit, Entry, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown,
+    Action, Edit, Entry, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown, json,
     parse_rfc3339, rfc3339 as time,
 };
 use handfast_wire::batch::{read_admin, read_list};
@@ -16,6 +17,7 @@ use handfast_wire::{Codec, Permissions, Ttl, Value, json as wire_json, type_matc
 use serde_json::{Value as Json, json};
 
 use crate::connection::Connection;
+use crate::console;
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::output::Output;
@@ -242,7 +244,9 @@ impl Values {
 
     fn read_one(&self, value: &GivenValue) -> anyhow::Result<NewValue> {
         let data = match value.data.strip_prefix('@') {
-            Some(file) => fs::read(file).with_context(|| format!("cannot read {file}"))?,
+            Some(file) => {
+                fs::read(console::here(file)).with_context(|| format!("cannot read {file}"))?
+            }
             None => written(&value.value_type, &value.data)?,
         };
         let permissions = self
@@ -310,12 +314,12 @@ impl Command {
             }
             Self::Show { on, at } => {
                 let who = on.who();
-                let show = |registry: Registry| match at {
+                let show = |registry: Arc<Registry>| match at {
                     Some(moment) => registry.show_at(&who, &on.id, *moment),
                     None => registry.show(&who, &on.id),
                 };
                 let outcome = data.open().and_then(show);
-                on.output.print(outcome, as_json, for_people)
+                on.output.print(outcome, json::name, for_people)
             }
             Self::List {
                 authority,
@@ -379,7 +383,7 @@ impl Command {
                         entries.retain(|entry| is_past(entry, *at));
                         entries
                     }),
-                |entries| entries.iter().map(entry_json).collect::<Json>(),
+                |entries| entries.iter().map(json::entry).collect::<Json>(),
                 history,
             ),
         }
@@ -401,7 +405,7 @@ impl On {
         let outcome = data
             .open()
             .and_then(|registry| change(&registry, &self.who()));
-        self.output.print(outcome, as_json, |shown, out| {
+        self.output.print(outcome, json::name, |shown, out| {
             writeln!(
                 out,
                 "{done} {} ({})",
@@ -413,12 +417,12 @@ impl On {
 }
 
 fn list(data: &Data, authority: &str, who: &Principal, output: Output) -> anyhow::Result<Answer> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(console::stdout());
     let mut failed = None;
     let outcome = data.open().and_then(|registry| {
         registry.names(who, authority, None, &mut |shown| {
             let line = if output.is_json() {
-                json!({"id": shown.record.text, "state": shown.record.state.as_str()}).to_string()
+                json::listed(&shown).to_string()
             } else {
                 format!(
                     "{:<9}  {}",
@@ -443,25 +447,6 @@ fn list(data: &Data, authority: &str, who: &Principal, output: Output) -> anyhow
             Ok(Answer::Done)
         }
     }
-}
-
-fn as_json(shown: &Shown) -> Json {
-    let record = &shown.record;
-    json!({
-        "id": record.text,
-        "key": shown.key,
-        "state": record.state.as_str(),
-        "created": time(record.created),
-        "modified": time(record.modified),
-        "version": record.version,
-        "irregular": record.irregularity().map(|error| error.code()),
-        "values": record.values.iter().map(wire_json::value).collect::<Json>(),
-        "withdrawn": record.tombstone.as_ref().map(|tombstone| json!({
-            "reason": tombstone.reason,
-            "date": time(tombstone.date),
-            "successor": tombstone.successor,
-        })),
-    })
 }
 
 fn for_people(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
@@ -524,36 +509,6 @@ fn is_past(entry: &Entry, at: Option<Moment>) -> bool {
         Some(Moment::Time(time)) => entry.event.time <= time,
         None => true,
     }
-}
-
-fn entry_json(entry: &Entry) -> Json {
-    let event = &entry.event;
-    let values = entry.version.as_ref().map(|record| {
-        let values = record.values.iter();
-        values.filter_map(shown_json).collect::<Json>()
-    });
-    let changes = entry.changes.iter().map(|change| {
-        json!({
-            "index": change.index,
-            "before": change.before.as_ref().and_then(shown_json),
-            "after": change.after.as_ref().and_then(shown_json),
-        })
-    });
-    json!({
-        "event": event.number,
-        "time": time(event.time),
-        "action": event.action.as_str(),
-        "who": entry.who.as_ref().map(ToString::to_string),
-        "version": event.version,
-        "state": entry.version.as_ref().map(|record| record.state.as_str()),
-        "values": values,
-        "changes": changes.collect::<Json>(),
-    })
-}
-
-/// A value as JSON; nothing of a secret.
-fn shown_json(value: &Value<'_>) -> Option<Json> {
-    (!value.is_type("HS_SECKEY")).then(|| wire_json::value(value))
 }
 
 fn history(entries: &Vec<Entry>, out: &mut dyn Write) -> io::Result<()> {

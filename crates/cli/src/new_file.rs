@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use crate::console;
+
 /// A file that takes its name, and the place of one that has it, when all of it is written. What is there
 /// stays if anything fails.
 #[derive(Debug)]
@@ -19,6 +21,7 @@ pub(crate) struct NewFile {
 
 impl NewFile {
     pub(crate) fn create(path: &Path, mode: u32) -> anyhow::Result<Self> {
+        let path = &console::here(path);
         let is_other = fs::metadata(path).is_ok_and(|found| !found.is_file());
         let half = (!is_other).then(|| {
             let mut name = path.as_os_str().to_os_string();
@@ -35,7 +38,7 @@ impl NewFile {
             .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(Self {
             file,
-            path: path.to_path_buf(),
+            path: path.clone(),
             half,
         })
     }

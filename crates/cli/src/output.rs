@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use handfast_registry::Refusal;
+use handfast_registry::{Refusal, json};
 use serde_json::{Map, Value as Json, json};
 
+use crate::console;
 use crate::exit::Answer;
 use crate::view::Shown;
 
@@ -29,7 +30,7 @@ impl Output {
             Ok(done) => done,
             Err(refusal) => return Ok(self.refuse(&refusal)),
         };
-        let mut out = io::stdout().lock();
+        let mut out = console::stdout();
         if self.json {
             writeln!(out, "{}", as_json(&done))?;
         } else {
@@ -47,7 +48,7 @@ impl Output {
     pub(crate) fn note(self, text: &str) {
         if !self.json {
             // If standard error is gone there is nobody left to tell.
-            let _ = writeln!(io::stderr(), "{text}");
+            let _ = writeln!(console::stderr(), "{text}");
         }
     }
 
@@ -58,7 +59,7 @@ impl Output {
         } else {
             format!("error: {problem}")
         };
-        let _ = writeln!(io::stderr(), "{text}");
+        let _ = writeln!(console::stderr(), "{text}");
         Answer::Misused
     }
 
@@ -79,13 +80,13 @@ impl Output {
             )
         };
         // If standard error is gone there is nobody left to tell.
-        let _ = writeln!(io::stderr(), "{text}");
+        let _ = writeln!(console::stderr(), "{text}");
     }
 
     /// Says why something was not done: the answer is no, or the system failed.
     pub(crate) fn refuse(self, refusal: &Refusal) -> Answer {
         let text = if self.json {
-            json!({ "error": as_object(refusal) }).to_string()
+            json!({ "error": json::refusal(refusal) }).to_string()
         } else {
             let hint = refusal
                 .hint()
@@ -95,31 +96,11 @@ impl Output {
             format!("error: {} [{}]{hint}", Shown(&refused), refusal.code())
         };
         // If standard error is gone there is nobody left to tell.
-        let _ = writeln!(io::stderr(), "{text}");
+        let _ = writeln!(console::stderr(), "{text}");
         if refusal.is_failure() {
             Answer::Failed
         } else {
             Answer::No
         }
     }
-}
-
-fn as_object(refusal: &Refusal) -> Map<String, Json> {
-    let mut error = Map::new();
-    error.insert("code".into(), refusal.code().into());
-    error.insert("message".into(), refusal.to_string().into());
-    match refusal {
-        Refusal::Exists {
-            event: Some(event), ..
-        } => {
-            error.insert("event".into(), (*event).into());
-        }
-        Refusal::Denied { needs, authority } => {
-            let needs = json!({"role": needs.as_str(), "authority": authority.to_string()});
-            error.insert("needs".into(), needs);
-        }
-        _ => {}
-    }
-    error.extend(refusal.hint().map(|hint| ("hint".to_string(), hint.into())));
-    error
 }

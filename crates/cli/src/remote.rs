@@ -294,6 +294,12 @@ fn with_urls(
 }
 
 impl Command {
+    /// Whether it is asked of another server.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        let (connection, _) = self.asked();
+        connection.is_loose() || connection.server.is_some()
+    }
+
     /// Of which server it is asked, if of any, and how it prints.
     fn asked(&self) -> (&Connection, Output) {
         match self {

@@ -15,6 +15,7 @@ use serde_json::{Value as Json, json};
 
 use crate::config;
 use crate::connection::{Connection, fail, handle_of, wait};
+use crate::console;
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::name::line;
@@ -126,6 +127,11 @@ impl Resolve {
         Ok(Some(Root::At(address)))
     }
 
+    /// Whether it is asked of another server.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.connection.server.is_some() || self.root.is_some()
+    }
+
     /// From the data folder.
     fn run_here(&self, data: &Data) -> anyhow::Result<Answer> {
         let elsewhere = |answer: &str| {
@@ -143,7 +149,7 @@ impl Resolve {
             }
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
-        let rules = config::rules(&data.folder)?;
+        let rules = config::rules(&console::here(&data.folder))?;
         if let Ok(handle) = handle_of(&self.id, &rules)
             && registry.is_responsible(&handle).is_ok_and(|is| !is)
         {

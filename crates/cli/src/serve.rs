@@ -14,6 +14,7 @@ use crate::demo;
 use crate::exit::Answer;
 use crate::folder::{Data, program, world};
 use crate::output::Output;
+use crate::socket::Socket;
 
 /// Serve the handle protocol
 ///
@@ -46,7 +47,7 @@ impl Serve {
             write!(io::stdout(), "{}", config::print(&data.folder, doors)?)?;
             return Ok(Answer::Done);
         }
-        let registry = match data.open_or_make(self.output, self.demo) {
+        let registry = match data.open_or_make_alone(self.output, self.demo) {
             Ok(registry) => registry,
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
@@ -73,13 +74,22 @@ impl Serve {
             identity = identity.with_ports_of(addresses);
         }
         self.warn(&data.folder, &identity, addresses);
-        let mut native = Native::new(Arc::new(registry), identity, world(), administrators)
+        let registry = Arc::new(registry);
+        let mut native = Native::new(Arc::clone(&registry), identity, world(), administrators)
             .with_replicators(replicators)
             .with_udp_allowance(config::udp_allowance(&data.folder)?);
         if let Some(roots) = config::roots(&data.folder)? {
             native = native.with_roots(roots)?;
         }
         let served = door.open(native, config::web(&data.folder)?)?;
+        let socket = match Socket::open(&data.folder, &registry, crate::run_for_client) {
+            Ok(socket) => Some(socket),
+            Err(error) => {
+                let problem = format!("warning: commands on this folder have to wait: {error}");
+                self.output.note(&problem);
+                None
+            }
+        };
         writeln!(
             io::stdout(),
             "{}",
@@ -87,6 +97,9 @@ impl Serve {
         )?;
         io::stdout().flush()?;
         served.wait()?;
+        if let Some(socket) = socket {
+            socket.close();
+        }
         Ok(Answer::Done)
     }
 

@@ -1,13 +1,14 @@
 //! `handfast user`: accounts.
 
+use std::sync::Arc;
+
 use clap::Subcommand;
-use handfast_registry::Principal;
+use handfast_registry::{Principal, Registry, json};
 use serde_json::{Value as Json, json};
 
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::output::Output;
-use handfast_registry::rfc3339 as time;
 
 /// Accounts, to which roles can be granted
 #[derive(Subcommand)]
@@ -32,8 +33,12 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
         match self {
-            Self::Create { name, title, output } => {
-                let create = |registry: handfast_registry::Registry| {
+            Self::Create {
+                name,
+                title,
+                output,
+            } => {
+                let create = |registry: Arc<Registry>| {
                     registry.create_account(&Principal::Operator, name, title)
                 };
                 output.print(
@@ -44,14 +49,11 @@ impl Command {
             }
             Self::List { output } => output.print(
                 data.open().and_then(|registry| registry.accounts()),
-                |accounts| {
-                    let account = |account: &handfast_registry::Account| {
-                        json!({"account": account.name, "title": account.title, "created": time(account.created)})
-                    };
-                    accounts.iter().map(account).collect::<Json>()
-                },
+                |accounts| accounts.iter().map(json::account).collect::<Json>(),
                 |accounts, out| {
-                    accounts.iter().try_for_each(|account| writeln!(out, "{:<20}  {}", account.name, account.title))
+                    accounts.iter().try_for_each(|account| {
+                        writeln!(out, "{:<20}  {}", account.name, account.title)
+                    })
                 },
             ),
         }

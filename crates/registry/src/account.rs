@@ -11,7 +11,7 @@ use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 
-/// Someone who can be given roles. Nobody can log in yet: that comes with the web.
+/// Someone who can be given roles, and for whom programs act by tokens.
 ///
 /// ```
 /// # use handfast_registry::{Principal, Registry, World};
@@ -87,6 +87,17 @@ impl Draft<'_> {
         self.keep_posted(Table::Accounts, account.key().as_bytes(), &kept)?;
         self.note(Action::Account, account.key().as_bytes());
         Ok(())
+    }
+
+    /// Whoever is to have a token has an account.
+    pub(crate) fn need_account(&self, account: &Principal) -> Result<(), Refusal> {
+        match self.account(account)? {
+            Some(_) => Ok(()),
+            None => Err(Refusal::policy(
+                "no-account",
+                format!("there is no account {account}: run `handfast user create {account}`"),
+            )),
+        }
     }
 
     /// Makes sure that an account that is given something exists.

@@ -6,6 +6,7 @@ use handfast_id::{Handle, Pattern, Prefix};
 use handfast_store::{Place, Table};
 use handfast_wire::AdminPermissions;
 
+use crate::act::other_version;
 use crate::authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role};
 use crate::draft::Draft;
 use crate::event::Action;
@@ -65,6 +66,8 @@ pub struct AuthorityChange {
     pub approval: Option<bool>,
     /// The TTL of new values.
     pub default_ttl: Option<u32>,
+    /// The version that the authority must have for this to be done.
+    pub expects: Option<u64>,
 }
 
 /// The words that our own web server uses as first segments (`URI-13`): a prefix of that name could not
@@ -105,7 +108,7 @@ impl Registry {
         self.change(who, move |draft| {
             let path = draft.path(&path)?;
             let parent = draft.parent_of(&path)?;
-            let by = draft.who().clone();
+            let by = draft.who().lasting();
             let status = AuthorityStatus::Requested { by: by.clone() };
             let authority = draft.new_authority(&path, parent, new, status)?;
             draft.ensure_account(&by)?;
@@ -434,6 +437,10 @@ impl Draft<'_> {
         change: AuthorityChange,
     ) -> Result<Authority, Refusal> {
         let mut authority = self.active(path)?;
+        let version = authority.version;
+        if change.expects.is_some_and(|expected| expected != version) {
+            return Err(other_version(&path.to_string(), version));
+        }
         let local = change.case_sensitive.is_none()
             && change.persistence.is_none()
             && change.cordra.is_none()

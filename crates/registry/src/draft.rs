@@ -287,7 +287,7 @@ impl<'n> Draft<'n> {
         let random = self.random("actor");
         let id: [u8; 16] = random.first_chunk().copied().unwrap_or_default();
         self.keep_posted(Table::Actors, &key, &id)?;
-        let actor = self.call.actor.clone();
+        let actor = self.call.actor.lasting();
         self.keep_posted(Table::Actors, &[b"id:", &id[..]].concat(), &actor)?;
         Ok(id)
     }

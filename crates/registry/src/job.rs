@@ -193,7 +193,7 @@ impl Registry {
             let job = Job {
                 number: draft.now.last_number(Table::Jobs)?.unwrap_or(0) + 1,
                 kind,
-                who: draft.who().clone(),
+                who: draft.who().lasting(),
                 started: draft.time(),
                 ended: None,
                 first_event: draft.next_event(),

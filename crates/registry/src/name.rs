@@ -158,8 +158,7 @@ impl Name {
 
     /// A role on the authority, or being whom the name was handed to.
     pub(crate) fn need(&self, draft: &Draft<'_>, needs: Role) -> Result<(), Refusal> {
-        let is_holder = self.record.holder.as_ref() == Some(draft.who());
-        if is_holder && needs <= Role::Write {
+        if needs <= Role::Write && draft.holds(draft.who(), needs, &self.record)? {
             return Ok(());
         }
         draft.need(draft.who(), needs, &self.authority.path)

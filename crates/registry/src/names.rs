@@ -285,7 +285,7 @@ impl View<'_> {
         path: &AuthorityPath,
         record: &Record,
     ) -> Result<bool, Refusal> {
-        Ok(record.holder.as_ref() == Some(who) || self.role(who, path)? >= Some(Role::Read))
+        Ok(self.holds(who, Role::Read, record)? || self.role(who, path)? >= Some(Role::Read))
     }
 
     /// Roles of handle identities are shown as computed `HS_ADMIN` values, and never read back: all of them, or those

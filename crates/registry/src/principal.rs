@@ -5,6 +5,9 @@ use std::fmt;
 use handfast_id::{CaseRule, Handle};
 use serde::{Deserialize, Serialize};
 
+use crate::authority::Role;
+use crate::path::AuthorityPath;
+
 /// Whoever asks for something.
 ///
 /// ```
@@ -29,6 +32,22 @@ pub enum Principal {
     },
     /// Whoever may write the data folder: may do everything.
     Operator,
+    /// Someone who has an account here, with a token that is for less than they may do.
+    Limited {
+        /// The account.
+        account: String,
+        /// What the token is for.
+        limit: Limit,
+    },
+}
+
+/// What a token is limited to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// The authority, with all below; all of them if `None`.
+    pub authority: Option<AuthorityPath>,
+    /// The highest role.
+    pub role: Role,
 }
 
 impl Principal {
@@ -60,11 +79,28 @@ impl Principal {
         Ok(Self::Account(name.to_string()))
     }
 
+    /// Who is not known at all: has no role anywhere, and no name that anything could be granted to.
+    #[must_use]
+    pub fn nobody() -> Self {
+        Self::Account(String::new())
+    }
+
+    /// The same without what is true of this occasion alone, as it is remembered.
+    #[must_use]
+    pub(crate) fn lasting(&self) -> Self {
+        match self {
+            Self::Limited { account, .. } => Self::Account(account.clone()),
+            other => other.clone(),
+        }
+    }
+
     /// What it is found by; two principals are one when their keys are.
     #[must_use]
     pub fn key(&self) -> String {
         match self {
-            Self::Account(name) => format!("account:{}", name.to_lowercase()),
+            Self::Account(name) | Self::Limited { account: name, .. } => {
+                format!("account:{}", name.to_lowercase())
+            }
             Self::Identity { index, handle } => match Handle::from_stored(handle) {
                 // handle-protocol.md §7.4: suffixes by their bytes, but under `0.` in no case.
                 Ok(handle) => format!("{index}:{}", handle.key(CaseRule::Sensitive)),
@@ -86,7 +122,7 @@ impl Eq for Principal {}
 impl fmt::Display for Principal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Account(name) => f.write_str(name),
+            Self::Account(name) | Self::Limited { account: name, .. } => f.write_str(name),
             Self::Identity { index, handle } => write!(f, "{index}:{handle}"),
             Self::Operator => f.write_str("the operator"),
         }

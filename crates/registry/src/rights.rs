@@ -6,6 +6,7 @@
 use crate::authority::Role;
 use crate::path::AuthorityPath;
 use crate::principal::Principal;
+use crate::record::Record;
 use crate::refusal::Refusal;
 use crate::view::View;
 
@@ -20,6 +21,7 @@ impl View<'_> {
             return Ok(Some(Role::Admin));
         }
         let mut highest = None;
+        let mut is_within = is_for(who, path);
         let mut next = Some(path.clone());
         while let Some(path) = next {
             // A path that is not kept here has no grants; what is above it may have.
@@ -28,9 +30,40 @@ impl View<'_> {
             };
             let granted = authority.grants.iter().filter(|grant| grant.to == *who);
             highest = highest.max(granted.map(|grant| grant.role).max());
+            is_within |= is_for(who, &path);
             next = authority.parent;
         }
-        Ok(highest)
+        Ok(match who {
+            Principal::Limited { limit, .. } => highest
+                .map(|role| role.min(limit.role))
+                .filter(|_| is_within),
+            _ => highest,
+        })
+    }
+
+    /// Whether someone looks after a name, and has not come with less than that.
+    pub(crate) fn holds(
+        &self,
+        who: &Principal,
+        needs: Role,
+        record: &Record,
+    ) -> Result<bool, Refusal> {
+        if record.holder.as_ref() != Some(who) {
+            return Ok(false);
+        }
+        let Principal::Limited { limit, .. } = who else {
+            return Ok(true);
+        };
+        let mut next = self.authority_by_key(&record.authority)?;
+        let mut is_within = limit.authority.is_none();
+        while let Some(authority) = next {
+            is_within |= is_for(who, &authority.path);
+            next = match &authority.parent {
+                Some(parent) => self.authority(parent)?,
+                None => None,
+            };
+        }
+        Ok(is_within && limit.role >= needs)
     }
 
     /// Whether a principal is the operator, or administers all of the registry.
@@ -53,6 +86,17 @@ impl View<'_> {
                 authority: path.clone(),
             })
         }
+    }
+}
+
+/// Whether a token, if that is by what someone is known, is for an authority itself.
+fn is_for(who: &Principal, path: &AuthorityPath) -> bool {
+    match who {
+        Principal::Limited { limit, .. } => {
+            let mut authority = limit.authority.iter();
+            authority.all(|authority| authority.key() == path.key())
+        }
+        _ => true,
     }
 }
 

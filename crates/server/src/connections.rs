@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 /// How many connections a door has open at most; others wait.
 const MOST: usize = 10_000;
@@ -15,7 +15,7 @@ const MOST: usize = 10_000;
 const MOST_FROM_ONE: usize = MOST / 5;
 
 /// Room for the connections of one door, on all cores.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Room {
     all: Arc<Semaphore>,
     places: Arc<Places>,
@@ -28,11 +28,22 @@ impl Room {
             places: Arc::new(Places::default()),
         }
     }
+
+    /// Waits until no connection is open, and none is waited for.
+    pub(crate) async fn emptied(&self) {
+        let all = u32::try_from(MOST).unwrap_or(u32::MAX);
+        drop(self.all.acquire_many(all).await);
+    }
 }
 
-/// Takes connections, and has each of them conversed with until it ends.
-pub(crate) async fn accept<C, F>(listener: TcpListener, room: Room, converse: C)
-where
+/// Takes connections, and has each of them conversed with until it ends; none any more once it is said that the server
+/// is closing.
+pub(crate) async fn accept<C, F>(
+    listener: TcpListener,
+    room: Room,
+    mut closing: watch::Receiver<bool>,
+    converse: C,
+) where
     C: Fn(TcpStream) -> F,
     F: Future + Send + 'static,
     F::Output: Send,
@@ -41,7 +52,11 @@ where
         let Ok(place) = Arc::clone(&room.all).acquire_owned().await else {
             return;
         };
-        match listener.accept().await {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Ok(_) = closing.wait_for(|is_closing| *is_closing) => return,
+        };
+        match accepted {
             Ok((stream, from)) => {
                 let Some(guest) = Places::enter(&room.places, from.ip()) else {
                     continue;
@@ -63,7 +78,7 @@ where
 }
 
 /// How many connections come from where.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Places {
     open: Mutex<HashMap<IpAddr, usize>>,
 }

@@ -187,6 +187,7 @@ impl GivenAuthority {
                 .or_else(|| policy.pattern.clone().map(Some)),
             approval: policy.approval,
             default_ttl: policy.default_ttl,
+            expects: None,
         }
     }
 

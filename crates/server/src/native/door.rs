@@ -4,12 +4,15 @@ use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener, UdpSocket};
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpListener;
 use tokio::signal::ctrl_c;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tokio::time::timeout;
 
 use crate::connections::{Room, accept};
 use crate::native::{Native, tcp, udp};
@@ -48,18 +51,39 @@ struct Core {
 pub struct Served {
     /// Where they are.
     pub addresses: Addresses,
+    /// Says that the server is about to end.
+    closing: watch::Sender<bool>,
+    web_room: Room,
 }
 
+/// How long those who have asked for something have to get it when the server is told to end.
+const GRACE: Duration = Duration::from_secs(10);
+/// How long that takes over the native protocol, whose connections stay open when nothing is asked.
+const BRIEF_GRACE: Duration = Duration::from_millis(100);
+
 impl Served {
-    /// Waits until the process is told to end, by SIGTERM or from the keyboard. Nothing that was acknowledged is
-    /// lost, however it ends; this is for those who look at exit statuses.
+    /// Waits until the process is told to end, by SIGTERM or from the keyboard. Then no connection is taken any more,
+    /// and what was asked for is answered, within ten seconds. Nothing that was acknowledged is lost, however the
+    /// process ends.
     pub fn wait(self) -> io::Result<()> {
         runtime()?.block_on(async {
             let mut told = signal(SignalKind::terminate())?;
             tokio::select! {
-                _ = told.recv() => Ok(()),
-                pressed = ctrl_c() => pressed,
+                _ = told.recv() => {}
+                pressed = ctrl_c() => pressed?,
             }
+            self.closing.send_replace(true);
+            let answered = async {
+                tokio::time::sleep(BRIEF_GRACE).await;
+                self.web_room.emptied().await;
+            };
+            tokio::select! {
+                _ = timeout(GRACE, answered) => {}
+                // Whoever says it twice means it.
+                _ = told.recv() => {}
+                _ = ctrl_c() => {}
+            }
+            Ok(())
         })
     }
 }
@@ -100,8 +124,10 @@ impl Door {
 
     /// Opens them.
     pub fn open(self, native: Native, settings: WebSettings) -> io::Result<Served> {
-        let web = Arc::new(Web::new(Arc::new(native), settings)?);
+        let (closing, told) = watch::channel(false);
+        let web = Arc::new(Web::new(Arc::new(native), settings, told.clone())?);
         let rooms = (Room::new(), Room::new());
+        let web_room = rooms.1.clone();
         for core in self.cores {
             let rooms = rooms.clone();
             let to_udp = Arc::clone(&web.native);
@@ -109,12 +135,19 @@ impl Door {
             spawn("handfast-udp", move || udp::run(&to_udp, &udp))?;
             let (runtime, web) = (runtime()?, Arc::clone(&web));
             let (to_tcp, to_web) = (core.native, core.web);
+            let told = told.clone();
             spawn("handfast-tcp", move || {
-                runtime.block_on(serve(&web, to_tcp, to_web, rooms));
+                runtime.block_on(async {
+                    serve(&web, to_tcp, to_web, rooms, &told).await;
+                    // What was begun goes on until the process ends.
+                    std::future::pending::<()>().await;
+                });
             })?;
         }
         Ok(Served {
             addresses: self.addresses,
+            closing,
+            web_room,
         })
     }
 }
@@ -125,6 +158,7 @@ async fn serve(
     to_tcp: StdListener,
     to_web: StdListener,
     (tcp_room, web_room): (Room, Room),
+    closing: &watch::Receiver<bool>,
 ) {
     let listeners = (TcpListener::from_std(to_tcp), TcpListener::from_std(to_web));
     let (Ok(to_tcp), Ok(to_web)) = listeners else {
@@ -132,10 +166,10 @@ async fn serve(
         return;
     };
     tokio::join!(
-        accept(to_tcp, tcp_room, |stream| {
+        accept(to_tcp, tcp_room, closing.clone(), |stream| {
             tcp::converse(Arc::clone(&web.native), stream)
         }),
-        accept(to_web, web_room, |stream| web::converse(
+        accept(to_web, web_room, closing.clone(), |stream| web::converse(
             Arc::clone(web),
             stream
         )),

@@ -123,14 +123,14 @@ impl Native {
         &self.world
     }
 
+    /// Milliseconds since 1970.
+    pub(crate) fn now(&self) -> u64 {
+        self.world.now()
+    }
+
     /// Who the server is.
     pub(crate) fn identity(&self) -> &Identity {
         &self.identity
-    }
-
-    /// Clock and chance.
-    pub(crate) fn world(&self) -> &World {
-        &self.world
     }
 
     /// The same server, which sends no network more than so many octets a second over UDP.

@@ -143,7 +143,14 @@ impl Native {
         if let Some(referral) = self.referral(request, &whole)? {
             return Ok(referral.into());
         }
-        let Given::Values(given) = self.values_for(&asked, &whole, is_public_only, who)? else {
+        let given = self.values_for(&asked, &whole, is_public_only, who);
+        // "PO clear with a non-zero session id always requires authentication", and what may be read is not looked at before.
+        let is_unknown = who.is_none() && request.envelope.session_id != 0;
+        let is_hidden = |fault: &Fault| fault.code == ResponseCode::InsufficientPermissions;
+        if is_unknown && !is_public_only && given.as_ref().err().is_none_or(is_hidden) {
+            return Ok(Asked::Who);
+        }
+        let Given::Values(given) = given? else {
             return Ok(Asked::Who);
         };
         let is_private = given.iter().any(|value| !value.permissions.public_read());
@@ -178,10 +185,6 @@ impl Native {
         let (public, restricted): (Vec<_>, Vec<_>) = selected
             .cloned()
             .partition(|value| value.permissions.public_read());
-        // "PO clear with a non-zero session id always requires authentication", and nothing is looked at before.
-        if !is_public_only && request.envelope.session_id != 0 && who.is_none() {
-            return Ok(Asked::Who);
-        }
         let given = match restricted.first() {
             Some(first) if !is_public_only => {
                 let Some(who) = who else {

@@ -3,6 +3,7 @@
 //! The first octets of a connection say which of these it is. What is asked for is then known by the start of its
 //! path: each part of the door has a module of its own, which is given the request and the [`Web`].
 
+mod access_log;
 mod operations;
 mod reply;
 mod resolve;
@@ -15,12 +16,14 @@ mod v1;
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use handfast_registry::Registry;
 use hyper::body::Incoming;
-use hyper::header::{HeaderMap, HeaderName};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -28,9 +31,13 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::pki_types::CertificateDer;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
+pub use self::access_log::AccessLog;
+use self::access_log::{Log, Noted, REQUEST_ID};
+use self::operations::Meters;
 pub(crate) use self::reply::Body;
 pub use self::tls::TlsFiles;
 use crate::native::Native;
@@ -49,6 +56,16 @@ pub(crate) struct Web {
     tls: TlsAcceptor,
     /// A header that says where clients are.
     country_header: Option<HeaderName>,
+    /// What is counted.
+    pub(crate) meters: Meters,
+    log: Option<Log>,
+    /// When the server started, in milliseconds since 1970.
+    started: u64,
+    /// Numbers for requests that come without one.
+    requests: AtomicU64,
+    /// Whether the server is about to end.
+    closing: watch::Receiver<bool>,
+    pub(crate) api: v1::Api,
 }
 
 /// How the web door is set up.
@@ -61,6 +78,8 @@ pub struct WebSettings {
     /// A header by which a proxy in front says in which country a client is (ISO 3166). Clients could set it too, unless
     /// the proxy takes theirs out.
     pub country_header: Option<HeaderName>,
+    /// Where it is logged who asks for what, and how; without it, nowhere.
+    pub access_log: Option<AccessLog>,
 }
 
 /// Who asks, and how.
@@ -75,13 +94,23 @@ pub(crate) struct Caller {
 }
 
 impl Web {
-    pub(crate) fn new(native: Arc<Native>, settings: WebSettings) -> io::Result<Self> {
+    pub(crate) fn new(
+        native: Arc<Native>,
+        settings: WebSettings,
+        closing: watch::Receiver<bool>,
+    ) -> io::Result<Self> {
         let asks = settings.client_certificates;
         // People who come with browsers would be asked which of their certificates to show: only clients of the
         // handle protocol come to a server whose certificate nobody vouches for.
         let asks = asks.unwrap_or(settings.tls.is_none());
         let tls = tls::acceptor(native.identity().key(), settings.tls, asks)?;
         Ok(Self {
+            started: native.now(),
+            meters: Meters::default(),
+            log: settings.access_log.as_ref().map(Log::open).transpose()?,
+            requests: AtomicU64::new(0),
+            closing,
+            api: v1::Api::default(),
             native,
             rest: rest::Rest::default(),
             tls,
@@ -96,6 +125,18 @@ impl Web {
         Some(country.to_string()).filter(|country| country.len() == 2)
     }
 
+    /// Whether the server is about to end.
+    pub(crate) fn is_closing(&self) -> bool {
+        *self.closing.borrow()
+    }
+
+    /// A name for a request that came without one: nobody else's since the server started, and hardly before.
+    fn new_id(&self) -> HeaderValue {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed);
+        let id = format!("{:x}-{number:x}", self.started);
+        HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("-"))
+    }
+
     /// What is kept.
     pub(crate) fn registry(&self) -> &Arc<Registry> {
         self.native.registry()
@@ -106,6 +147,7 @@ impl Web {
 pub(crate) async fn converse(web: Arc<Web>, stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let address = stream.peer_addr()?;
+    let _counted = Meters::connected(&web);
     let mut start = [0; 3];
     let length = timeout(PATIENCE, stream.peek(&mut start)).await??;
     let caller = Caller {
@@ -139,43 +181,139 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let caller = Arc::new(caller);
+    let closing = web.closing.clone();
     let service = service_fn(move |request| {
         let (web, caller) = (Arc::clone(&web), Arc::clone(&caller));
         async move { Ok::<_, Infallible>(answer(web, &caller, request).await) }
     });
     let stream = TokioIo::new(stream);
-    let served = if is_http2 {
-        http2::Builder::new(TokioExecutor::new())
+    if is_http2 {
+        let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .max_concurrent_streams(TOGETHER)
             .max_header_list_size(u32::try_from(LONGEST_HEAD).unwrap_or(u32::MAX))
             .keep_alive_interval(PATIENCE)
             .keep_alive_timeout(PATIENCE)
-            .serve_connection(stream, service)
-            .await
+            .serve_connection(stream, service);
+        let mut connection = pin!(connection);
+        tokio::select! {
+            served = &mut connection => return served.map_err(io::Error::other),
+            () = closed(closing) => {}
+        }
+        // What has been asked is answered; nothing new is.
+        connection.as_mut().graceful_shutdown();
+        connection.await.map_err(io::Error::other)
     } else {
-        http1::Builder::new()
+        let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(PATIENCE)
             .max_buf_size(LONGEST_HEAD)
-            .serve_connection(stream, service)
-            .await
-    };
-    served.map_err(io::Error::other)
+            .serve_connection(stream, service);
+        let mut connection = pin!(connection);
+        tokio::select! {
+            served = &mut connection => return served.map_err(io::Error::other),
+            () = closed(closing) => {}
+        }
+        connection.as_mut().graceful_shutdown();
+        connection.await.map_err(io::Error::other)
+    }
 }
 
-/// One request: which part of the door it is for.
+/// Waits until the server is about to end.
+async fn closed(mut closing: watch::Receiver<bool>) {
+    if closing.wait_for(|is_closing| *is_closing).await.is_err() {
+        // Whoever could say so has gone, and the server stays.
+        std::future::pending::<()>().await;
+    }
+}
+
+/// A part of the door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Operations,
+    Resolve,
+    Rest,
+    Tunnel,
+    Urn,
+    V1,
+}
+
+impl Part {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Operations,
+        Self::Resolve,
+        Self::Rest,
+        Self::Tunnel,
+        Self::Urn,
+        Self::V1,
+    ];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Operations => "operations",
+            Self::Resolve => "resolve",
+            Self::Rest => "rest",
+            Self::Tunnel => "tunnel",
+            Self::Urn => "urn",
+            Self::V1 => "v1",
+        }
+    }
+
+    /// Its place in [`ALL`](Self::ALL).
+    pub(crate) fn number(self) -> usize {
+        match self {
+            Self::Operations => 0,
+            Self::Resolve => 1,
+            Self::Rest => 2,
+            Self::Tunnel => 3,
+            Self::Urn => 4,
+            Self::V1 => 5,
+        }
+    }
+
+    /// Which part of the door a request is for.
+    fn of(request: &Request<Incoming>) -> Self {
+        if tunnel::is_message(request) {
+            return Self::Tunnel;
+        }
+        let mut segments = request.uri().path().trim_start_matches('/').split('/');
+        match (segments.next().unwrap_or_default(), segments.next()) {
+            ("api", Some("v1")) => Self::V1,
+            ("api" | "hrls", _) => Self::Rest,
+            ("uri-res", _) => Self::Urn,
+            ("healthz" | "readyz" | "metrics", None) => Self::Operations,
+            _ => Self::Resolve,
+        }
+    }
+}
+
+/// One request: handed to its part of the door, counted, and logged if that is wished for.
 async fn answer(web: Arc<Web>, caller: &Arc<Caller>, request: Request<Incoming>) -> Response<Body> {
-    if tunnel::is_message(&request) {
-        return tunnel::answer(&web, request).await;
+    let part = Part::of(&request);
+    let given = access_log::given_id(&request);
+    // A new one is made only for those who would see it somewhere else.
+    let is_named = given.is_some() || web.log.is_some() || part == Part::V1;
+    let id = is_named.then(|| given.unwrap_or_else(|| web.new_id()));
+    let noted = id.clone().filter(|_| web.log.is_some()).map(|id| {
+        let (address, now) = (caller.address.ip(), web.native.now());
+        Noted::of(&request, address, caller.is_secure, id, now)
+    });
+    let mut response = match part {
+        Part::Tunnel => tunnel::answer(&web, request).await,
+        Part::V1 => v1::answer(&web, caller, request).await,
+        Part::Rest => rest::answer(&web, caller, request).await,
+        Part::Urn => urn::answer(&web, caller, request).await,
+        Part::Operations => operations::answer(&web, &request),
+        Part::Resolve => resolve::answer(&web, caller, request).await,
+    };
+    web.meters.count(part, response.status());
+    if let (Some(noted), Some(log)) = (noted, &web.log)
+        && !log.add(&noted, &response, web.native.now())
+    {
+        web.meters.unlogged.fetch_add(1, Ordering::Relaxed);
     }
-    let path = request.uri().path();
-    let mut segments = path.trim_start_matches('/').split('/');
-    match (segments.next().unwrap_or_default(), segments.next()) {
-        ("api", Some("v1")) => v1::answer(&web, caller, request).await,
-        ("api" | "hrls", _) => rest::answer(&web, caller, request).await,
-        ("uri-res", _) => urn::answer(&web, caller, request).await,
-        ("healthz" | "readyz" | "metrics", None) => operations::answer(&web, &request),
-        _ => resolve::answer(&web, caller, request).await,
+    if let Some(id) = id {
+        response.headers_mut().insert(REQUEST_ID, id);
     }
+    response
 }

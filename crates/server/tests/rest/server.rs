@@ -176,7 +176,9 @@ impl Server {
         let pkcs8 = key.to_pkcs8().unwrap().to_vec();
         Self {
             folder,
-            served: door.open(native, handfast_server::WebSettings::default()).unwrap(),
+            served: door
+                .open(native, handfast_server::WebSettings::default())
+                .unwrap(),
             registry,
             key,
             pkcs8,

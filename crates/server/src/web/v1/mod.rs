@@ -1,13 +1,345 @@
 //! Handfast's own API: `/api/v1/…`.
+//!
+//! What can be asked is a table ([`routes`]), from which requests are matched and the `OpenAPI` document is made. Handlers
+//! are plain functions: they run where waiting for the disk is no harm, are given a [`Call`](call::Call) and answer
+//! JSON, or a problem.
 
-use std::sync::Arc;
+mod about;
+mod authorities;
+mod bulk;
+mod call;
+mod idempotency;
+mod jobs;
+mod names;
+mod openapi;
+mod problem;
+mod routes;
+mod tokens;
 
-use hyper::body::Incoming;
-use hyper::{Request, Response, StatusCode};
+use std::sync::{Arc, Mutex};
 
+use handfast_registry::Principal;
+use http_body_util::{BodyExt, Either, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST,
+    HeaderMap, HeaderName, HeaderValue, VARY,
+};
+use hyper::http::request::Parts;
+use hyper::http::uri::Authority;
+use hyper::{Method, Request, Response, StatusCode};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use self::call::{Call, decode};
+use self::idempotency::{Answered, First};
+use self::problem::Problem;
+use self::routes::{Found, Given, Handler, Route};
 use crate::web::reply::{Body, plain};
-use crate::web::{Caller, Web};
+use crate::web::{Caller, PATIENCE, Web};
 
-pub(crate) async fn answer(_: &Arc<Web>, _: &Arc<Caller>, _: Request<Incoming>) -> Response<Body> {
-    plain(StatusCode::NOT_FOUND, "nothing is here yet\n")
+/// What is remembered between requests.
+#[derive(Default)]
+pub(crate) struct Api {
+    answered: Answered,
+    /// The last checkpoint that was signed, and of how many events.
+    checkpoint: Mutex<Option<(u64, String)>>,
+}
+
+/// The longest body that is not taken line by line.
+const LONGEST: usize = 2 << 20;
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+pub(crate) async fn answer(
+    web: &Arc<Web>,
+    caller: &Arc<Caller>,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    let outcome = find_and_answer(web, caller, request).await;
+    let mut response = outcome.unwrap_or_else(Problem::into_response);
+    let headers = response.headers_mut();
+    // Who asks is said by a header that a page must set itself: no site acts in the name of who visits it.
+    let anyone = HeaderValue::from_static("*");
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, anyone);
+    let exposed = HeaderValue::from_static("ETag, Location, X-Request-Id");
+    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    let each_time = HeaderValue::from_static("private, no-cache");
+    headers.insert(CACHE_CONTROL, each_time);
+    headers.insert(VARY, HeaderValue::from_static("Authorization"));
+    response
+}
+
+async fn find_and_answer(
+    web: &Arc<Web>,
+    caller: &Arc<Caller>,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Problem> {
+    let path = request.uri().path();
+    let path = path.trim_start_matches('/').strip_prefix("api/v1");
+    let (route, path) = match routes::find(request.method(), path.unwrap_or_default()) {
+        Found::Route(route, path) => (route, path),
+        Found::Methods(methods) => return Ok(other_method(request.method(), &methods)),
+        Found::Nothing => {
+            let problem = Problem::new(StatusCode::NOT_FOUND, "no-such-path", "nothing is here");
+            return Err(problem.hint("GET /api/v1/openapi.json says what is"));
+        }
+        Found::Unreadable => {
+            return Err(Problem::usage("the path is not percent-encoded UTF-8"));
+        }
+    };
+    let (parts, body) = request.into_parts();
+    let query = read_query(&parts, route)?;
+    let token = token_of(&parts.headers, caller)?;
+    if token.is_none() && route.is_known {
+        return Err(Problem::unknown());
+    }
+    let base = base_of(&parts, caller);
+    let mut call = Call {
+        web: Arc::clone(web),
+        who: Principal::nobody(),
+        path,
+        query,
+        headers: parts.headers,
+        body: Bytes::new(),
+        base,
+    };
+    check_type(&call.headers, route)?;
+    let mut stream = None;
+    match route.body {
+        Some(Given::Lines) => stream = Some(body),
+        Some(_) => call.body = collect(web, body).await?,
+        None => drop(body),
+    }
+    let (begun, first) = oneshot::channel();
+    // Waits for the disk, some of it for long.
+    let work = tokio::task::spawn_blocking(move || {
+        let mut begun = Some(begun);
+        let mut tell = |response| {
+            if let Some(begun) = begun.take() {
+                // Whoever asked has gone.
+                drop(begun.send(response));
+            }
+        };
+        match work(call, route, token.as_deref(), stream, &mut tell) {
+            Ok(Some(response)) => tell(response),
+            Ok(None) => {}
+            Err(problem) => tell(problem.into_response()),
+        }
+    });
+    drop(work);
+    first.await.map_err(|_| {
+        let message = "the server could not do this; its log says why";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
+    })
+}
+
+/// Answers a request, or begins to.
+fn work(
+    mut call: Call,
+    route: &'static Route,
+    token: Option<&str>,
+    stream: Option<Incoming>,
+    begun: &mut dyn FnMut(Response<Body>),
+) -> Result<Option<Response<Body>>, Problem> {
+    if let Some(token) = token {
+        let who = call.registry().who_has(token)?;
+        call.who = who.ok_or_else(|| {
+            let message = "there is no such token, or it has ended";
+            Problem::new(StatusCode::UNAUTHORIZED, "bad-token", message)
+        })?;
+    }
+    let handler = match (&route.handler, stream) {
+        (Handler::Import, Some(body)) => return bulk::import(&call, body).map(Some),
+        (Handler::Export, _) => return bulk::export(&call, begun).map(|()| None),
+        (Handler::Import, None) => return Err(Problem::usage("there is no body")),
+        (Handler::Plain(handler), _) => handler,
+    };
+    let answer = |call: &Call| match handler(call) {
+        Ok(answer) => answer.into_response(),
+        // Who is not known is told to say who they are.
+        Err(problem) if problem.status == StatusCode::FORBIDDEN && !call.is_known() => {
+            Problem::unknown().into_response()
+        }
+        Err(problem) => problem.into_response(),
+    };
+    let key = idempotency_key(&call, route)?;
+    let Some(key) = key else {
+        return Ok(Some(answer(&call)));
+    };
+    let query = format!("{:?}", call.query);
+    let asked = [route.name.as_bytes(), query.as_bytes(), &call.body].join(&0);
+    let answered = &call.web.api.answered;
+    match answered.begin(&key, &asked, call.web.native.now())? {
+        First::Again(response) => Ok(Some(response)),
+        First::New => {
+            let response = answer(&call);
+            keep(answered, &key, &response);
+            Ok(Some(response))
+        }
+    }
+}
+
+fn keep(answered: &Answered, key: &str, response: &Response<Body>) {
+    // A body that is there can be had again.
+    match response.body() {
+        Either::Left(full) => {
+            let body = full.clone().collect();
+            let mut body = std::pin::pin!(body);
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            match body.as_mut().poll(&mut context) {
+                std::task::Poll::Ready(Ok(body)) => {
+                    let body = body.to_bytes();
+                    answered.end(key, response.status(), response.headers(), &body);
+                }
+                _ => answered.give_up(key),
+            }
+        }
+        Either::Right(_) => answered.give_up(key),
+    }
+}
+
+/// Under what a request is remembered, if it is to be: for each who asks their own. A token that was made is shown once.
+fn idempotency_key(call: &Call, route: &Route) -> Result<Option<String>, Problem> {
+    let Some(key) = call.headers.get(IDEMPOTENCY_KEY) else {
+        return Ok(None);
+    };
+    if route.method != "POST" || !route.is_known || route.name == "createToken" {
+        return Ok(None);
+    }
+    let text = key
+        .to_str()
+        .ok()
+        .filter(|text| !text.is_empty() && text.len() <= 255);
+    let problem = || Problem::usage("`Idempotency-Key` has 1 to 255 visible characters");
+    let text = text.ok_or_else(problem)?;
+    let path = call.path.join("\n");
+    Ok(Some(format!("{}\n{path}\n{text}", call.who.key())))
+}
+
+impl Call {
+    /// Whether it is known who asks.
+    fn is_known(&self) -> bool {
+        self.who != Principal::nobody()
+    }
+}
+
+fn read_query(parts: &Parts, route: &Route) -> Result<Vec<(String, String)>, Problem> {
+    let mut query: Vec<(String, String)> = Vec::new();
+    let text = parts.uri.query().unwrap_or_default();
+    for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let (Some(name), Some(value)) = (decode(name, true), decode(value, true)) else {
+            return Err(Problem::usage("the query is not percent-encoded UTF-8"));
+        };
+        if !route.query.iter().any(|parameter| parameter.name == name) {
+            return Err(Problem::usage(format!(
+                "there is no parameter `{name}` here"
+            )));
+        }
+        if query.iter().any(|(given, _)| *given == name) {
+            return Err(Problem::usage(format!("`{name}` is given twice")));
+        }
+        query.push((name, value));
+    }
+    Ok(query)
+}
+
+/// The token that a request brings; over a connection to which others may listen, none may be brought.
+fn token_of(headers: &HeaderMap, caller: &Caller) -> Result<Option<String>, Problem> {
+    let Some(given) = headers.get(AUTHORIZATION) else {
+        return Ok(None);
+    };
+    let text = given.to_str().unwrap_or_default();
+    let token = match text.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim(),
+        _ => return Err(Problem::unknown()),
+    };
+    if !caller.is_secure && !caller.address.ip().to_canonical().is_loopback() {
+        let message = "a token was sent where others may have read it: revoke it, and use https";
+        return Err(Problem::new(StatusCode::FORBIDDEN, "insecure", message));
+    }
+    Ok(Some(token.to_string()))
+}
+
+/// How the client reaches this server, as far as it says so.
+fn base_of(parts: &Parts, caller: &Caller) -> String {
+    let scheme = if caller.is_secure { "https" } else { "http" };
+    let said = parts.uri.authority().map(Authority::as_str);
+    let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
+    let is_sane = |host: &&str| {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte);
+        !host.is_empty() && host.len() < 256 && host.bytes().all(fits)
+    };
+    let host = said.or(host).filter(is_sane).unwrap_or("localhost");
+    format!("{scheme}://{host}")
+}
+
+fn check_type(headers: &HeaderMap, route: &Route) -> Result<(), Problem> {
+    let Some(Given::Json(_) | Given::OptionalJson(_)) = route.body else {
+        return Ok(());
+    };
+    let said = headers
+        .get(CONTENT_TYPE)
+        .and_then(|said| said.to_str().ok());
+    let kind = said.map(|said| said.split(';').next().unwrap_or_default().trim());
+    let is_json = |kind: &str| kind.eq_ignore_ascii_case("application/json");
+    match (kind, route.body) {
+        (Some(kind), _) if is_json(kind) => Ok(()),
+        (None, Some(Given::OptionalJson(_))) => Ok(()),
+        _ => Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "not-json",
+            "the body is JSON: say so with `Content-Type: application/json`",
+        )),
+    }
+}
+
+async fn collect(web: &Arc<Web>, body: Incoming) -> Result<Bytes, Problem> {
+    let receiving = async {
+        let room = web.native.room(LONGEST).await;
+        let body = Limited::new(body, LONGEST).collect().await;
+        drop(room);
+        body
+    };
+    match timeout(PATIENCE, receiving).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+            let message = format!("a body has at most {LONGEST} bytes");
+            Err(
+                Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message)
+                    .hint("many names are taken by /api/v1/import"),
+            )
+        }
+        _ => Err(Problem::usage("the body did not come")),
+    }
+}
+
+/// What there is at a path by other methods; to browsers that ask, what they may.
+fn other_method(method: &Method, methods: &[&'static str]) -> Response<Body> {
+    let mut words: Vec<&str> = methods.to_vec();
+    if words.contains(&"GET") {
+        words.push("HEAD");
+    }
+    words.push("OPTIONS");
+    let allowed = HeaderValue::from_str(&words.join(", "));
+    let allowed = allowed.unwrap_or(HeaderValue::from_static("OPTIONS"));
+    let mut response = if method == Method::OPTIONS {
+        let mut response = plain(StatusCode::NO_CONTENT, "");
+        let headers = response.headers_mut();
+        headers.clear();
+        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, allowed.clone());
+        let taken =
+            "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id";
+        headers.insert(
+            ACCESS_CONTROL_ALLOW_HEADERS,
+            HeaderValue::from_static(taken),
+        );
+        response
+    } else {
+        let message = "this path has other methods: see `Allow`";
+        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "other-method", message).into_response()
+    };
+    response.headers_mut().insert(ALLOW, allowed);
+    response
 }

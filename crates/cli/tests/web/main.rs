@@ -1,0 +1,12 @@
+//! The web door as those meet it who run the program: operations, the API, and commands beside a server.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
+
+mod api;
+mod beside;
+mod operations;
+mod server;

@@ -1,0 +1,114 @@
+//! What operators look at.
+
+use std::fs;
+use std::io::Write;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value as Json;
+
+use crate::server::{Folder, read};
+
+#[test]
+fn a_server_says_that_it_lives_and_what_it_does() {
+    let folder = Folder::new();
+    let server = folder.serve();
+    for (path, text) in [("/healthz", "alive\n"), ("/readyz", "ready\n")] {
+        let reply = server.get(path, &[]);
+        assert_eq!((reply.status, reply.body.as_str()), (200, text));
+    }
+    assert_eq!(server.ask("POST", "/healthz", &[], Some("")).status, 405);
+    assert_eq!(server.get("/api/v1/names/20.1000%2Fno", &[]).status, 404);
+    let metrics = server.get("/metrics", &[]);
+    assert_eq!(
+        metrics.header("content-type"),
+        Some("text/plain; version=0.0.4; charset=utf-8")
+    );
+    for line in [
+        "handfast_web_requests_total{part=\"operations\",status=\"2xx\"} 2",
+        "handfast_web_requests_total{part=\"v1\",status=\"4xx\"} 1",
+        "handfast_names 2",
+        "handfast_web_connections_open ",
+        "process_start_time_seconds ",
+    ] {
+        let is_there = metrics.body.lines().any(|found| found.starts_with(line));
+        assert!(is_there, "{line} in {}", metrics.body);
+    }
+}
+
+#[test]
+fn requests_are_logged_with_their_ids() {
+    let folder = Folder::new();
+    for (form, file) in [("common", "common.log"), ("json", "json.log")] {
+        folder.configure(&format!(
+            "[web]\naccess-log = \"{form}\"\naccess-log-file = \"{file}\""
+        ));
+        let server = folder.serve();
+        let named = server.get("/healthz?x=%22", &["X-Request-Id: of-a-proxy.1"]);
+        assert_eq!(named.header("x-request-id"), Some("of-a-proxy.1"));
+        // One that could stand for something else in a log is not taken.
+        let odd = server.get("/healthz", &["X-Request-Id: a b"]);
+        let made = odd.header("x-request-id").unwrap();
+        assert!(!made.contains(' '));
+        let path = folder.data().join(file);
+        let mut log = String::new();
+        for _ in 0..100 {
+            log = fs::read_to_string(&path).unwrap();
+            if log.lines().count() == 2 {
+                break;
+            }
+            wait();
+        }
+        let lines: Vec<_> = log.lines().collect();
+        if form == "json" {
+            let line: Json = serde_json::from_str(lines[0]).unwrap();
+            assert_eq!(line["request"], "of-a-proxy.1");
+            assert_eq!(line["status"], 200);
+            assert_eq!(line["target"], "/healthz?x=%22");
+        } else {
+            assert!(lines[0].starts_with("127.0.0.1 - - ["), "{log}");
+            let rest = "\"GET /healthz?x=%22 HTTP/1.1\" 200 6 \"-\" \"-\" of-a-proxy.1";
+            assert!(lines[0].ends_with(rest), "{log}");
+        }
+        assert!(lines[1].contains(made), "{log}");
+    }
+}
+
+#[test]
+fn what_was_asked_is_answered_before_the_end() {
+    let folder = Folder::new();
+    let token = folder.token(&[]);
+    let mut server = folder.serve();
+    let line = r#"{"id":"20.1000/late","urls":["https://example.org/"]}"#;
+    let mut stream = server.connect();
+    write!(
+        stream,
+        "POST /api/v1/import HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Length: {}\r\n\r\n{}",
+        line.len(),
+        &line[..10]
+    )
+    .unwrap();
+    wait();
+    wait();
+    let process = server.child.id().to_string();
+    let told = Command::new("kill").arg(process).status().unwrap();
+    assert!(told.success());
+    wait();
+    wait();
+    // Nobody else is let in.
+    assert!(std::net::TcpStream::connect(server.web).is_err());
+    stream.write_all(&line.as_bytes()[10..]).unwrap();
+    let reply = read(stream);
+    assert_eq!(reply.status, 200);
+    assert_eq!(reply.json()["created"], 1);
+    assert!(server.child.wait().unwrap().success());
+    assert!(!folder.data().join("handfast.sock").exists());
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the server does not say when it has got there"
+)]
+fn wait() {
+    std::thread::sleep(Duration::from_millis(50));
+}

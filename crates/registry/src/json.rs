@@ -1,0 +1,228 @@
+//! What is kept, as JSON: the same from a command and from the web.
+
+use handfast_wire::{Value, json as wire_json};
+use serde_json::{Map, Value as Json, json};
+
+use crate::account::Account;
+use crate::authority::{Authority, AuthorityStatus, Grant, Persistence};
+use crate::history::Entry;
+use crate::import::{Done, Outcome};
+use crate::job::{Job, JobKind};
+use crate::names::Shown;
+use crate::refusal::Refusal;
+use crate::time::rfc3339 as time;
+use crate::token::Token;
+
+/// A name.
+#[must_use]
+pub fn name(shown: &Shown) -> Json {
+    let record = &shown.record;
+    json!({
+        "id": record.text,
+        "key": shown.key,
+        "state": record.state.as_str(),
+        "created": time(record.created),
+        "modified": time(record.modified),
+        "version": record.version,
+        "irregular": record.irregularity().map(|error| error.code()),
+        "values": record.values.iter().map(wire_json::value).collect::<Json>(),
+        "withdrawn": record.tombstone.as_ref().map(|tombstone| json!({
+            "reason": tombstone.reason,
+            "date": time(tombstone.date),
+            "successor": tombstone.successor,
+        })),
+    })
+}
+
+/// A name in a list.
+#[must_use]
+pub fn listed(shown: &Shown) -> Json {
+    json!({"id": shown.record.text, "state": shown.record.state.as_str()})
+}
+
+/// An event in the history of a name.
+#[must_use]
+pub fn entry(entry: &Entry) -> Json {
+    let event = &entry.event;
+    let values = entry.version.as_ref().map(|record| {
+        let values = record.values.iter();
+        values.filter_map(without_secret).collect::<Json>()
+    });
+    let changes = entry.changes.iter().map(|change| {
+        json!({
+            "index": change.index,
+            "before": change.before.as_ref().and_then(without_secret),
+            "after": change.after.as_ref().and_then(without_secret),
+        })
+    });
+    json!({
+        "event": event.number,
+        "time": time(event.time),
+        "action": event.action.as_str(),
+        "who": entry.who.as_ref().map(ToString::to_string),
+        "version": event.version,
+        "state": entry.version.as_ref().map(|record| record.state.as_str()),
+        "values": values,
+        "changes": changes.collect::<Json>(),
+    })
+}
+
+/// A value; nothing of a secret.
+fn without_secret(value: &Value<'_>) -> Option<Json> {
+    (!value.is_type("HS_SECKEY")).then(|| wire_json::value(value))
+}
+
+/// An authority.
+#[must_use]
+pub fn authority(authority: &Authority) -> Json {
+    let policy = &authority.policy;
+    let grant = |grant: &Grant| json!({"to": grant.to.to_string(), "role": grant.role.as_str()});
+    json!({
+        "authority": authority.path.to_string(),
+        "key": authority.path.key(),
+        "parent": authority.parent.as_ref().map(ToString::to_string),
+        "title": authority.title,
+        "meaning": authority.meaning,
+        "contact": authority.contact,
+        "status": authority.status.as_str(),
+        "policy": {
+            "case": if policy.case_sensitive { "sensitive" } else { "insensitive" },
+            "persistence": policy.persistence.as_str(),
+            "profile": if policy.cordra { "cordra" } else { "handle" },
+            "pattern": policy.pattern,
+            "approval": policy.approval,
+            "ttl": policy.default_ttl,
+        },
+        "grants": authority.grants.iter().map(grant).collect::<Json>(),
+        "created": time(authority.created),
+        "version": authority.version,
+    })
+}
+
+impl AuthorityStatus {
+    /// In a word.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Requested { .. } => "requested",
+            Self::Retired => "retired",
+        }
+    }
+}
+
+impl Persistence {
+    /// In a word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Erasable => "erasable",
+            Self::Permanent => "permanent",
+        }
+    }
+}
+
+/// A job.
+#[must_use]
+pub fn job(job: &Job) -> Json {
+    json!({
+        "job": job.number,
+        "kind": job.kind.as_str(),
+        "what": job.kind.what(),
+        "who": job.who.to_string(),
+        "started": time(job.started),
+        "ended": job.ended.map(time),
+        "created": job.counts.created,
+        "changed": job.counts.changed,
+        "unchanged": job.counts.unchanged,
+        "refused": job.counts.refused,
+        "events": job.events,
+    })
+}
+
+impl JobKind {
+    /// What it is done with, for people.
+    #[must_use]
+    pub fn what(&self) -> String {
+        match self {
+            Self::Import { source, .. } => source.clone(),
+            Self::ReplaceUrl {
+                authority,
+                from,
+                to,
+                ..
+            } => format!("{from} by {to} under {authority}"),
+            Self::SetTtl {
+                authority,
+                value_type,
+                seconds,
+            } => {
+                let types = value_type.as_deref().unwrap_or("all");
+                format!("{seconds} s for {types} values under {authority}")
+            }
+            Self::Undo { job } => format!("job {job}"),
+            Self::Withdraw { count, reason, .. } => format!("{count} names: {reason}"),
+        }
+    }
+}
+
+/// What became of a line.
+#[must_use]
+pub fn outcome(outcome: &Outcome) -> Json {
+    let mut object = Map::new();
+    object.insert("line".into(), outcome.line.into());
+    object.insert("id".into(), outcome.id.clone().into());
+    object.insert("outcome".into(), outcome.done.as_str().into());
+    if let Some(event) = outcome.done.event() {
+        object.insert("event".into(), event.into());
+    }
+    if let Done::Refused { code, reason } = &outcome.done {
+        object.insert("code".into(), code.as_str().into());
+        object.insert("reason".into(), reason.as_str().into());
+    }
+    Json::Object(object)
+}
+
+/// An account.
+#[must_use]
+pub fn account(account: &Account) -> Json {
+    json!({"account": account.name, "title": account.title, "created": time(account.created)})
+}
+
+/// What is known of a token.
+#[must_use]
+pub fn token(token: &Token) -> Json {
+    let limit = token.limit.as_ref();
+    let authority = limit.and_then(|limit| limit.authority.as_ref());
+    json!({
+        "token": token.id,
+        "account": token.account,
+        "title": token.title,
+        "authority": authority.map(ToString::to_string),
+        "role": limit.map(|limit| limit.role.as_str()),
+        "created": time(token.created),
+        "expires": time(token.expires),
+    })
+}
+
+/// Why something was not done.
+#[must_use]
+pub fn refusal(refusal: &Refusal) -> Map<String, Json> {
+    let mut error = Map::new();
+    error.insert("code".into(), refusal.code().into());
+    error.insert("message".into(), refusal.to_string().into());
+    match refusal {
+        Refusal::Exists {
+            event: Some(event), ..
+        } => {
+            error.insert("event".into(), (*event).into());
+        }
+        Refusal::Denied { needs, authority } => {
+            let needs = json!({"role": needs.as_str(), "authority": authority.to_string()});
+            error.insert("needs".into(), needs);
+        }
+        _ => {}
+    }
+    error.extend(refusal.hint().map(|hint| ("hint".to_string(), hint.into())));
+    error
+}

@@ -1,0 +1,100 @@
+//! Finding names, and counting what there is.
+
+use std::ops::ControlFlow;
+
+use handfast_store::Table;
+use handfast_wire::Value;
+
+use crate::names::Shown;
+use crate::principal::Principal;
+use crate::record::State;
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+use crate::reverse::reverse_value;
+
+/// How much there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Names, the records of prefixes among them.
+    pub names: u64,
+    /// Authorities.
+    pub authorities: u64,
+    /// Events.
+    pub events: u64,
+    /// Earlier versions of names.
+    pub versions: u64,
+    /// Long work, under way or done.
+    pub jobs: u64,
+}
+
+impl Registry {
+    /// Counts what there is, without reading it.
+    ///
+    /// ```
+    /// # use handfast_registry::{Registry, World};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// assert_eq!(registry.statistics()?.names, 0);
+    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// ```
+    pub fn statistics(&self) -> Result<Statistics, Refusal> {
+        self.read(|view| {
+            let count = |table| Ok::<_, Refusal>(view.now.count(table)?);
+            Ok(Statistics {
+                names: count(Table::Records)?,
+                authorities: count(Table::Authorities)?,
+                events: crate::tree::read(view.now)?.size(),
+                versions: count(Table::Versions)?,
+                jobs: count(Table::Jobs)?,
+            })
+        })
+    }
+
+    /// The names that hold a public value, in the order of their keys, from after a key on: those that someone may
+    /// see, and that hold it still.
+    pub fn holding(
+        &self,
+        who: &Principal,
+        value_type: &str,
+        data: &[u8],
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<Shown>, Refusal> {
+        let sought = reverse_value(&Value::new(0, value_type, data));
+        self.read(|view| {
+            let mut keys = Vec::new();
+            view.now.holders(&sought, &mut |key| {
+                let key = String::from_utf8_lossy(key).into_owned();
+                if after.is_none_or(|after| key.as_str() > after) {
+                    keys.push(key);
+                }
+                // Some may be of others with the same beginning, or not for everybody.
+                if keys.len() < most.saturating_mul(4).max(LOOKED_AT) {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            })?;
+            let mut found = Vec::new();
+            for key in keys {
+                let Some(record) = view.record(&key)? else {
+                    continue;
+                };
+                // A withdrawn name leads nowhere any more.
+                let mut values = record.values.iter();
+                let is_held =
+                    values.any(|value| value.is_public() && reverse_value(value) == sought);
+                if record.state == State::Active && is_held {
+                    found.push(view.show(who, &record.text)?);
+                }
+                if found.len() == most {
+                    break;
+                }
+            }
+            Ok(found)
+        })
+    }
+}
+
+/// How many names that may hold a value are looked at.
+const LOOKED_AT: usize = 10_000;

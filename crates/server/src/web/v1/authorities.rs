@@ -1,0 +1,223 @@
+//! `/api/v1/authorities`.
+
+use handfast_registry::Principal;
+use handfast_registry::{
+    Authority, AuthorityChange, NewAuthority, Persistence, Refusal, Registry, Role, json,
+};
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::call::{Answer, Call};
+use super::names::principal;
+use super::problem::Problem;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Given {
+    authority: String,
+    title: Option<String>,
+    meaning: Option<String>,
+    contact: Option<String>,
+    #[serde(default)]
+    policy: GivenPolicy,
+    /// Whether it is asked for, and someone else decides.
+    #[serde(default)]
+    request: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GivenChange {
+    title: Option<String>,
+    meaning: Option<String>,
+    contact: Option<String>,
+    #[serde(default)]
+    policy: GivenPolicy,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GivenPolicy {
+    case: Option<Case>,
+    persistence: Option<GivenPersistence>,
+    profile: Option<Profile>,
+    /// An empty one lifts the demand.
+    pattern: Option<String>,
+    approval: Option<bool>,
+    ttl: Option<u32>,
+}
+
+#[derive(Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum Case {
+    Insensitive,
+    Sensitive,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum GivenPersistence {
+    Erasable,
+    Permanent,
+}
+
+#[derive(Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum Profile {
+    Cordra,
+    Handle,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GivenRole {
+    role: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct To {
+    to: String,
+}
+
+impl GivenPolicy {
+    fn change(self) -> AuthorityChange {
+        AuthorityChange {
+            case_sensitive: self.case.map(|case| case == Case::Sensitive),
+            persistence: self.persistence.map(|persistence| match persistence {
+                GivenPersistence::Erasable => Persistence::Erasable,
+                GivenPersistence::Permanent => Persistence::Permanent,
+            }),
+            cordra: self.profile.map(|profile| profile == Profile::Cordra),
+            pattern: self
+                .pattern
+                .map(|pattern| Some(pattern).filter(|text| !text.is_empty())),
+            approval: self.approval,
+            default_ttl: self.ttl,
+            ..AuthorityChange::default()
+        }
+    }
+}
+
+pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
+    let all = call.registry().authorities()?;
+    let limit = call.limit()?;
+    let after = call.query("after").unwrap_or_default();
+    let mut page = Vec::new();
+    let mut next = None;
+    for authority in all.iter().filter(|authority| authority.path.key() > after) {
+        if page.len() == limit {
+            break;
+        }
+        next = Some(authority.path.key());
+        // Each as whoever asks may see it.
+        let shown = call.registry().authority(&call.who, authority.path.key());
+        page.push(json::authority(
+            &shown.unwrap_or_else(|_| without_grants(authority)),
+        ));
+    }
+    let next = next.filter(|_| page.len() == limit);
+    Ok(Answer::json(
+        serde_json::json!({"authorities": page, "next": next}),
+    ))
+}
+
+fn without_grants(authority: &Authority) -> Authority {
+    Authority {
+        grants: Vec::new(),
+        ..authority.clone()
+    }
+}
+
+pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
+    let given: Given = call.read()?;
+    let new = NewAuthority {
+        title: given.title.unwrap_or_default(),
+        meaning: given.meaning.unwrap_or_default(),
+        contact: given.contact.unwrap_or_default(),
+        change: given.policy.change(),
+    };
+    let registry = call.registry();
+    let path = if given.request {
+        // A token that is for something else is not for this.
+        if matches!(call.who, Principal::Limited { .. }) {
+            let problem = "a token that is limited asks for no authorities".to_string();
+            let code = "not-yours";
+            return Err(Refusal::Policy { code, problem }.into());
+        }
+        registry.request_authority(&call.who, &given.authority, new)?
+    } else {
+        registry.create_authority(&call.who, &given.authority, new)?
+    };
+    Ok(shown(call, &path.to_string())?.created("authorities", &path.to_string()))
+}
+
+pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
+    let authority = call.registry().authority(&call.who, call.id())?;
+    Ok(call.versioned(authority.version, json::authority(&authority)))
+}
+
+pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
+    let given: GivenChange = call.read()?;
+    let change = AuthorityChange {
+        title: given.title,
+        meaning: given.meaning,
+        contact: given.contact,
+        expects: call.expected()?,
+        ..given.policy.change()
+    };
+    call.registry()
+        .change_authority(&call.who, call.id(), change)?;
+    shown(call, call.id())
+}
+
+pub(super) fn approve(call: &Call) -> Result<Answer, Problem> {
+    done(call, Registry::approve_authority)
+}
+
+pub(super) fn decline(call: &Call) -> Result<Answer, Problem> {
+    call.registry().decline_authority(&call.who, call.id())?;
+    Ok(Answer::done())
+}
+
+pub(super) fn retire(call: &Call) -> Result<Answer, Problem> {
+    done(call, Registry::retire_authority)
+}
+
+pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
+    let given: To = call.read()?;
+    let to = principal(&given.to)?;
+    call.registry()
+        .transfer_authority(&call.who, call.id(), &to)?;
+    shown(call, call.id())
+}
+
+pub(super) fn grant(call: &Call) -> Result<Answer, Problem> {
+    let given: GivenRole = call.read()?;
+    let role = given.role.parse::<Role>();
+    let role = role.map_err(|error| Problem::usage(error.to_string()))?;
+    let to = principal(call.path.get(1).map_or("", String::as_str))?;
+    call.registry().grant(&call.who, call.id(), &to, role)?;
+    shown(call, call.id())
+}
+
+pub(super) fn revoke(call: &Call) -> Result<Answer, Problem> {
+    let from = principal(call.path.get(1).map_or("", String::as_str))?;
+    call.registry().revoke(&call.who, call.id(), &from, None)?;
+    shown(call, call.id())
+}
+
+fn done(
+    call: &Call,
+    change: impl FnOnce(&Registry, &Principal, &str) -> Result<(), Refusal>,
+) -> Result<Answer, Problem> {
+    change(call.registry(), &call.who, call.id())?;
+    shown(call, call.id())
+}
+
+/// An authority as it is now.
+fn shown(call: &Call, path: &str) -> Result<Answer, Problem> {
+    let authority = call.registry().authority(&call.who, path)?;
+    let body: Json = json::authority(&authority);
+    Ok(Answer::json(body).version(authority.version))
+}

@@ -1,0 +1,213 @@
+//! Taking and giving many names: bodies that are never whole in memory.
+
+use std::io::{self, Read, Write};
+
+use handfast_registry::{Done, Export, Format, Import, Report, json};
+use http_body_util::channel::{Channel, Sender};
+use http_body_util::{BodyExt, Either};
+use hyper::Response;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use serde_json::json;
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+use super::call::Call;
+use super::jobs::MOST_TOLD;
+use super::problem::Problem;
+use crate::web::PATIENCE;
+use crate::web::reply::{Body, reply};
+
+/// How much is given at a time.
+const PIECE: usize = 64 << 10;
+
+/// Takes names as they come, and answers when all are taken: an outcome a line, and a last line for all of them.
+pub(super) fn import(call: &Call, body: Incoming) -> Result<Response<Body>, Problem> {
+    let dry_run = call.flag("dry-run")?;
+    let source = call.query("source").unwrap_or("web");
+    let options = Import {
+        source: source.chars().take(200).collect(),
+        format: format(call)?,
+        authority: call.query("authority").map(str::to_string),
+        update: call.flag("update")?,
+        migrate: call.flag("migrate")?,
+        restart: call.flag("restart")?,
+        dry_run,
+        tells_all: dry_run || call.flag("all")?,
+    };
+    let input = Receiving {
+        body,
+        left: Bytes::new(),
+        runtime: Handle::current(),
+    };
+    let mut told = String::new();
+    let (mut lines, mut untold) = (0, 0);
+    let imported = call
+        .registry()
+        .import(&call.who, &options, input, &mut |report| {
+            let Report::Line(outcome) = report else {
+                return;
+            };
+            if !options.tells_all && !matches!(outcome.done, Done::Refused { .. }) {
+                return;
+            }
+            if lines == MOST_TOLD {
+                untold += 1;
+                return;
+            }
+            lines += 1;
+            told.push_str(&json::outcome(outcome).to_string());
+            told.push('\n');
+        })?;
+    let counts = &imported.counts;
+    let summary = json!({
+        "format": imported.format.as_str(),
+        "dry-run": dry_run,
+        "job": imported.job,
+        "resumed": imported.is_resumed,
+        "created": counts.created,
+        "changed": counts.changed,
+        "unchanged": counts.unchanged,
+        "refused": counts.refused,
+        "untold": untold,
+    });
+    told.push_str(&summary.to_string());
+    told.push('\n');
+    Ok(reply(hyper::StatusCode::OK, "application/x-ndjson", told))
+}
+
+/// Gives names as they are read. What goes wrong in the middle breaks the answer off: what is whole ends as it should.
+pub(super) fn export(call: &Call, begun: &mut dyn FnMut(Response<Body>)) -> Result<(), Problem> {
+    let options = Export {
+        format: format(call)?,
+        authority: call.query("authority").map(str::to_string),
+        since: call.number("since")?,
+        with_secrets: false,
+    };
+    let content_type = match options.format {
+        Some(Format::Csv) => "text/csv; charset=utf-8",
+        Some(Format::Dump) => "application/json",
+        Some(Format::Batch) => "text/plain; charset=utf-8",
+        Some(Format::Ndjson) | None => "application/x-ndjson",
+    };
+    let (sender, body) = Channel::new(4);
+    let mut out = Sending {
+        begin: Some((begun, body, content_type)),
+        sender,
+        gathered: Vec::with_capacity(PIECE),
+        runtime: Handle::current(),
+    };
+    let given = call
+        .registry()
+        .export(&call.who, &options, &mut out, &mut |_| ());
+    let is_begun = out.begin.is_none();
+    match given {
+        Ok(_) => {
+            // What is gathered has been sent by the last flush.
+            out.begin();
+            Ok(())
+        }
+        Err(refusal) if is_begun => {
+            tracing::warn!(error = %refusal, "an export was broken off");
+            out.sender.abort(io::Error::other("broken off"));
+            Ok(())
+        }
+        Err(refusal) => Err(refusal.into()),
+    }
+}
+
+fn format(call: &Call) -> Result<Option<Format>, Problem> {
+    let find = |text: &str| {
+        let found = Format::ALL
+            .into_iter()
+            .find(|format| format.as_str() == text);
+        found.ok_or_else(|| Problem::usage("`format` is ndjson, csv, batch or json"))
+    };
+    call.query("format").map(find).transpose()
+}
+
+/// A body, read by a thread that may wait.
+struct Receiving {
+    body: Incoming,
+    left: Bytes,
+    runtime: Handle,
+}
+
+impl Read for Receiving {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while self.left.is_empty() {
+            // A client that has gone, or is too slow, has sent something that is not whole.
+            let failed = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
+            let body = &mut self.body;
+            let frame = async { timeout(PATIENCE, body.frame()).await };
+            let frame = self.runtime.block_on(frame);
+            let frame = frame.map_err(|_| failed("nothing came for too long".into()))?;
+            match frame {
+                None => return Ok(0),
+                Some(Err(error)) => return Err(failed(error.to_string())),
+                Some(Ok(frame)) => self.left = frame.into_data().unwrap_or_default(),
+            }
+        }
+        let count = self.left.len().min(into.len());
+        let taken = self.left.split_to(count);
+        into.iter_mut()
+            .zip(&taken)
+            .for_each(|(to, from)| *to = *from);
+        Ok(count)
+    }
+}
+
+type Begin<'b> = (
+    &'b mut dyn FnMut(Response<Body>),
+    Channel<Bytes, io::Error>,
+    &'static str,
+);
+
+/// A body, written by a thread that may wait. Nothing is answered before there is something to give, so that a refusal
+/// can still be one.
+struct Sending<'b> {
+    begin: Option<Begin<'b>>,
+    sender: Sender<Bytes, io::Error>,
+    gathered: Vec<u8>,
+    runtime: Handle,
+}
+
+impl Sending<'_> {
+    fn begin(&mut self) {
+        if let Some((begun, body, content_type)) = self.begin.take() {
+            let mut response = Response::new(Either::Right(body.boxed()));
+            let content_type = HeaderValue::from_static(content_type);
+            response.headers_mut().insert(CONTENT_TYPE, content_type);
+            begun(response);
+        }
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        self.begin();
+        if self.gathered.is_empty() {
+            return Ok(());
+        }
+        let piece = Bytes::from(std::mem::take(&mut self.gathered));
+        // Whoever does not read keeps a snapshot of the store alive: not for long.
+        let sender = &mut self.sender;
+        let sending = async { timeout(PATIENCE, sender.send_data(piece)).await };
+        match self.runtime.block_on(sending) {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+impl Write for Sending<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.gathered.extend_from_slice(bytes);
+        if self.gathered.len() >= PIECE {
+            self.send()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.send()
+    }
+}
