@@ -11,7 +11,7 @@ use handfast_id::{
     DelegatedGrammar, HttpResolver, NssGrammar, Pattern, RuleBook, UrnProfile, UrnRegistration,
 };
 use handfast_registry::Principal;
-use handfast_server::Addresses;
+use handfast_server::{Addresses, CountryHeader};
 use serde::{Deserialize, Serialize};
 
 /// The rules that a data folder's configuration sets; the standard ones where it has none.
@@ -67,6 +67,16 @@ pub(crate) fn doors(folder: &Path) -> anyhow::Result<Addresses> {
         native: native.unwrap_or(local(2641)),
         web: web.unwrap_or(local(8000)),
     })
+}
+
+/// The header in which a proxy in front says where clients are.
+pub(crate) fn country_header(folder: &Path) -> anyhow::Result<Option<CountryHeader>> {
+    let name = read(folder, |config| Ok(config.web.country_header))?.flatten();
+    name.map(|name| {
+        let header = name.parse().map(CountryHeader);
+        header.with_context(|| format!("[web] country-header: `{name}` is no name of a header"))
+    })
+    .transpose()
 }
 
 /// The configuration as it holds, with doors that may have been said elsewhere.
@@ -145,10 +155,12 @@ pub(crate) struct Native {
 
 /// The web door.
 #[derive(Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Web {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) listen: Option<SocketAddr>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) country_header: Option<String>,
 }
 
 #[derive(Default, Deserialize, Serialize)]

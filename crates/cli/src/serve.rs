@@ -15,7 +15,7 @@ use crate::exit::Answer;
 use crate::folder::{Data, world};
 use crate::output::Output;
 
-/// Serve the handle protocol
+/// Serve the handle protocol, and resolve names over HTTP
 ///
 /// The first start makes the data folder, the keys of the server and those of its administrator.
 #[derive(Args)]
@@ -23,7 +23,7 @@ pub(crate) struct Serve {
     /// Where the native handle protocol is spoken, over UDP and TCP [default: 127.0.0.1:2641]
     #[arg(long, value_name = "ADDRESS:PORT", env = "HANDFAST_NATIVE")]
     native: Option<SocketAddr>,
-    /// Where HTTP is spoken: so far, the handle protocol through HTTP [default: 127.0.0.1:8000]
+    /// Where HTTP is spoken [default: 127.0.0.1:8000]
     #[arg(long, value_name = "ADDRESS:PORT", env = "HANDFAST_WEB")]
     web: Option<SocketAddr>,
     /// Fill a new data folder with examples
@@ -65,7 +65,14 @@ impl Serve {
             Some(_) => demo::EXAMPLE,
             None => Identity::ADMINISTRATOR,
         };
-        let door = Door::bind(doors.native, doors.web)?;
+        let countries = match config::country_header(&data.folder) {
+            Ok(countries) => countries,
+            Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
+        };
+        let mut door = Door::bind(doors.native, doors.web)?;
+        if let Some(countries) = countries {
+            door = door.with_country_header(countries);
+        }
         let addresses = door.addresses();
         let mut identity = Identity::open_or_make(&data.folder, addresses)?;
         if addresses != doors {
