@@ -372,13 +372,13 @@ impl Line {
 fn end_of_response(bytes: &[u8]) -> Option<usize> {
     let head = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
     let lines = bytes.get(..head)?.split(|byte| *byte == b'\n');
-    let length = lines.filter_map(|line| {
+    let mut length = lines.filter_map(|line| {
         let (name, value) = line.split_at_checked(15)?;
         let is_length = name.eq_ignore_ascii_case(b"content-length:");
         let text = std::str::from_utf8(value).ok().filter(|_| is_length)?;
         text.trim().parse::<usize>().ok()
     });
-    Some(head + 4 + length.last().unwrap_or(0))
+    Some(head + 4 + length.next_back().unwrap_or(0))
 }
 
 fn over_udp(socket: &UdpSocket, id: u32) -> io::Result<bool> {

@@ -16,7 +16,7 @@ use crate::folder::{Data, program, world};
 use crate::output::Output;
 use crate::socket::Socket;
 
-/// Serve the handle protocol
+/// Serve the handle protocol, and resolve names over HTTP
 ///
 /// The first start makes the data folder, the keys of the server and those of its administrator.
 #[derive(Args)]
@@ -24,7 +24,7 @@ pub(crate) struct Serve {
     /// Where the native handle protocol is spoken, over UDP and TCP [default: 127.0.0.1:2641]
     #[arg(long, value_name = "ADDRESS:PORT", env = "HANDFAST_NATIVE")]
     native: Option<SocketAddr>,
-    /// Where HTTP is spoken: so far, the handle protocol through HTTP [default: 127.0.0.1:8000]
+    /// Where HTTP is spoken [default: 127.0.0.1:8000]
     #[arg(long, value_name = "ADDRESS:PORT", env = "HANDFAST_WEB")]
     web: Option<SocketAddr>,
     /// Fill a new data folder with examples
@@ -66,7 +66,6 @@ impl Serve {
             Some(_) => demo::EXAMPLE,
             None => Identity::ADMINISTRATOR,
         };
-        let door = Door::bind(doors.native, doors.web)?;
         let addresses = door.addresses();
         let mut identity = Identity::open_or_make(&data.folder, addresses)?;
         if addresses != doors {

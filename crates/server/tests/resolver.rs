@@ -285,6 +285,10 @@ fn locations_are_chosen() {
             "{query} {headers}"
         );
     }
+    assert_eq!(
+        by("", "").header("cache-control"),
+        Some("private, max-age=86400")
+    );
     // A browser is never sent to a script.
     assert_eq!(by("?locatt=id:3", "").status, 200);
     let old = server.raw(b"GET /20.1000/loc HTTP/1.0\r\n\r\n");
@@ -745,4 +749,76 @@ fn a_namespace_adds_locations_or_closes_a_prefix() {
     assert!(closed.body.contains("ask us"));
     assert_eq!(server.get("/uri-res/N2L?hdl:20.1000/5555").status, 404);
     assert_eq!(server.get("/10.1045/april2006-paskin").status, 302);
+}
+
+/// Targets that nobody thought of are answered, and never with a failure of the server.
+#[test]
+fn no_target_makes_the_server_fail() {
+    const PARTS: [&str; 40] = [
+        "/",
+        "//",
+        "%2F",
+        "%2f",
+        "%00",
+        "%0D%0A",
+        "%ff",
+        "%",
+        "%C3%BC",
+        "..",
+        ".",
+        "hdl:",
+        "hdl/",
+        "doi:",
+        "info:",
+        "info:hdl/",
+        "urn:",
+        "urn-3:",
+        "urn:hdl:",
+        "ark:",
+        "20.1000",
+        "5555",
+        "10.1045",
+        "0.NA",
+        "100.102",
+        "F58FB49EB1F848f0A606E84CEF294BE5",
+        "?",
+        "&",
+        ";",
+        "=",
+        "+",
+        "type=",
+        "index=1",
+        "noredirect",
+        "locatt=a:b",
+        "urlappend=",
+        "action=showurls",
+        "uri-res/N2Ls?",
+        "uri-res/L2Ns?",
+        "https://",
+    ];
+    let server = Server::start();
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut next = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % below).unwrap()
+    };
+    for _ in 0..600 {
+        let count = 1 + next(9);
+        let parts = (0..count).map(|_| PARTS[next(40)]);
+        let target = format!("/{}", parts.collect::<String>());
+        let accept = [
+            "*/*",
+            "application/json",
+            "text/html",
+            "application/linkset+json",
+        ][next(4)];
+        let answer = server.accepting(&target, accept);
+        assert!(
+            matches!(answer.status, 200 | 301 | 302 | 303 | 400 | 404 | 410 | 501),
+            "{target} {}",
+            answer.head
+        );
+    }
 }

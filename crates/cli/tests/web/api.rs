@@ -139,9 +139,9 @@ fn a_token_gives_what_it_is_for_until_it_ends() {
     assert_eq!(public["grants"], json!([]));
 
     // Someone with a whole account makes more tokens, with less than one nobody does.
-    let make = |who: &str| server.ask("POST", "/api/v1/tokens", &[who], Some(r#"{"days":1}"#));
-    assert_eq!(make(&limited).status, 403);
-    let made = make(&all).json();
+    let another = |who: &str| server.ask("POST", "/api/v1/tokens", &[who], Some(r#"{"days":1}"#));
+    assert_eq!(another(&limited).status, 403);
+    let made = another(&all).json();
     let new = bearer(made["secret"].as_str().unwrap());
     assert_eq!(create(&server, &new, "20.1000/b", &[]), 201);
     let listed = server.get("/api/v1/tokens", &[&all]);

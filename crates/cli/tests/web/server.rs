@@ -148,11 +148,11 @@ impl Server {
         let mut head =
             format!("{method} {path} HTTP/1.1\r\nHost: pid.example\r\nConnection: close\r\n");
         for header in headers {
-            head.push_str(&format!("{header}\r\n"));
+            head.extend([header, "\r\n"]);
         }
         if let Some(body) = body {
             let length = body.len();
-            head.push_str(&format!("Content-Length: {length}\r\n"));
+            head.extend(["Content-Length: ", &length.to_string(), "\r\n"]);
             if !head.contains("Content-Type") {
                 head.push_str("Content-Type: application/json\r\n");
             }

@@ -62,8 +62,11 @@ impl Wishes {
                 }
                 "country" => wishes.country = Some(text()),
                 "action" => action = Some(text()),
-                "hdl" | "id" => wishes.name = Some(text()),
-                _ => {
+                key => {
+                    // In the form of the front page they are the name, behind a name they are anybody's.
+                    if matches!(key, "hdl" | "id") {
+                        wishes.name = Some(text());
+                    }
                     if !wishes.rest.is_empty() {
                         wishes.rest.push_str(separator);
                     }
@@ -163,6 +166,7 @@ mod tests {
             ("noredirect&x=1&auth;y", "x=1;y"),
             ("type=URL", ""),
             ("a&type=URL&b", "a&b"),
+            ("id=7", "id=7"),
             ("&&;", ""),
         ] {
             assert_eq!(Wishes::read(query).rest, rest, "{query}");

@@ -89,5 +89,6 @@ fn may_want_json(headers: &HeaderMap) -> bool {
 
 /// The characters that stand for themselves in the path of a handle.
 fn is_of_paths(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~:@/!$()*,;=".contains(&byte)
+    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'-'..=b';' | b'(' | b')' | b'*' | b',')
+        || matches!(byte, b'@' | b'_' | b'~' | b'!' | b'$' | b'=')
 }

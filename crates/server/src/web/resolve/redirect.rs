@@ -1,7 +1,7 @@
 //! Redirects.
 
 use http_body_util::{Either, Full};
-use hyper::header::{HeaderMap, LINK, LOCATION};
+use hyper::header::{CACHE_CONTROL, HeaderMap, HeaderValue, LINK, LOCATION};
 use hyper::{Response, StatusCode, Version};
 
 use crate::web::reply::Body;
@@ -14,6 +14,8 @@ use crate::web::resolve::target::{header, is_web, lifetime, put_lifetime};
 /// Where a name leads, and with which status if its record says so.
 pub(crate) struct Target {
     pub(crate) url: Vec<u8>,
+    /// Whether others may be led elsewhere.
+    pub(crate) is_chosen: bool,
     pub(crate) status: Option<StatusCode>,
     /// For how many seconds.
     pub(crate) seconds: u64,
@@ -29,12 +31,14 @@ impl Target {
             Self {
                 status: status.and_then(status_of),
                 url: chosen.href,
+                is_chosen: true,
                 seconds: lifetime(name.values.iter(), now),
             }
         } else {
             let url = name.urls().next()?;
             Self {
                 url: url.data.to_vec(),
+                is_chosen: false,
                 status: None,
                 seconds: lifetime(std::iter::once(url), now),
             }
@@ -58,9 +62,15 @@ pub(crate) fn to(url: &[u8], status: StatusCode, version: Version) -> Option<Res
     Some(response)
 }
 
-/// Says how long it holds, and what the name links to.
-pub(crate) fn describe(headers: &mut HeaderMap, name: &Name, seconds: u64, now: u64) {
-    put_lifetime(headers, seconds, now);
+/// Says how long it holds and for whom, and what the name links to.
+pub(crate) fn describe(headers: &mut HeaderMap, name: &Name, target: &Target, now: u64) {
+    put_lifetime(headers, target.seconds, now);
+    if target.is_chosen {
+        let private = HeaderValue::try_from(format!("private, max-age={}", target.seconds));
+        if let Ok(private) = private {
+            headers.insert(CACHE_CONTROL, private);
+        }
+    }
     if let Some(links) = links::header(name) {
         headers.insert(LINK, links);
     }

@@ -114,7 +114,8 @@ fn put_triplet(out: &mut Vec<u8>, byte: u8) {
 
 /// RFC 3986 §2: unreserved and reserved characters, and `%`.
 fn is_of_uris(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte)
+    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'?'..=b'@' | b'&'..=b';' | b'#'..=b'%' | b'!' | b'=')
+        || matches!(byte, b'[' | b']' | b'_' | b'~')
 }
 
 /// For how many seconds an answer made of values is good: the smallest of their TTLs.
@@ -133,10 +134,13 @@ pub(crate) fn put_lifetime(headers: &mut HeaderMap, seconds: u64, now: u64) {
     } else {
         HeaderValue::try_from(format!("max-age={seconds}")).ok()
     };
-    headers.extend(age.map(|age| (CACHE_CONTROL, age)));
+    if let Some(age) = age {
+        headers.insert(CACHE_CONTROL, age);
+    }
     let until = Duration::from_secs((now / 1_000).saturating_add(seconds).min(LAST_SECOND));
-    let until = HeaderValue::try_from(httpdate::fmt_http_date(UNIX_EPOCH + until)).ok();
-    headers.extend(until.map(|until| (EXPIRES, until)));
+    if let Ok(until) = HeaderValue::try_from(httpdate::fmt_http_date(UNIX_EPOCH + until)) {
+        headers.insert(EXPIRES, until);
+    }
 }
 
 /// The end of the year 9999, which dates in HTTP do not go beyond.
@@ -145,6 +149,18 @@ const LAST_SECOND: u64 = 253_402_300_799;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn uris_are_made_of_these_characters() {
+        for byte in 0..=u8::MAX {
+            let is_named = b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
+            assert_eq!(
+                is_of_uris(byte),
+                byte.is_ascii_alphanumeric() || is_named,
+                "{byte}"
+            );
+        }
+    }
 
     #[test]
     fn browsers_are_sent_to_the_web_only() {

@@ -202,7 +202,7 @@ impl<'r> Visit<'r> {
         if self.wishes.shows_headers {
             *response.status_mut() = StatusCode::OK;
         }
-        redirect::describe(response.headers_mut(), name, target.seconds, self.now);
+        redirect::describe(response.headers_mut(), name, &target, self.now);
         Some(response)
     }
 

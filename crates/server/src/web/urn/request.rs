@@ -125,7 +125,7 @@ impl Resolution<'_> {
         let status = target.status.unwrap_or(usual);
         let redirect = redirect::to(&url, status, self.head.version);
         let mut response = redirect.ok_or_else(|| nowhere(name))?;
-        redirect::describe(response.headers_mut(), name, target.seconds, now);
+        redirect::describe(response.headers_mut(), name, &target, now);
         Ok(response)
     }
 
