@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use handfast_client::Roots;
 use handfast_registry::{Principal, Registry, World};
-use handfast_wire::body::{Body, ChallengeAnswer};
+use handfast_wire::body::{Body, ChallengeAnswer, ResolutionRequest};
 use handfast_wire::crypto::{CryptoError, verify_key_answer, verify_secret_answer};
 use handfast_wire::{
     Codec, DecodeError, Envelope, Header, Message, OpFlags, Opcode, PublicKey, Reader, Reference,
@@ -34,6 +34,7 @@ use handfast_wire::{
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 pub use self::door::{Addresses, Door, Served};
+use crate::dspace::Dspace;
 use crate::identity::Identity;
 use crate::native::challenges::Challenges;
 use crate::native::elsewhere::Elsewhere;
@@ -60,6 +61,7 @@ pub struct Native {
     /// How many octets a second a network is sent over UDP.
     udp_allowance: Option<u64>,
     elsewhere: Option<Elsewhere>,
+    dspace: Option<Dspace>,
 }
 
 /// How long a message is that has to wait until there is room for it.
@@ -96,6 +98,7 @@ impl Native {
             long: Semaphore::new(LONG_TOGETHER >> 10),
             udp_allowance: None,
             elsewhere: None,
+            dspace: None,
         }
     }
 
@@ -106,6 +109,22 @@ impl Native {
             elsewhere: Some(Elsewhere::new(roots)?),
             ..self
         })
+    }
+
+    /// The same server, which asks repositories for handles of theirs.
+    #[must_use]
+    pub fn with_dspace(self, dspace: Dspace) -> Self {
+        Self {
+            dspace: Some(dspace),
+            ..self
+        }
+    }
+
+    /// Whether a repository may have to be asked for a handle, which takes time.
+    pub(crate) fn has_source(&self, handle: &str) -> bool {
+        self.dspace
+            .as_ref()
+            .is_some_and(|dspace| dspace.has(handle))
     }
 
     /// What is kept.
@@ -364,13 +383,21 @@ fn header(payload: &[u8]) -> Option<Header> {
 
 /// Whether an answer takes no time: nothing is signed, nothing waits for the disk, and no other server is asked, as
 /// for clients that do not understand referrals.
-pub(crate) fn is_quick(envelope: &Envelope, payload: &[u8]) -> bool {
+pub(crate) fn is_quick(native: &Native, envelope: &Envelope, payload: &[u8]) -> bool {
     !envelope.flags.is_encrypted
         && header(payload).is_none_or(|header| {
             header.opcode == Opcode::Resolution
                 && !header.flags.contains(OpFlags::CT)
                 && understands_referrals(envelope)
+                && (native.dspace.is_none() || !is_at_source(native, payload))
         })
+}
+
+/// Whether a resolution is of a handle that a repository may have to be asked for.
+fn is_at_source(native: &Native, payload: &[u8]) -> bool {
+    let mut reader = Reader::new(payload);
+    let asked = Header::decode(&mut reader).and_then(|_| ResolutionRequest::decode(&mut reader));
+    asked.is_ok_and(|asked| native.has_source(&asked.handle))
 }
 
 /// "2.10: client understands prefix referrals."

@@ -107,7 +107,7 @@ fn is_whole(incoming: &[u8]) -> bool {
 
 /// Reading takes no time; changes wait for the disk, and signatures for the processor.
 async fn answer(native: &Arc<Native>, envelope: Envelope, payload: Vec<u8>) -> Vec<Outgoing> {
-    if is_quick(&envelope, &payload) {
+    if is_quick(native, &envelope, &payload) {
         return native.answer(envelope, &payload, Way::Tcp);
     }
     let native = Arc::clone(native);

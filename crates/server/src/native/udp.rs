@@ -69,7 +69,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             let start = replies.bytes.len();
             if native.answer_quickly(&envelope, &payload, &mut replies.bytes) {
                 replies.finish(start, from);
-            } else if is_quick(&envelope, &payload) {
+            } else if is_quick(native, &envelope, &payload) {
                 replies.answer(native, envelope, &payload, from);
             } else {
                 // What signs or waits must not hold others up. When there is too much of it, some is dropped: its

@@ -57,7 +57,11 @@ pub(crate) async fn answer(web: &Arc<Web>, request: Request<Incoming>) -> Respon
     let bytes = body.to_bytes();
     // Changes wait for the disk, and signatures for the processor.
     let is_quick = Envelope::decode(&mut Reader::new(&bytes)).is_ok_and(|envelope| {
-        is_quick(&envelope, bytes.get(Envelope::LENGTH..).unwrap_or_default())
+        is_quick(
+            &native,
+            &envelope,
+            bytes.get(Envelope::LENGTH..).unwrap_or_default(),
+        )
     });
     let answered = if is_quick {
         tunnel(&native, &bytes)
