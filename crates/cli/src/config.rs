@@ -11,7 +11,7 @@ use handfast_id::{
     DelegatedGrammar, HttpResolver, NssGrammar, Pattern, RuleBook, UrnProfile, UrnRegistration,
 };
 use handfast_registry::Principal;
-use handfast_server::{AccessLog, Addresses, HeaderName, TlsFiles, WebSettings};
+use handfast_server::{AccessLog, Addresses, DspaceSource, HeaderName, TlsFiles, WebSettings};
 use serde::{Deserialize, Serialize};
 
 /// The rules that a data folder's configuration sets; the standard ones where it has none.
@@ -44,6 +44,16 @@ pub(crate) fn roots(folder: &Path) -> anyhow::Result<Option<Roots>> {
     let bytes = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
     let roots = Roots::read(&bytes).with_context(|| format!("cannot use {}", file.display()))?;
     Ok(Some(roots))
+}
+
+/// The repositories that are asked for handles of theirs.
+pub(crate) fn repositories(folder: &Path) -> anyhow::Result<Vec<DspaceSource>> {
+    let said = read(folder, |config| Ok(config.dspace))?.unwrap_or_default();
+    let sources = said.into_iter().map(|said| DspaceSource {
+        endpoint: said.endpoint,
+        prefixes: said.prefixes,
+    });
+    Ok(sources.collect())
 }
 
 /// How many octets a second a network is sent over UDP.
@@ -164,6 +174,17 @@ pub(crate) struct Config {
     pub(crate) web: Web,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     urn: Vec<Namespace>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    dspace: Vec<Repository>,
+}
+
+/// A repository of `DSpace` that is asked for handles.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Repository {
+    endpoint: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    prefixes: Vec<String>,
 }
 
 /// The native door.

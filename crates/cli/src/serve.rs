@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
-use handfast_server::{Addresses, Door, Identity, Native};
+use handfast_server::{Addresses, Door, Dspace, Identity, Native};
 use serde_json::json;
 
 use crate::config;
@@ -66,6 +66,7 @@ impl Serve {
             Some(_) => demo::EXAMPLE,
             None => Identity::ADMINISTRATOR,
         };
+        let door = Door::bind(doors.native, doors.web)?;
         let addresses = door.addresses();
         let mut identity = Identity::open_or_make(&data.folder, addresses)?;
         if addresses != doors {
@@ -79,6 +80,16 @@ impl Serve {
             .with_udp_allowance(config::udp_allowance(&data.folder)?);
         if let Some(roots) = config::roots(&data.folder)? {
             native = native.with_roots(roots)?;
+        }
+        let repositories = config::repositories(&data.folder)?;
+        if !repositories.is_empty() {
+            let (dspace, silent) = Dspace::connect(repositories)?;
+            for endpoint in silent {
+                self.output.note(&format!(
+                    "warning: {endpoint} does not say its prefixes; say them in handfast.toml"
+                ));
+            }
+            native = native.with_dspace(dspace);
         }
         let served = door.open(native, config::web(&data.folder)?)?;
         let socket = match Socket::open(&data.folder, &registry, crate::run_for_client) {

@@ -8,6 +8,7 @@
 
 mod bundle;
 mod connections;
+mod dspace;
 mod handle_server;
 mod identity;
 mod key_files;
@@ -17,6 +18,7 @@ mod web;
 mod zip;
 
 pub use bundle::{Bundle, Contact};
+pub use dspace::{Dspace, DspaceSource};
 pub use handle_server::{HandleServer, TakeoverError};
 pub use hyper::header::HeaderName;
 pub use identity::{Identity, IdentityError};

@@ -36,6 +36,7 @@ use handfast_wire::{
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 pub use self::door::{Addresses, Door, Served};
+use crate::dspace::Dspace;
 use crate::identity::Identity;
 use crate::native::challenges::Challenges;
 use crate::native::elsewhere::Elsewhere;
@@ -62,6 +63,7 @@ pub struct Native {
     /// How many octets a second a network is sent over UDP.
     udp_allowance: Option<u64>,
     elsewhere: Option<Elsewhere>,
+    dspace: Option<Dspace>,
 }
 
 /// How long a message is that has to wait until there is room for it: and then for as much again, as its octets come.
@@ -101,6 +103,7 @@ impl Native {
             long: Semaphore::new(LONG_TOGETHER >> 10),
             udp_allowance: None,
             elsewhere: None,
+            dspace: None,
         }
     }
 
@@ -111,6 +114,22 @@ impl Native {
             elsewhere: Some(Elsewhere::new(roots)?),
             ..self
         })
+    }
+
+    /// The same server, which asks repositories for handles of theirs.
+    #[must_use]
+    pub fn with_dspace(self, dspace: Dspace) -> Self {
+        Self {
+            dspace: Some(dspace),
+            ..self
+        }
+    }
+
+    /// Whether a repository may have to be asked for a handle, which takes time.
+    pub(crate) fn has_source(&self, handle: &str) -> bool {
+        self.dspace
+            .as_ref()
+            .is_some_and(|dspace| dspace.has(handle))
     }
 
     /// What is kept.
@@ -206,10 +225,12 @@ impl Native {
         let is_plain = header.opcode == Opcode::Resolution
             && !header.flags.contains(OpFlags::CT)
             && understands_referrals(envelope);
-        let handle = reader
-            .text()
-            .ok()
-            .and_then(|text| Handle::from_stored(text).ok());
+        let text = reader.text().unwrap_or_default();
+        // A repository may have to be asked.
+        if self.has_source(text) {
+            return false;
+        }
+        let handle = Handle::from_stored(text).ok();
         is_plain && !handle.is_some_and(|handle| self.registry.has_templates(&handle))
     }
 

@@ -136,6 +136,7 @@ impl Native {
         // The record of a prefix has values that are computed.
         if is_public_only
             && prefix_of(&whole).is_none()
+            && !self.has_source(&whole)
             && let Some(done) = self.resolve_stored(&asked, &whole)?
         {
             return Ok(done.into());
@@ -173,14 +174,7 @@ impl Native {
         is_public_only: bool,
         who: Option<&Authenticated>,
     ) -> Result<Given, Fault> {
-        self.need_responsible(whole)?;
-        let values = match self.registry.handle(whole)? {
-            Some(record) => record.values,
-            None => match self.registry.made_by_template(whole)? {
-                Some(values) => values,
-                None => return Err(Fault::plain(ResponseCode::HandleNotFound)),
-            },
-        };
+        let values = self.all_values(whole)?;
         let selected = values.iter().filter(|value| asked.selects(value));
         let (public, restricted): (Vec<_>, Vec<_>) = selected
             .cloned()
@@ -217,6 +211,23 @@ impl Native {
             return Err(Fault::plain(ResponseCode::ValuesNotFound));
         }
         Ok(Given::Values(given))
+    }
+
+    /// The values of a handle: as they are kept, as a template makes them, or as a repository says.
+    fn all_values(&self, whole: &str) -> Result<Vec<Value<'static>>, Fault> {
+        let not_found = || Fault::plain(ResponseCode::HandleNotFound);
+        // What is, or was, kept here is nowhere else.
+        if let Some(dspace) = self.dspace.as_ref().filter(|dspace| dspace.has(whole))
+            && !self.registry.is_taken(whole)?
+        {
+            return Ok(vec![dspace.resolve(whole)?.ok_or_else(not_found)?]);
+        }
+        self.need_responsible(whole)?;
+        if let Some(record) = self.registry.handle(whole)? {
+            return Ok(record.values);
+        }
+        let made = self.registry.made_by_template(whole)?;
+        made.ok_or_else(not_found)
     }
 
     /// What everybody may read, straight from the store: a header and a copy. `None` if the handle is not stored.

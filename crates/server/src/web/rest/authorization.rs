@@ -60,14 +60,15 @@ impl Basic {
                 });
             }
         };
-        add(user, password);
         let is_index = !user.is_empty() && user.bytes().all(|byte| byte.is_ascii_digit());
         if is_index
             && let Some((handle, password)) = password.split_once(':')
             && handle.contains('/')
         {
+            // First, because whoever logs in like this does so all the time, and should not be taken for a guesser.
             add(&format!("{user}:{handle}"), password);
         }
+        add(user, password);
         Some(readings)
     }
 }
@@ -262,7 +263,7 @@ mod tests {
             // Not encoded: the user could be called 300.
             (
                 "300:20.1/A:pass:word",
-                vec![(0, "300", "20.1/A:pass:word"), (300, "20.1/A", "pass:word")],
+                vec![(300, "20.1/A", "pass:word"), (0, "300", "20.1/A:pass:word")],
             ),
             ("300:noslash:x", vec![(0, "300", "noslash:x")]),
             ("0%3A20.1%2F%C3%BC:", vec![(0, "20.1/ü", "")]),

@@ -132,8 +132,13 @@ async fn respond(
     };
     let route = Route::of(&question.path);
     // What everybody may read waits for nothing.
-    let is_quick = question.method == Method::GET
-        && matches!(route, Ok(Route::Handles(_) | Route::Site | Route::Ping))
+    let is_near = match &route {
+        Ok(Route::Handles(name)) => !web.native.has_source(name),
+        Ok(Route::Site | Route::Ping) => true,
+        _ => false,
+    };
+    let is_quick = is_near
+        && question.method == Method::GET
         && !question.headers.contains_key(AUTHORIZATION)
         && caller.certificate.is_none();
     if is_quick {

@@ -1,0 +1,251 @@
+//! Repositories of `DSpace` as sources: handles of their prefixes that are not kept here are asked for there
+//! (`http-interfaces.md` C.4).
+//!
+//! Such a source says one URL for a handle, or that it knows none. Nothing is written there, and nothing is kept here.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+
+use handfast_wire::{Permissions, ResponseCode, Ttl, Value};
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper::body::Bytes;
+use hyper::client::conn::http1;
+use hyper::header::{ACCEPT, HOST};
+use hyper::{Request, StatusCode, Uri};
+use hyper_util::rt::TokioIo;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, RootCertStore};
+use serde::de::DeserializeOwned;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::runtime::Runtime;
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsConnector;
+
+use crate::native::response::Fault;
+
+/// How long a repository is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How many questions are under way at once.
+const TOGETHER: usize = 16;
+/// The longest answer.
+const LONGEST: usize = 1 << 20;
+
+/// A repository, and the prefixes that it is asked for.
+#[derive(Clone, Debug)]
+pub struct DspaceSource {
+    /// Where it is: `https://repo.example/server`.
+    pub endpoint: String,
+    /// Its prefixes; if there are none, it is asked which.
+    pub prefixes: Vec<String>,
+}
+
+/// Repositories by prefix.
+#[derive(Debug)]
+pub struct Dspace {
+    /// Endpoints by prefix, in uppercase.
+    endpoints: HashMap<String, String>,
+    tls: TlsConnectorDebug,
+    runtime: Option<Runtime>,
+    waiting: Arc<Semaphore>,
+}
+
+#[derive(Clone)]
+struct TlsConnectorDebug(TlsConnector);
+
+impl std::fmt::Debug for TlsConnectorDebug {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("TlsConnector")
+    }
+}
+
+impl Dspace {
+    /// Asks repositories for their prefixes. Those that do not say them are left out, and named.
+    pub fn connect(sources: Vec<DspaceSource>) -> io::Result<(Self, Vec<String>)> {
+        let mut roots = RootCertStore::empty();
+        // A certificate that cannot be read vouches for nobody.
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(io::Error::other)?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("handfast-dspace")
+            .enable_all()
+            .build()?;
+        let mut dspace = Self {
+            endpoints: HashMap::new(),
+            tls: TlsConnectorDebug(TlsConnector::from(Arc::new(config))),
+            runtime: Some(runtime),
+            waiting: Arc::new(Semaphore::new(TOGETHER)),
+        };
+        let mut silent = Vec::new();
+        for source in sources {
+            let endpoint = source.endpoint.trim_end_matches('/').to_string();
+            let mut prefixes = source.prefixes;
+            if prefixes.is_empty() {
+                match dspace.ask::<Vec<String>>(format!("{endpoint}/listprefixes")) {
+                    Ok(said) => prefixes = said,
+                    Err(_) => silent.push(endpoint.clone()),
+                }
+            }
+            for prefix in prefixes {
+                let prefix = prefix.to_ascii_uppercase();
+                dspace.endpoints.insert(prefix, endpoint.clone());
+            }
+        }
+        Ok((dspace, silent))
+    }
+
+    fn endpoint(&self, handle: &str) -> Option<&str> {
+        let (prefix, _) = handle.split_once('/')?;
+        let endpoint = self.endpoints.get(&prefix.to_ascii_uppercase());
+        endpoint.map(String::as_str)
+    }
+
+    /// Whether a repository is asked for a handle.
+    pub(crate) fn has(&self, handle: &str) -> bool {
+        self.endpoint(handle).is_some()
+    }
+
+    /// What a repository says of a handle: "one value per handle: index 100, type URL, TTL 100, public read, admin read".
+    pub(crate) fn resolve(&self, handle: &str) -> Result<Option<Value<'static>>, Fault> {
+        let Some(endpoint) = self.endpoint(handle) else {
+            return Ok(None);
+        };
+        let path = escaped(handle);
+        let said: Option<Vec<String>> = self.ask(format!("{endpoint}/resolve/{path}"))?;
+        let url = said.and_then(|said| said.into_iter().next());
+        let url = url.filter(|url| url.starts_with("https://") || url.starts_with("http://"));
+        Ok(url.map(|url| {
+            let value = Value {
+                ttl: Ttl::Relative(100),
+                // 1010
+                permissions: Permissions::from_bits(0x0A),
+                ..Value::new(100, "URL", url.as_bytes())
+            };
+            value.into_owned()
+        }))
+    }
+
+    /// Waits for an answer, on whatever thread this is. A repository that fails may be there again soon: clients are
+    /// told to try later.
+    fn ask<T: DeserializeOwned>(&self, url: String) -> Result<T, Fault> {
+        let failed = || {
+            Fault::new(
+                ResponseCode::ServerTooBusy,
+                "the repository does not answer",
+            )
+        };
+        let place = Arc::clone(&self.waiting).try_acquire_owned();
+        let place = place.map_err(|_| Fault::plain(ResponseCode::ServerTooBusy))?;
+        let (answer, answered) = sync_channel(1);
+        let tls = self.tls.clone();
+        let runtime = self.runtime.as_ref().ok_or_else(failed)?;
+        runtime.spawn(async move {
+            let fetched = tokio::time::timeout(PATIENCE, fetch(&url, &tls.0)).await;
+            let fetched = fetched.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+            if let Err(error) = &fetched {
+                tracing::warn!(%error, url, "a repository does not answer");
+            }
+            drop(place);
+            // Whoever asked may have gone.
+            drop(answer.send(fetched));
+        });
+        let bytes = answered.recv().map_err(|_| failed())?;
+        let bytes = bytes.map_err(|_| failed())?;
+        serde_json::from_slice(&bytes).map_err(|_| failed())
+    }
+}
+
+impl Drop for Dspace {
+    /// Nobody is waited for, because this may go where nobody may wait.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+async fn fetch(url: &str, tls: &TlsConnector) -> io::Result<Bytes> {
+    let bad = || io::Error::from(io::ErrorKind::InvalidInput);
+    let uri: Uri = url.parse().map_err(io::Error::other)?;
+    let host = uri.host().ok_or_else(bad)?.to_string();
+    let bare = host
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .to_string();
+    let is_tls = uri.scheme_str() == Some("https");
+    let port = uri.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
+    let stream = TcpStream::connect((bare.as_str(), port)).await?;
+    if is_tls {
+        let name = ServerName::try_from(bare).map_err(io::Error::other)?;
+        return get(tls.connect(name, stream).await?, &uri).await;
+    }
+    get(stream, &uri).await
+}
+
+async fn get<S>(stream: S, uri: &Uri) -> io::Result<Bytes>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(io::Error::other)?;
+    // It ends when the sender goes.
+    tokio::spawn(connection);
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    let request = Request::get(path)
+        .header(HOST, authority)
+        .header(ACCEPT, "application/json")
+        .body(Empty::<Bytes>::new())
+        .map_err(io::Error::other)?;
+    let response = sender
+        .send_request(request)
+        .await
+        .map_err(io::Error::other)?;
+    if response.status() != StatusCode::OK {
+        return Err(io::Error::other(format!("status {}", response.status())));
+    }
+    let body = Limited::new(response.into_body(), LONGEST).collect().await;
+    body.map(http_body_util::Collected::to_bytes)
+        .map_err(io::Error::other)
+}
+
+/// "The handle goes into the URL unescaped": but for what could end it.
+fn escaped(handle: &str) -> String {
+    let mut out = String::with_capacity(handle.len());
+    for byte in handle.bytes() {
+        match byte {
+            b'%' | b'?' | b'#' | b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' => {
+                out.push_str(&format_byte(byte));
+            }
+            0x21..=0x7E => out.push(char::from(byte)),
+            byte => out.push_str(&format_byte(byte)),
+        }
+    }
+    out
+}
+
+fn format_byte(byte: u8) -> String {
+    format!("%{byte:02X}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_stay_in_their_path() {
+        assert_eq!(escaped("123456789/1"), "123456789/1");
+        assert_eq!(escaped("1/a?b#c d%\r\nü"), "1/a%3Fb%23c%20d%25%0D%0A%C3%BC");
+    }
+}

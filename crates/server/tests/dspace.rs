@@ -1,0 +1,120 @@
+//! A repository that knows handles, and a server that asks it.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use handfast_client::{Client, Query, ServerAddress};
+use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+use handfast_server::{Door, Dspace, DspaceSource, Identity, Native};
+use handfast_wire::{Permissions, ResponseCode, Ttl};
+
+/// A repository with one item, which says what it was asked for.
+fn repository() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            let first = lines.next().unwrap().unwrap();
+            // To the end of the head.
+            let _head: Vec<_> = lines
+                .map_while(Result::ok)
+                .take_while(|line| !line.is_empty())
+                .collect();
+            let (status, body) = match first.split(' ').nth(1).unwrap() {
+                "/server/listprefixes" => (200, r#"["123456789"]"#),
+                "/server/resolve/123456789/1" => (200, r#"["https://repo.example/items/1"]"#),
+                "/server/resolve/123456789/script" => (200, r#"["javascript:alert(1)"]"#),
+                "/server/resolve/123456789/a%3Fb" => (200, r#"["https://repo.example/items/a"]"#),
+                "/server/resolve/123456789/broken" => (500, "oh"),
+                _ => (200, "null"),
+            };
+            let length = body.len();
+            let reply = format!("HTTP/1.1 {status} X\r\nContent-Length: {length}\r\n\r\n{body}");
+            drop(stream.write_all(reply.as_bytes()));
+        }
+    });
+    address
+}
+
+fn world() -> World {
+    let now = || {
+        let since = SystemTime::UNIX_EPOCH.elapsed().unwrap();
+        u64::try_from(since.as_millis()).unwrap()
+    };
+    World::new(now, |bytes| getrandom::fill(bytes).unwrap())
+}
+
+fn get(web: SocketAddr, handle: &str) -> String {
+    let mut stream = TcpStream::connect(web).unwrap();
+    let request =
+        format!("GET /api/handles/{handle} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    reply
+}
+
+#[test]
+fn handles_of_a_repository_resolve_here() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::create(folder.path(), world()).unwrap();
+    // The prefix may be kept here as well: what is stored goes before what the repository says.
+    let operator = Principal::Operator;
+    registry
+        .create_authority(&operator, "123456789", NewAuthority::default())
+        .unwrap();
+    let own = NewName::urls(&["https://here.example/"]);
+    registry
+        .create_name(&operator, "123456789/own", own.clone())
+        .unwrap();
+    registry
+        .create_name(&operator, "123456789/gone", own)
+        .unwrap();
+    registry
+        .withdraw_name(&operator, "123456789/gone", "old", None)
+        .unwrap();
+    let any = "127.0.0.1:0".parse().unwrap();
+    let door = Door::bind(any, any).unwrap();
+    let identity = Identity::open_or_make(folder.path(), door.addresses()).unwrap();
+    let sources = ["/server", "/nothing"].map(|path| DspaceSource {
+        endpoint: format!("http://{}{path}", repository()),
+        prefixes: Vec::new(),
+    });
+    let (dspace, silent) = Dspace::connect(sources.to_vec()).unwrap();
+    assert_eq!(silent.len(), 1);
+    let native = Native::new(Arc::new(registry), identity, world(), Vec::new());
+    let served = door.open(native.with_dspace(dspace)).unwrap();
+    let addresses = served.addresses;
+
+    for (handle, status, said) in [
+        ("123456789/1", "200", "https://repo.example/items/1"),
+        ("123456789/a%3Fb", "200", "https://repo.example/items/a"),
+        ("123456789/own", "200", "https://here.example/"),
+        ("123456789/gone", "404", "\"responseCode\":100"),
+        ("123456789/2", "404", "\"responseCode\":100"),
+        ("123456789/script", "404", "\"responseCode\":100"),
+        ("123456789/broken", "503", "\"responseCode\":3"),
+        ("21.9999/1", "400", "\"responseCode\":301"),
+    ] {
+        let reply = get(addresses.web, handle);
+        assert!(reply.starts_with(&format!("HTTP/1.1 {status}")), "{reply}");
+        assert!(reply.contains(said), "{reply}");
+    }
+    let address: ServerAddress = addresses.native.to_string().parse().unwrap();
+    let client = Client::new(handfast_client::World::system()).at(address);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let resolve = |handle| runtime.block_on(client.resolve(handle, &Query::all()));
+    let found = resolve("123456789/1").unwrap();
+    let value = found.values.first().unwrap();
+    assert_eq!((value.index, &*value.value_type), (100, "URL"));
+    assert_eq!(value.ttl, Ttl::Relative(100));
+    assert_eq!(value.permissions, Permissions::from_bits(0x0A));
+    let missing = resolve("123456789/2").err().unwrap();
+    assert_eq!(missing.code(), Some(ResponseCode::HandleNotFound));
+}
