@@ -20,7 +20,7 @@ impl Command {
             let problem = "--url knows who asks by a token: leave out --as, --server, --key and --secret-file";
             return Ok(output.misused(problem));
         }
-        let done = match self {
+        match self {
             Self::Create {
                 on,
                 values,
@@ -37,15 +37,15 @@ impl Command {
             Self::Show { on, at } => {
                 let query = at.map(|at| format!("?at={}", encode(&moment_text(at))));
                 let path = format!("/names/{}{}", encode(&on.id), query.unwrap_or_default());
-                return match server.ask("GET", &path, None) {
+                match server.ask("GET", &path, None) {
                     Ok(said) => {
                         let shown = json::read_name(&said).ok_or_else(unreadable);
                         output.print(shown, |_| said.clone(), for_people)
                     }
                     Err(problem) => problem.tell(output),
-                };
+                }
             }
-            Self::List { authority, .. } => return list(server, authority, output),
+            Self::List { authority, .. } => list(server, authority, output),
             Self::Set { on, values, remove } => {
                 let put = match given(values) {
                     Ok(put) => put,
@@ -80,26 +80,23 @@ impl Command {
                 let body = event.map(|event| json!({ "event": event }));
                 on.act(server, "undo", body.as_ref(), "undid the change of")
             }
-            Self::Erase { on } => {
-                return match server.ask("DELETE", &on.path(""), None) {
-                    Ok(_) => output.print(
-                        Ok(()),
-                        |()| json!({"erased": on.id}),
-                        |(), out| writeln!(out, "erased {}", on.id),
-                    ),
-                    Err(problem) => problem.tell(output),
-                };
-            }
+            Self::Erase { on } => match server.ask("DELETE", &on.path(""), None) {
+                Ok(_) => output.print(
+                    Ok(()),
+                    |()| json!({"erased": on.id}),
+                    |(), out| writeln!(out, "erased {}", on.id),
+                ),
+                Err(problem) => problem.tell(output),
+            },
             Self::History { on, at } => {
                 let query = at.map(|at| format!("?at={}", encode(&moment_text(at))));
                 let path = on.path(&format!("/history{}", query.unwrap_or_default()));
-                return match server.ask("GET", &path, None) {
+                match server.ask("GET", &path, None) {
                     Ok(said) => output.print(Ok(said), Json::clone, history),
                     Err(problem) => problem.tell(output),
-                };
+                }
             }
-        };
-        done
+        }
     }
 }
 
