@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use handfast_registry::{
     Authority, AuthorityChange, NewAuthority, Persistence, Principal, Refusal, Registry, Role, json,
 };
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::exit::Answer;
 use crate::folder::Data;
@@ -107,12 +107,12 @@ pub(crate) enum Command {
 #[derive(Args)]
 pub(crate) struct On {
     /// The authority
-    authority: String,
+    pub(crate) authority: String,
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
     #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
     who: Option<Principal>,
     #[command(flatten)]
-    output: Output,
+    pub(crate) output: Output,
 }
 
 /// What people read of an authority.
@@ -120,13 +120,13 @@ pub(crate) struct On {
 pub(crate) struct About {
     /// A title for the public register
     #[arg(long)]
-    title: Option<String>,
+    pub(crate) title: Option<String>,
     /// What its names mean
     #[arg(long)]
-    meaning: Option<String>,
+    pub(crate) meaning: Option<String>,
     /// How to reach whoever runs it
     #[arg(long)]
-    contact: Option<String>,
+    pub(crate) contact: Option<String>,
 }
 
 /// How names are given.
@@ -231,7 +231,49 @@ impl Command {
     }
 }
 
+impl PolicyOptions {
+    /// What is said of it, as in JSON.
+    pub(crate) fn as_json(&self) -> Map<String, Json> {
+        let word = |is_first: bool, words: [&'static str; 2]| {
+            let [first, second] = words;
+            Json::from(if is_first { first } else { second })
+        };
+        let case = self.case.map(|case| {
+            word(
+                matches!(case, CaseOption::Sensitive),
+                ["sensitive", "insensitive"],
+            )
+        });
+        let persistence = self.persistence.map(|persistence| {
+            let is_erasable = matches!(persistence, PersistenceOption::Erasable);
+            word(is_erasable, ["erasable", "permanent"])
+        });
+        let profile = self.profile.map(|profile| {
+            word(
+                matches!(profile, ProfileOption::Cordra),
+                ["cordra", "handle"],
+            )
+        });
+        let said = [
+            ("case", case),
+            ("persistence", persistence),
+            ("profile", profile),
+            ("pattern", self.pattern.clone().map(Json::from)),
+            ("approval", self.approval.map(Json::from)),
+            ("ttl", self.ttl.map(Json::from)),
+        ];
+        let said = said.into_iter();
+        said.filter_map(|(name, said)| Some((name.to_string(), said?)))
+            .collect()
+    }
+}
+
 impl On {
+    /// Whether it is said who asks.
+    pub(crate) fn is_someone(&self) -> bool {
+        self.who.is_some()
+    }
+
     fn who(&self) -> Principal {
         self.who.clone().unwrap_or(Principal::Operator)
     }
@@ -299,7 +341,7 @@ fn change(about: &About, policy: &PolicyOptions) -> AuthorityChange {
     }
 }
 
-fn for_people(authority: &Authority, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn for_people(authority: &Authority, out: &mut dyn Write) -> io::Result<()> {
     let policy = &authority.policy;
     writeln!(out, "{}", authority.path)?;
     for (label, text) in [

@@ -1,11 +1,13 @@
 //! Handfast: one program that registers, administers and resolves persistent identifiers.
 
 mod authority;
+mod authority_elsewhere;
 mod bench;
 mod config;
 mod connection;
 mod console;
 mod demo;
+mod elsewhere;
 mod exit;
 mod export;
 mod folder;
@@ -17,6 +19,7 @@ mod lines;
 mod log;
 mod mint;
 mod name;
+mod name_elsewhere;
 mod new_file;
 mod output;
 mod progress;
@@ -30,12 +33,14 @@ mod user;
 mod view;
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 
+use crate::elsewhere::Elsewhere;
 use crate::folder::Data;
 
 #[global_allocator]
@@ -50,6 +55,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 struct Cli {
     #[command(flatten)]
     data: Data,
+    #[command(flatten)]
+    elsewhere: Elsewhere,
     #[command(subcommand)]
     command: Command,
 }
@@ -100,7 +107,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    if cli.command.is_of_folder() {
+    if cli.elsewhere.server.is_none() && cli.command.is_of_folder() {
         let arguments: Vec<_> = std::env::args_os().collect();
         if let Some(outcome) = socket::run(&cli.data.folder, &arguments) {
             let context = "the server that uses the data folder was asked to do this";
@@ -114,9 +121,9 @@ fn main() -> ExitCode {
 /// Runs a command for someone else.
 fn run_for_client(folder: PathBuf, arguments: Vec<OsString>) -> u8 {
     match Cli::try_parse_from(arguments) {
-        Ok(Cli { command, .. }) if command.is_of_folder() => {
+        Ok(cli) if cli.elsewhere.server.is_none() && cli.command.is_of_folder() => {
             let data = Data { folder };
-            exit::status(Cli { data, command }.run())
+            exit::status(Cli { data, ..cli }.run())
         }
         // Whoever asked has looked at it before.
         _ => 2,
@@ -125,7 +132,24 @@ fn run_for_client(folder: PathBuf, arguments: Vec<OsString>) -> u8 {
 
 impl Cli {
     fn run(self) -> anyhow::Result<exit::Answer> {
-        let Self { data, command } = self;
+        let Self {
+            data,
+            elsewhere,
+            command,
+        } = self;
+        if elsewhere.server.is_some() {
+            return match command {
+                Command::Authority(command) => command.run_elsewhere(&elsewhere),
+                Command::Name(command) => command.run_elsewhere(&elsewhere),
+                Command::Inspect(command) => command.run(),
+                _ => {
+                    let problem =
+                        "error: --url is for `name` and `authority`: for others, see the API";
+                    writeln!(io::stderr(), "{problem}")?;
+                    Ok(exit::Answer::Misused)
+                }
+            };
+        }
         match command {
             Command::Inspect(command) => command.run(),
             Command::Resolve(command) => command.run(&data),

@@ -288,6 +288,14 @@ fn moment(text: &str) -> anyhow::Result<Moment> {
     })
 }
 
+/// A moment as it is said.
+pub(crate) fn moment_text(moment: Moment) -> String {
+    match moment {
+        Moment::Event(number) => number.to_string(),
+        Moment::Time(milliseconds) => time(milliseconds),
+    }
+}
+
 impl Command {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
         if let Some(outcome) = remote::run(self) {
@@ -449,7 +457,7 @@ fn list(data: &Data, authority: &str, who: &Principal, output: Output) -> anyhow
     }
 }
 
-fn for_people(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn for_people(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
     let record = &shown.record;
     writeln!(out, "{}", Safe(&record.text))?;
     writeln!(out, "  {:<12}  {}", "state", record.state.as_str())?;

@@ -83,6 +83,22 @@ impl Output {
         let _ = writeln!(console::stderr(), "{text}");
     }
 
+    /// Says why something was not done, with all that is known of it.
+    pub(crate) fn complain_with(self, about: &Map<String, Json>) {
+        if self.json {
+            // If standard error is gone there is nobody left to tell.
+            let _ = writeln!(console::stderr(), "{}", json!({ "error": about }));
+            return;
+        }
+        let text = |name: &str| about.get(name).and_then(Json::as_str);
+        let (code, problem) = (text("code"), text("message"));
+        self.complain(
+            code.unwrap_or_default(),
+            problem.unwrap_or_default(),
+            text("hint"),
+        );
+    }
+
     /// Says why something was not done: the answer is no, or the system failed.
     pub(crate) fn refuse(self, refusal: &Refusal) -> Answer {
         let text = if self.json {

@@ -300,8 +300,25 @@ impl Command {
         connection.is_loose() || connection.server.is_some()
     }
 
+    /// Whether it is said who asks.
+    pub(crate) fn acts_as_someone(&self) -> bool {
+        match self {
+            Self::List { who, .. } => who.is_some(),
+            Self::Create { on, .. }
+            | Self::Show { on, .. }
+            | Self::Set { on, .. }
+            | Self::Activate { on }
+            | Self::Withdraw { on, .. }
+            | Self::Restore { on }
+            | Self::Transfer { on, .. }
+            | Self::Erase { on }
+            | Self::History { on, .. }
+            | Self::Undo { on, .. } => on.who.is_some(),
+        }
+    }
+
     /// Of which server it is asked, if of any, and how it prints.
-    fn asked(&self) -> (&Connection, Output) {
+    pub(crate) fn asked(&self) -> (&Connection, Output) {
         match self {
             Self::List {
                 connection, output, ..

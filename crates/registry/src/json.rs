@@ -1,16 +1,21 @@
 //! What is kept, as JSON: the same from a command and from the web.
 
+use handfast_id::Rules;
+use handfast_wire::json::GivenValue;
 use handfast_wire::{Value, json as wire_json};
 use serde_json::{Map, Value as Json, json};
 
 use crate::account::Account;
-use crate::authority::{Authority, AuthorityStatus, Grant, Persistence};
+use crate::authority::{Authority, AuthorityStatus, Grant, Persistence, Policy};
 use crate::history::Entry;
 use crate::import::{Done, Outcome};
 use crate::job::{Job, JobKind};
 use crate::names::Shown;
+use crate::path::AuthorityPath;
+use crate::principal::Principal;
+use crate::record::{Record, State, Tombstone};
 use crate::refusal::Refusal;
-use crate::time::rfc3339 as time;
+use crate::time::{parse_rfc3339, rfc3339 as time};
 use crate::token::Token;
 
 /// A name.
@@ -225,4 +230,105 @@ pub fn refusal(refusal: &Refusal) -> Map<String, Json> {
     }
     error.extend(refusal.hint().map(|hint| ("hint".to_string(), hint.into())));
     error
+}
+
+/// Reads a name back, as far as its JSON says what it is.
+///
+/// ```
+/// # use handfast_registry::{NewAuthority, NewName, Principal, Registry, World, json};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+/// # let operator = Principal::Operator;
+/// # registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
+/// let shown = registry.create_name(&operator, "20.1000/a", NewName::urls(&["https://example.org/"]))?;
+/// let read = json::read_name(&json::name(&shown)).unwrap();
+/// assert_eq!(json::name(&read), json::name(&shown));
+/// # Ok::<_, handfast_registry::Refusal>(())
+/// ```
+#[must_use]
+pub fn read_name(said: &Json) -> Option<Shown> {
+    let text = |name: &str| said.get(name)?.as_str();
+    let key = text("key")?.to_string();
+    let values = said.get("values")?.as_array()?.iter();
+    let value = |value: &Json| {
+        let text = value.to_string();
+        let given: GivenValue<'_> = serde_json::from_str(&text).ok()?;
+        Some(given.into_owned().into_value())
+    };
+    let tombstone = said.get("withdrawn").filter(|found| !found.is_null());
+    let tombstone = tombstone.map(|found| {
+        Some(Tombstone {
+            reason: found.get("reason")?.as_str()?.to_string(),
+            date: parse_rfc3339(found.get("date")?.as_str()?)?,
+            successor: found.get("successor")?.as_str().map(str::to_string),
+        })
+    });
+    let record = Record {
+        version: said.get("version")?.as_u64()?,
+        modified: parse_rfc3339(text("modified")?)?,
+        tombstone: match tombstone {
+            Some(tombstone) => Some(tombstone?),
+            None => None,
+        },
+        values: values.map(value).collect::<Option<_>>()?,
+        ..Record::new(
+            text("id")?.to_string(),
+            // Enough to tell handles from others.
+            key.split_once('/').map_or(key.as_str(), |(start, _)| start),
+            State::parse(text("state")?)?,
+            parse_rfc3339(text("created")?)?,
+        )
+    };
+    Some(Shown { key, record })
+}
+
+/// Reads an authority back, as far as its JSON says what it is.
+#[must_use]
+pub fn read_authority(said: &Json, rules: &dyn Rules) -> Option<Authority> {
+    let text = |name: &str| said.get(name)?.as_str();
+    let path = |text: &str| AuthorityPath::parse(text, rules).ok();
+    let policy = said.get("policy")?;
+    let of_policy = |name: &str| policy.get(name);
+    let grant = |grant: &Json| {
+        Some(Grant {
+            to: Principal::parse(grant.get("to")?.as_str()?).ok()?,
+            role: grant.get("role")?.as_str()?.parse().ok()?,
+        })
+    };
+    Some(Authority {
+        path: path(text("authority")?)?,
+        parent: text("parent").and_then(path),
+        title: text("title")?.to_string(),
+        meaning: text("meaning")?.to_string(),
+        contact: text("contact")?.to_string(),
+        policy: Policy {
+            case_sensitive: of_policy("case")? == "sensitive",
+            persistence: if of_policy("persistence")? == "erasable" {
+                Persistence::Erasable
+            } else {
+                Persistence::Permanent
+            },
+            cordra: of_policy("profile")? == "cordra",
+            pattern: of_policy("pattern")?.as_str().map(str::to_string),
+            approval: of_policy("approval")?.as_bool()?,
+            default_ttl: u32::try_from(of_policy("ttl")?.as_u64()?).ok()?,
+        },
+        grants: said
+            .get("grants")?
+            .as_array()?
+            .iter()
+            .map(grant)
+            .collect::<Option<_>>()?,
+        status: match text("status")? {
+            "retired" => AuthorityStatus::Retired,
+            "requested" => AuthorityStatus::Requested {
+                by: Principal::nobody(),
+            },
+            _ => AuthorityStatus::Active,
+        },
+        version: said.get("version")?.as_u64()?,
+        created: parse_rfc3339(text("created")?)?,
+        last_event: 0,
+        seed: [0; 32],
+    })
 }

@@ -235,3 +235,118 @@ fn id_of(key: &[u8]) -> String {
     let start = digest.first_chunk().copied().map(u64::from_be_bytes);
     format!("{:012x}", start.unwrap_or_default() >> 16)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::{Edit, NewAuthority, NewName, World};
+
+    fn registry(now: &Arc<AtomicU64>) -> (tempfile::TempDir, Registry) {
+        let folder = tempfile::tempdir().unwrap();
+        let (now, count) = (Arc::clone(now), AtomicU64::new(0));
+        let world = World::new(
+            move || now.load(Ordering::Relaxed),
+            move |bytes| bytes.fill(u8::try_from(count.fetch_add(1, Ordering::Relaxed)).unwrap()),
+        );
+        let registry = Registry::create(folder.path(), world).unwrap();
+        let operator = Principal::Operator;
+        for path in ["20.1000", "20.1000.1", "20.2000"] {
+            let new = NewAuthority::default();
+            registry.create_authority(&operator, path, new).unwrap();
+        }
+        registry.create_account(&operator, "ann", "").unwrap();
+        (folder, registry)
+    }
+
+    fn token(registry: &Registry, authority: Option<&str>, role: Option<Role>) -> Principal {
+        let new = NewToken {
+            authority: authority.map(str::to_string),
+            role,
+            ..NewToken::default()
+        };
+        let (text, _) = registry
+            .create_token(&Principal::Operator, "Ann", new)
+            .unwrap();
+        registry.who_has(&text).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_limit_holds_down_the_tree_and_takes_from_every_role() {
+        let (_folder, registry) = registry(&Arc::default());
+        let ann = Principal::parse("ann").unwrap();
+        for path in ["20.1000", "20.2000"] {
+            let operator = Principal::Operator;
+            registry.grant(&operator, path, &ann, Role::Admin).unwrap();
+        }
+        let create = |who: &Principal, id: &str| registry.create_name(who, id, NewName::default());
+        let limited = token(&registry, Some("20.1000"), Some(Role::Write));
+        assert!(create(&limited, "20.1000/a").is_ok());
+        assert!(create(&limited, "20.1000.1/a").is_ok());
+        assert!(create(&limited, "20.2000/a").is_err());
+        assert!(
+            registry
+                .grant(&limited, "20.1000", &ann, Role::Read)
+                .is_err()
+        );
+        let reads = token(&registry, None, Some(Role::Read));
+        assert!(create(&reads, "20.1000/b").is_err());
+        assert!(
+            registry
+                .names(&reads, "20.2000", None, &mut |_| ControlFlow::Break(()))
+                .is_ok()
+        );
+        // One that is limited to what the account may not do gives nothing.
+        let child = token(&registry, Some("20.1000.1"), None);
+        assert!(create(&child, "20.1000/c").is_err());
+        assert!(create(&child, "20.1000.1/c").is_ok());
+        // What was done is the account's, and what is remembered of it too.
+        let who = registry.history(&ann, "20.1000/a").unwrap()[0].who.clone();
+        assert!(matches!(who, Some(Principal::Account(name)) if name.eq_ignore_ascii_case("ann")));
+    }
+
+    #[test]
+    fn who_was_handed_a_name_has_it_only_as_far_as_the_token_goes() {
+        let (_folder, registry) = registry(&Arc::default());
+        let (operator, ann) = (Principal::Operator, Principal::parse("ann").unwrap());
+        let id = "20.1000/a";
+        registry
+            .create_name(&operator, id, NewName::default())
+            .unwrap();
+        registry.transfer_name(&operator, id, &ann).unwrap();
+        let edit =
+            |who: &Principal| registry.edit_name(who, id, Edit::urls(&["https://example.org/"]));
+        assert!(edit(&token(&registry, Some("20.2000"), None)).is_err());
+        assert!(edit(&token(&registry, None, Some(Role::Read))).is_err());
+        assert!(edit(&token(&registry, Some("20.1000"), Some(Role::Write))).is_ok());
+    }
+
+    #[test]
+    fn a_token_ends() {
+        let now = Arc::new(AtomicU64::new(0));
+        let (_folder, registry) = registry(&now);
+        let new = NewToken {
+            days: 1,
+            ..NewToken::default()
+        };
+        let operator = Principal::Operator;
+        let (text, _) = registry
+            .create_token(&operator, "ann", new.clone())
+            .unwrap();
+        assert!(registry.who_has(&text).unwrap().is_some());
+        now.store(DAY, Ordering::Relaxed);
+        assert!(registry.who_has(&text).unwrap().is_none());
+        let forever = NewToken {
+            days: MOST_DAYS + 1,
+            ..new
+        };
+        assert!(registry.create_token(&operator, "ann", forever).is_err());
+        assert!(
+            registry
+                .create_token(&operator, "bob", NewToken::default())
+                .is_err()
+        );
+    }
+}

@@ -100,7 +100,7 @@ fn a_token_gives_what_it_is_for_until_it_ends() {
     let folder = Folder::new();
     let all = bearer(&folder.token(&[]));
     let limited = bearer(&folder.token(&["--authority", "20.1000", "--role", "write"]));
-    let reader = bearer(&folder.token(&["--role", "read"]));
+    let read_only = bearer(&folder.token(&["--role", "read"]));
     let server = folder.serve();
     assert_eq!(create(&server, "X: y", "20.1000/a", &[]), 401);
     assert_eq!(
@@ -111,7 +111,7 @@ fn a_token_gives_what_it_is_for_until_it_ends() {
         create(&server, "Authorization: Basic YTpi", "20.1000/a", &[]),
         401
     );
-    assert_eq!(create(&server, &reader, "20.1000/a", &[]), 403);
+    assert_eq!(create(&server, &read_only, "20.1000/a", &[]), 403);
     assert_eq!(create(&server, &limited, "20.2000/a", &[]), 403);
     assert_eq!(create(&server, &limited, "20.1000/a", &[]), 201);
     assert_eq!(create(&server, &all, "20.2000/a", &[]), 201);
@@ -139,15 +139,15 @@ fn a_token_gives_what_it_is_for_until_it_ends() {
     assert_eq!(public["grants"], json!([]));
 
     // Someone with a whole account makes more tokens, with less than one nobody does.
-    let another = |who: &str| server.ask("POST", "/api/v1/tokens", &[who], Some(r#"{"days":1}"#));
-    assert_eq!(another(&limited).status, 403);
-    let made = another(&all).json();
-    let new = bearer(made["secret"].as_str().unwrap());
+    let make = |who: &str| server.ask("POST", "/api/v1/tokens", &[who], Some(r#"{"days":1}"#));
+    assert_eq!(make(&limited).status, 403);
+    let token = make(&all).json();
+    let new = bearer(token["secret"].as_str().unwrap());
     assert_eq!(create(&server, &new, "20.1000/b", &[]), 201);
     let listed = server.get("/api/v1/tokens", &[&all]);
     assert_eq!(listed.json().as_array().unwrap().len(), 4);
     assert!(!listed.body.contains("secret"));
-    let path = format!("/api/v1/tokens/{}", made["token"].as_str().unwrap());
+    let path = format!("/api/v1/tokens/{}", token["token"].as_str().unwrap());
     assert_eq!(server.ask("DELETE", &path, &[&all], None).status, 204);
     assert_eq!(create(&server, &new, "20.1000/c", &[]), 401);
     // The operator's command ends one that is in use.

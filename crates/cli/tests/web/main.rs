@@ -8,5 +8,6 @@
 
 mod api;
 mod beside;
+mod elsewhere;
 mod operations;
 mod server;

@@ -148,11 +148,11 @@ impl Server {
         let mut head =
             format!("{method} {path} HTTP/1.1\r\nHost: pid.example\r\nConnection: close\r\n");
         for header in headers {
-            head.extend([header, "\r\n"]);
+            head.push_str(header);
+            head.push_str("\r\n");
         }
         if let Some(body) = body {
-            let length = body.len();
-            head.extend(["Content-Length: ", &length.to_string(), "\r\n"]);
+            head.push_str(&["Content-Length: ", &body.len().to_string(), "\r\n"].concat());
             if !head.contains("Content-Type") {
                 head.push_str("Content-Type: application/json\r\n");
             }

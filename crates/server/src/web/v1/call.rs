@@ -150,6 +150,8 @@ pub(super) struct Answer {
 
 pub(super) enum Content {
     Json(Json),
+    /// JSON that is written already.
+    Written(String),
     None,
     Text(String),
 }
@@ -160,6 +162,14 @@ impl Answer {
             status: StatusCode::OK,
             content: Content::Json(body),
             headers: Vec::new(),
+        }
+    }
+
+    /// JSON whose fields come in an order of their own.
+    pub(super) fn written(body: String) -> Self {
+        Self {
+            content: Content::Written(body),
+            ..Self::json(Json::Null)
         }
     }
 
@@ -199,6 +209,7 @@ impl Answer {
     pub(super) fn into_response(self) -> Response<Body> {
         let mut response = match self.content {
             Content::Json(body) => reply(self.status, "application/json", body.to_string()),
+            Content::Written(body) => reply(self.status, "application/json", body),
             Content::Text(text) => reply(self.status, "text/plain; charset=utf-8", text),
             Content::None => {
                 let mut response = reply(self.status, "", Bytes::new());

@@ -1,0 +1,152 @@
+//! `handfast --url … authority`: the same at a server elsewhere.
+use handfast_id::Standard;
+use handfast_registry::json;
+use serde_json::{Map, Value as Json, json};
+
+use crate::authority::{About, Command, On, PolicyOptions, for_people};
+use crate::elsewhere::{Elsewhere, Problem, encode, unreadable};
+use crate::exit::Answer;
+use crate::output::Output;
+use crate::view::Shown as Safe;
+
+impl Command {
+    pub(crate) fn run_elsewhere(&self, server: &Elsewhere) -> anyhow::Result<Answer> {
+        match self {
+            Self::List { output } => return list(server, *output),
+            Self::Create { on, .. }
+            | Self::Show { on }
+            | Self::Request { on, .. }
+            | Self::Approve { on }
+            | Self::Decline { on }
+            | Self::Grant { on, .. }
+            | Self::Revoke { on, .. }
+            | Self::Policy { on, .. }
+            | Self::Transfer { on, .. }
+            | Self::Retire { on } => {
+                if on.is_someone() {
+                    let problem = "--url knows who asks by a token: leave out --as";
+                    return Ok(on.output.misused(problem));
+                }
+            }
+        }
+        let ask = |on: &On, method: &str, rest: &str, body: Option<&Json>| {
+            let path = format!("/authorities/{}{rest}", encode(&on.authority));
+            server.ask(method, &path, body)
+        };
+        match self {
+            Self::List { .. } => Ok(Answer::Done),
+            Self::Create { on, about, policy } => {
+                let body = described(about, policy, Some((&on.authority, false)));
+                on.tell(server.ask("POST", "/authorities", Some(&body)), "created")
+            }
+            Self::Request { on, about, policy } => {
+                let body = described(about, policy, Some((&on.authority, true)));
+                on.tell(server.ask("POST", "/authorities", Some(&body)), "requested")
+            }
+            Self::Show { on } => match ask(on, "GET", "", None) {
+                Ok(said) => {
+                    let authority = json::read_authority(&said, &Standard);
+                    let authority = authority.ok_or_else(unreadable);
+                    on.output.print(authority, |_| said.clone(), for_people)
+                }
+                Err(problem) => problem.tell(on.output),
+            },
+            Self::Approve { on } => on.tell(ask(on, "POST", "/approve", None), "approved"),
+            Self::Decline { on } => on.tell(ask(on, "POST", "/decline", None), "declined"),
+            Self::Retire { on } => on.tell(ask(on, "POST", "/retire", None), "retired"),
+            Self::Policy { on, about, policy } => {
+                let body = described(about, policy, None);
+                on.tell(ask(on, "PATCH", "", Some(&body)), "changed")
+            }
+            Self::Transfer { on, to } => {
+                let body = json!({"to": to.to_string()});
+                on.tell(ask(on, "POST", "/transfer", Some(&body)), "transferred")
+            }
+            Self::Grant { on, to, role } => {
+                let rest = format!("/grants/{}", encode(&to.to_string()));
+                let body = json!({"role": role.as_str()});
+                on.tell(ask(on, "PUT", &rest, Some(&body)), "granted")
+            }
+            Self::Revoke {
+                on, role: Some(_), ..
+            } => {
+                let problem = "--role cannot be said to a server: whatever role is there goes";
+                Ok(on.output.misused(problem))
+            }
+            Self::Revoke { on, from, .. } => {
+                let rest = format!("/grants/{}", encode(&from.to_string()));
+                on.tell(ask(on, "DELETE", &rest, None), "revoked")
+            }
+        }
+    }
+}
+
+impl On {
+    fn tell(&self, said: Result<Json, Problem>, done: &str) -> anyhow::Result<Answer> {
+        let gone = || json!({"authority": self.authority, "status": "declined"});
+        match said {
+            Ok(said) => self.output.print(
+                Ok(said),
+                |said| if said.is_null() { gone() } else { said.clone() },
+                |_, out| writeln!(out, "{done} {}", self.authority),
+            ),
+            Err(problem) => problem.tell(self.output),
+        }
+    }
+}
+
+fn list(server: &Elsewhere, output: Output) -> anyhow::Result<Answer> {
+    let (mut all, mut after) = (Vec::new(), String::new());
+    loop {
+        let page = server.ask("GET", &format!("/authorities?limit=1000{after}"), None);
+        let page = match page {
+            Ok(page) => page,
+            Err(problem) => return problem.tell(output),
+        };
+        let found = page.get("authorities").and_then(Json::as_array);
+        all.extend(found.cloned().unwrap_or_default());
+        match page.get("next").and_then(Json::as_str) {
+            Some(next) => after = format!("&after={}", encode(next)),
+            None => break,
+        }
+    }
+    output.print(
+        Ok(all),
+        |all| Json::Array(all.clone()),
+        |all, out| {
+            let text = |authority: &Json, field: &str| -> String {
+                let found = authority.get(field).and_then(Json::as_str);
+                found.unwrap_or_default().to_string()
+            };
+            all.iter().try_for_each(|authority| {
+                let (path, status) = (text(authority, "authority"), text(authority, "status"));
+                let title = text(authority, "title");
+                writeln!(out, "{path:<32}  {status:<9}  {}", Safe(&title))
+            })
+        },
+    )
+}
+
+/// What is said of an authority, as the API takes it.
+fn described(about: &About, policy: &PolicyOptions, new: Option<(&str, bool)>) -> Json {
+    let mut body = Map::new();
+    let texts = [
+        ("title", &about.title),
+        ("meaning", &about.meaning),
+        ("contact", &about.contact),
+    ];
+    for (name, text) in texts {
+        if let Some(text) = text {
+            body.insert(name.into(), text.as_str().into());
+        }
+    }
+    let policy = policy.as_json();
+    if !policy.is_empty() {
+        body.insert("policy".into(), policy.into());
+    }
+    if let Some((authority, is_request)) = new {
+        body.insert("authority".into(), authority.into());
+        body.insert("request".into(), is_request.into());
+    }
+    Json::Object(body)
+}
