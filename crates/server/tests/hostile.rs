@@ -235,12 +235,12 @@ fn requests_on_a_kept_connection_are_answered_in_their_order() {
 }
 
 #[test]
-fn http_that_is_no_tunnel_is_told_so() {
+fn http_that_is_no_tunnel_is_answered_as_what_it_is() {
     let server = server();
     for (text, status) in [
         (
             "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-            "404",
+            "200",
         ),
         ("nonsense\r\n\r\n", "400"),
     ] {

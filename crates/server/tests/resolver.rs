@@ -469,6 +469,9 @@ fn programs_get_the_record_or_its_links() {
         assert_eq!(set["linkset"][0]["anchor"], anchor);
         assert_eq!(set["linkset"][0]["cite-as"][0]["href"], anchor);
     }
+    let own = server.accepting("/0.SITE/ADMIN", "application/json");
+    assert!(own.body.contains("HS_PUBKEY"), "{}", own.body);
+    assert_eq!(server.get("/0.site/admin").status, 200);
     for (accept, status) in [
         ("text/html, application/json", 302),
         ("*/*", 302),

@@ -190,6 +190,12 @@ fn descriptions_resources_and_names() {
         ["https://first.example/h", "ftp://third.example/h"]
     );
     assert_eq!(get("L2C?https://ark.example/1").status, 200);
+    server.name("20.1000/blank", &[(1, "URL", b"https://example.org/a b")]);
+    assert_eq!(lines("N2Ls?20.1000/blank"), ["https://example.org/a%20b"]);
+    assert_eq!(
+        lines("L2Ns?https://example.org/a%20b"),
+        ["hdl:20.1000/blank"]
+    );
 }
 
 #[test]

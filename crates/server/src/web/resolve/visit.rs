@@ -8,6 +8,7 @@ use http_body_util::{Either, Full};
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 
+use crate::identity::Identity;
 use crate::web::reply::{Body, plain};
 use crate::web::resolve::accept::Accept;
 use crate::web::resolve::choice::Taste;
@@ -98,6 +99,11 @@ impl<'r> Visit<'r> {
     }
 
     fn name(&self, asked: &Asked<'_>) -> Response<Body> {
+        // The one handle that is the server's own.
+        if asked.text.eq_ignore_ascii_case(Identity::ADMINISTRATOR) {
+            let key = self.web.native.identity().administrator_value();
+            return self.found(asked, Name::made(&asked.text, vec![key.into_owned()]));
+        }
         match find(self.web.registry(), asked) {
             Ok(Found::Name(name)) => self.found(asked, name),
             Ok(found) => self.not_found(asked, found),

@@ -10,6 +10,7 @@ use crate::web::resolve::failure;
 use crate::web::resolve::found::{Found, Name, find, follow};
 use crate::web::resolve::page::Failure;
 use crate::web::resolve::path::Asked;
+use crate::web::resolve::query::decoded;
 use crate::web::resolve::target::is_web;
 use crate::web::urn::service::From;
 
@@ -79,7 +80,12 @@ fn name(registry: &Arc<Registry>, text: &str) -> Result<Name, Failure> {
 /// The names that have a URL.
 pub(crate) fn holders(registry: &Arc<Registry>, url: &str) -> Result<Vec<Name>, Refusal> {
     let mut names = Vec::new();
-    for text in registry.holders("URL", url.as_bytes(), MOST)? {
+    let mut texts = registry.holders("URL", url.as_bytes(), MOST)?;
+    // What was listed was escaped, and may be stored as it was given.
+    if texts.is_empty() && url.contains('%') {
+        texts = registry.holders("URL", &decoded(url), MOST)?;
+    }
+    for text in texts {
         if let Found::Name(name) = find(registry, &Asked::typed(&text))? {
             names.push(name);
         }
