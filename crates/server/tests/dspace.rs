@@ -89,7 +89,12 @@ fn handles_of_a_repository_resolve_here() {
     let (dspace, silent) = Dspace::connect(sources.to_vec()).unwrap();
     assert_eq!(silent.len(), 1);
     let native = Native::new(Arc::new(registry), identity, world(), Vec::new());
-    let served = door.open(native.with_dspace(dspace)).unwrap();
+    let served = door
+        .open(
+            native.with_dspace(dspace),
+            handfast_server::WebSettings::default(),
+        )
+        .unwrap();
     let addresses = served.addresses;
 
     for (handle, status, said) in [
