@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use handfast_id::Prefix;
-use handfast_store::kept_value;
+use handfast_store::{Place, Table, kept_value};
 use handfast_wire::{AdminPermissions, Value};
 
 use crate::path::AuthorityPath;
@@ -103,7 +103,7 @@ impl Registry {
                 found: Vec::new(),
             };
             let mut outcome = Ok(());
-            if wanted.most > 0 {
+            if wanted.most > 0 && search.may_find_any()? {
                 view.now.held(&start, &mut |value, key, bytes| {
                     let visited = search.visit(value, key, bytes);
                     visited.unwrap_or_else(|refusal| {
@@ -150,7 +150,7 @@ impl Search<'_> {
         if record.state != State::Active || !self.holds_first(&record, kept) {
             return next;
         }
-        if !self.may_list(&record)? {
+        if !self.may_list(&record.authority)? {
             return next;
         }
         if self.skip > 0 {
@@ -195,11 +195,36 @@ impl Search<'_> {
         })
     }
 
-    fn may_list(&mut self, record: &Record) -> Result<bool, Refusal> {
-        if let Some(may) = self.listable.get(&record.authority) {
+    /// Whether there is anything to look through: whoever may list nothing should not make us look at everything.
+    fn may_find_any(&mut self) -> Result<bool, Refusal> {
+        if let Some(prefix) = &self.wanted.prefix {
+            return self.may_list(&format!("hdl:{}", prefix.to_ascii_uppercase()));
+        }
+        let mut keys = Vec::new();
+        let all = Place::named(Table::Authorities, b"hdl:");
+        self.view.now.scan(&all, &mut |place, _| {
+            let key = String::from_utf8_lossy(place.name()).into_owned();
+            let is_prefix = key.starts_with("hdl:");
+            keys.push(key);
+            if is_prefix {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
+        for key in keys {
+            if self.may_list(&key)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn may_list(&mut self, authority: &str) -> Result<bool, Refusal> {
+        if let Some(may) = self.listable.get(authority) {
             return Ok(*may);
         }
-        let prefix = record.authority.strip_prefix("hdl:").unwrap_or_default();
+        let prefix = authority.strip_prefix("hdl:").unwrap_or_default();
         let may = match Prefix::parse(prefix) {
             Ok(prefix) => {
                 let path = AuthorityPath::of_prefix(&prefix);
@@ -210,7 +235,7 @@ impl Search<'_> {
             }
             Err(_) => false,
         };
-        self.listable.insert(record.authority.clone(), may);
+        self.listable.insert(authority.to_string(), may);
         Ok(may)
     }
 }

@@ -157,8 +157,9 @@ async fn receive(web: &Web, body: Incoming) -> Result<Bytes, (Fault, StatusCode)
         let fault = wrong(format!("the body has more than {LONGEST} bytes"));
         (fault, StatusCode::PAYLOAD_TOO_LARGE)
     };
-    let hint = body.size_hint();
-    let length = usize::try_from(hint.upper().unwrap_or(hint.lower())).unwrap_or(usize::MAX);
+    // One that does not say how long it is may be as long as any.
+    let length = body.size_hint().upper().map(usize::try_from);
+    let length = length.map_or(LONGEST, |length| length.unwrap_or(usize::MAX));
     if length > LONGEST {
         // Who is still sending does not hear an answer: some of it is taken, and thrown away.
         let mut body = Limited::new(body, LONGEST * 16);
