@@ -37,7 +37,6 @@ mod dump;
 mod event;
 mod export;
 mod history;
-mod holders;
 mod import;
 mod job;
 pub mod json;

@@ -52,6 +52,18 @@ impl Registry {
 
     /// The names that hold a public value, in the order of their keys, from after a key on: those that someone may
     /// see, and that hold it still.
+    ///
+    /// ```
+    /// # use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let operator = Principal::Operator;
+    /// registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
+    /// registry.create_name(&operator, "20.1000/5555", NewName::urls(&["https://example.org/"]))?;
+    /// let found = registry.holding(&operator, "url", b"https://example.org/", None, 10)?;
+    /// assert_eq!(found[0].record.text, "20.1000/5555");
+    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// ```
     pub fn holding(
         &self,
         who: &Principal,

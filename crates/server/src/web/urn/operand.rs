@@ -80,13 +80,14 @@ fn name(registry: &Arc<Registry>, text: &str) -> Result<Name, Failure> {
 /// The names that have a URL.
 pub(crate) fn holders(registry: &Arc<Registry>, url: &str) -> Result<Vec<Name>, Refusal> {
     let mut names = Vec::new();
-    let mut texts = registry.holders("URL", url.as_bytes(), MOST)?;
+    let held = |url: &[u8]| registry.holding(&Principal::nobody(), "URL", url, None, MOST);
+    let mut shown = held(url.as_bytes())?;
     // What was listed was escaped, and may be stored as it was given.
-    if texts.is_empty() && url.contains('%') {
-        texts = registry.holders("URL", &decoded(url), MOST)?;
+    if shown.is_empty() && url.contains('%') {
+        shown = held(&decoded(url))?;
     }
-    for text in texts {
-        if let Found::Name(name) = find(registry, &Asked::typed(&text))? {
+    for one in shown {
+        if let Found::Name(name) = find(registry, &Asked::typed(&one.record.text))? {
             names.push(name);
         }
     }
