@@ -69,7 +69,7 @@ enum Command {
     Resolve(resolve::Resolve),
     /// Make a data folder
     Init(init::Init),
-    /// Serve the handle protocol
+    /// Serve names: the handle protocol, and the web
     Serve(serve::Serve),
     /// Prefixes and naming authorities: create, delegate, grant, retire
     #[command(subcommand)]
