@@ -146,7 +146,8 @@ def web(seed, address, prefix, count):
                     said = b""
                     while data := s.recv(1 << 16):
                         said += data
-                    if said and not said.startswith(b"HTTP/1."):
+                    # What begins as TLS does is answered by an alert, as PRI by a frame of HTTP/2.
+                    if said and not said.startswith((b"HTTP/1.", b"\x15\x03", b"\0\0")):
                         wrong.append(f"the web port said {said[:40]!r}")
                     did["octets answered by the web port"] += len(said)
         except OSError:
