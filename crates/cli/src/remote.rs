@@ -302,27 +302,24 @@ impl Command {
 
     /// Whether it is said who asks.
     pub(crate) fn acts_as_someone(&self) -> bool {
-        match self {
-            Self::List { who, .. } => who.is_some(),
-            Self::Create { on, .. }
-            | Self::Show { on, .. }
-            | Self::Set { on, .. }
-            | Self::Activate { on }
-            | Self::Withdraw { on, .. }
-            | Self::Restore { on }
-            | Self::Transfer { on, .. }
-            | Self::Erase { on }
-            | Self::History { on, .. }
-            | Self::Undo { on, .. } => on.who.is_some(),
-        }
+        self.said().0.is_some()
     }
 
     /// Of which server it is asked, if of any, and how it prints.
     pub(crate) fn asked(&self) -> (&Connection, Output) {
+        let (_, connection, output) = self.said();
+        (connection, output)
+    }
+
+    /// What every command says: who asks, of which server, and how it prints.
+    fn said(&self) -> (Option<&Principal>, &Connection, Output) {
         match self {
             Self::List {
-                connection, output, ..
-            } => (connection, *output),
+                who,
+                connection,
+                output,
+                ..
+            } => (who.as_ref(), connection, *output),
             Self::Create { on, .. }
             | Self::Show { on, .. }
             | Self::Set { on, .. }
@@ -332,7 +329,7 @@ impl Command {
             | Self::Transfer { on, .. }
             | Self::Erase { on }
             | Self::History { on, .. }
-            | Self::Undo { on, .. } => (&on.connection, on.output),
+            | Self::Undo { on, .. } => (on.who.as_ref(), &on.connection, on.output),
         }
     }
 }

@@ -2,15 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod world;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use handfast_client::{Client, Query, ServerAddress};
-use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+use handfast_registry::{NewAuthority, NewName, Principal, Registry};
 use handfast_server::{Door, Dspace, DspaceSource, Identity, Native};
 use handfast_wire::{Permissions, ResponseCode, Ttl};
+use world::world;
 
 /// A repository with one item, which says what it was asked for.
 fn repository() -> SocketAddr {
@@ -40,14 +42,6 @@ fn repository() -> SocketAddr {
         }
     });
     address
-}
-
-fn world() -> World {
-    let now = || {
-        let since = SystemTime::UNIX_EPOCH.elapsed().unwrap();
-        u64::try_from(since.as_millis()).unwrap()
-    };
-    World::new(now, |bytes| getrandom::fill(bytes).unwrap())
 }
 
 fn get(web: SocketAddr, handle: &str) -> String {

@@ -2,13 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod world;
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use handfast_client::{Client, ClientError, Login, Query, Roots, ServerAddress};
-use handfast_registry::{Edit, NewAuthority, NewName, NewValue, Principal, Registry, Role, World};
+use handfast_registry::{Edit, NewAuthority, NewName, NewValue, Principal, Registry, Role};
 use handfast_server::{Addresses, Door, Identity, Native, Served};
 use handfast_wire::body::{ResolutionReply, ResolutionRequest};
 use handfast_wire::crypto::{SigningKey, read_private_key};
@@ -16,6 +17,7 @@ use handfast_wire::{
     Codec, Envelope, Header, LocalInfo, LocalSite, Message, OpFlags, Opcode, Permissions,
     ResponseCode, Site, Version,
 };
+use world::world;
 
 const OPERATOR: Principal = Principal::Operator;
 
@@ -24,14 +26,6 @@ struct Server {
     served: Served,
     registry: Arc<Registry>,
     site: Site,
-}
-
-fn world() -> World {
-    let now = || {
-        let since = SystemTime::UNIX_EPOCH.elapsed().unwrap();
-        u64::try_from(since.as_millis()).unwrap()
-    };
-    World::new(now, |bytes| getrandom::fill(bytes).unwrap())
 }
 
 impl Server {

@@ -10,15 +10,18 @@
     reason = "a test may panic, and reads the clock"
 )]
 
+mod world;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+use handfast_registry::{NewAuthority, NewName, Principal, Registry};
 use handfast_server::{Door, Identity, Native, Served};
 use handfast_wire::body::{ResolutionReply, ResolutionRequest};
 use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, ResponseCode, Version};
+use world::world;
 
 /// A server, and where it is.
 struct Server {
@@ -26,23 +29,6 @@ struct Server {
     _served: Served,
     native: SocketAddr,
     web: SocketAddr,
-}
-
-fn world() -> World {
-    let counter = std::sync::atomic::AtomicU64::new(1);
-    World::new(
-        || {
-            let since = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
-            u64::try_from(since.as_millis()).unwrap()
-        },
-        move |bytes| {
-            for byte in bytes {
-                let next =
-                    counter.fetch_add(0x9E37_79B9_7F4A_7C15, std::sync::atomic::Ordering::Relaxed);
-                *byte = (next >> 56) as u8 ^ (next >> 13) as u8;
-            }
-        },
-    )
 }
 
 fn server() -> Server {

@@ -4,11 +4,12 @@
 #![expect(
     clippy::unwrap_used,
     clippy::as_conversions,
-    clippy::cast_possible_truncation,
     clippy::indexing_slicing,
     clippy::disallowed_methods,
     reason = "a test may panic, and reads the clock"
 )]
+
+mod world;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -16,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry, World};
+use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry};
 use handfast_server::{Door, Identity, Native, Served};
 use handfast_wire::body::{
     Body, Challenge, ChallengeAnswer, DumpRequest, Receiver, ReplicationPoint, RetrieveRequest,
@@ -25,6 +26,7 @@ use handfast_wire::crypto::{SecretAlgorithm, answer_with_secret};
 use handfast_wire::{
     Codec, Envelope, Header, Message, Opcode, Reader, Reference, ResponseCode, Version,
 };
+use world::world;
 
 const OPERATOR: Principal = Principal::Operator;
 const ALL: Receiver = Receiver {
@@ -32,23 +34,6 @@ const ALL: Receiver = Receiver {
     server_count: 1,
     server_number: 0,
 };
-
-fn world() -> World {
-    let counter = std::sync::atomic::AtomicU64::new(1);
-    World::new(
-        || {
-            let since = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
-            u64::try_from(since.as_millis()).unwrap()
-        },
-        move |bytes| {
-            for byte in bytes {
-                let next =
-                    counter.fetch_add(0x9E37_79B9_7F4A_7C15, std::sync::atomic::Ordering::Relaxed);
-                *byte = (next >> 56) as u8 ^ (next >> 13) as u8;
-            }
-        },
-    )
-}
 
 fn registry(folder: &Path) -> Registry {
     let registry = Registry::create(folder, world()).unwrap();

@@ -28,6 +28,7 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulConnection;
 use rustls::pki_types::CertificateDer;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -195,28 +196,29 @@ where
             .keep_alive_interval(PATIENCE)
             .keep_alive_timeout(PATIENCE)
             .serve_connection(stream, service);
-        let mut connection = pin!(connection);
-        tokio::select! {
-            served = &mut connection => return served.map_err(io::Error::other),
-            () = closed(closing) => {}
-        }
-        // What has been asked is answered; nothing new is.
-        connection.as_mut().graceful_shutdown();
-        connection.await.map_err(io::Error::other)
+        until_closed(connection, closing).await
     } else {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(PATIENCE)
             .max_buf_size(LONGEST_HEAD)
             .serve_connection(stream, service);
-        let mut connection = pin!(connection);
-        tokio::select! {
-            served = &mut connection => return served.map_err(io::Error::other),
-            () = closed(closing) => {}
-        }
-        connection.as_mut().graceful_shutdown();
-        connection.await.map_err(io::Error::other)
+        until_closed(connection, closing).await
     }
+}
+
+/// Serves a connection. When the server is about to end, what has been asked is answered, and nothing new is.
+async fn until_closed<C>(connection: C, closing: watch::Receiver<bool>) -> io::Result<()>
+where
+    C: GracefulConnection<Error = hyper::Error>,
+{
+    let mut connection = pin!(connection);
+    tokio::select! {
+        served = &mut connection => return served.map_err(io::Error::other),
+        () = closed(closing) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    connection.await.map_err(io::Error::other)
 }
 
 /// Waits until the server is about to end.

@@ -13,3 +13,5 @@ mod logging_in;
 mod reading;
 mod searching;
 mod server;
+#[path = "../world/mod.rs"]
+mod world;

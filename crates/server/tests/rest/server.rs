@@ -4,12 +4,12 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use std::time::SystemTime;
 
+use crate::world::world;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use handfast_registry::{
-    AuthorityChange, NewAuthority, NewName, NewValue, Persistence, Principal, Registry, Role, World,
+    AuthorityChange, NewAuthority, NewName, NewValue, Persistence, Principal, Registry, Role,
 };
 use handfast_server::{Door, Identity, Native, Served};
 use handfast_wire::crypto::{SigningKey, read_private_key};
@@ -67,14 +67,6 @@ impl Reply {
         let named = lines.filter(|(given, _)| given.eq_ignore_ascii_case(name));
         named.map(|(_, value)| value).collect()
     }
-}
-
-fn world() -> World {
-    let now = || {
-        let since = SystemTime::UNIX_EPOCH.elapsed().unwrap();
-        u64::try_from(since.as_millis()).unwrap()
-    };
-    World::new(now, |bytes| getrandom::fill(bytes).unwrap())
 }
 
 /// Keys for all servers: making them takes a while.

@@ -1,0 +1,8 @@
+//! Redirects and pages of the web door (`http-interfaces.md` B), octet by octet where that matters.
+
+#![expect(clippy::unwrap_used, unreachable_pub, reason = "a test may panic")]
+
+mod pages;
+mod redirects;
+#[path = "../web/mod.rs"]
+mod web;
