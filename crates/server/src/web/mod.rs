@@ -4,10 +4,12 @@
 //! path: each part of the door has a module of its own, which is given the request and the [`Web`].
 
 mod access_log;
+mod brief;
 mod operations;
 mod reply;
 mod resolve;
 mod rest;
+mod rewound;
 mod tls;
 mod tunnel;
 mod urn;
@@ -30,7 +32,7 @@ use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulConnection;
 use rustls::pki_types::CertificateDer;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -38,8 +40,10 @@ use tokio_rustls::TlsAcceptor;
 
 pub use self::access_log::AccessLog;
 use self::access_log::{Log, Noted, REQUEST_ID};
+use self::brief::Left;
 use self::operations::Meters;
 pub(crate) use self::reply::Body;
+use self::rewound::Rewound;
 pub use self::tls::TlsFiles;
 use crate::native::Native;
 
@@ -145,35 +149,49 @@ impl Web {
 }
 
 /// Answers one request after the other.
-pub(crate) async fn converse(web: Arc<Web>, stream: TcpStream) -> io::Result<()> {
+pub(crate) async fn converse(web: Arc<Web>, mut stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let address = stream.peer_addr()?;
-    let _counted = Meters::connected(&web);
-    let mut start = [0; 3];
-    let length = timeout(PATIENCE, stream.peek(&mut start)).await??;
     let caller = Caller {
-        address,
+        address: stream.peer_addr()?,
         is_secure: false,
         certificate: None,
     };
-    match start.get(..length).unwrap_or_default() {
-        // The first octet of a TLS handshake.
-        [0x16, ..] => {
-            let stream = timeout(PATIENCE, web.tls.accept(stream)).await??;
-            let session = stream.get_ref().1;
-            let is_http2 = session.alpn_protocol() == Some(b"h2");
-            let certificate = session.peer_certificates().and_then(<[_]>::first).cloned();
-            let caller = Caller {
-                is_secure: true,
-                certificate: certificate.map(CertificateDer::into_owned),
-                ..caller
-            };
-            serve(web, stream, caller, is_http2).await
-        }
-        start => {
-            let is_http2 = start == b"PRI";
-            serve(web, stream, caller, is_http2).await
-        }
+    let _counted = Meters::connected(&web);
+    let Left::Bytes(start) = brief::converse(&web, &mut stream).await? else {
+        return Ok(());
+    };
+    // The first octet of a TLS handshake.
+    let is_tls = start.first() == Some(&0x16);
+    let is_http2 = start.starts_with(b"PRI");
+    let stream = Rewound::new(start, stream);
+    if is_tls {
+        converse_securely(web, stream, caller).await
+    } else {
+        serve(web, stream, caller, is_http2).await
+    }
+}
+
+async fn converse_securely(
+    web: Arc<Web>,
+    stream: Rewound<TcpStream>,
+    caller: Caller,
+) -> io::Result<()> {
+    let mut stream = timeout(PATIENCE, web.tls.accept(stream)).await??;
+    let session = stream.get_ref().1;
+    let is_http2 = session.alpn_protocol() == Some(b"h2");
+    let certificate = session.peer_certificates().and_then(<[_]>::first).cloned();
+    let caller = Caller {
+        is_secure: true,
+        certificate: certificate.map(CertificateDer::into_owned),
+        ..caller
+    };
+    // A certificate may say who asks, and with it what they may read.
+    if is_http2 || caller.certificate.is_some() {
+        return serve(web, stream, caller, is_http2).await;
+    }
+    match brief::converse(&web, &mut stream).await? {
+        Left::Bytes(start) => serve(web, Rewound::new(start, stream), caller, false).await,
+        Left::Nothing => stream.shutdown().await,
     }
 }
 
@@ -278,7 +296,12 @@ impl Part {
         if tunnel::is_message(request) {
             return Self::Tunnel;
         }
-        let mut segments = request.uri().path().trim_start_matches('/').split('/');
+        Self::of_path(request.uri().path())
+    }
+
+    /// Which part of the door a path is of.
+    fn of_path(path: &str) -> Self {
+        let mut segments = path.trim_start_matches('/').split('/');
         match (segments.next().unwrap_or_default(), segments.next()) {
             ("api", Some("v1")) => Self::V1,
             ("api" | "hrls", _) => Self::Rest,

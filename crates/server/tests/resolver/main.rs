@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, unreachable_pub, reason = "a test may panic")]
 
+mod kept;
 mod pages;
 mod redirects;
 #[path = "../web/mod.rs"]

@@ -9,7 +9,7 @@ pub(crate) mod locations;
 pub(crate) mod page;
 pub(crate) mod path;
 pub(crate) mod query;
-mod quick;
+pub(crate) mod quick;
 pub(crate) mod redirect;
 pub(crate) mod target;
 mod visit;

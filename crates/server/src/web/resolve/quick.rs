@@ -9,7 +9,7 @@ use handfast_id::Handle;
 use handfast_registry::{Lent, State};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, HeaderMap, HeaderValue, LINK, LOCATION, ORIGIN, VARY};
+use hyper::header::{ACCEPT, HeaderValue, LINK, LOCATION, ORIGIN, VARY};
 use hyper::{Method, Request, Response, StatusCode};
 
 use crate::web::Web;
@@ -17,48 +17,82 @@ use crate::web::reply::Body;
 use crate::web::resolve::found::is_url;
 use crate::web::resolve::links::signposts;
 use crate::web::resolve::path::{Asked, Kind};
-use crate::web::resolve::target::{header, is_web, lifetime, put_lifetime};
+use crate::web::resolve::target::{escaped, is_web, lifetime, put_lifetime};
 
 /// What answers depend on, beside the name.
 pub(crate) const VARIES: HeaderValue = HeaderValue::from_static("Accept, Origin");
 
+/// A redirect to the one URL of a handle.
+pub(crate) struct Redirect<'t> {
+    /// The URL, fit for a header.
+    pub(crate) location: Vec<u8>,
+    /// For how long it is good.
+    pub(crate) seconds: u64,
+    now: u64,
+    handle: &'t str,
+}
+
+impl Redirect<'_> {
+    /// Until when it is good, in seconds since 1970.
+    pub(crate) fn until(&self) -> u64 {
+        (self.now / 1_000).saturating_add(self.seconds)
+    }
+
+    /// What leads on from here, for a header.
+    pub(crate) fn links(&self) -> String {
+        signposts(&["/", self.handle].concat())
+    }
+}
+
 pub(crate) fn answer(web: &Web, request: &Request<Incoming>) -> Option<Response<Body>> {
+    let accept = request.headers().get_all(ACCEPT).iter();
     let is_plain = matches!(*request.method(), Method::GET | Method::HEAD)
         && request.uri().query().is_none()
         && !request.headers().contains_key(ORIGIN)
-        && !may_want_json(request.headers());
+        && !accept.map(HeaderValue::as_bytes).any(may_be_json);
     if !is_plain {
         return None;
     }
-    let asked = Asked::read(request.uri().path(), None).ok()?;
-    let (Kind::Handle, Cow::Borrowed(text)) = (asked.kind, &asked.text) else {
-        return None;
-    };
-    // What is computed is not stored as it is said, and what is odd has another path.
-    if text.starts_with("0.") || !text.bytes().all(is_of_paths) {
-        return None;
-    }
-    let handle = Handle::from_stored(text).ok()?;
     let now = web.native.world().now();
-    let (location, seconds) = web
-        .registry()
-        .lend(&handle, |lent| only_url(lent, now))
-        .ok()??
-        .flatten()?;
+    let redirect = find(web, request.uri().path(), now)?;
     let mut response = Response::new(Either::Left(Full::default()));
     *response.status_mut() = StatusCode::FOUND;
     let headers = response.headers_mut();
     headers.reserve(8);
-    headers.insert(LOCATION, location);
-    put_lifetime(headers, seconds, now);
+    let links = HeaderValue::try_from(redirect.links()).ok()?;
+    headers.insert(LOCATION, HeaderValue::try_from(redirect.location).ok()?);
+    put_lifetime(headers, redirect.seconds, now);
     headers.insert(VARY, VARIES);
-    let links = signposts(&["/", text].concat());
-    headers.insert(LINK, HeaderValue::try_from(links).ok()?);
+    headers.insert(LINK, links);
     Some(response)
 }
 
+/// Where a path leads, if that takes no more than a look.
+pub(crate) fn find<'p>(web: &Web, path: &'p str, now: u64) -> Option<Redirect<'p>> {
+    let asked = Asked::read(path, None).ok()?;
+    let (Kind::Handle, Cow::Borrowed(handle)) = (asked.kind, asked.text) else {
+        return None;
+    };
+    // What is computed is not stored as it is said, and what is odd has another path.
+    if handle.starts_with("0.") || !is_plain(handle) {
+        return None;
+    }
+    let stored = Handle::from_stored(handle).ok()?;
+    let (location, seconds) = web
+        .registry()
+        .lend(&stored, |lent| only_url(lent, now))
+        .ok()??
+        .flatten()?;
+    Some(Redirect {
+        location,
+        seconds,
+        now,
+        handle,
+    })
+}
+
 /// Where a record leads, and for how many seconds; `None` if that takes more than a look.
-fn only_url(lent: Lent<'_>, now: u64) -> Option<(HeaderValue, u64)> {
+fn only_url(lent: Lent<'_>, now: u64) -> Option<(Vec<u8>, u64)> {
     if lent.state != State::Active || lent.has_namespace {
         return None;
     }
@@ -73,22 +107,19 @@ fn only_url(lent: Lent<'_>, now: u64) -> Option<(HeaderValue, u64)> {
         }
     }
     let url = url.filter(|url| is_web(&url.data))?;
-    Some((
-        header(url.data.trim_ascii())?,
-        lifetime(std::iter::once(&url), now),
-    ))
+    Some((escaped(&url.data), lifetime(std::iter::once(&url), now)))
 }
 
-fn may_want_json(headers: &HeaderMap) -> bool {
-    let mut lines = headers.get_all(ACCEPT).iter();
-    lines.any(|line| {
-        let mut parts = line.as_bytes().windows(4);
-        parts.any(|part| part.eq_ignore_ascii_case(b"json"))
+/// Whether a line of what a client accepts may ask for something else than a page.
+pub(crate) fn may_be_json(line: &[u8]) -> bool {
+    let mut parts = line.windows(4);
+    parts.any(|part| part.eq_ignore_ascii_case(b"json"))
+}
+
+/// Whether all characters of a handle stand for themselves in a path.
+pub(crate) fn is_plain(handle: &str) -> bool {
+    handle.bytes().all(|byte| {
+        matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'-'..=b';' | b'(' | b')' | b'*' | b',')
+            || matches!(byte, b'@' | b'_' | b'~' | b'!' | b'$' | b'=')
     })
-}
-
-/// The characters that stand for themselves in the path of a handle.
-fn is_of_paths(byte: u8) -> bool {
-    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'-'..=b';' | b'(' | b')' | b'*' | b',')
-        || matches!(byte, b'@' | b'_' | b'~' | b'!' | b'$' | b'=')
 }

@@ -137,10 +137,15 @@ pub(crate) fn put_lifetime(headers: &mut HeaderMap, seconds: u64, now: u64) {
     if let Some(age) = age {
         headers.insert(CACHE_CONTROL, age);
     }
-    let until = Duration::from_secs((now / 1_000).saturating_add(seconds).min(LAST_SECOND));
-    if let Ok(until) = HeaderValue::try_from(httpdate::fmt_http_date(UNIX_EPOCH + until)) {
+    if let Ok(until) = HeaderValue::try_from(date((now / 1_000).saturating_add(seconds))) {
         headers.insert(EXPIRES, until);
     }
+}
+
+/// A second since 1970 as headers say it.
+pub(crate) fn date(second: u64) -> String {
+    let since = Duration::from_secs(second.min(LAST_SECOND));
+    httpdate::fmt_http_date(UNIX_EPOCH + since)
 }
 
 /// The end of the year 9999, which dates in HTTP do not go beyond.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use handfast_id::Handle;
-use handfast_registry::{State, with_slash};
+use handfast_registry::{Refusal, State, with_slash};
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{ResponseCode, json};
 use hyper::StatusCode;
@@ -33,12 +33,12 @@ pub(crate) fn read(web: &Web, question: &Question, name: &str) -> Result<Answer,
         Some(_) => question.parameters.is_true("publicOnly"),
         None => login.known.is_none(),
     };
-    let stored = if is_public_only {
-        read_stored(web, &asked)?
+    let public = if is_public_only {
+        stored(web, &asked)?.map(|json| Answer::new(StatusCode::OK, json))
     } else {
         None
     };
-    let answered = match stored {
+    let answered = match public {
         Some(answer) => Ok(answer),
         None => read_any(web, question, &asked, is_public_only, &login),
     };
@@ -48,7 +48,7 @@ pub(crate) fn read(web: &Web, question: &Question, name: &str) -> Result<Answer,
 }
 
 /// What everybody may read, straight from the store. `None` if it is not stored as it is said.
-fn read_stored(web: &Web, asked: &ResolutionRequest<'_>) -> Result<Option<Answer>, Problem> {
+pub(crate) fn stored(web: &Web, asked: &ResolutionRequest<'_>) -> Result<Option<Vec<u8>>, Refusal> {
     let name = &*asked.handle;
     // The records of prefixes, and what is the server's own, have values that are computed.
     if !name.contains('/') || name.starts_with("0.") {
@@ -75,8 +75,7 @@ fn read_stored(web: &Web, asked: &ResolutionRequest<'_>) -> Result<Option<Answer
             }
         }
         out.extend_from_slice(b"]}");
-        let answer = Answer::new(StatusCode::OK, out);
-        Some(answer).filter(|_| has_any)
+        Some(out).filter(|_| has_any)
     })?;
     Ok(answered.flatten().flatten())
 }

@@ -26,6 +26,7 @@ mod verifications;
 use std::sync::Arc;
 
 use handfast_wire::ResponseCode;
+use handfast_wire::body::ResolutionRequest;
 use http_body_util::{BodyExt, Either, Full, LengthLimitError, Limited};
 use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::header::{
@@ -42,10 +43,12 @@ use self::attempts::Attempts;
 use self::credentials::challenge;
 use self::open_sessions::OpenSessions;
 use self::parameters::{Parameters, wrong};
+pub(crate) use self::presentation::JSON;
 use self::presentation::Presentation;
 use self::question::Question;
 use self::route::Route;
 use crate::native::response::Fault;
+use crate::web::resolve::quick;
 use crate::web::{Body, Caller, PATIENCE, Web};
 
 /// The longest body: a record of the most values, in the longest of their forms.
@@ -82,6 +85,16 @@ pub(crate) async fn answer(
     } else {
         response
     }
+}
+
+/// What everybody may read of a handle, if its path and what is stored are plain; `None` if it takes more than a look.
+pub(crate) fn stored(web: &Web, path: &str) -> Option<Vec<u8>> {
+    let name = path.strip_prefix("/api/handles/")?;
+    if !quick::is_plain(name) || web.native.has_source(name) {
+        return None;
+    }
+    let asked = ResolutionRequest::all(name);
+    handles::stored(web, &asked).ok().flatten()
 }
 
 /// The same head, without what it is the head of.

@@ -2,6 +2,9 @@
 
 use super::parameters::Parameters;
 
+/// The type of what is shown as it is.
+pub(crate) const JSON: &str = "application/json;charset=UTF-8";
+
 /// How the client wants it.
 #[derive(Debug, Default)]
 pub(crate) struct Presentation {
@@ -30,7 +33,7 @@ impl Presentation {
             json
         };
         let Some(callback) = &self.callback else {
-            return (json, "application/json;charset=UTF-8");
+            return (json, JSON);
         };
         let script = [callback.as_bytes(), b"(", &json, b");"].concat();
         (script, "application/javascript;charset=UTF-8")

@@ -1,0 +1,299 @@
+//! The short way through HTTP/1.1: what is asked for most is answered before HTTP is read in full.
+//!
+//! Most requests are a GET of a name that is stored here, with headers that change nothing. These are recognised in the bytes as
+//! they come, and answered with bytes, from buffers that all connections of a core share: so a connection that waits costs
+//! next to nothing, and one that asks takes one read and one write. The first request that is anything else – another
+//! method, a query, credentials, a version of HTTP, TLS – is left as it came, and with it the rest of the connection. Who
+//! takes it from there would have given the same answers; tests compare the two.
+
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::future::{Future, poll_fn};
+use std::io::{self, Write};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use httparse::{EMPTY_HEADER, Header, Request, Status};
+use hyper::StatusCode;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::web::resolve::quick;
+use crate::web::resolve::target::date;
+use crate::web::{PATIENCE, Part, Web, closed, rest};
+
+/// What is read at once.
+const CHUNK: usize = 16 << 10;
+/// How much is answered before it is sent: who asks for more at once is answered the long way.
+const MOST_UNSENT: usize = 64 << 10;
+/// What is longer may be sent compressed to those who would like that.
+const LEAST_ENCODED: usize = 1 << 10;
+/// A request with more headers is none of the usual.
+const MOST_HEADERS: usize = 32;
+
+/// How a conversation went on.
+pub(crate) enum Left {
+    /// It is over.
+    Nothing,
+    /// What has been read and not been answered.
+    Bytes(Vec<u8>),
+}
+
+/// Answers requests as long as they are of the usual kind.
+pub(crate) async fn converse<S>(web: &Web, stream: &mut S) -> io::Result<Left>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let mut closing = pin!(closed(web.closing.clone()));
+    let mut patience = pin!(sleep(PATIENCE));
+    let mut heard = Instant::now();
+    let mut is_new = true;
+    loop {
+        let turn = poll_fn(|context| {
+            let before = heard;
+            let turn = take_turn(web, stream, &mut heard, context);
+            // Whoever is woken without having been sent anything is woken by one of these. They know whom to wake
+            // since the first time.
+            let may_be_other = is_new || heard == before;
+            is_new = false;
+            if turn.is_ready() || !may_be_other {
+                return turn;
+            }
+            if closing.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Ok(Turn::default()));
+            }
+            while patience.as_mut().poll(context).is_ready() {
+                if heard.elapsed() >= PATIENCE {
+                    return Poll::Ready(Ok(Turn::default()));
+                }
+                patience.as_mut().reset(heard + PATIENCE);
+            }
+            Poll::Pending
+        });
+        let turn = turn.await?;
+        if let Some(unsent) = turn.unsent {
+            let sending = async {
+                stream.write_all(&unsent).await?;
+                stream.flush().await
+            };
+            timeout(PATIENCE, sending).await??;
+            if turn.left.is_empty() {
+                continue;
+            }
+        }
+        return Ok(match turn.left {
+            left if left.is_empty() => Left::Nothing,
+            left => Left::Bytes(left),
+        });
+    }
+}
+
+/// What could not be done at once.
+#[derive(Default)]
+struct Turn {
+    /// Answers that the connection did not take; empty if it is to be flushed only.
+    unsent: Option<Vec<u8>>,
+    /// Requests that somebody else has to answer.
+    left: Vec<u8>,
+}
+
+struct Buffers {
+    read: Vec<u8>,
+    written: Vec<u8>,
+    dates: Dates,
+}
+
+thread_local! {
+    static BUFFERS: RefCell<Buffers> = RefCell::new(Buffers {
+        read: vec![0; CHUNK],
+        written: Vec::with_capacity(CHUNK),
+        dates: Dates::default(),
+    });
+}
+
+/// Reads and answers until there is nothing to read, or something to do that takes longer.
+fn take_turn<S>(
+    web: &Web,
+    stream: &mut S,
+    heard: &mut Instant,
+    context: &mut Context<'_>,
+) -> Poll<io::Result<Turn>>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    BUFFERS.with_borrow_mut(|buffers| {
+        loop {
+            let mut read = ReadBuf::new(&mut buffers.read);
+            match Pin::new(&mut *stream).poll_read(context, &mut read) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(result) => result?,
+            }
+            let mut left = read.filled();
+            if left.is_empty() {
+                return Poll::Ready(Ok(Turn::default()));
+            }
+            *heard = Instant::now();
+            buffers.written.clear();
+            while !left.is_empty() && buffers.written.len() < MOST_UNSENT {
+                let answered = answer(web, left, &mut buffers.written, &mut buffers.dates);
+                let Some(rest) = answered.and_then(|length| left.get(length..)) else {
+                    break;
+                };
+                left = rest;
+            }
+            let unsent = send(stream, &buffers.written, context)?;
+            if unsent.is_some() || !left.is_empty() {
+                let left = left.to_vec();
+                return Poll::Ready(Ok(Turn { unsent, left }));
+            }
+        }
+    })
+}
+
+/// Sends what can be sent at once; gives what cannot.
+fn send<S>(stream: &mut S, bytes: &[u8], context: &mut Context<'_>) -> io::Result<Option<Vec<u8>>>
+where
+    S: AsyncWrite + Unpin,
+{
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let sent = match Pin::new(&mut *stream).poll_write(context, bytes) {
+        Poll::Ready(sent) => sent?,
+        Poll::Pending => 0,
+    };
+    if sent < bytes.len() {
+        return Ok(Some(bytes.get(sent..).unwrap_or_default().to_vec()));
+    }
+    match Pin::new(stream).poll_flush(context) {
+        Poll::Ready(flushed) => flushed.map(|()| None),
+        Poll::Pending => Ok(Some(Vec::new())),
+    }
+}
+
+/// Answers the first request of some bytes, and says how long it is; `None` if it is not one of the usual, or not whole.
+fn answer(web: &Web, bytes: &[u8], out: &mut Vec<u8>, dates: &mut Dates) -> Option<usize> {
+    let mut headers = [EMPTY_HEADER; MOST_HEADERS];
+    let mut request = Request::new(&mut headers);
+    let Ok(Status::Complete(length)) = request.parse(bytes) else {
+        return None;
+    };
+    if request.method != Some("GET") || request.version != Some(1) {
+        return None;
+    }
+    // Whoever logs requests would like to see these too.
+    if web.log.is_some() {
+        return None;
+    }
+    let path = request.path?;
+    let wishes = Wishes::of(request.headers)?;
+    let now = web.native.world().now();
+    let part = Part::of_path(path);
+    let (status, body) = match part {
+        Part::Resolve if !wishes.may_be_json => {
+            let redirect = quick::find(web, path, now)?;
+            out.extend_from_slice(b"HTTP/1.1 302 Found\r\nlocation: ");
+            out.extend_from_slice(&redirect.location);
+            out.extend_from_slice(b"\r\ncache-control: max-age=");
+            put_number(out, redirect.seconds);
+            out.extend_from_slice(b"\r\nexpires: ");
+            dates.expires.put(out, redirect.until());
+            out.extend_from_slice(b"\r\nvary: ");
+            out.extend_from_slice(quick::VARIES.as_bytes());
+            out.extend_from_slice(b"\r\nlink: ");
+            out.extend_from_slice(redirect.links().as_bytes());
+            (StatusCode::FOUND, Vec::new())
+        }
+        Part::Rest => {
+            let body = rest::stored(web, path)?;
+            if wishes.is_encoded && body.len() >= LEAST_ENCODED {
+                return None;
+            }
+            out.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-type: ");
+            out.extend_from_slice(rest::JSON.as_bytes());
+            out.extend_from_slice(b"\r\nx-content-type-options: nosniff");
+            (StatusCode::OK, body)
+        }
+        _ => return None,
+    };
+    out.extend_from_slice(b"\r\ncontent-length: ");
+    put_number(out, body.len());
+    out.extend_from_slice(b"\r\ndate: ");
+    dates.now.put(out, now / 1_000);
+    out.extend_from_slice(b"\r\n\r\n");
+    out.extend_from_slice(&body);
+    web.meters.count(part, status);
+    Some(length)
+}
+
+/// What headers say that matters here.
+struct Wishes {
+    may_be_json: bool,
+    /// Whether an answer might be sent compressed.
+    is_encoded: bool,
+}
+
+impl Wishes {
+    /// `None` if there is anything in them that changes an answer, or that HTTP itself has to look at.
+    fn of(headers: &[Header<'_>]) -> Option<Self> {
+        let mut wishes = Self {
+            may_be_json: false,
+            is_encoded: false,
+        };
+        let mut has_host = false;
+        for header in headers {
+            let is = |name: &str| header.name.eq_ignore_ascii_case(name);
+            match header.name.len() {
+                4 if is("host") => has_host = true,
+                6 if is("accept") => wishes.may_be_json |= quick::may_be_json(header.value),
+                10 if is("connection") && header.value.eq_ignore_ascii_case(b"keep-alive") => {}
+                15 if is("accept-encoding") => wishes.is_encoded = true,
+                _ if OTHERS.iter().any(|name| is(name)) => return None,
+                _ => {}
+            }
+        }
+        has_host.then_some(wishes)
+    }
+}
+
+/// Headers of requests that are not of the usual kind.
+const OTHERS: [&str; 10] = [
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "expect",
+    "http2-settings",
+    "origin",
+    "transfer-encoding",
+    "upgrade",
+    "x-request-id",
+];
+
+/// The times that answers say, written once a second.
+#[derive(Default)]
+struct Dates {
+    now: Date,
+    expires: Date,
+}
+
+#[derive(Default)]
+struct Date {
+    second: u64,
+    text: String,
+}
+
+impl Date {
+    fn put(&mut self, out: &mut Vec<u8>, second: u64) {
+        if self.second != second || self.text.is_empty() {
+            self.second = second;
+            self.text = date(second);
+        }
+        out.extend_from_slice(self.text.as_bytes());
+    }
+}
+
+fn put_number(out: &mut Vec<u8>, number: impl Display) {
+    // A vector takes everything.
+    let _ = write!(out, "{number}");
+}

@@ -1,0 +1,163 @@
+//! Requests that come one after the other on a connection: the usual ones are answered a shorter way than the others,
+//! and nobody can tell.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use crate::web::Server;
+
+/// Sends requests on one connection, and reads what comes until the server closes.
+fn exchange(server: &Server, requests: &[&str]) -> Vec<String> {
+    let mut stream = TcpStream::connect(server.web).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .unwrap();
+    for request in requests {
+        stream.write_all(request.as_bytes()).unwrap();
+    }
+    let mut all = String::new();
+    stream.read_to_string(&mut all).unwrap();
+    let mut answers: Vec<_> = all.split("HTTP/1.1 ").map(sorted).collect();
+    assert_eq!(answers.remove(0), "");
+    answers
+}
+
+/// An answer with its headers in some order, without its time.
+fn sorted(answer: &str) -> String {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
+    let is_steady = |line: &&str| !line.starts_with("date") && !line.starts_with("x-request-id");
+    let mut lines: Vec<_> = head.split("\r\n").filter(is_steady).collect();
+    lines.sort_unstable();
+    format!("{}{body}", lines.join("\n"))
+}
+
+fn get(target: &str, headers: &str) -> String {
+    format!("GET {target} HTTP/1.1\r\nHost: names.example\r\n{headers}\r\n")
+}
+
+const LAST: &str = "GET /healthz HTTP/1.1\r\nHost: names.example\r\nConnection: close\r\n\r\n";
+
+#[test]
+fn both_ways_say_the_same() {
+    let server = Server::start();
+    server.name(
+        "20.1000/odd",
+        &[(1, "URL", b"https://example.org/a\r\nb c")],
+    );
+    server.name("20.1000/mail", &[(1, "EMAIL", b"desk@library.example")]);
+    let values: Vec<_> = (1..50)
+        .map(|index| (index, "DESC", &[b'x'; 100][..]))
+        .collect();
+    server.name("20.1000/long", &values);
+    for target in [
+        "/20.1000/5555",
+        "//20.1000/5555",
+        "/hdl/20.1000/5555",
+        "/hdl:20.1000/5555",
+        "/info:hdl/20.1000/5555",
+        "/20.1000/5555?",
+        "/20.1000/5555?noredirect",
+        "/20.1000/odd",
+        "/20.1000/a%20b/%C3%BC%25",
+        "/20.1000/gone",
+        "/20.1000/soon",
+        "/20.1000/mail",
+        "/20.1000/nothing",
+        "/30.1000/nothing",
+        "/20.1000",
+        "/100.102/F58FB49EB1F848f0A606E84CEF294BE5",
+        "/100.102/f58fb49eb1f848f0a606e84cef294be5",
+        "/urn:isbn:0451450523",
+        "/api/handles/20.1000/5555",
+        "/api/handles/20.1000/odd",
+        "/api/handles/20.1000/long",
+        "/api/handles/20.1000/gone",
+        "/api/handles/20.1000/soon",
+        "/api/handles/20.1000/a%20b/%C3%BC%25",
+        "/api/handles/20.1000/5555?pretty",
+        "/api/handles/20.1000/nothing",
+        "/api/handles//20.1000/5555",
+        "//api/handles/20.1000/5555",
+        "/api/handles/0.SITE/ADMIN",
+        "/api/v1",
+    ] {
+        let short = exchange(&server, &[&get(target, ""), LAST]);
+        // With a name of its own, a request is not one of the usual.
+        let long = exchange(&server, &[&get(target, "X-Request-Id: a\r\n"), LAST]);
+        assert_eq!(short, long, "{target}");
+        assert_eq!(short.len(), 2, "{target}");
+    }
+}
+
+#[test]
+fn headers_that_matter_are_heeded_behind_usual_requests() {
+    let server = Server::start();
+    let usual = get(
+        "/20.1000/5555",
+        "Accept: text/html\r\nConnection: Keep-Alive\r\n",
+    );
+    for (headers, shows) in [
+        (
+            "Accept: application/json\r\n",
+            "\"handle\":\"20.1000/5555\"",
+        ),
+        (
+            "accept: text/plain\r\nACCEPT: application/linkset+json\r\n",
+            "\"linkset\"",
+        ),
+        (
+            "Origin: https://other.example\r\n",
+            "access-control-allow-origin: https://other.example",
+        ),
+        ("X-Request-ID: mine\r\n", "302 Found"),
+        ("Transfer-Encoding: chunked\r\n\r\n0\r\n", "302 Found"),
+        ("Content-Length: 3\r\n\r\nGET", "302 Found"),
+    ] {
+        let unusual = get("/20.1000/5555", headers);
+        // Only the body that was announced is one: what follows is a request.
+        let unusual = unusual
+            .strip_suffix("\r\n")
+            .filter(|_| headers.ends_with("GET"))
+            .unwrap_or(&unusual);
+        let answers = exchange(&server, &[&usual, &usual, unusual, &usual, LAST]);
+        assert_eq!(answers.len(), 5, "{headers}: {answers:#?}");
+        assert!(answers[2].contains(shows), "{headers}: {}", answers[2]);
+        for usual in [0, 1, 3] {
+            assert!(answers[usual].starts_with("302 Found"), "{headers}");
+        }
+    }
+    let closing = get("/20.1000/5555", "Connection: close\r\n");
+    assert_eq!(exchange(&server, &[&usual, &closing]).len(), 2);
+}
+
+#[test]
+fn many_at_once_are_answered_in_order_and_one_in_pieces_too() {
+    let server = Server::start();
+    let mut requests = String::new();
+    for number in 0..2_000 {
+        let target = [
+            "/20.1000/5555",
+            "/api/handles/20.1000/5555",
+            "/20.1000/nothing",
+        ][number % 3];
+        requests.push_str(&get(target, ""));
+    }
+    let answers = exchange(&server, &[&requests, LAST]);
+    assert_eq!(answers.len(), 2_001);
+    for (number, answer) in answers[..2_000].iter().enumerate() {
+        let status = ["302", "200", "404"][number % 3];
+        assert!(answer.starts_with(status), "{number}: {answer}");
+    }
+    let request = get("/20.1000/5555", "");
+    let mut stream = TcpStream::connect(server.web).unwrap();
+    stream.set_nodelay(true).unwrap();
+    for part in request.as_bytes().chunks(7) {
+        stream.write_all(part).unwrap();
+    }
+    stream.write_all(LAST.as_bytes()).unwrap();
+    let mut all = String::new();
+    stream.read_to_string(&mut all).unwrap();
+    assert!(all.starts_with("HTTP/1.1 302 Found\r\n"), "{all}");
+    assert!(all.contains("HTTP/1.1 200 OK"), "{all}");
+}
