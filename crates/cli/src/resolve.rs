@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use handfast_client::{Query, Resolution, Roots, ServerAddress};
 use handfast_id::Standard;
-use handfast_registry::{Principal, Refusal, Registry, State, StoreError};
+use handfast_registry::{Principal, Reading, Refusal, Registry, State, StoreError};
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Value, json as wire_json};
 use serde_json::{Value as Json, json};
@@ -190,19 +190,16 @@ impl Resolve {
         values: &[Value<'static>],
         aliases: Vec<String>,
     ) -> Result<Found, Refusal> {
-        let sees_all = match &self.who {
-            Some(who) => registry.may_read_all(who, &handle, values)?,
-            None => false,
+        let reading = match &self.who {
+            Some(who) => registry.reading(who, &handle, values)?,
+            None => Reading::Public,
         };
         let request = ResolutionRequest {
             handle: (&handle).into(),
             indexes: self.indexes.clone(),
             types: self.types.iter().map(Into::into).collect(),
         };
-        let is_given = |value: &&Value<'_>| {
-            let may = value.permissions.public_read() || sees_all && value.permissions.admin_read();
-            may && request.selects(value)
-        };
+        let is_given = |value: &&Value<'_>| reading.shows(value) && request.selects(value);
         let values = values.iter().filter(is_given);
         let values: Vec<_> = values.cloned().map(Value::into_owned).collect();
         if values.is_empty() {

@@ -175,12 +175,13 @@ pub(crate) fn touches_admins(old: &[Value<'_>], new: &[Value<'_>]) -> bool {
     touches(old, new, &["HS_ADMIN"])
 }
 
-/// Whether a change of what exists touches by whom, or by what, anybody is known: groups and keys too.
+/// Whether a change of what exists touches by whom, or by what, anybody is known: groups and keys too, those of sites
+/// among them.
 pub(crate) fn touches_identities(old: &[Value<'_>], new: &[Value<'_>]) -> bool {
     touches(
         old,
         new,
-        &["HS_ADMIN", "HS_VLIST", "HS_PUBKEY", "HS_SECKEY"],
+        &["HS_ADMIN", "HS_VLIST", "HS_PUBKEY", "HS_SECKEY", "HS_SITE"],
     )
 }
 

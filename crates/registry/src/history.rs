@@ -63,7 +63,13 @@ impl Registry {
                 let version = version.filter(|record| sees_all || record.state != State::Reserved);
                 let version = version
                     .map(|record| view.readable(who, &path, record))
-                    .transpose()?;
+                    .transpose()?
+                    .map(|mut record| {
+                        if let Some(current) = current.as_ref().filter(|_| !sees_all) {
+                            keep_public(&mut record, current);
+                        }
+                        record
+                    });
                 let who = if sees_all {
                     view.actor(&event.actor)?
                 } else {
@@ -101,10 +107,19 @@ impl Registry {
                 Moment::Event(number) => record.last_event <= number,
                 Moment::Time(time) => record.modified <= time,
             };
-            let mut next = view.record(&key)?;
+            let current = view.record(&key)?;
+            let withdrawn = current.as_ref();
+            let withdrawn = withdrawn.is_some_and(|record| record.state == State::Withdrawn);
+            if withdrawn && !sees_all {
+                return Ok(Shown { key, record });
+            }
+            let mut next = current.clone();
             while let Some(record) = next {
                 if is_past(&record) && (sees_all || record.state != State::Reserved) {
-                    let record = view.readable(who, &path, record)?;
+                    let mut record = view.readable(who, &path, record)?;
+                    if let Some(current) = current.filter(|_| !sees_all) {
+                        keep_public(&mut record, &current);
+                    }
                     return Ok(Shown { key, record });
                 }
                 if is_past(&record) {
@@ -118,4 +133,16 @@ impl Registry {
             ))
         })
     }
+}
+
+/// What was public and is not any more is not for the public: nothing of a name that was withdrawn, nor what only
+/// administrators may read today.
+fn keep_public(version: &mut Record, current: &Record) {
+    if current.state == State::Withdrawn {
+        version.values.clear();
+    }
+    version.values.retain(|value| {
+        let mut current = current.values.iter();
+        current.all(|today| today.index != value.index || today.permissions.public_read())
+    });
 }

@@ -83,7 +83,7 @@ pub use job::{Job, JobKind};
 pub use log_export::{Verify, verify_export};
 pub use matching::{Matching, Wildcard};
 pub use mint::{Minted, Style, StyleError};
-pub use names::{Edit, NewName, Shown};
+pub use names::{Edit, NewName, Reading, Shown};
 pub use path::{AuthorityPath, PathError};
 pub use principal::{Limit, Principal, PrincipalError};
 pub use proof::{Growth, Opening, Proof, ProofProblem, Proven, ProvenEvent};

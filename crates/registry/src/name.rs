@@ -96,7 +96,7 @@ impl Name {
     ) -> Result<Action, Refusal> {
         let by_protocol = AdminPermissions::DELETE_HANDLE;
         if !draft.protocol_grants(draft.who(), by_protocol, &self.record.values)? {
-            self.need(draft, Role::Write)?;
+            self.need(draft, self.role_for_all())?;
         }
         match self.record.state {
             State::Active => {}

@@ -241,6 +241,32 @@ impl Registry {
     }
 }
 
+/// What of the values of a name someone may read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reading {
+    /// What everybody may.
+    Public,
+    /// What administrators may too, but nothing by which one could pass for somebody.
+    Restricted,
+    /// Secret keys too. Whoever may put them there learns nothing by it, and the protocol gives them to its
+    /// administrators.
+    Secrets,
+}
+
+impl Reading {
+    /// Whether a value is to be read.
+    #[must_use]
+    pub fn shows(self, value: &Value<'_>) -> bool {
+        value.permissions.public_read()
+            || value.permissions.admin_read()
+                && match self {
+                    Self::Public => false,
+                    Self::Restricted => !value.is_type("HS_SECKEY"),
+                    Self::Secrets => true,
+                }
+    }
+}
+
 impl View<'_> {
     pub(crate) fn show(&self, who: &Principal, id: &str) -> Result<Shown, Refusal> {
         let identifier = self.identify_kept(id)?;
@@ -258,8 +284,8 @@ impl View<'_> {
         Ok(Shown { key, record })
     }
 
-    /// A version of a record as someone may read it: the public what is public, those with a role or with
-    /// the protocol's permission what administrators may read, the operator everything.
+    /// A version of a record as someone may read it, and the operator everything. Of a name that was withdrawn nothing is
+    /// left to the public.
     pub(crate) fn readable(
         &self,
         who: &Principal,
@@ -269,13 +295,36 @@ impl View<'_> {
         if *who == Principal::Operator {
             return Ok(record);
         }
-        let is_admin = self.may_see(who, path, &record)?
-            || self.protocol_grants(who, AdminPermissions::READ_VALUE, &record.values)?;
-        record.holder = record.holder.filter(|_| is_admin);
-        record.values.retain(|value| {
-            value.permissions.public_read() || is_admin && value.permissions.admin_read()
-        });
+        let reading = self.reading(who, path, Some(&record), &record.values)?;
+        record.holder = record.holder.filter(|_| reading > Reading::Public);
+        if record.state == State::Withdrawn && reading == Reading::Public {
+            record.values.clear();
+        }
+        record.values.retain(|value| reading.shows(value));
         Ok(record)
+    }
+
+    /// What of values someone may read, of a record that is stored or that a template has made.
+    pub(crate) fn reading(
+        &self,
+        who: &Principal,
+        path: &AuthorityPath,
+        record: Option<&Record>,
+        values: &[Value<'_>],
+    ) -> Result<Reading, Refusal> {
+        if self.protocol_grants(who, AdminPermissions::READ_VALUE, values)? {
+            return Ok(Reading::Secrets);
+        }
+        let role = self.role(who, path)?;
+        if role >= Some(Role::Lead) {
+            return Ok(Reading::Secrets);
+        }
+        let holds = record.map(|record| self.holds(who, Role::Read, record));
+        Ok(if role.is_some() || holds.transpose()? == Some(true) {
+            Reading::Restricted
+        } else {
+            Reading::Public
+        })
     }
 
     /// Whether someone may see a reserved name.

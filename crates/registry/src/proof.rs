@@ -15,7 +15,7 @@ use crate::event::{Action, Commitments, Event, Subject, commit_with, salt};
 use crate::names::Shown;
 use crate::path::AuthorityPath;
 use crate::principal::Principal;
-use crate::record::Record;
+use crate::record::{Record, State};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::tree::Kept;
@@ -137,7 +137,8 @@ impl Registry {
             let last = view.event(record.last_event)?;
             let is_hidden = last.is_some_and(|last| matches!(last.subject, Subject::Hidden(_)));
             let path = AuthorityPath::of(&view.identify_kept(id)?, view);
-            if is_hidden && !view.may_see(who, &path, &record)? {
+            let sees_all = view.may_see(who, &path, &record)?;
+            if is_hidden && !sees_all {
                 return Err(Refusal::Denied {
                     needs: Role::Read,
                     authority: path,
@@ -163,7 +164,11 @@ impl Registry {
                     inclusion: path.map_err(|_| missing())?.iter().map(encode).collect(),
                 });
             }
-            let (values, commitments) = openings(&record);
+            let (mut values, commitments) = openings(&record);
+            if record.state == State::Withdrawn && !sees_all {
+                // What is left to the public is its tombstone.
+                values.retain(|opening| opening.index == 0);
+            }
             Ok(Proof {
                 id: record.text.clone(),
                 log: crate::log::log_key(view)?.to_string(),

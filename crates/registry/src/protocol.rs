@@ -9,11 +9,11 @@ use handfast_wire::{AdminPermissions, Value};
 
 use crate::admin::needed_for;
 use crate::authorities::{NewAuthority, prefix_key};
-use crate::authority::{Authority, AuthorityStatus, Persistence, Role};
+use crate::authority::{Authority, AuthorityStatus, Persistence};
 use crate::draft::Draft;
 use crate::event::Action;
 use crate::name::Name;
-use crate::names::{Edit, NewName, Origin};
+use crate::names::{Edit, NewName, Origin, Reading};
 use crate::path::AuthorityPath;
 use crate::principal::Principal;
 use crate::record::{Record, State, Tombstone};
@@ -171,24 +171,20 @@ impl Registry {
         })
     }
 
-    /// Whether someone may read what administrators of a handle with these values may. It need not be stored: a
-    /// template may have made the values.
-    pub fn may_read_all(
+    /// What someone may read of a handle with these values. It need not be stored: a template may have made the
+    /// values.
+    pub fn reading(
         &self,
         who: &Principal,
         handle: &str,
         values: &[Value<'_>],
-    ) -> Result<bool, Refusal> {
+    ) -> Result<Reading, Refusal> {
         self.read(|view| {
             let whole = with_slash(handle);
             let identifier = view.identify_kept(&whole)?;
             let path = AuthorityPath::of(&identifier, view);
             let record = view.record(identifier.key(view).as_str())?;
-            let may_see = match &record {
-                Some(record) => view.may_see(who, &path, record)?,
-                None => view.role(who, &path)? >= Some(Role::Read),
-            };
-            Ok(may_see || view.protocol_grants(who, AdminPermissions::READ_VALUE, values)?)
+            view.reading(who, &path, record.as_ref(), values)
         })
     }
 }

@@ -7,6 +7,7 @@ mod import;
 mod names;
 mod protocol;
 mod rights;
+mod secrets;
 mod transactions;
 mod undo;
 

@@ -372,9 +372,12 @@ fn a_reserved_name_does_not_leak() {
 fn values_are_shown_to_those_who_may_read_them() {
     let scene = scene();
     authority(&scene, "20.1");
-    let secret = vec![(300, "HS_SECKEY".to_string(), b"secret".to_vec())];
+    let restricted = NewValue {
+        permissions: Some(handfast_wire::Permissions::SECRET),
+        ..NewValue::new(300, "DESC", b"for the desk")
+    };
     let new = NewName {
-        values: new_values(secret),
+        values: vec![restricted],
         ..NewName::urls(&["https://a"])
     };
     scene.create_name(&OPERATOR, "20.1/x", new).unwrap();

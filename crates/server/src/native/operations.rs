@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use handfast_id::Handle;
 use handfast_registry::{
-    AuthorityStatus, NewValue, Operation, Principal, Record, State, prefix_of, with_slash,
+    AuthorityStatus, NewValue, Operation, Principal, Reading, Record, State, prefix_of, with_slash,
 };
 use handfast_wire::body::{
     CreateReply, HandleRequest, ListReply, Referral, RemoveRequest, ResolutionReply,
@@ -187,17 +187,14 @@ impl Native {
                     }
                     return Err(Fault::plain(ResponseCode::InsufficientPermissions));
                 };
-                if !self.registry.may_read_all(&who.who, whole, &values)? {
+                let reading = self.registry.reading(&who.who, whole, &values)?;
+                if reading == Reading::Public {
                     return Err(Fault::plain(ResponseCode::InvalidAdmin));
                 }
                 who.need_right()?;
-                let is_readable = |value: &Value<'_>| {
-                    let permissions = value.permissions;
-                    permissions.public_read() || permissions.admin_read()
-                };
                 let selected = values.iter().filter(|value| asked.selects(value));
                 let readable: Vec<_> = selected
-                    .filter(|value| is_readable(value))
+                    .filter(|value| reading.shows(value))
                     .cloned()
                     .collect();
                 if readable.is_empty() {
