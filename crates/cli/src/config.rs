@@ -11,7 +11,7 @@ use handfast_id::{
     DelegatedGrammar, HttpResolver, NssGrammar, Pattern, RuleBook, UrnProfile, UrnRegistration,
 };
 use handfast_registry::Principal;
-use handfast_server::{AccessLog, Addresses, DspaceSource, HeaderName, TlsFiles, WebSettings};
+use handfast_server::{AccessLog, Addresses, DspaceSource, HeaderName, Tls, TlsFiles, WebSettings};
 use serde::{Deserialize, Serialize};
 
 /// The rules that a data folder's configuration sets; the standard ones where it has none.
@@ -90,11 +90,11 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             })
             .transpose()?;
         let tls = match (certificate, key) {
-            (Some(certificate), Some(key)) => Some(TlsFiles {
+            (Some(certificate), Some(key)) => Tls::Files(TlsFiles {
                 certificate: folder.join(certificate),
                 key: folder.join(key),
             }),
-            (None, None) => None,
+            (None, None) => Tls::Site,
             _ => bail!("a certificate needs its key: give both, certificate and key"),
         };
         Ok(WebSettings {

@@ -44,7 +44,7 @@ use self::brief::Left;
 use self::operations::Meters;
 pub(crate) use self::reply::Body;
 use self::rewound::Rewound;
-pub use self::tls::TlsFiles;
+pub use self::tls::{Tls, TlsFiles};
 use crate::native::Native;
 
 /// How long a client may take to say what it wants.
@@ -76,8 +76,8 @@ pub(crate) struct Web {
 /// How the web door is set up.
 #[derive(Clone, Debug, Default)]
 pub struct WebSettings {
-    /// A certificate that others know; without it there is one for the key of the site.
-    pub tls: Option<TlsFiles>,
+    /// Where the certificate comes from.
+    pub tls: Tls,
     /// Whether clients are asked for certificates; unless this is said, only if there is none that others know.
     pub client_certificates: Option<bool>,
     /// A header by which a proxy in front says in which country a client is (ISO 3166). Clients could set it too, unless
@@ -107,7 +107,7 @@ impl Web {
         let asks = settings.client_certificates;
         // People who come with browsers would be asked which of their certificates to show: only clients of the
         // handle protocol come to a server whose certificate nobody vouches for.
-        let asks = asks.unwrap_or(settings.tls.is_none());
+        let asks = asks.unwrap_or(matches!(settings.tls, Tls::Site));
         let tls = tls::acceptor(native.identity().key(), settings.tls, asks)?;
         Ok(Self {
             started: native.now(),

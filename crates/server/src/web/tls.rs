@@ -1,5 +1,6 @@
 //! TLS: with the key of the site, so that clients of the handle protocol know whom they talk to, or with files.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +19,45 @@ use rustls::{DigitallySignedStruct, DistinguishedName as Issuer, Error, Signatur
 use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 
+/// Where the certificate comes from.
+#[derive(Clone, Debug, Default)]
+pub enum Tls {
+    /// Files that somebody else renews.
+    Files(TlsFiles),
+    /// It is made at each start, for the key of the site.
+    #[default]
+    Site,
+}
+
+impl Tls {
+    /// One word for it.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Files(_) => "files",
+            Self::Site => "self-signed",
+        }
+    }
+
+    /// A name that the certificate vouches for, as far as that is known without reading it.
+    #[must_use]
+    pub fn domain(&self) -> Option<&str> {
+        None
+    }
+}
+
+impl fmt::Display for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Files(files) => {
+                let (certificate, key) = (files.certificate.display(), files.key.display());
+                write!(f, "certificate {certificate}, with the key {key}")
+            }
+            Self::Site => f.write_str("self-signed, with the key of the site"),
+        }
+    }
+}
+
 /// Files of a certificate that others know, in PEM.
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
@@ -31,7 +71,7 @@ pub struct TlsFiles {
 /// that the key does not, and clients of the handle protocol compare keys.
 pub(crate) fn acceptor(
     site: &SigningKey,
-    files: Option<TlsFiles>,
+    tls: Tls,
     asks_for_certificates: bool,
 ) -> io::Result<TlsAcceptor> {
     let provider = Arc::new(aws_lc_rs::default_provider());
@@ -43,12 +83,13 @@ pub(crate) fn acceptor(
     } else {
         builder.with_no_client_auth()
     };
-    let mut config = if let Some(files) = files {
-        builder.with_cert_resolver(Arc::new(Renewed::new(files)?))
-    } else {
-        let (chain, key) = self_signed(site).map_err(io::Error::other)?;
-        let config = builder.with_single_cert(chain, key);
-        config.map_err(io::Error::other)?
+    let mut config = match tls {
+        Tls::Files(files) => builder.with_cert_resolver(Arc::new(Renewed::new(files)?)),
+        Tls::Site => {
+            let (chain, key) = self_signed(site).map_err(io::Error::other)?;
+            let config = builder.with_single_cert(chain, key);
+            config.map_err(io::Error::other)?
+        }
     };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
