@@ -212,6 +212,9 @@ fn answer(web: &Web, bytes: &[u8], out: &mut Vec<u8>, dates: &mut Dates) -> Opti
             out.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-type: ");
             out.extend_from_slice(rest::JSON.as_bytes());
             out.extend_from_slice(b"\r\nx-content-type-options: nosniff");
+            if body.len() >= LEAST_ENCODED {
+                out.extend_from_slice(b"\r\nvary: Accept-Encoding");
+            }
             (StatusCode::OK, body)
         }
         _ => return None,

@@ -5,6 +5,7 @@
 
 mod access_log;
 mod brief;
+mod compress;
 mod operations;
 mod reply;
 mod resolve;
@@ -41,6 +42,7 @@ use tokio_rustls::TlsAcceptor;
 pub use self::access_log::AccessLog;
 use self::access_log::{Log, Noted, REQUEST_ID};
 use self::brief::Left;
+use self::compress::Wish;
 use self::operations::Meters;
 pub(crate) use self::reply::Body;
 use self::rewound::Rewound;
@@ -313,8 +315,13 @@ impl Part {
 }
 
 /// One request: handed to its part of the door, counted, and logged if that is wished for.
-async fn answer(web: Arc<Web>, caller: &Arc<Caller>, request: Request<Incoming>) -> Response<Body> {
+async fn answer(
+    web: Arc<Web>,
+    caller: &Arc<Caller>,
+    mut request: Request<Incoming>,
+) -> Response<Body> {
     let part = Part::of(&request);
+    let wish = Wish::take(&mut request, caller, part);
     let given = access_log::given_id(&request);
     // A new one is made only for those who would see it somewhere else.
     let is_named = given.is_some() || web.log.is_some() || part == Part::V1;
@@ -323,7 +330,7 @@ async fn answer(web: Arc<Web>, caller: &Arc<Caller>, request: Request<Incoming>)
         let (address, now) = (caller.address.ip(), web.native.now());
         Noted::of(&request, address, caller.is_secure, id, now)
     });
-    let mut response = match part {
+    let response = match part {
         Part::Tunnel => tunnel::answer(&web, request).await,
         Part::V1 => v1::answer(&web, caller, request).await,
         Part::Rest => rest::answer(&web, caller, request).await,
@@ -331,6 +338,7 @@ async fn answer(web: Arc<Web>, caller: &Arc<Caller>, request: Request<Incoming>)
         Part::Operations => operations::answer(&web, &request),
         Part::Resolve => resolve::answer(&web, caller, request).await,
     };
+    let mut response = wish.grant(response).await;
     web.meters.count(part, response.status());
     if let (Some(noted), Some(log)) = (noted, &web.log)
         && !log.add(&noted, &response, web.native.now())
