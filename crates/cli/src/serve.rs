@@ -91,6 +91,7 @@ impl Serve {
             }
             native = native.with_dspace(dspace);
         }
+        tell_operators();
         let settings = config::web(&data.folder)?;
         let tls = settings.tls.clone();
         let served = door.open(native, settings)?;
@@ -185,6 +186,18 @@ impl Serve {
             folder.display()
         )
     }
+}
+
+/// What the server has to say while it runs goes to standard error, a line each.
+fn tell_operators() {
+    let told = tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_ansi(false)
+        .with_target(false)
+        .with_max_level(tracing_subscriber::filter::LevelFilter::INFO)
+        .try_init();
+    // Somebody else in the process listens already.
+    drop(told);
 }
 
 /// Where a person can go who trusts the certificate, if it can be told.

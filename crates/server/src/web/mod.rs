@@ -4,6 +4,7 @@
 //! path: each part of the door has a module of its own, which is given the request and the [`Web`].
 
 mod access_log;
+mod acme;
 mod brief;
 mod compress;
 mod operations;
@@ -37,15 +38,17 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::timeout;
-use tokio_rustls::TlsAcceptor;
 
 pub use self::access_log::AccessLog;
 use self::access_log::{Log, Noted, REQUEST_ID};
+use self::acme::challenges::ACME_TLS;
+pub use self::acme::{Acme, AcmeChallenge};
 use self::brief::Left;
 use self::compress::Wish;
 use self::operations::Meters;
 pub(crate) use self::reply::Body;
 use self::rewound::Rewound;
+use self::tls::Acceptor;
 pub use self::tls::{Tls, TlsFiles};
 use crate::native::Native;
 
@@ -60,7 +63,7 @@ const TOGETHER: u32 = 64;
 pub(crate) struct Web {
     pub(crate) native: Arc<Native>,
     pub(crate) rest: rest::Rest,
-    tls: TlsAcceptor,
+    tls: Acceptor,
     /// A header that says where clients are.
     country_header: Option<HeaderName>,
     /// What is counted.
@@ -110,7 +113,7 @@ impl Web {
         // People who come with browsers would be asked which of their certificates to show: only clients of the
         // handle protocol come to a server whose certificate nobody vouches for.
         let asks = asks.unwrap_or(matches!(settings.tls, Tls::Site));
-        let tls = tls::acceptor(native.identity().key(), settings.tls, asks)?;
+        let tls = tls::acceptor(native.identity().key(), &settings.tls, asks)?;
         Ok(Self {
             started: native.now(),
             meters: Meters::default(),
@@ -123,6 +126,20 @@ impl Web {
             tls,
             country_header: settings.country_header,
         })
+    }
+
+    /// Gets certificates from an authority, if that is wished for: its questions are answered at this door.
+    pub(crate) fn keep_certified(&self, tls: Tls) -> io::Result<()> {
+        if let (Tls::Acme(settings), Some(current)) = (tls, &self.tls.current) {
+            let native = Arc::clone(&self.native);
+            acme::Keeper::new(settings, Arc::clone(current), native)?.begin()?;
+        }
+        Ok(())
+    }
+
+    /// What an authority must find at a path.
+    fn challenge(&self, path: &str) -> Option<String> {
+        self.tls.current.as_ref()?.challenges.text(path)
     }
 
     /// In which country a client is, if that is known.
@@ -178,9 +195,13 @@ async fn converse_securely(
     stream: Rewound<TcpStream>,
     caller: Caller,
 ) -> io::Result<()> {
-    let mut stream = timeout(PATIENCE, web.tls.accept(stream)).await??;
+    let mut stream = timeout(PATIENCE, web.tls.tls.accept(stream)).await??;
     let session = stream.get_ref().1;
-    let is_http2 = session.alpn_protocol() == Some(b"h2");
+    let is_http2 = match session.alpn_protocol() {
+        // The certificate was all that was asked for.
+        Some(ACME_TLS) => return Ok(()),
+        protocol => protocol == Some(b"h2"),
+    };
     let certificate = session.peer_certificates().and_then(<[_]>::first).cloned();
     let caller = Caller {
         is_secure: true,
@@ -308,7 +329,9 @@ impl Part {
             ("api", Some("v1")) => Self::V1,
             ("api" | "hrls", _) => Self::Rest,
             ("uri-res", _) => Self::Urn,
-            ("healthz" | "readyz" | "metrics", None) => Self::Operations,
+            ("healthz" | "readyz" | "metrics", None) | (".well-known", Some("acme-challenge")) => {
+                Self::Operations
+            }
             _ => Self::Resolve,
         }
     }

@@ -32,7 +32,11 @@ pub(crate) fn answer(web: &Arc<Web>, request: &Request<Incoming>) -> Response<Bo
                 )
             }
         },
-        _ => metrics(web),
+        "/metrics" => metrics(web),
+        path => match web.challenge(path) {
+            Some(text) => reply(StatusCode::OK, "application/octet-stream", text),
+            None => plain(StatusCode::NOT_FOUND, "nothing is asked here now\n"),
+        },
     };
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
