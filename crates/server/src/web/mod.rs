@@ -7,6 +7,7 @@ mod access_log;
 mod acme;
 mod brief;
 mod compress;
+mod metrics;
 mod operations;
 mod reply;
 mod resolve;

@@ -20,6 +20,7 @@ pub struct Server {
     _served: Served,
     pub registry: Arc<Registry>,
     pub web: SocketAddr,
+    pub native: SocketAddr,
 }
 
 /// What came back, to the letter.
@@ -83,6 +84,7 @@ impl Server {
             _folder: folder,
             registry,
             web: addresses.web,
+            native: addresses.native,
         }
     }
 
