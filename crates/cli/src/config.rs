@@ -107,6 +107,7 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             client_certificates,
             country_header,
             access_log,
+            patience: None,
         })
     })?;
     Ok(settings.unwrap_or_default())

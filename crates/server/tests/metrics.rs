@@ -10,11 +10,12 @@
 mod web;
 
 use std::io::{Read, Write};
-use std::net::{TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, Version};
+use serde_json::Value as Json;
 use web::Server;
 
 fn request(handle: &str) -> Vec<u8> {
@@ -29,9 +30,19 @@ fn request(handle: &str) -> Vec<u8> {
     Message::new(envelope, header, &ResolutionRequest::all(handle)).to_bytes()
 }
 
+/// Where the site record says that the handle protocol is spoken.
+fn native(server: &Server) -> SocketAddr {
+    let site: Json = serde_json::from_str(&server.get("/api/site").body).unwrap();
+    let interfaces = site.pointer("/site/servers/0/interfaces").unwrap();
+    let mut interfaces = interfaces.as_array().unwrap().iter();
+    let tcp = interfaces.find(|one| one["protocol"] == "TCP").unwrap();
+    let port = tcp["port"].as_u64().unwrap();
+    (server.web.ip(), u16::try_from(port).unwrap()).into()
+}
+
 fn over_udp(server: &Server, handle: &str) {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.connect(server.native).unwrap();
+    socket.connect(native(server)).unwrap();
     let patience = Some(Duration::from_secs(5));
     socket.set_read_timeout(patience).unwrap();
     socket.send(&request(handle)).unwrap();
@@ -39,7 +50,7 @@ fn over_udp(server: &Server, handle: &str) {
 }
 
 fn over_tcp(server: &Server, bytes: &[u8]) {
-    let mut stream = TcpStream::connect(server.native).unwrap();
+    let mut stream = TcpStream::connect(native(server)).unwrap();
     stream.write_all(bytes).unwrap();
     stream.read_to_end(&mut Vec::new()).unwrap();
 }
@@ -103,7 +114,7 @@ fn connections_the_store_and_the_process_are_told_of() {
     let server = Server::start();
     let open = "handfast_native_connections_open";
     assert_eq!(metric(&server, open), Some(0));
-    let mut stream = TcpStream::connect(server.native).unwrap();
+    let mut stream = TcpStream::connect(native(&server)).unwrap();
     let kept = {
         let envelope = Envelope::new(Version::CURRENT);
         let header = Header {

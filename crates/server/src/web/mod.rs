@@ -9,6 +9,7 @@ mod brief;
 mod compress;
 mod metrics;
 mod operations;
+mod patient;
 mod reply;
 mod resolve;
 mod rest;
@@ -47,6 +48,7 @@ pub use self::acme::{Acme, AcmeChallenge};
 use self::brief::Left;
 use self::compress::Wish;
 use self::operations::Meters;
+use self::patient::Patient;
 pub(crate) use self::reply::Body;
 use self::rewound::Rewound;
 use self::tls::Acceptor;
@@ -57,6 +59,13 @@ use crate::native::Native;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The longest start of a request: line and headers.
 const LONGEST_HEAD: usize = 64 << 10;
+/// How many header lines a request has at most.
+const MOST_HEADERS: usize = 100;
+/// How long an HTTP/2 connection may have hardly anything to say, whose client keeps it open: it is told to come again,
+/// and after as much time again it is closed, whatever waits for its client to read it.
+const SILENCE: Duration = Duration::from_mins(10);
+/// The least that a client of HTTP/2 begins with: its preface, and a frame of settings (RFC 9113 §3.4).
+const HTTP2_START: u64 = 24 + 9;
 /// How many requests one HTTP/2 connection has under way.
 const TOGETHER: u32 = 64;
 
@@ -67,6 +76,8 @@ pub(crate) struct Web {
     tls: Acceptor,
     /// A header that says where clients are.
     country_header: Option<HeaderName>,
+    /// How long clients may take.
+    patience: Duration,
     /// What is counted.
     pub(crate) meters: Meters,
     log: Option<Log>,
@@ -89,6 +100,9 @@ pub struct WebSettings {
     /// A header by which a proxy in front says in which country a client is (ISO 3166). Clients could set it too, unless
     /// the proxy takes theirs out.
     pub country_header: Option<HeaderName>,
+    /// How long a client may take for a handshake, for the head of a request, and to read some of an answer; without
+    /// it, 30 seconds.
+    pub patience: Option<Duration>,
     /// Where it is logged who asks for what, and how; without it, nowhere.
     pub access_log: Option<AccessLog>,
 }
@@ -126,6 +140,7 @@ impl Web {
             rest: rest::Rest::default(),
             tls,
             country_header: settings.country_header,
+            patience: settings.patience.unwrap_or(PATIENCE),
         })
     }
 
@@ -196,7 +211,7 @@ async fn converse_securely(
     stream: Rewound<TcpStream>,
     caller: Caller,
 ) -> io::Result<()> {
-    let mut stream = timeout(PATIENCE, web.tls.tls.accept(stream)).await??;
+    let mut stream = timeout(web.patience, web.tls.tls.accept(stream)).await??;
     let session = stream.get_ref().1;
     let is_http2 = match session.alpn_protocol() {
         // The certificate was all that was asked for.
@@ -215,7 +230,7 @@ async fn converse_securely(
     }
     match brief::converse(&web, &mut stream).await? {
         Left::Bytes(start) => serve(web, Rewound::new(start, stream), caller, false).await,
-        Left::Nothing => stream.shutdown().await,
+        Left::Nothing => timeout(web.patience, stream.shutdown()).await?,
     }
 }
 
@@ -225,32 +240,46 @@ where
 {
     let caller = Arc::new(caller);
     let closing = web.closing.clone();
+    let patience = web.patience;
     let service = service_fn(move |request| {
         let (web, caller) = (Arc::clone(&web), Arc::clone(&caller));
         async move { Ok::<_, Infallible>(answer(web, &caller, request).await) }
     });
+    let stream = Patient::new(stream, patience);
+    let moved = stream.moved();
     let stream = TokioIo::new(stream);
     if is_http2 {
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .max_concurrent_streams(TOGETHER)
             .max_header_list_size(u32::try_from(LONGEST_HEAD).unwrap_or(u32::MAX))
-            .keep_alive_interval(PATIENCE)
-            .keep_alive_timeout(PATIENCE)
+            .keep_alive_interval(patience)
+            .keep_alive_timeout(patience)
             .serve_connection(stream, service);
-        until_closed(connection, closing).await
+        let served = until_closed(connection, closing, moved.ceased(SILENCE));
+        tokio::select! {
+            served = served => served,
+            () = moved.ceased(SILENCE * 2) => Err(io::ErrorKind::TimedOut.into()),
+            () = moved.not_begun(patience, HTTP2_START) => Err(io::ErrorKind::TimedOut.into()),
+        }
     } else {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(PATIENCE)
+            .header_read_timeout(patience)
             .max_buf_size(LONGEST_HEAD)
+            .max_headers(MOST_HEADERS)
             .serve_connection(stream, service);
-        until_closed(connection, closing).await
+        // Between requests it is waited for a head, and that has its time.
+        until_closed(connection, closing, std::future::pending()).await
     }
 }
 
-/// Serves a connection. When the server is about to end, what has been asked is answered, and nothing new is.
-async fn until_closed<C>(connection: C, closing: watch::Receiver<bool>) -> io::Result<()>
+/// Serves a connection. When the server is about to end, or the client has nothing to say, what has been asked is answered, and nothing new is.
+async fn until_closed<C>(
+    connection: C,
+    closing: watch::Receiver<bool>,
+    silent: impl Future<Output = ()>,
+) -> io::Result<()>
 where
     C: GracefulConnection<Error = hyper::Error>,
 {
@@ -258,6 +287,7 @@ where
     tokio::select! {
         served = &mut connection => return served.map_err(io::Error::other),
         () = closed(closing) => {}
+        () = silent => {}
     }
     connection.as_mut().graceful_shutdown();
     connection.await.map_err(io::Error::other)

@@ -20,7 +20,6 @@ pub struct Server {
     _served: Served,
     pub registry: Arc<Registry>,
     pub web: SocketAddr,
-    pub native: SocketAddr,
 }
 
 /// What came back, to the letter.
@@ -67,6 +66,10 @@ fn world() -> World {
 
 impl Server {
     pub fn start() -> Self {
+        Self::start_with(WebSettings::default())
+    }
+
+    pub fn start_with(settings: WebSettings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let registry = Arc::new(Registry::create(folder.path(), world()).unwrap());
         fill(&registry);
@@ -74,7 +77,7 @@ impl Server {
         let door = Door::bind(any, any).unwrap();
         let settings = WebSettings {
             country_header: Some("x-country".parse().unwrap()),
-            ..WebSettings::default()
+            ..settings
         };
         let addresses = door.addresses();
         let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
@@ -84,7 +87,6 @@ impl Server {
             _folder: folder,
             registry,
             web: addresses.web,
-            native: addresses.native,
         }
     }
 
