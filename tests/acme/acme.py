@@ -170,6 +170,7 @@ def gets_and_keeps(folder, challenge):
         status = error.code
     check(status == 404, f'{challenge}: nothing is left of the challenges')
     orders = authority.orders()
+    check(orders == 1, f'{challenge}: one was ordered')
     server.stop()
     server = Server(data, port)
     again = until(lambda: server.certificate(roots, NAMES[0]), 5)
