@@ -1,5 +1,7 @@
 //! Configuration: `handfast.toml` in the data folder.
 
+mod acme;
+
 use std::borrow::Cow;
 use std::io;
 use std::net::SocketAddr;
@@ -11,7 +13,7 @@ use handfast_id::{
     DelegatedGrammar, HttpResolver, NssGrammar, Pattern, RuleBook, UrnProfile, UrnRegistration,
 };
 use handfast_registry::Principal;
-use handfast_server::{AccessLog, Addresses, DspaceSource, HeaderName, TlsFiles, WebSettings};
+use handfast_server::{AccessLog, Addresses, DspaceSource, HeaderName, Tls, TlsFiles, WebSettings};
 use serde::{Deserialize, Serialize};
 
 /// The rules that a data folder's configuration sets; the standard ones where it has none.
@@ -76,6 +78,7 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             country_header,
             access_log,
             access_log_file,
+            acme,
             ..
         } = config.web;
         let form = access_log.unwrap_or_default();
@@ -89,12 +92,14 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
                 read.with_context(|| format!("{name} is no name of a header"))
             })
             .transpose()?;
-        let tls = match (certificate, key) {
-            (Some(certificate), Some(key)) => Some(TlsFiles {
+        let tls = match (certificate, key, acme) {
+            (None, None, Some(acme)) => Tls::Acme(acme.settings(folder)?),
+            (_, _, Some(_)) => bail!("a certificate comes from files or by ACME, not both"),
+            (Some(certificate), Some(key), None) => Tls::Files(TlsFiles {
                 certificate: folder.join(certificate),
                 key: folder.join(key),
             }),
-            (None, None) => None,
+            (None, None, None) => Tls::Site,
             _ => bail!("a certificate needs its key: give both, certificate and key"),
         };
         Ok(WebSettings {
@@ -102,6 +107,7 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             client_certificates,
             country_header,
             access_log,
+            patience: None,
         })
     })?;
     Ok(settings.unwrap_or_default())
@@ -223,6 +229,8 @@ pub(crate) struct Web {
     pub(crate) access_log: Option<LogForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) access_log_file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    acme: Option<acme::Section>,
 }
 
 /// What lines of the access log look like.

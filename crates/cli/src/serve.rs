@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
-use handfast_server::{Addresses, Door, Dspace, Identity, Native};
+use handfast_server::{Addresses, Door, Dspace, Identity, Native, Tls};
 use serde_json::json;
 
 use crate::config;
@@ -91,7 +91,10 @@ impl Serve {
             }
             native = native.with_dspace(dspace);
         }
-        let served = door.open(native, config::web(&data.folder)?)?;
+        tell_operators();
+        let settings = config::web(&data.folder)?;
+        let tls = settings.tls.clone();
+        let served = door.open(native, settings)?;
         let socket = match Socket::open(&data.folder, &registry, crate::run_for_client) {
             Ok(socket) => Some(socket),
             Err(error) => {
@@ -103,7 +106,7 @@ impl Serve {
         writeln!(
             io::stdout(),
             "{}",
-            self.told(&data.folder, addresses, example)
+            self.told(&data.folder, addresses, &tls, example)
         )?;
         io::stdout().flush()?;
         served.wait()?;
@@ -144,17 +147,22 @@ impl Serve {
         }
     }
 
-    /// Where the server is, and how to log in.
-    fn told(&self, folder: &Path, addresses: Addresses, example: &str) -> String {
+    /// Where the doors are, and how to log in.
+    fn told(&self, folder: &Path, addresses: Addresses, tls: &Tls, example: &str) -> String {
         let (native, web) = (addresses.native, addresses.web);
         let who = Identity::administrator();
         let key = Identity::administrator_file(folder);
         let key = key.map(|key| key.display().to_string());
         let command = format!("handfast resolve {example} --server {}", reachable(native));
+        let url = format!("http://{}/", reachable(web));
+        let secure = secure_url(tls, web);
         if self.output.is_json() {
             return json!({
                 "native": native.to_string(),
                 "web": web.to_string(),
+                "url": url,
+                "secureUrl": secure,
+                "tls": tls.kind(),
                 "data": folder.display().to_string(),
                 "administrator": who.to_string(),
                 "key": key,
@@ -163,13 +171,48 @@ impl Serve {
             .to_string();
         }
         let key = key.unwrap_or_else(|| "the private key of admpub.bin".into());
+        let at = if web.ip().is_unspecified() {
+            format!(", at {web}")
+        } else {
+            String::new()
+        };
         format!(
-            "the handle protocol is spoken at {native}, over UDP and TCP, and at http://{web}/\n\
+            "native  {native}, over UDP and TCP\n\
+             web     {url} and {secure}{at}\n\
+             tls     {tls}\n\
              data    {}\n\
              log in  as {who}, with {key}\n\
              try     {command}",
             folder.display()
         )
+    }
+}
+
+/// What the server has to say while it runs goes to standard error, a line each.
+fn tell_operators() {
+    let told = tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_ansi(false)
+        .with_target(false)
+        .with_max_level(tracing_subscriber::filter::LevelFilter::INFO)
+        .try_init();
+    // Somebody else in the process listens already.
+    drop(told);
+}
+
+/// Where a person can go who trusts the certificate, if it can be told.
+fn secure_url(tls: &Tls, web: SocketAddr) -> String {
+    let host = match tls.domain() {
+        Some(domain) => domain.to_string(),
+        None if reachable(web).ip().is_loopback() => "localhost".to_string(),
+        None => reachable(SocketAddr::new(web.ip(), 0))
+            .to_string()
+            .trim_end_matches(":0")
+            .to_string(),
+    };
+    match web.port() {
+        443 => format!("https://{host}/"),
+        port => format!("https://{host}:{port}/"),
     }
 }
 

@@ -63,6 +63,7 @@ mod transactions;
 mod tree;
 mod undo;
 mod unstored;
+mod usage;
 mod values;
 mod view;
 
@@ -97,4 +98,5 @@ pub use time::{parse_rfc3339, rfc3339};
 pub use token::{NewToken, Token};
 pub use transactions::{LogStart, Transaction, TransactionAction, Transactions};
 pub use undo::Difference;
+pub use usage::Usage;
 pub use values::NewValue;

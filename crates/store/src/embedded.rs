@@ -13,6 +13,7 @@ use heed::{
 
 use crate::error::StoreError;
 use crate::place::{self, Place, Table};
+use crate::store::Usage;
 use crate::writer::Write;
 
 /// The map is sparse: only what is used takes room on the disk.
@@ -33,6 +34,20 @@ pub(crate) struct Embedded {
 }
 
 impl Embedded {
+    pub(crate) fn usage(&self) -> Usage {
+        let info = self.env.info();
+        let wide = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+        let page = wide(rustix::param::page_size());
+        Usage {
+            size: wide(info.map_size),
+            used: wide(info.last_page_number)
+                .saturating_add(1)
+                .saturating_mul(page),
+            readers: info.number_of_readers.into(),
+            most_readers: info.maximum_number_of_readers.into(),
+        }
+    }
+
     /// Opens the environment in `folder`, and makes what is not there.
     pub(crate) fn open(folder: &Path, map_size: Option<usize>) -> Result<Self, StoreError> {
         fs::create_dir_all(folder).map_err(StoreError::io(folder))?;

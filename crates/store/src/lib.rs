@@ -30,5 +30,5 @@ pub use error::StoreError;
 pub use loading::Loading;
 pub use place::{Place, Table, kept_value};
 pub use sorter::{Merge, Run, Sorted, Sorter};
-pub use store::{FORMAT, Store, TableCheck};
+pub use store::{FORMAT, Store, TableCheck, Usage};
 pub use writer::{Change, Write};

@@ -39,7 +39,26 @@ pub struct Store {
     engine: Arc<Embedded>,
 }
 
+/// How much of a store is in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// How many octets it can have at most.
+    pub size: u64,
+    /// How many of them have been used, pages that are free again among them.
+    pub used: u64,
+    /// How many places of readers have been taken so far; who comes later takes one that is free.
+    pub readers: u64,
+    /// How many places there are.
+    pub most_readers: u64,
+}
+
 impl Store {
+    /// How much of it is in use.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.engine.usage()
+    }
+
     /// Makes a store in a folder that has none.
     pub fn create(folder: &Path) -> Result<Self, StoreError> {
         Self::create_with(folder, None)

@@ -22,6 +22,9 @@ macro_rules! numbers {
         }
 
         impl $name {
+            /// All that are known.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
             /// From the number on the wire.
             #[must_use]
             pub fn from_number(number: u32) -> Self {

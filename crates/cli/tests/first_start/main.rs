@@ -99,24 +99,39 @@ fn it_says_where_it_is_and_how_to_log_in() {
         let mut command = folder.command(&[&fixed, arguments].concat());
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
-        let lines: Vec<_> = output.lines().take(4).map(Result::unwrap).collect();
+        let lines: Vec<_> = output.lines().take(6).map(Result::unwrap).collect();
         child.kill().unwrap();
         child.wait().unwrap();
         lines
     };
     let data = folder.data().display().to_string();
     let first = said(&["--demo"]);
-    let start = "the handle protocol is spoken at 127.0.0.1:";
-    let port = first[0].strip_prefix(start).unwrap();
-    let port = port.split_once(',').unwrap().0;
-    assert_eq!(first[1], format!("data    {data}"));
+    let port = |line: &str| {
+        line.split(':')
+            .nth(1)
+            .unwrap()
+            .split([',', '/'])
+            .next()
+            .unwrap()
+            .to_string()
+    };
+    let native = port(&first[0]);
+    assert_eq!(
+        first[0],
+        format!("native  127.0.0.1:{native}, over UDP and TCP")
+    );
+    let web = port(first[1].strip_prefix("web     http:").unwrap());
+    let urls = format!("web     http://127.0.0.1:{web}/ and https://localhost:{web}/");
+    assert_eq!(first[1], urls);
+    assert_eq!(first[2], "tls     self-signed, with the key of the site");
+    assert_eq!(first[3], format!("data    {data}"));
     let login = format!("log in  as 300:0.SITE/ADMIN, with {data}/admpriv.bin");
-    assert_eq!(first[2], login);
+    assert_eq!(first[4], login);
     let command = "try     handfast resolve 10.1045/april2006-paskin --server 127.0.0.1:";
-    assert_eq!(first[3], format!("{command}{port}"));
+    assert_eq!(first[5], format!("{command}{native}"));
     let second = said(&[]);
-    assert_eq!(second[1..3], first[1..3]);
-    assert!(second[3].starts_with(command));
+    assert_eq!(second[2..5], first[2..5]);
+    assert!(second[5].starts_with(command));
 }
 
 #[test]

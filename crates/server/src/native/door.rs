@@ -125,6 +125,7 @@ impl Door {
     /// Opens them.
     pub fn open(self, native: Native, settings: WebSettings) -> io::Result<Served> {
         let (closing, told) = watch::channel(false);
+        let tls = settings.tls.clone();
         let web = Arc::new(Web::new(Arc::new(native), settings, told.clone())?);
         let rooms = (Room::new(), Room::new());
         let web_room = rooms.1.clone();
@@ -144,6 +145,7 @@ impl Door {
                 });
             })?;
         }
+        web.keep_certified(tls)?;
         Ok(Served {
             addresses: self.addresses,
             closing,

@@ -274,7 +274,7 @@ impl Exchange<'_> {
             Ok(sealed) => {
                 let mut envelope = reply.envelope;
                 envelope.flags.is_encrypted = true;
-                Outgoing::new(envelope, sealed)
+                Outgoing::new(envelope, &reply.header, sealed)
             }
             Err(error) => {
                 tracing::error!(%error, "a reply could not be encrypted");

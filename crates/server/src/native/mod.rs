@@ -11,6 +11,7 @@ mod door;
 mod elsewhere;
 mod exchange;
 mod feed;
+pub(crate) mod meters;
 pub(crate) mod operations;
 mod parts;
 mod quick;
@@ -42,6 +43,7 @@ use crate::native::challenges::Challenges;
 use crate::native::elsewhere::Elsewhere;
 use crate::native::exchange::Exchange;
 use crate::native::feed::Feed;
+use crate::native::meters::Meters;
 use crate::native::response::Fault;
 use crate::native::sessions::Sessions;
 
@@ -64,6 +66,7 @@ pub struct Native {
     udp_allowance: Option<u64>,
     elsewhere: Option<Elsewhere>,
     dspace: Option<Dspace>,
+    meters: Meters,
 }
 
 /// How long a message is that has to wait until there is room for it: and then for as much again, as its octets come.
@@ -104,6 +107,7 @@ impl Native {
             udp_allowance: None,
             elsewhere: None,
             dspace: None,
+            meters: Meters::default(),
         }
     }
 
@@ -130,6 +134,16 @@ impl Native {
         self.dspace
             .as_ref()
             .is_some_and(|dspace| dspace.has(handle))
+    }
+
+    /// What is counted.
+    pub(crate) fn meters(&self) -> &Meters {
+        &self.meters
+    }
+
+    /// How many sessions live.
+    pub(crate) fn sessions_open(&self) -> u64 {
+        self.sessions.count(self.world.now())
     }
 
     /// What is kept.
@@ -173,6 +187,16 @@ impl Native {
     /// Answers what came behind an envelope: nothing, a message, or several. What is itself a reply is
     /// never answered, so that two servers cannot be made to talk to each other.
     pub(crate) fn answer(&self, envelope: Envelope, payload: &[u8], way: Way) -> Vec<Outgoing> {
+        let answered = self.answer_uncounted(envelope, payload, way);
+        // Those of one request have one outcome.
+        if let Some(reply) = answered.last() {
+            let (opcode, code) = reply.outcome;
+            self.meters.count(way, opcode, code);
+        }
+        answered
+    }
+
+    fn answer_uncounted(&self, envelope: Envelope, payload: &[u8], way: Way) -> Vec<Outgoing> {
         let refuse = |code, text: &str| {
             let refusal = self.responder().refusal(envelope.request_id, code, text);
             vec![Outgoing::open(&refusal)]
@@ -338,20 +362,23 @@ impl Native {
 pub(crate) struct Outgoing {
     pub(crate) envelope: Envelope,
     pub(crate) payload: Vec<u8>,
+    /// What was asked, and what became of it: the payload may be sealed.
+    outcome: (Opcode, ResponseCode),
     /// What follows on the same connection.
     pub(crate) feed: Option<Feed>,
 }
 
 impl Outgoing {
     fn open(message: &Message<'_>) -> Self {
-        Self::new(message.envelope, message.payload())
+        Self::new(message.envelope, &message.header, message.payload())
     }
 
-    fn new(envelope: Envelope, payload: Vec<u8>) -> Self {
+    fn new(envelope: Envelope, header: &Header, payload: Vec<u8>) -> Self {
         let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
         Self {
             envelope: Envelope { length, ..envelope },
             payload,
+            outcome: (header.opcode, header.response_code),
             feed: None,
         }
     }
@@ -430,6 +457,7 @@ pub(crate) fn tunnel(native: &Native, bytes: &[u8]) -> Vec<u8> {
             .responder()
             .refusal(request_id, code, text)
             .encode(&mut out);
+        native.meters.count(Way::Http, Opcode::Reserved, code);
         return out;
     };
     if let Some(reply) = native.answer(envelope, payload, Way::Http).first() {

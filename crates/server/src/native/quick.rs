@@ -10,7 +10,7 @@ use handfast_wire::{
     Codec, Envelope, Header, OpFlags, Opcode, Reader, ResponseCode, put_bytes, put_message,
 };
 
-use crate::native::Native;
+use crate::native::{Native, Way};
 
 impl Native {
     /// Appends the reply, with its envelope, and says whether it did. If not, nothing is appended.
@@ -19,10 +19,14 @@ impl Native {
         envelope: &Envelope,
         payload: &[u8],
         out: &mut Vec<u8>,
+        way: Way,
     ) -> bool {
         let start = out.len();
         let is_done = self.try_quickly(envelope, payload, out).is_some();
-        if !is_done {
+        if is_done {
+            self.meters
+                .count(way, Opcode::Resolution, ResponseCode::Success);
+        } else {
             out.truncate(start);
         }
         is_done

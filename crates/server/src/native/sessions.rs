@@ -115,6 +115,16 @@ impl Sessions {
         open.insert(session.number, Arc::new(session));
     }
 
+    /// How many live.
+    pub(crate) fn count(&self, now: u64) -> u64 {
+        let open = self.open();
+        let alive = open
+            .values()
+            .filter(|session| session.is_alive(now))
+            .count();
+        u64::try_from(alive).unwrap_or(u64::MAX)
+    }
+
     pub(crate) fn has(&self, number: u32) -> bool {
         self.open().contains_key(&number)
     }

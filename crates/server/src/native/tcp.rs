@@ -4,12 +4,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use handfast_wire::{Codec, Envelope, OpFlags, Reader, ResponseCode};
+use handfast_wire::{Codec, Envelope, OpFlags, Opcode, Reader, ResponseCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::native::feed::Feed;
+use crate::native::meters::Meters;
 use crate::native::{LONG, LONG_PATIENCE, Native, Outgoing, Way, header};
 
 /// How long a connection may be silent before a request, and how long a request and a reply may take to pass.
@@ -18,6 +19,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// One request after the other, as long as the client asks for that. Requests that have come together are answered
 /// together.
 pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::Result<()> {
+    let _counted = Meters::connected(&native);
     let mut incoming = Vec::with_capacity(TYPICAL);
     let mut outgoing = Vec::with_capacity(TYPICAL);
     loop {
@@ -60,12 +62,13 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
         let payload = incoming.get(Envelope::LENGTH..end).unwrap_or_default();
         let keeps = keeps_connection(payload);
         let mut feed = None;
-        if !native.answer_quickly(&envelope, payload, &mut outgoing) {
+        if !native.answer_quickly(&envelope, payload, &mut outgoing, Way::Tcp) {
             for mut reply in answer(&native, envelope, payload.to_vec()).await {
                 reply.write(&mut outgoing);
                 feed = feed.or(reply.feed.take());
             }
         }
+        native.meters.received(Way::Tcp, end);
         incoming.drain(..end);
         incoming.shrink_to(TYPICAL);
         drop(rooms);
@@ -73,6 +76,7 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
             continue;
         }
         timeout(PATIENCE, stream.write_all(&outgoing)).await??;
+        native.meters.sent(Way::Tcp, outgoing.len());
         outgoing.clear();
         outgoing.shrink_to(TYPICAL);
         if let Some(feed) = feed {
@@ -124,7 +128,7 @@ async fn answer(native: &Arc<Native>, envelope: Envelope, payload: Vec<u8>) -> V
 async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::Result<()> {
     let mut feed = Some(feed);
     while let Some(mut left) = feed.take() {
-        let native = Arc::clone(native);
+        let (sending, native) = (native, Arc::clone(native));
         let made = tokio::task::spawn_blocking(move || {
             let made = left.next(&native.registry, native.identity.key());
             made.map(|made| (left, made))
@@ -135,6 +139,7 @@ async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::R
         })?;
         if let Some(piece) = piece {
             timeout(PATIENCE, stream.write_all(&piece)).await??;
+            sending.meters.sent(Way::Tcp, piece.len());
             feed = Some(left);
         }
     }
@@ -153,6 +158,7 @@ async fn refuse(
 ) -> io::Result<()> {
     let code = ResponseCode::ProtocolError;
     let refusal = native.responder().refusal(request_id, code, text);
+    native.meters.count(Way::Tcp, Opcode::Reserved, code);
     timeout(PATIENCE, stream.write_all(&refusal.to_bytes())).await??;
     stream.shutdown().await
 }

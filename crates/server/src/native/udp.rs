@@ -13,6 +13,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::native::allowance::Allowances;
 use crate::native::elsewhere::Elsewhere;
+use crate::native::meters::Dropped;
 use crate::native::parts::Parts;
 use crate::native::{Native, Way};
 
@@ -58,6 +59,8 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
         for (ip, octets) in costs.try_iter() {
             allowances.take(ip, octets);
         }
+        let octets = received.iter().map(|(length, _)| *length).sum();
+        native.meters.received(Way::Udp, octets);
         for (buffer, (length, from)) in buffers.iter().zip(received) {
             let packet = buffer.get(..length).unwrap_or_default();
             let Some((from, ip)) = from.and_then(with_ip) else {
@@ -68,21 +71,26 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             };
             // Who has had enough comes back over TCP.
             if !allowances.has_left(ip, || native.world.now()) {
+                native.meters.dropped(Dropped::Allowance);
                 continue;
             }
             let start = replies.bytes.len();
-            if native.answer_quickly(&envelope, &payload, &mut replies.bytes) {
+            if native.answer_quickly(&envelope, &payload, &mut replies.bytes, Way::Udp) {
                 replies.finish(start, from);
             } else if native.is_quick(&envelope, &payload) {
                 replies.answer(native, envelope, &payload, from);
             } else {
                 // What signs or waits must not hold others up. When there is too much of it, some is dropped: its
                 // clients ask again.
-                drop(slow.try_send((envelope, payload.into_owned(), from, ip)));
+                let message = (envelope, payload.into_owned(), from, ip);
+                if slow.try_send(message).is_err() {
+                    native.meters.dropped(Dropped::Busy);
+                }
                 allowances.take(ip, SLOW);
             }
             allowances.take(ip, replies.bytes.len() - start);
         }
+        native.meters.sent(Way::Udp, replies.bytes.len());
         replies.send(socket);
     }
 }
@@ -190,6 +198,7 @@ fn workers(
                 replies.answer(&native, envelope, &payload, from);
                 // What was sent counts when it is known.
                 let _ = spend.send((ip, replies.bytes.len()));
+                native.meters.sent(Way::Udp, replies.bytes.len());
                 replies.send(&socket);
             }
         };

@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::web::resolve::quick;
 use crate::web::resolve::target::date;
-use crate::web::{PATIENCE, Part, Web, closed, rest};
+use crate::web::{Part, Web, closed, rest};
 
 /// What is read at once.
 const CHUNK: usize = 16 << 10;
@@ -45,7 +45,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let mut closing = pin!(closed(web.closing.clone()));
-    let mut patience = pin!(sleep(PATIENCE));
+    let mut patience = pin!(sleep(web.patience));
     let mut heard = Instant::now();
     let mut is_new = true;
     loop {
@@ -63,10 +63,10 @@ where
                 return Poll::Ready(Ok(Turn::default()));
             }
             while patience.as_mut().poll(context).is_ready() {
-                if heard.elapsed() >= PATIENCE {
+                if heard.elapsed() >= web.patience {
                     return Poll::Ready(Ok(Turn::default()));
                 }
-                patience.as_mut().reset(heard + PATIENCE);
+                patience.as_mut().reset(heard + web.patience);
             }
             Poll::Pending
         });
@@ -76,7 +76,7 @@ where
                 stream.write_all(&unsent).await?;
                 stream.flush().await
             };
-            timeout(PATIENCE, sending).await??;
+            timeout(web.patience, sending).await??;
             if turn.left.is_empty() {
                 continue;
             }
@@ -212,6 +212,9 @@ fn answer(web: &Web, bytes: &[u8], out: &mut Vec<u8>, dates: &mut Dates) -> Opti
             out.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-type: ");
             out.extend_from_slice(rest::JSON.as_bytes());
             out.extend_from_slice(b"\r\nx-content-type-options: nosniff");
+            if body.len() >= LEAST_ENCODED {
+                out.extend_from_slice(b"\r\nvary: Accept-Encoding");
+            }
             (StatusCode::OK, body)
         }
         _ => return None,

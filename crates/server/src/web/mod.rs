@@ -4,8 +4,12 @@
 //! path: each part of the door has a module of its own, which is given the request and the [`Web`].
 
 mod access_log;
+mod acme;
 mod brief;
+mod compress;
+mod metrics;
 mod operations;
+mod patient;
 mod reply;
 mod resolve;
 mod rest;
@@ -36,21 +40,32 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::timeout;
-use tokio_rustls::TlsAcceptor;
 
 pub use self::access_log::AccessLog;
 use self::access_log::{Log, Noted, REQUEST_ID};
+use self::acme::challenges::ACME_TLS;
+pub use self::acme::{Acme, AcmeChallenge};
 use self::brief::Left;
+use self::compress::Wish;
 use self::operations::Meters;
+use self::patient::Patient;
 pub(crate) use self::reply::Body;
 use self::rewound::Rewound;
-pub use self::tls::TlsFiles;
+use self::tls::Acceptor;
+pub use self::tls::{Tls, TlsFiles};
 use crate::native::Native;
 
 /// How long a client may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The longest start of a request: line and headers.
 const LONGEST_HEAD: usize = 64 << 10;
+/// How many header lines a request has at most.
+const MOST_HEADERS: usize = 100;
+/// How long an HTTP/2 connection may have hardly anything to say, whose client keeps it open: it is told to come again,
+/// and after as much time again it is closed, whatever waits for its client to read it.
+const SILENCE: Duration = Duration::from_mins(10);
+/// The least that a client of HTTP/2 begins with: its preface, and a frame of settings (RFC 9113 §3.4).
+const HTTP2_START: u64 = 24 + 9;
 /// How many requests one HTTP/2 connection has under way.
 const TOGETHER: u32 = 64;
 
@@ -58,9 +73,11 @@ const TOGETHER: u32 = 64;
 pub(crate) struct Web {
     pub(crate) native: Arc<Native>,
     pub(crate) rest: rest::Rest,
-    tls: TlsAcceptor,
+    tls: Acceptor,
     /// A header that says where clients are.
     country_header: Option<HeaderName>,
+    /// How long clients may take.
+    patience: Duration,
     /// What is counted.
     pub(crate) meters: Meters,
     log: Option<Log>,
@@ -76,13 +93,16 @@ pub(crate) struct Web {
 /// How the web door is set up.
 #[derive(Clone, Debug, Default)]
 pub struct WebSettings {
-    /// A certificate that others know; without it there is one for the key of the site.
-    pub tls: Option<TlsFiles>,
+    /// Where the certificate comes from.
+    pub tls: Tls,
     /// Whether clients are asked for certificates; unless this is said, only if there is none that others know.
     pub client_certificates: Option<bool>,
     /// A header by which a proxy in front says in which country a client is (ISO 3166). Clients could set it too, unless
     /// the proxy takes theirs out.
     pub country_header: Option<HeaderName>,
+    /// How long a client may take for a handshake, for the head of a request, and to read some of an answer; without
+    /// it, 30 seconds.
+    pub patience: Option<Duration>,
     /// Where it is logged who asks for what, and how; without it, nowhere.
     pub access_log: Option<AccessLog>,
 }
@@ -107,8 +127,8 @@ impl Web {
         let asks = settings.client_certificates;
         // People who come with browsers would be asked which of their certificates to show: only clients of the
         // handle protocol come to a server whose certificate nobody vouches for.
-        let asks = asks.unwrap_or(settings.tls.is_none());
-        let tls = tls::acceptor(native.identity().key(), settings.tls, asks)?;
+        let asks = asks.unwrap_or(matches!(settings.tls, Tls::Site));
+        let tls = tls::acceptor(native.identity().key(), &settings.tls, asks)?;
         Ok(Self {
             started: native.now(),
             meters: Meters::default(),
@@ -120,7 +140,22 @@ impl Web {
             rest: rest::Rest::default(),
             tls,
             country_header: settings.country_header,
+            patience: settings.patience.unwrap_or(PATIENCE),
         })
+    }
+
+    /// Gets certificates from an authority, if that is wished for: its questions are answered at this door.
+    pub(crate) fn keep_certified(&self, tls: Tls) -> io::Result<()> {
+        if let (Tls::Acme(settings), Some(current)) = (tls, &self.tls.current) {
+            let native = Arc::clone(&self.native);
+            acme::Keeper::new(settings, Arc::clone(current), native)?.begin()?;
+        }
+        Ok(())
+    }
+
+    /// What an authority must find at a path.
+    fn challenge(&self, path: &str) -> Option<String> {
+        self.tls.current.as_ref()?.challenges.text(path)
     }
 
     /// In which country a client is, if that is known.
@@ -176,9 +211,13 @@ async fn converse_securely(
     stream: Rewound<TcpStream>,
     caller: Caller,
 ) -> io::Result<()> {
-    let mut stream = timeout(PATIENCE, web.tls.accept(stream)).await??;
+    let mut stream = timeout(web.patience, web.tls.tls.accept(stream)).await??;
     let session = stream.get_ref().1;
-    let is_http2 = session.alpn_protocol() == Some(b"h2");
+    let is_http2 = match session.alpn_protocol() {
+        // The certificate was all that was asked for.
+        Some(ACME_TLS) => return Ok(()),
+        protocol => protocol == Some(b"h2"),
+    };
     let certificate = session.peer_certificates().and_then(<[_]>::first).cloned();
     let caller = Caller {
         is_secure: true,
@@ -191,7 +230,7 @@ async fn converse_securely(
     }
     match brief::converse(&web, &mut stream).await? {
         Left::Bytes(start) => serve(web, Rewound::new(start, stream), caller, false).await,
-        Left::Nothing => stream.shutdown().await,
+        Left::Nothing => timeout(web.patience, stream.shutdown()).await?,
     }
 }
 
@@ -201,32 +240,46 @@ where
 {
     let caller = Arc::new(caller);
     let closing = web.closing.clone();
+    let patience = web.patience;
     let service = service_fn(move |request| {
         let (web, caller) = (Arc::clone(&web), Arc::clone(&caller));
         async move { Ok::<_, Infallible>(answer(web, &caller, request).await) }
     });
+    let stream = Patient::new(stream, patience);
+    let moved = stream.moved();
     let stream = TokioIo::new(stream);
     if is_http2 {
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .max_concurrent_streams(TOGETHER)
             .max_header_list_size(u32::try_from(LONGEST_HEAD).unwrap_or(u32::MAX))
-            .keep_alive_interval(PATIENCE)
-            .keep_alive_timeout(PATIENCE)
+            .keep_alive_interval(patience)
+            .keep_alive_timeout(patience)
             .serve_connection(stream, service);
-        until_closed(connection, closing).await
+        let served = until_closed(connection, closing, moved.ceased(SILENCE));
+        tokio::select! {
+            served = served => served,
+            () = moved.ceased(SILENCE * 2) => Err(io::ErrorKind::TimedOut.into()),
+            () = moved.not_begun(patience, HTTP2_START) => Err(io::ErrorKind::TimedOut.into()),
+        }
     } else {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(PATIENCE)
+            .header_read_timeout(patience)
             .max_buf_size(LONGEST_HEAD)
+            .max_headers(MOST_HEADERS)
             .serve_connection(stream, service);
-        until_closed(connection, closing).await
+        // Between requests it is waited for a head, and that has its time.
+        until_closed(connection, closing, std::future::pending()).await
     }
 }
 
-/// Serves a connection. When the server is about to end, what has been asked is answered, and nothing new is.
-async fn until_closed<C>(connection: C, closing: watch::Receiver<bool>) -> io::Result<()>
+/// Serves a connection. When the server is about to end, or the client has nothing to say, what has been asked is answered, and nothing new is.
+async fn until_closed<C>(
+    connection: C,
+    closing: watch::Receiver<bool>,
+    silent: impl Future<Output = ()>,
+) -> io::Result<()>
 where
     C: GracefulConnection<Error = hyper::Error>,
 {
@@ -234,6 +287,7 @@ where
     tokio::select! {
         served = &mut connection => return served.map_err(io::Error::other),
         () = closed(closing) => {}
+        () = silent => {}
     }
     connection.as_mut().graceful_shutdown();
     connection.await.map_err(io::Error::other)
@@ -306,15 +360,22 @@ impl Part {
             ("api", Some("v1")) => Self::V1,
             ("api" | "hrls", _) => Self::Rest,
             ("uri-res", _) => Self::Urn,
-            ("healthz" | "readyz" | "metrics", None) => Self::Operations,
+            ("healthz" | "readyz" | "metrics", None) | (".well-known", Some("acme-challenge")) => {
+                Self::Operations
+            }
             _ => Self::Resolve,
         }
     }
 }
 
 /// One request: handed to its part of the door, counted, and logged if that is wished for.
-async fn answer(web: Arc<Web>, caller: &Arc<Caller>, request: Request<Incoming>) -> Response<Body> {
+async fn answer(
+    web: Arc<Web>,
+    caller: &Arc<Caller>,
+    mut request: Request<Incoming>,
+) -> Response<Body> {
     let part = Part::of(&request);
+    let wish = Wish::take(&mut request, caller, part);
     let given = access_log::given_id(&request);
     // A new one is made only for those who would see it somewhere else.
     let is_named = given.is_some() || web.log.is_some() || part == Part::V1;
@@ -323,7 +384,7 @@ async fn answer(web: Arc<Web>, caller: &Arc<Caller>, request: Request<Incoming>)
         let (address, now) = (caller.address.ip(), web.native.now());
         Noted::of(&request, address, caller.is_secure, id, now)
     });
-    let mut response = match part {
+    let response = match part {
         Part::Tunnel => tunnel::answer(&web, request).await,
         Part::V1 => v1::answer(&web, caller, request).await,
         Part::Rest => rest::answer(&web, caller, request).await,
@@ -331,6 +392,7 @@ async fn answer(web: Arc<Web>, caller: &Arc<Caller>, request: Request<Incoming>)
         Part::Operations => operations::answer(&web, &request),
         Part::Resolve => resolve::answer(&web, caller, request).await,
     };
+    let mut response = wish.grant(response).await;
     web.meters.count(part, response.status());
     if let (Some(noted), Some(log)) = (noted, &web.log)
         && !log.add(&noted, &response, web.native.now())

@@ -1,5 +1,7 @@
-//! TLS: with the key of the site, so that clients of the handle protocol know whom they talk to, or with files.
+//! TLS: with the key of the site, so that clients of the handle protocol know whom they talk to, or with a certificate
+//! that others know, from files or from an authority.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +20,55 @@ use rustls::{DigitallySignedStruct, DistinguishedName as Issuer, Error, Signatur
 use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 
+use crate::web::acme::Acme;
+use crate::web::acme::challenges::{ACME_TLS, Challenges};
+
+/// Where the certificate comes from.
+#[derive(Clone, Debug, Default)]
+pub enum Tls {
+    /// An authority is asked for it, and asked again before it ends.
+    Acme(Acme),
+    /// Files that somebody else renews.
+    Files(TlsFiles),
+    /// It is made at each start, for the key of the site.
+    #[default]
+    Site,
+}
+
+impl Tls {
+    /// One word for it.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Acme(_) => "acme",
+            Self::Files(_) => "files",
+            Self::Site => "self-signed",
+        }
+    }
+
+    /// A name that the certificate vouches for, as far as that is known without reading it.
+    #[must_use]
+    pub fn domain(&self) -> Option<&str> {
+        match self {
+            Self::Acme(acme) => acme.domains.first().map(String::as_str),
+            Self::Files(_) | Self::Site => None,
+        }
+    }
+}
+
+impl fmt::Display for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Acme(acme) => write!(f, "{acme}; self-signed until it is there"),
+            Self::Files(files) => {
+                let (certificate, key) = (files.certificate.display(), files.key.display());
+                write!(f, "certificate {certificate}, with the key {key}")
+            }
+            Self::Site => f.write_str("self-signed, with the key of the site"),
+        }
+    }
+}
+
 /// Files of a certificate that others know, in PEM.
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
@@ -27,13 +78,20 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// Takes connections with a certificate from files, or with one that is made for the key of the site: it says nothing
-/// that the key does not, and clients of the handle protocol compare keys.
+/// What connections are taken with.
+pub(crate) struct Acceptor {
+    pub(crate) tls: TlsAcceptor,
+    /// The certificate that is used now, if somebody gets others for it.
+    pub(crate) current: Option<Arc<Current>>,
+}
+
+/// Takes connections with a certificate from elsewhere, or with one that is made for the key of the site: it says
+/// nothing that the key does not, and clients of the handle protocol compare keys.
 pub(crate) fn acceptor(
     site: &SigningKey,
-    files: Option<TlsFiles>,
+    tls: &Tls,
     asks_for_certificates: bool,
-) -> io::Result<TlsAcceptor> {
+) -> io::Result<Acceptor> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -43,18 +101,57 @@ pub(crate) fn acceptor(
     } else {
         builder.with_no_client_auth()
     };
-    let mut config = if let Some(files) = files {
-        builder.with_cert_resolver(Arc::new(Renewed::new(files)?))
-    } else {
-        let (chain, key) = self_signed(site).map_err(io::Error::other)?;
-        let config = builder.with_single_cert(chain, key);
-        config.map_err(io::Error::other)?
+    let mut protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let mut current = None;
+    let resolver: Arc<dyn ResolvesServerCert> = match tls {
+        Tls::Acme(_) => {
+            let resolver = Arc::new(Current::new(self_signed(site)?));
+            current = Some(Arc::clone(&resolver));
+            protocols.push(ACME_TLS.to_vec());
+            resolver
+        }
+        Tls::Files(files) => Arc::new(Renewed::new(files.clone())?),
+        Tls::Site => Arc::new(Current::new(self_signed(site)?)),
     };
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    let mut config = builder.with_cert_resolver(resolver);
+    config.alpn_protocols = protocols;
+    let tls = TlsAcceptor::from(Arc::new(config));
+    Ok(Acceptor { tls, current })
 }
 
-type Certified = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+/// A certificate that is replaced while the server runs, and those that are shown to an authority.
+#[derive(Debug)]
+pub(crate) struct Current {
+    key: Mutex<Arc<CertifiedKey>>,
+    pub(crate) challenges: Arc<Challenges>,
+}
+
+impl Current {
+    fn new(first: CertifiedKey) -> Self {
+        Self {
+            key: Mutex::new(Arc::new(first)),
+            challenges: Arc::default(),
+        }
+    }
+
+    pub(crate) fn set(&self, key: Arc<CertifiedKey>) {
+        *self.key.lock().unwrap_or_else(PoisonError::into_inner) = key;
+    }
+}
+
+impl ResolvesServerCert for Current {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        // "The client MUST send an ALPN extension with the single protocol name" (RFC 8737 §3).
+        let is_challenge = hello
+            .alpn()
+            .is_some_and(|mut names| names.next() == Some(ACME_TLS) && names.next().is_none());
+        if is_challenge {
+            return self.challenges.certificate(hello.server_name());
+        }
+        let key = self.key.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Arc::clone(&key))
+    }
+}
 
 /// A certificate from files, which whoever renews it may replace while the server runs.
 #[derive(Debug)]
@@ -126,7 +223,12 @@ fn from_files(files: &TlsFiles) -> io::Result<CertifiedKey> {
         .map_err(|error| named(&files.key, error.to_string()))
 }
 
-fn self_signed(site: &SigningKey) -> Result<Certified, rcgen::Error> {
+fn self_signed(site: &SigningKey) -> io::Result<CertifiedKey> {
+    let (chain, key) = made_for(site).map_err(io::Error::other)?;
+    CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider()).map_err(io::Error::other)
+}
+
+fn made_for(site: &SigningKey) -> Result<Certified, rcgen::Error> {
     // A key that is too short for TLS has another one stand in for it.
     let key = match site.to_pkcs8() {
         Some(der) => KeyPair::from_pkcs8_der_and_sign_algo(
@@ -146,6 +248,8 @@ fn self_signed(site: &SigningKey) -> Result<Certified, rcgen::Error> {
     let der = PrivatePkcs8KeyDer::from(key.serialize_der());
     Ok((vec![certificate.der().clone()], der.into()))
 }
+
+type Certified = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 /// Takes any certificate, and none: who has its key is found by comparing it with the one that a handle has.
 #[derive(Debug)]

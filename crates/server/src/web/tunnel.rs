@@ -9,7 +9,7 @@ use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 
-use crate::native::{LONG, LONG_PATIENCE, Native, tunnel};
+use crate::native::{LONG, LONG_PATIENCE, Native, Way, tunnel};
 use crate::web::reply::{Body, plain, reply};
 use crate::web::{PATIENCE, Web};
 
@@ -46,6 +46,7 @@ pub(crate) async fn answer(web: &Arc<Web>, request: Request<Incoming>) -> Respon
             "the message is too long, or did not come\n",
         );
     };
+    let length = bytes.len();
     // Changes wait for the disk, and signatures for the processor.
     let is_quick = Envelope::decode(&mut Reader::new(&bytes)).is_ok_and(|envelope| {
         native.is_quick(&envelope, bytes.get(Envelope::LENGTH..).unwrap_or_default())
@@ -56,6 +57,9 @@ pub(crate) async fn answer(web: &Arc<Web>, request: Request<Incoming>) -> Respon
         let answered = tokio::task::spawn_blocking(move || tunnel(&native, &bytes));
         answered.await.unwrap_or_default()
     };
+    let meters = web.native.meters();
+    meters.received(Way::Http, length);
+    meters.sent(Way::Http, answered.len());
     reply(StatusCode::OK, MESSAGE, answered)
 }
 

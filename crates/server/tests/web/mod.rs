@@ -66,6 +66,10 @@ fn world() -> World {
 
 impl Server {
     pub fn start() -> Self {
+        Self::start_with(WebSettings::default())
+    }
+
+    pub fn start_with(settings: WebSettings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let registry = Arc::new(Registry::create(folder.path(), world()).unwrap());
         fill(&registry);
@@ -73,7 +77,7 @@ impl Server {
         let door = Door::bind(any, any).unwrap();
         let settings = WebSettings {
             country_header: Some("x-country".parse().unwrap()),
-            ..WebSettings::default()
+            ..settings
         };
         let addresses = door.addresses();
         let identity = Identity::open_or_make(folder.path(), addresses).unwrap();

@@ -104,7 +104,7 @@ pub(crate) fn languages(headers: &HeaderMap) -> Vec<String> {
 }
 
 /// A list with weights, in lowercase, highest weight first. What cannot be read is left out.
-fn weighted(headers: &HeaderMap, name: &HeaderName) -> Vec<(String, u16)> {
+pub(crate) fn weighted(headers: &HeaderMap, name: &HeaderName) -> Vec<(String, u16)> {
     let lines = headers.get_all(name).iter();
     let mut items: Vec<_> = lines
         .filter_map(|line| line.to_str().ok())

@@ -16,12 +16,12 @@ mod visit;
 
 use std::sync::Arc;
 
-use http_body_util::{BodyExt, Either, Full, Limited};
-use hyper::body::{Body as _, Incoming};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW,
-    CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY,
+    HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY,
 };
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::time::timeout;
@@ -66,7 +66,7 @@ pub(crate) async fn answer(
         Method::OPTIONS => options(&head.headers, ALLOWED),
         _ => refused(ALLOWED),
     };
-    finished(response, &head.method, &head.headers)
+    finished(response, &head.headers)
 }
 
 /// What may be done with names here.
@@ -101,12 +101,8 @@ pub(crate) fn options(asked: &HeaderMap, allowed: &'static str) -> Response<Body
     response
 }
 
-/// The same response for other sites' scripts, and without its body if only the head was asked for.
-pub(crate) fn finished(
-    mut response: Response<Body>,
-    method: &Method,
-    asked: &HeaderMap,
-) -> Response<Body> {
+/// The same response for other sites' scripts.
+pub(crate) fn finished(mut response: Response<Body>, asked: &HeaderMap) -> Response<Body> {
     let headers = response.headers_mut();
     headers.insert(VARY, quick::VARIES);
     if let Some(origin) = asked.get(ORIGIN) {
@@ -115,12 +111,6 @@ pub(crate) fn finished(
             ACCESS_CONTROL_EXPOSE_HEADERS,
             HeaderValue::from_static("Content-Length, Link, Location"),
         );
-    }
-    if *method == Method::HEAD {
-        if let Some(length) = response.body().size_hint().exact() {
-            response.headers_mut().insert(CONTENT_LENGTH, length.into());
-        }
-        *response.body_mut() = Either::Left(Full::default());
     }
     response
 }

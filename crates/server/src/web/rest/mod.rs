@@ -32,8 +32,8 @@ use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW,
-    AUTHORIZATION, CONTENT_LENGTH, HeaderMap, HeaderValue, LOCATION, ORIGIN, VARY,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    AUTHORIZATION, HeaderMap, HeaderValue, LOCATION, ORIGIN, VARY, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::time::timeout;
@@ -68,7 +68,6 @@ pub(crate) async fn answer(
 ) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let origin = parts.headers.get(ORIGIN).cloned();
-    let is_head = parts.method == Method::HEAD;
     let mut response = if parts.method == Method::OPTIONS {
         options(parts.uri.path(), &parts.headers)
     } else {
@@ -79,12 +78,7 @@ pub(crate) async fn answer(
     if let Some(origin) = origin {
         allow_origin(headers, origin);
     }
-    if is_head {
-        let length = response.body().size_hint().exact().unwrap_or_default();
-        headers_of_head(response, length)
-    } else {
-        response
-    }
+    response
 }
 
 /// What everybody may read of a handle, if its path and what is stored are plain; `None` if it takes more than a look.
@@ -95,15 +89,6 @@ pub(crate) fn stored(web: &Web, path: &str) -> Option<Vec<u8>> {
     }
     let asked = ResolutionRequest::all(name);
     handles::stored(web, &asked).ok().flatten()
-}
-
-/// The same head, without what it is the head of.
-fn headers_of_head(response: Response<Body>, length: u64) -> Response<Body> {
-    let mut response = response.map(|_| Either::Left(Full::default()));
-    response
-        .headers_mut()
-        .insert(CONTENT_LENGTH, HeaderValue::from(length));
-    response
 }
 
 async fn respond(

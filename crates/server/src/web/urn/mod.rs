@@ -68,7 +68,7 @@ pub(crate) async fn answer(
         .answer(),
         (Some(service), _) => refused(allowed(service)),
     };
-    finished(response, &head.method, &head.headers)
+    finished(response, &head.headers)
 }
 
 fn allowed(service: Service) -> &'static str {

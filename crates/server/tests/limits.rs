@@ -1,0 +1,198 @@
+//! Those who take their time, and those who send too much: neither costs more than a connection for a while.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    unreachable_pub,
+    dead_code,
+    reason = "a test may panic, reads the clock, and need not use all that another does"
+)]
+
+mod web;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use handfast_server::WebSettings;
+use web::Server;
+
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How much longer than that things take on a machine that does something else, too.
+const SLACK: Duration = Duration::from_secs(15);
+
+fn impatient() -> Server {
+    Server::start_with(WebSettings {
+        patience: Some(PATIENCE),
+        ..WebSettings::default()
+    })
+}
+
+fn connect(server: &Server) -> TcpStream {
+    let stream = TcpStream::connect(server.web).unwrap();
+    stream.set_read_timeout(Some(SLACK)).unwrap();
+    stream
+}
+
+/// Reads until the server closes, and says what came; panics if it does not close.
+fn until_closed(mut stream: TcpStream) -> String {
+    let mut all = Vec::new();
+    match stream.read_to_end(&mut all) {
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {}
+        Err(error) => panic!("the connection is open still: {error}"),
+    }
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+/// Waits until nobody but who asks is connected.
+fn until_alone(server: &Server) {
+    let end = Instant::now() + SLACK;
+    loop {
+        let page = server.get("/metrics").body;
+        if page.contains("\nhandfast_web_connections_open 1\n") {
+            return;
+        }
+        assert!(Instant::now() < end, "connections are open still\n{page}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn who_says_nothing_or_only_a_part_is_not_waited_for() {
+    let server = impatient();
+    for start in [
+        "",
+        "G",
+        "GET / HTTP/1.1\r\nHost: x\r\nX-Some",
+        // A TLS handshake that does not go on, and a start of HTTP/2 that does not.
+        "\u{16}\u{3}\u{1}",
+        "PRI * HTTP/2.0\r\n",
+    ] {
+        let mut stream = connect(&server);
+        stream.write_all(start.as_bytes()).unwrap();
+        let said = until_closed(stream);
+        assert!(!said.contains("200"), "{start} {said}");
+    }
+    until_alone(&server);
+}
+
+#[test]
+fn a_head_that_comes_an_octet_at_a_time_is_not_waited_for() {
+    let server = impatient();
+    let mut stream = connect(&server);
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n").unwrap();
+    let began = Instant::now();
+    while stream.write_all(b"X").is_ok() {
+        assert!(began.elapsed() < SLACK, "it is waited for");
+        thread::sleep(PATIENCE / 10);
+    }
+    until_alone(&server);
+}
+
+#[test]
+fn a_kept_connection_without_requests_is_closed() {
+    let server = impatient();
+    let mut stream = connect(&server);
+    stream
+        .write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        .unwrap();
+    let said = until_closed(stream);
+    assert!(said.starts_with("HTTP/1.1 200"), "{said}");
+    until_alone(&server);
+}
+
+#[test]
+fn answers_that_nobody_reads_are_given_up() {
+    let server = impatient();
+    let long = "x".repeat(60_000);
+    server.name("20.1000/long", &[(1, "NOTE", long.as_bytes())]);
+    let mut stream = connect(&server);
+    stream.set_write_timeout(Some(SLACK)).unwrap();
+    // More than all buffers on the way take.
+    let request = "GET /api/handles/20.1000/long HTTP/1.1\r\nHost: x\r\n\r\n";
+    let began = Instant::now();
+    while stream.write_all(request.repeat(100).as_bytes()).is_ok() {
+        assert!(began.elapsed() < SLACK, "it is waited for");
+    }
+    until_alone(&server);
+}
+
+#[test]
+fn heads_and_bodies_that_are_too_long_are_refused() {
+    let server = impatient();
+    let long = "x".repeat(200_000);
+    let answer = server.ask("GET", "/20.1000/5555", &format!("X-Long: {long}\r\n"));
+    assert_eq!(answer.status, 431, "{}", answer.head);
+    let many = "X-Many: 1\r\n".repeat(101);
+    let answer = server.ask("GET", "/20.1000/5555", &many);
+    assert_eq!(answer.status, 431, "{}", answer.head);
+    let answer = server.ask("GET", &format!("/20.1000/{long}"), "");
+    assert!(matches!(answer.status, 400 | 414 | 431), "{}", answer.head);
+    let few = "X-Few: 1\r\n".repeat(90);
+    assert_eq!(server.ask("GET", "/20.1000/5555", &few).status, 302);
+    // Whether it is said how long a body is or not.
+    for (path, media, length, status) in [
+        (
+            "POST /20.1000/5555",
+            "application/x-www-form-urlencoded",
+            20_000,
+            413,
+        ),
+        ("POST /uri-res/I=I", "text/plain", 30_000, 413),
+        (
+            "PUT /api/handles/20.1000/x",
+            "application/json",
+            (1 << 20) + 1,
+            413,
+        ),
+        ("POST /", "application/x-hdl-message", 300_000, 400),
+    ] {
+        let body = "x".repeat(length);
+        let head = format!(
+            "{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept: {media}\r\nContent-Type: {media}\r\n"
+        );
+        let sized = format!("{head}Content-Length: {length}\r\n\r\n{body}");
+        let chunked =
+            format!("{head}Transfer-Encoding: chunked\r\n\r\n{length:x}\r\n{body}\r\n0\r\n\r\n");
+        for request in [sized, chunked] {
+            let answer = server.raw(request.as_bytes());
+            assert_eq!(answer.status, status, "{path} {}", answer.head);
+        }
+    }
+    until_alone(&server);
+}
+
+/// These have 30 seconds each, and wait together.
+#[test]
+fn bodies_that_do_not_come_are_not_waited_for() {
+    let server = Server::start();
+    thread::scope(|scope| {
+        for (path, media, status) in [
+            (
+                "POST /20.1000/5555",
+                "application/x-www-form-urlencoded",
+                413,
+            ),
+            ("POST /uri-res/I=I", "text/plain", 413),
+            ("PUT /api/handles/20.1000/x", "application/json", 408),
+            ("POST /", "application/x-hdl-message", 400),
+        ] {
+            let stream = connect(&server);
+            scope.spawn(move || {
+                let mut stream = stream;
+                let patience = Some(Duration::from_secs(30) + SLACK);
+                stream.set_read_timeout(patience).unwrap();
+                let head = format!(
+                    "{path} HTTP/1.1\r\nHost: x\r\nAccept: {media}\r\nContent-Type: {media}\r\nContent-Length: 100\r\n\r\nxxxx"
+                );
+                stream.write_all(head.as_bytes()).unwrap();
+                let mut start = [0; 12];
+                stream.read_exact(&mut start).unwrap();
+                let start = String::from_utf8_lossy(&start).into_owned();
+                assert_eq!(start, format!("HTTP/1.1 {status}"), "{path}");
+            });
+        }
+    });
+}
