@@ -24,4 +24,4 @@ pub use hyper::header::HeaderName;
 pub use identity::{Identity, IdentityError};
 pub use native::{Addresses, Door, Native, Served};
 pub use site::SiteNote;
-pub use web::{AccessLog, TlsFiles, WebSettings};
+pub use web::{AccessLog, BadNetwork, Network, TlsFiles, WebSettings};

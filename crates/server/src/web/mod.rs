@@ -5,7 +5,10 @@
 
 mod access_log;
 mod brief;
+mod geoip;
+mod network;
 mod operations;
+mod proxies;
 mod reply;
 mod resolve;
 mod rest;
@@ -17,7 +20,8 @@ mod v1;
 
 use std::convert::Infallible;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,7 +45,10 @@ use tokio_rustls::TlsAcceptor;
 pub use self::access_log::AccessLog;
 use self::access_log::{Log, Noted, REQUEST_ID};
 use self::brief::Left;
+use self::geoip::Countries;
+pub use self::network::{BadNetwork, Network};
 use self::operations::Meters;
+use self::proxies::Proxies;
 pub(crate) use self::reply::Body;
 use self::rewound::Rewound;
 pub use self::tls::TlsFiles;
@@ -61,6 +68,9 @@ pub(crate) struct Web {
     tls: TlsAcceptor,
     /// A header that says where clients are.
     country_header: Option<HeaderName>,
+    /// A file that says where addresses are.
+    countries: Option<Countries>,
+    proxies: Proxies,
     /// What is counted.
     pub(crate) meters: Meters,
     log: Option<Log>,
@@ -83,6 +93,12 @@ pub struct WebSettings {
     /// A header by which a proxy in front says in which country a client is (ISO 3166). Clients could set it too, unless
     /// the proxy takes theirs out.
     pub country_header: Option<HeaderName>,
+    /// A file that says in which country addresses are, in the format of `MaxMind` DB.
+    pub geoip: Option<PathBuf>,
+    /// A header by which proxies in front say for whom they ask: `X-Forwarded-For`.
+    pub client_header: Option<HeaderName>,
+    /// The proxies whose headers are believed.
+    pub trusted_proxies: Vec<Network>,
     /// Where it is logged who asks for what, and how; without it, nowhere.
     pub access_log: Option<AccessLog>,
 }
@@ -90,8 +106,10 @@ pub struct WebSettings {
 /// Who asks, and how.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    /// From where. Behind a proxy, that is the proxy.
+    /// From where. Behind a proxy that is not trusted, that is the proxy.
     pub(crate) address: SocketAddr,
+    /// Whether a proxy that is trusted has handed this on.
+    pub(crate) is_handed_on: bool,
     /// Whether nobody can listen: credentials count only then.
     pub(crate) is_secure: bool,
     /// The certificate that the client has shown.
@@ -109,7 +127,14 @@ impl Web {
         // handle protocol come to a server whose certificate nobody vouches for.
         let asks = asks.unwrap_or(settings.tls.is_none());
         let tls = tls::acceptor(native.identity().key(), settings.tls, asks)?;
+        let countries = settings.geoip.as_deref();
+        let countries = countries.map(|file| Countries::open(file, native.now()));
         Ok(Self {
+            countries: countries.transpose()?,
+            proxies: Proxies {
+                header: settings.client_header,
+                trusted: settings.trusted_proxies,
+            },
             started: native.now(),
             meters: Meters::default(),
             log: settings.access_log.as_ref().map(Log::open).transpose()?,
@@ -123,11 +148,37 @@ impl Web {
         })
     }
 
-    /// In which country a client is, if that is known.
-    pub(crate) fn country(&self, headers: &HeaderMap) -> Option<String> {
-        let country = headers.get(self.country_header.as_ref()?)?;
-        let country = country.to_str().ok()?.trim();
-        Some(country.to_string()).filter(|country| country.len() == 2)
+    /// In which country a client is, if that is known: by the address that it says itself, by a header of a proxy, or by
+    /// the address that it has.
+    pub(crate) fn country(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        said: Option<IpAddr>,
+    ) -> Option<String> {
+        let of = |address| self.countries.as_ref()?.of(address, self.native.now());
+        if let Some(said) = said {
+            return of(said);
+        }
+        // Where proxies are named, nobody else is believed.
+        let is_believed = caller.is_handed_on || self.proxies.trusted.is_empty();
+        let header = self.country_header.as_ref().filter(|_| is_believed);
+        let country = header.and_then(|header| headers.get(header)?.to_str().ok());
+        let country = country.map(str::trim).filter(|country| country.len() == 2);
+        let country = country.map(str::to_string);
+        country.or_else(|| of(caller.address.ip()))
+    }
+
+    /// The client for whom a proxy asks, if it is trusted and says so.
+    fn behind(&self, caller: &Caller, headers: &HeaderMap) -> Option<Arc<Caller>> {
+        if !caller.is_handed_on {
+            return None;
+        }
+        let address = self.proxies.client(headers)?;
+        Some(Arc::new(Caller {
+            address: SocketAddr::new(address, 0),
+            ..caller.clone()
+        }))
     }
 
     /// Whether the server is about to end.
@@ -151,8 +202,10 @@ impl Web {
 /// Answers one request after the other.
 pub(crate) async fn converse(web: Arc<Web>, mut stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
+    let address = stream.peer_addr()?;
     let caller = Caller {
-        address: stream.peer_addr()?,
+        address,
+        is_handed_on: web.proxies.is_trusted(address.ip()),
         is_secure: false,
         certificate: None,
     };
@@ -315,6 +368,8 @@ impl Part {
 /// One request: handed to its part of the door, counted, and logged if that is wished for.
 async fn answer(web: Arc<Web>, caller: &Arc<Caller>, request: Request<Incoming>) -> Response<Body> {
     let part = Part::of(&request);
+    let behind = web.behind(caller, request.headers());
+    let caller = behind.as_ref().unwrap_or(caller);
     let given = access_log::given_id(&request);
     // A new one is made only for those who would see it somewhere else.
     let is_named = given.is_some() || web.log.is_some() || part == Part::V1;

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, unreachable_pub, reason = "a test may panic")]
 
+mod countries;
+#[path = "../web/mmdb.rs"]
+mod mmdb;
 mod kept;
 mod pages;
 mod redirects;

@@ -66,15 +66,18 @@ fn world() -> World {
 
 impl Server {
     pub fn start() -> Self {
+        Self::start_with(WebSettings {
+            country_header: Some("x-country".parse().unwrap()),
+            ..WebSettings::default()
+        })
+    }
+
+    pub fn start_with(settings: WebSettings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let registry = Arc::new(Registry::create(folder.path(), world()).unwrap());
         fill(&registry);
         let any = "127.0.0.1:0".parse().unwrap();
         let door = Door::bind(any, any).unwrap();
-        let settings = WebSettings {
-            country_header: Some("x-country".parse().unwrap()),
-            ..WebSettings::default()
-        };
         let addresses = door.addresses();
         let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
         let native = Native::new(Arc::clone(&registry), identity, world(), Vec::new());

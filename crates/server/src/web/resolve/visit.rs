@@ -215,11 +215,10 @@ impl<'r> Visit<'r> {
     fn taste(&self) -> Taste {
         let mut taste = Taste {
             attributes: self.wishes.attributes.clone(),
-            country: self
-                .wishes
-                .country
-                .clone()
-                .or_else(|| self.web.country(&self.head.headers)),
+            country: self.wishes.country.clone().or_else(|| {
+                let (web, headers) = (self.web, &self.head.headers);
+                web.country(self.caller, headers, self.wishes.address)
+            }),
             address: self.caller.address.ip(),
             chance: u64::from_be_bytes(self.web.native.world().random()),
         };

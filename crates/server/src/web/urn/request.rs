@@ -113,7 +113,7 @@ impl Resolution<'_> {
         let taste = || {
             let mut taste = Taste {
                 attributes: Vec::new(),
-                country: self.web.country(&self.head.headers),
+                country: self.web.country(self.caller, &self.head.headers, None),
                 address: self.caller.address.ip(),
                 chance: u64::from_be_bytes(world.random()),
             };
