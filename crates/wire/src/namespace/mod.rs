@@ -93,10 +93,25 @@ impl<'a> Namespace<'a> {
         self.child_text("contact")
     }
 
-    /// The handle of a template for `10320/loc`.
+    /// The handles whose `10320/loc` values hold for all handles of the namespace.
+    ///
+    /// ```
+    /// use handfast_wire::namespace::Namespace;
+    ///
+    /// let namespace = Namespace::parse("<namespace><locs> 20.1000/locs </locs></namespace>")?;
+    /// assert_eq!(namespace.locations().collect::<Vec<_>>(), ["20.1000/locs"]);
+    /// # Ok::<_, handfast_wire::namespace::NamespaceError>(())
+    /// ```
+    pub fn locations(&self) -> impl Iterator<Item = &str> {
+        let texts = self.children("locs").filter_map(|child| child.text());
+        texts.map(str::trim).filter(|text| !text.is_empty())
+    }
+
+    /// Whether locations of the namespaces around it do not hold (`no_nslocs`).
     #[must_use]
-    pub fn locations(&self) -> Option<&str> {
-        self.child_text("locs")
+    pub fn has_all_locations(&self) -> bool {
+        let mut children = self.children("locs");
+        children.any(|child| child.has_attribute("no_nslocs"))
     }
 
     /// Whether it has a template.
@@ -106,8 +121,12 @@ impl<'a> Namespace<'a> {
     }
 
     fn templates(&self) -> impl Iterator<Item = Node<'_, 'a>> {
+        self.children("template")
+    }
+
+    fn children(&self, name: &'static str) -> impl Iterator<Item = Node<'_, 'a>> {
         let children = self.document.root_element().children();
-        children.filter(|child| is_named(*child, "template"))
+        children.filter(move |child| is_named(*child, name))
     }
 
     fn child_text(&self, name: &str) -> Option<&str> {

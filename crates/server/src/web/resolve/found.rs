@@ -7,6 +7,7 @@ use handfast_registry::{Principal, Record, Refusal, Registry, State, Tombstone};
 use handfast_wire::Value;
 use handfast_wire::namespace::{Namespace, namespace_value};
 
+use crate::web::resolve::merged::{Merged, public};
 use crate::web::resolve::path::{Asked, Kind};
 use crate::web::resolve::target::path_of;
 
@@ -39,8 +40,8 @@ pub(crate) struct Name {
     authority: Option<String>,
     pub(crate) is_handle: bool,
     pub(crate) values: Vec<Value<'static>>,
-    /// Values with locations that all names of its prefix share.
-    pub(crate) shared: Vec<Value<'static>>,
+    /// What other names say of its locations, links and headers.
+    pub(crate) merged: Merged,
 }
 
 /// "The proxy follows up to 20 hops."
@@ -84,7 +85,7 @@ fn as_public(record: Record) -> Found {
                 text: record.text,
                 authority: Some(record.authority),
                 values,
-                shared: Vec::new(),
+                merged: Merged::default(),
             })
         }
     }
@@ -107,7 +108,7 @@ fn missing(registry: &Registry, text: &str) -> Result<Found, Refusal> {
     Ok(Found::Foreign)
 }
 
-/// A name with what the namespace of its prefix says of all names under it.
+/// A name with what others say of it: the namespace of its prefix, and names that its record includes.
 fn in_namespace(registry: &Registry, mut name: Name) -> Result<Found, Refusal> {
     if !name.is_handle || name.text.starts_with("0.") {
         return Ok(Found::Name(name));
@@ -115,25 +116,20 @@ fn in_namespace(registry: &Registry, mut name: Name) -> Result<Found, Refusal> {
     let prefix = name.text.split('/').next().unwrap_or_default();
     let of_prefix = public(registry, &format!("0.NA/{prefix}"))?;
     let text = namespace_value(&of_prefix).and_then(Value::text);
-    let Some(namespace) = text.and_then(|text| Namespace::parse(text).ok()) else {
-        return Ok(Found::Name(name));
-    };
-    if !namespace.is_active() {
-        let message = namespace.status_message().unwrap_or_default();
+    let namespace = text.and_then(|text| Namespace::parse(text).ok());
+    if let Some(closed) = namespace
+        .as_ref()
+        .filter(|namespace| !namespace.is_active())
+    {
+        let message = closed.status_message().unwrap_or_default();
         return Ok(Found::Inactive(message.trim().to_string()));
     }
-    if let Some(shared) = namespace.locations() {
-        name.shared = public(registry, shared.trim())?;
+    let has_own =
+        |value: &Value<'_>| value.value_type.starts_with("10320/") || value.is_type("HS_NAMESPACE");
+    if namespace.is_some() || name.values.iter().any(has_own) {
+        name.merged = Merged::of(registry, &name.text, &name.values)?;
     }
     Ok(Found::Name(name))
-}
-
-/// The values of a handle that everybody may read.
-fn public(registry: &Registry, handle: &str) -> Result<Vec<Value<'static>>, Refusal> {
-    let record = registry.handle(handle)?;
-    let mut values = record.map(|record| record.values).unwrap_or_default();
-    values.retain(Value::is_public);
-    Ok(values)
 }
 
 /// Follows the aliases of a name to their end; the name itself, if it is none.
@@ -163,7 +159,7 @@ impl Name {
             authority: None,
             is_handle: true,
             values,
-            shared: Vec::new(),
+            merged: Merged::default(),
         }
     }
 
@@ -172,6 +168,12 @@ impl Name {
         let alias = self.values.iter().find(|value| value.is_type("HS_ALIAS"))?;
         let text = alias.text()?.trim();
         (!text.is_empty()).then(|| text.to_string())
+    }
+
+    /// All values that say where it leads, those of others too.
+    pub(crate) fn all_values(&self) -> impl Iterator<Item = &Value<'static>> {
+        let merged = self.merged.included.iter().chain(&self.merged.shared);
+        self.values.iter().chain(merged)
     }
 
     /// Its path at this resolver, with the slash in front.

@@ -4,8 +4,10 @@ pub(crate) mod accept;
 pub(crate) mod address;
 pub(crate) mod choice;
 pub(crate) mod found;
+pub(crate) mod headers;
 pub(crate) mod links;
 pub(crate) mod locations;
+pub(crate) mod merged;
 pub(crate) mod page;
 pub(crate) mod path;
 pub(crate) mod query;
@@ -108,7 +110,8 @@ pub(crate) fn finished(
     asked: &HeaderMap,
 ) -> Response<Body> {
     let headers = response.headers_mut();
-    headers.insert(VARY, quick::VARIES);
+    // What was chosen for a client depends on more.
+    headers.entry(VARY).or_insert(quick::VARIES);
     if let Some(origin) = asked.get(ORIGIN) {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         headers.insert(

@@ -99,6 +99,7 @@ fn only_url(lent: Lent<'_>, now: u64) -> Option<(Vec<u8>, u64)> {
     let mut url = None;
     for (value, _) in lent.iter().filter(|(value, _)| value.is_public()) {
         let is_other = value.value_type.starts_with("10320/") || value.is_type("HS_ALIAS");
+        let is_other = is_other || value.is_type("HS_NAMESPACE");
         if is_other {
             return None;
         }
@@ -113,7 +114,8 @@ fn only_url(lent: Lent<'_>, now: u64) -> Option<(Vec<u8>, u64)> {
 /// Whether a line of what a client accepts may ask for something else than a page.
 pub(crate) fn may_be_json(line: &[u8]) -> bool {
     let mut parts = line.windows(4);
-    parts.any(|part| part.eq_ignore_ascii_case(b"json"))
+    // Links may be wanted as `application/linkset`.
+    parts.any(|part| part.eq_ignore_ascii_case(b"json") || part.eq_ignore_ascii_case(b"kset"))
 }
 
 /// Whether all characters of a handle stand for themselves in a path.

@@ -119,7 +119,7 @@ fn is_of_uris(byte: u8) -> bool {
 }
 
 /// For how many seconds an answer made of values is good: the smallest of their TTLs.
-pub(crate) fn lifetime<'v>(values: impl Iterator<Item = &'v Value<'v>>, now: u64) -> u64 {
+pub(crate) fn lifetime<'v, 'd: 'v>(values: impl Iterator<Item = &'v Value<'d>>, now: u64) -> u64 {
     let seconds = values.map(|value| match value.ttl {
         Ttl::Relative(seconds) => u64::from(seconds),
         Ttl::Absolute(time) => u64::from(time).saturating_sub(now / 1_000),

@@ -13,7 +13,7 @@ use crate::web::reply::{Body, plain};
 use crate::web::resolve::accept::Accept;
 use crate::web::resolve::choice::Taste;
 use crate::web::resolve::found::{Found, Name, find, follow};
-use crate::web::resolve::links::{self, LINKSET};
+use crate::web::resolve::links::{self, LINKS, LINKSET};
 use crate::web::resolve::locations::Locations;
 use crate::web::resolve::page::{self, Failure, escape, fresh};
 use crate::web::resolve::path::{Asked, Kind};
@@ -22,7 +22,7 @@ use crate::web::resolve::redirect::{self, Target};
 use crate::web::resolve::target::{
     appended, escaped_text, path_of, put_lifetime, with_fragment, with_query,
 };
-use crate::web::resolve::{address, target};
+use crate::web::resolve::{address, headers, target};
 use crate::web::{Caller, Web};
 
 /// One request.
@@ -141,9 +141,8 @@ impl<'r> Visit<'r> {
         };
         redirect.unwrap_or_else(|| {
             let mut shown = page::record(&name);
-            if let Some(links) = links::header(&name) {
-                shown.headers_mut().insert(hyper::header::LINK, links);
-            }
+            links::put(shown.headers_mut(), &name);
+            headers::put(shown.headers_mut(), &name);
             shown
         })
     }
@@ -151,19 +150,21 @@ impl<'r> Visit<'r> {
     /// The record or its links, for programs that ask for them by media type.
     fn as_json(&self, name: &Name) -> Option<Response<Body>> {
         let json = self.accept.named("application/json");
-        let set = self.accept.named(LINKSET);
         let page = self.accept.page();
-        if set > page && set >= json {
-            let set = links::set(name, &self.base());
-            return Some(fresh(StatusCode::OK, LINKSET, set.to_string()));
+        let (set, text) = (self.accept.named(LINKSET), self.accept.named(LINKS));
+        if set.max(text) > page && set.max(text) >= json {
+            let base = self.base();
+            return Some(if set >= text {
+                fresh(StatusCode::OK, LINKSET, links::set(name, &base).to_string())
+            } else {
+                fresh(StatusCode::OK, LINKS, links::lines(name, &base))
+            });
         }
         (json > page || self.wishes.action == Action::Json).then(|| {
             let mut values = name.values.clone();
             self.wishes.select(&mut values);
             let mut response = page::record_json(&name.text, &values);
-            if let Some(links) = links::header(name) {
-                response.headers_mut().insert(hyper::header::LINK, links);
-            }
+            links::put(response.headers_mut(), name);
             response
         })
     }
