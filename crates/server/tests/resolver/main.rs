@@ -9,5 +9,6 @@ mod mmdb;
 mod kept;
 mod pages;
 mod redirects;
+mod schemes;
 #[path = "../web/mod.rs"]
 mod web;

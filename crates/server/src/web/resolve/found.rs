@@ -7,9 +7,11 @@ use handfast_registry::{Principal, Record, Refusal, Registry, State, Tombstone};
 use handfast_wire::Value;
 use handfast_wire::namespace::{Namespace, namespace_value};
 
+use crate::native::Native;
+use crate::web::resolve::ark;
 use crate::web::resolve::merged::{Merged, public};
 use crate::web::resolve::path::{Asked, Kind};
-use crate::web::resolve::target::path_of;
+use crate::web::resolve::target::{appended, path_of};
 
 /// What became of looking a name up.
 #[derive(Debug)]
@@ -40,6 +42,8 @@ pub(crate) struct Name {
     authority: Option<String>,
     pub(crate) is_handle: bool,
     pub(crate) values: Vec<Value<'static>>,
+    /// Of an ARK that is a part of it, what stands behind it: where it leads goes on with that.
+    pub(crate) rest: String,
     /// What other names say of its locations, links and headers.
     pub(crate) merged: Merged,
 }
@@ -55,7 +59,7 @@ pub(crate) fn find(registry: &Arc<Registry>, asked: &Asked<'_>) -> Result<Found,
             Found::Name(name) => in_namespace(registry, name),
             found => Ok(found),
         },
-        Err(Refusal::NotFound(_)) if asked.kind != Kind::Handle => Ok(Found::Missing),
+        Err(Refusal::NotFound(_)) if asked.kind != Kind::Handle => part(registry, text),
         Err(Refusal::NotFound(_)) => {
             let read = recognise(text, registry.rules()).ok();
             let handle = read.and_then(|read| read.identifier.spellings(registry.rules()).handle);
@@ -68,6 +72,26 @@ pub(crate) fn find(registry: &Arc<Registry>, asked: &Asked<'_>) -> Result<Found,
         }),
         Err(refusal) => Err(refusal),
     }
+}
+
+/// An ARK that is not there may be a part of one that is: "longest bound ancestor, remainder appended to its target".
+fn part(registry: &Registry, text: &str) -> Result<Found, Refusal> {
+    for (whole, rest) in ark::ancestors(text) {
+        match registry.show(&Principal::Operator, whole) {
+            Ok(shown) => {
+                return Ok(match as_public(shown.record) {
+                    Found::Name(name) => Found::Name(Name {
+                        rest: rest.to_string(),
+                        ..name
+                    }),
+                    found => found,
+                });
+            }
+            Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => {}
+            Err(refusal) => return Err(refusal),
+        }
+    }
+    Ok(Found::Missing)
 }
 
 fn as_public(record: Record) -> Found {
@@ -85,6 +109,7 @@ fn as_public(record: Record) -> Found {
                 text: record.text,
                 authority: Some(record.authority),
                 values,
+                rest: String::new(),
                 merged: Merged::default(),
             })
         }
@@ -133,7 +158,8 @@ fn in_namespace(registry: &Registry, mut name: Name) -> Result<Found, Refusal> {
 }
 
 /// Follows the aliases of a name to their end; the name itself, if it is none.
-pub(crate) fn follow(registry: &Arc<Registry>, name: Name) -> Result<Found, Refusal> {
+pub(crate) fn follow(native: &Native, name: Name) -> Result<Found, Refusal> {
+    let registry = native.registry();
     let mut at = name;
     for _ in 0..=MOST_HOPS {
         let Some(next) = at.alias() else {
@@ -143,6 +169,9 @@ pub(crate) fn follow(registry: &Arc<Registry>, name: Name) -> Result<Found, Refu
             Found::Name(name) => at = name,
             // What is kept elsewhere is looked up there.
             Found::Foreign => {
+                return Ok(Found::Name(Name::made(&next, Vec::new())));
+            }
+            Found::Missing if native.has_source(&next) => {
                 return Ok(Found::Name(Name::made(&next, Vec::new())));
             }
             found => return Ok(found),
@@ -159,6 +188,7 @@ impl Name {
             authority: None,
             is_handle: true,
             values,
+            rest: String::new(),
             merged: Merged::default(),
         }
     }
@@ -168,6 +198,21 @@ impl Name {
         let alias = self.values.iter().find(|value| value.is_type("HS_ALIAS"))?;
         let text = alias.text()?.trim();
         (!text.is_empty()).then(|| text.to_string())
+    }
+
+    /// The authority that gave it, if it is stored.
+    pub(crate) fn authority(&self) -> Option<&str> {
+        self.authority.as_deref()
+    }
+
+    /// Whether it is a DOI.
+    pub(crate) fn is_doi(&self) -> bool {
+        self.is_handle && self.text.starts_with("10.")
+    }
+
+    /// Where it leads, with what stands behind the name.
+    pub(crate) fn with_rest(&self, url: &[u8]) -> Vec<u8> {
+        appended(url, self.rest.as_bytes())
     }
 
     /// All values that say where it leads, those of others too.

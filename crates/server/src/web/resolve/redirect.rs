@@ -30,14 +30,14 @@ impl Target {
             let status = chosen.attribute("http_sc").or(locations.status.as_deref());
             Self {
                 status: status.and_then(status_of),
-                url: chosen.href.clone(),
+                url: name.with_rest(&chosen.href),
                 is_chosen: true,
                 seconds: lifetime(name.all_values(), now),
             }
         } else {
             let url = name.urls().next()?;
             Self {
-                url: url.data.to_vec(),
+                url: name.with_rest(&url.data),
                 is_chosen: false,
                 status: None,
                 seconds: lifetime(std::iter::once(url), now),

@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use crate::web::reply::{Body, plain};
 use crate::web::resolve::accept::Accept;
 use crate::web::resolve::page::{Failure, fresh};
+use crate::web::resolve::source::Source;
 use crate::web::resolve::{finished, options, refused};
 use crate::web::urn::request::Resolution;
 use crate::web::urn::service::{Service, To};
@@ -58,6 +59,11 @@ pub(crate) async fn answer(
         }
         (Some(service), &Method::OPTIONS) => options(&head.headers, allowed(service)),
         (Some(service), &Method::GET | &Method::HEAD) => Resolution {
+            source: if web.native.has_sources() {
+                Source::ask(web, &request::meant(query)).await
+            } else {
+                None
+            },
             web,
             caller,
             head: &head,
