@@ -5,6 +5,8 @@
 
 mod access_log;
 mod brief;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod geoip;
 mod network;
 mod operations;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, unreachable_pub, reason = "a test may panic")]
 
 mod countries;
+mod hostile;
 mod locations;
 #[path = "../web/mmdb.rs"]
 mod mmdb;

@@ -63,13 +63,20 @@ fn parts_of_an_ark_lead_where_the_whole_leads() {
         "{}",
         listed.body
     );
-    let missing = server.get("/ark:12025/none/x\"><script");
+    let missing = server.get("/ark:12025/none/x");
     assert!(
         missing.body.contains("https://n2t.net/ark:12025/none"),
         "{}",
         missing.body
     );
-    assert!(!missing.body.contains("<script"));
+    for path in [
+        "/ark:12025/none/%3Cscript%3E",
+        "/ark:12025/none/'onclick='x",
+    ] {
+        let missing = server.get(path);
+        assert!(matches!(missing.status, 400 | 404), "{path}");
+        assert!(!missing.body.contains("<script") && !missing.body.contains("'onclick"));
+    }
 }
 
 #[test]

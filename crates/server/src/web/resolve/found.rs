@@ -224,7 +224,8 @@ impl Name {
     /// Its path at this resolver, with the slash in front.
     pub(crate) fn path(&self) -> String {
         if self.is_handle {
-            return format!("/{}", path_of(&self.text));
+            // Two slashes would begin another host.
+            return format!("/{}", path_of(self.text.trim_start_matches('/')));
         }
         format!("/{}", self.text)
     }

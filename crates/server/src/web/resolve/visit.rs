@@ -98,7 +98,8 @@ impl<'r> Visit<'r> {
         } else {
             ""
         };
-        let url = format!("/{path}{show}");
+        // Two slashes would begin another host.
+        let url = format!("/{}{show}", path.trim_start_matches('/'));
         redirect::to(url.as_bytes(), StatusCode::SEE_OTHER, self.head.version)
             .unwrap_or_else(|| page::front(&self.base()))
     }
