@@ -53,6 +53,64 @@ fn get(web: SocketAddr, path: &str) -> String {
     reply
 }
 
+/// The resolver and the services of URIs say the same.
+fn redirects(web: SocketAddr) {
+    for (path, status, said) in [
+        (
+            "/123456789/1",
+            "302",
+            "location: https://repo.example/items/1\r\n",
+        ),
+        ("/123456789/1", "302", "cache-control: max-age=100\r\n"),
+        (
+            "/hdl:123456789/1?urlappend=/x",
+            "302",
+            "location: https://repo.example/items/1/x\r\n",
+        ),
+        ("/123456789/1?noredirect", "200", "<td>100<td>URL<td>"),
+        ("/123456789/1?action=api", "200", "\"index\":100"),
+        (
+            "/123456789/a%3Fb",
+            "302",
+            "location: https://repo.example/items/a\r\n",
+        ),
+        (
+            "/123456789/own",
+            "302",
+            "location: https://here.example/\r\n",
+        ),
+        ("/123456789/gone", "410", "withdrawn"),
+        ("/123456789/2", "404", "cannot be found"),
+        ("/123456789/script", "404", "cannot be found"),
+        ("/123456789/broken", "503", "does not answer"),
+        ("/123456789/alias", "301", "location: /123456789/1\r\n"),
+        ("/21.9999/1", "400", "not served here"),
+        (
+            "/uri-res/N2L?hdl:123456789/1",
+            "303",
+            "location: https://repo.example/items/1\r\n",
+        ),
+        (
+            "/uri-res/N2Ls?123456789/1",
+            "200",
+            "\r\nhttps://repo.example/items/1\r\n",
+        ),
+        ("/uri-res/N2L?hdl:123456789/2", "404", "cannot be found"),
+        (
+            "/uri-res/N2L?hdl:123456789/broken",
+            "503",
+            "does not answer",
+        ),
+    ] {
+        let reply = get(web, path);
+        assert!(
+            reply.starts_with(&format!("HTTP/1.1 {status}")),
+            "{path} {reply}"
+        );
+        assert!(reply.contains(said), "{path} {reply}");
+    }
+}
+
 #[test]
 fn handles_of_a_repository_resolve_here() {
     let folder = tempfile::tempdir().unwrap();
@@ -111,60 +169,7 @@ fn handles_of_a_repository_resolve_here() {
         assert!(reply.starts_with(&format!("HTTP/1.1 {status}")), "{reply}");
         assert!(reply.contains(said), "{reply}");
     }
-    for (path, status, said) in [
-        (
-            "/123456789/1",
-            "302",
-            "location: https://repo.example/items/1\r\n",
-        ),
-        ("/123456789/1", "302", "cache-control: max-age=100\r\n"),
-        (
-            "/hdl:123456789/1?urlappend=/x",
-            "302",
-            "location: https://repo.example/items/1/x\r\n",
-        ),
-        ("/123456789/1?noredirect", "200", "<td>100<td>URL<td>"),
-        ("/123456789/1?action=api", "200", "\"index\":100"),
-        (
-            "/123456789/a%3Fb",
-            "302",
-            "location: https://repo.example/items/a\r\n",
-        ),
-        (
-            "/123456789/own",
-            "302",
-            "location: https://here.example/\r\n",
-        ),
-        ("/123456789/gone", "410", "withdrawn"),
-        ("/123456789/2", "404", "cannot be found"),
-        ("/123456789/script", "404", "cannot be found"),
-        ("/123456789/broken", "503", "does not answer"),
-        ("/123456789/alias", "301", "location: /123456789/1\r\n"),
-        ("/21.9999/1", "400", "not served here"),
-        (
-            "/uri-res/N2L?hdl:123456789/1",
-            "303",
-            "location: https://repo.example/items/1\r\n",
-        ),
-        (
-            "/uri-res/N2Ls?123456789/1",
-            "200",
-            "\r\nhttps://repo.example/items/1\r\n",
-        ),
-        ("/uri-res/N2L?hdl:123456789/2", "404", "cannot be found"),
-        (
-            "/uri-res/N2L?hdl:123456789/broken",
-            "503",
-            "does not answer",
-        ),
-    ] {
-        let reply = get(addresses.web, path);
-        assert!(
-            reply.starts_with(&format!("HTTP/1.1 {status}")),
-            "{path} {reply}"
-        );
-        assert!(reply.contains(said), "{path} {reply}");
-    }
+    redirects(addresses.web);
     let address: ServerAddress = addresses.native.to_string().parse().unwrap();
     let client = Client::new(handfast_client::World::system()).at(address);
     let runtime = tokio::runtime::Runtime::new().unwrap();

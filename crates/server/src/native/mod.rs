@@ -138,7 +138,7 @@ impl Native {
     }
 
     /// What a repository says of a handle that is not, and never was, kept here.
-    pub(crate) fn from_source(&self, handle: &str) -> Result<Option<Value<'static>>, Fault> {
+    pub(crate) fn ask_source(&self, handle: &str) -> Result<Option<Value<'static>>, Fault> {
         match self.dspace.as_ref().filter(|dspace| dspace.has(handle)) {
             Some(dspace) if !self.registry.is_taken(handle)? => dspace.resolve(handle),
             _ => Ok(None),

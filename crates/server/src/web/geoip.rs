@@ -128,9 +128,10 @@ impl Database {
         };
         let is_known = number("binary_format_major_version")? == 2
             && matches!(record, 24 | 28 | 32)
-            && nodes <= u64::from(u32::MAX);
+            && u32::try_from(nodes).is_ok();
         // "16 bytes of zeroes" are between tree and data.
-        let data = usize::try_from(nodes * record / 4 + 16).ok()?;
+        let tree = nodes.checked_mul(record)? / 4;
+        let data = usize::try_from(tree.checked_add(16)?).ok()?;
         (is_known && data <= bytes.len()).then_some(Self {
             bytes,
             nodes,
@@ -393,6 +394,18 @@ mod tests {
                 ask(bytes);
             }
         }
+        // A number of nodes that cannot be, in eight octets.
+        let mut bytes = whole.clone();
+        let at = bytes
+            .windows(10)
+            .rposition(|window| window == b"node_count")
+            .unwrap()
+            + 10;
+        bytes.splice(
+            at..at + 5,
+            [8, 2, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF],
+        );
+        assert_eq!(ask(bytes), None);
         // A pointer to itself, and a map that says it has millions of entries.
         for data in [&[0x20, 0x00][..], &[0xFF, 0xFF, 0xFF, 0xFF, 0xE1, 0x41]] {
             let mut bytes = whole.clone();

@@ -4,10 +4,11 @@
 
 mod countries;
 mod hostile;
+mod kept;
 mod locations;
+#[expect(clippy::indexing_slicing, reason = "a test may panic")]
 #[path = "../web/mmdb.rs"]
 mod mmdb;
-mod kept;
 mod pages;
 mod redirects;
 mod schemes;

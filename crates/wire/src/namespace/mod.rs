@@ -55,7 +55,7 @@ pub struct Namespace<'a> {
 impl<'a> Namespace<'a> {
     /// Reads the XML. A document type is refused: it can make much out of little.
     pub fn parse(text: &'a str) -> Result<Self, NamespaceError> {
-        if text.len() > MAX_LENGTH {
+        if text.len() > MAX_LENGTH || !has_few_attributes(text) {
             return Err(NamespaceError::TooMuch);
         }
         let options = ParsingOptions {
@@ -258,9 +258,26 @@ impl fmt::Display for NamespaceError {
 
 impl std::error::Error for NamespaceError {}
 
+/// Whether no element of a text can have more than a thousand attributes: readers of XML compare each of them with all
+/// others, so that a text of many takes long to read.
+///
+/// ```
+/// use handfast_wire::namespace::has_few_attributes;
+///
+/// assert!(has_few_attributes("<a b='c'><d e='f'/></a>"));
+/// assert!(!has_few_attributes(&format!("<a {}/>", "b='c' ".repeat(1_001))));
+/// ```
+#[must_use]
+pub fn has_few_attributes(text: &str) -> bool {
+    // No element goes on behind the start of another.
+    text.split('<')
+        .all(|part| part.matches('=').nth(MAX_ATTRIBUTES).is_none())
+}
+
 fn is_named(node: Node<'_, '_>, name: &str) -> bool {
     node.is_element() && node.tag_name().name() == name
 }
 
 const MAX_LENGTH: usize = 262_144;
 const MAX_NODES: u32 = 20_000;
+const MAX_ATTRIBUTES: usize = 1_000;

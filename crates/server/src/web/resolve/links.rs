@@ -115,8 +115,8 @@ pub(crate) fn lines(name: &Name, base: &str) -> String {
             .map(|url| link(&url.data, &[("rel", "alternate")])),
     );
     links.extend(related(name));
-    let lines: Vec<_> = links.iter().map(|link| written(link, Some(&own))).collect();
-    format!("{}\n", lines.join(",\n"))
+    let written: Vec<_> = links.iter().map(|link| written(link, Some(&own))).collect();
+    format!("{}\n", written.join(",\n"))
 }
 
 /// All links of a name, as a set.

@@ -1,6 +1,7 @@
 //! The locations of a name: its `10320/loc` and `URL` values (`http-interfaces.md` B.5).
 
 use handfast_wire::Value;
+use handfast_wire::namespace::has_few_attributes;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use crate::web::resolve::found::{Name, is_special_url, is_url};
@@ -55,7 +56,7 @@ impl Locations {
         };
         for value in shared {
             read(value, |root| {
-                of_namespace.add(root, &name.text, &mut legacy)
+                of_namespace.add(root, &name.text, &mut legacy);
             });
         }
         if !legacy.is_suppressed {
@@ -214,9 +215,8 @@ pub(crate) fn read(value: &Value<'_>, read: impl FnOnce(Node<'_, '_>)) {
         nodes_limit: MOST_NODES,
         ..ParsingOptions::default()
     };
-    let document = value
-        .text()
-        .and_then(|text| Document::parse_with_options(text, options).ok());
+    let text = value.text().filter(|text| has_few_attributes(text));
+    let document = text.and_then(|text| Document::parse_with_options(text, options).ok());
     if let Some(document) = document {
         read(document.root_element());
     }

@@ -45,13 +45,15 @@ impl Redirect<'_> {
 }
 
 pub(crate) fn answer(web: &Web, request: &Request<Incoming>) -> Option<Response<Body>> {
-    let accept = request.headers().get_all(ACCEPT).iter();
-    let mut accept = accept.map(HeaderValue::as_bytes);
-    let wants_page = accept.clone().all(is_page);
+    let accept = || {
+        let lines = request.headers().get_all(ACCEPT).iter();
+        lines.map(HeaderValue::as_bytes)
+    };
+    let wants_page = accept().all(is_page);
     let is_plain = matches!(*request.method(), Method::GET | Method::HEAD)
         && request.uri().query().is_none()
         && !request.headers().contains_key(ORIGIN)
-        && !accept.any(may_be_json);
+        && !accept().any(may_be_json);
     if !is_plain {
         return None;
     }
