@@ -13,7 +13,9 @@ use handfast_id::{
     DelegatedGrammar, HttpResolver, NssGrammar, Pattern, RuleBook, UrnProfile, UrnRegistration,
 };
 use handfast_registry::Principal;
-use handfast_server::{AccessLog, Addresses, DspaceSource, HeaderName, Tls, TlsFiles, WebSettings};
+use handfast_server::{
+    AccessLog, Addresses, DspaceSource, HeaderName, Network, Tls, TlsFiles, WebSettings,
+};
 use serde::{Deserialize, Serialize};
 
 /// The rules that a data folder's configuration sets; the standard ones where it has none.
@@ -76,6 +78,9 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             key,
             client_certificates,
             country_header,
+            geoip,
+            client_header,
+            trusted_proxies,
             access_log,
             access_log_file,
             acme,
@@ -86,12 +91,21 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             is_json: form == LogForm::Json,
             file: access_log_file.map(|file| folder.join(file)),
         });
-        let country_header = country_header
-            .map(|name| {
+        let header = |name: Option<String>| {
+            let read = name.map(|name| {
                 let read = HeaderName::from_bytes(name.as_bytes());
                 read.with_context(|| format!("{name} is no name of a header"))
-            })
-            .transpose()?;
+            });
+            read.transpose()
+        };
+        let (country_header, client_header) = (header(country_header)?, header(client_header)?);
+        let trusted_proxies: Vec<Network> = trusted_proxies
+            .iter()
+            .map(|range| range.parse().with_context(|| range.clone()))
+            .collect::<Result<_, _>>()?;
+        if client_header.is_some() && trusted_proxies.is_empty() {
+            bail!("anybody can send a client-header: say in trusted-proxies who is believed");
+        }
         let tls = match (certificate, key, acme) {
             (None, None, Some(acme)) => Tls::Acme(acme.settings(folder)?),
             (_, _, Some(_)) => bail!("a certificate comes from files or by ACME, not both"),
@@ -106,6 +120,9 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             tls,
             client_certificates,
             country_header,
+            geoip: geoip.map(|file| folder.join(file)),
+            client_header,
+            trusted_proxies,
             access_log,
             patience: None,
         })
@@ -225,6 +242,12 @@ pub(crate) struct Web {
     client_certificates: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     country_header: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    geoip: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_header: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    trusted_proxies: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) access_log: Option<LogForm>,
     #[serde(skip_serializing_if = "Option::is_none")]

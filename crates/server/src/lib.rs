@@ -24,4 +24,7 @@ pub use hyper::header::HeaderName;
 pub use identity::{Identity, IdentityError};
 pub use native::{Addresses, Door, Native, Served};
 pub use site::SiteNote;
-pub use web::{AccessLog, Acme, AcmeChallenge, Tls, TlsFiles, WebSettings};
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use web::fuzzing;
+pub use web::{AccessLog, Acme, AcmeChallenge, BadNetwork, Network, Tls, TlsFiles, WebSettings};

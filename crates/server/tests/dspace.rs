@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 
 use handfast_client::{Client, Query, ServerAddress};
-use handfast_registry::{NewAuthority, NewName, Principal, Registry};
+use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry};
 use handfast_server::{Door, Dspace, DspaceSource, Identity, Native};
 use handfast_wire::{Permissions, ResponseCode, Ttl};
 use world::world;
@@ -44,14 +44,71 @@ fn repository() -> SocketAddr {
     address
 }
 
-fn get(web: SocketAddr, handle: &str) -> String {
+fn get(web: SocketAddr, path: &str) -> String {
     let mut stream = TcpStream::connect(web).unwrap();
-    let request =
-        format!("GET /api/handles/{handle} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     let mut reply = String::new();
     stream.read_to_string(&mut reply).unwrap();
     reply
+}
+
+/// The resolver and the services of URIs say the same.
+fn redirects(web: SocketAddr) {
+    for (path, status, said) in [
+        (
+            "/123456789/1",
+            "302",
+            "location: https://repo.example/items/1\r\n",
+        ),
+        ("/123456789/1", "302", "cache-control: max-age=100\r\n"),
+        (
+            "/hdl:123456789/1?urlappend=/x",
+            "302",
+            "location: https://repo.example/items/1/x\r\n",
+        ),
+        ("/123456789/1?noredirect", "200", "<td>100<td>URL<td>"),
+        ("/123456789/1?action=api", "200", "\"index\":100"),
+        (
+            "/123456789/a%3Fb",
+            "302",
+            "location: https://repo.example/items/a\r\n",
+        ),
+        (
+            "/123456789/own",
+            "302",
+            "location: https://here.example/\r\n",
+        ),
+        ("/123456789/gone", "410", "withdrawn"),
+        ("/123456789/2", "404", "cannot be found"),
+        ("/123456789/script", "404", "cannot be found"),
+        ("/123456789/broken", "503", "does not answer"),
+        ("/123456789/alias", "301", "location: /123456789/1\r\n"),
+        ("/21.9999/1", "400", "not served here"),
+        (
+            "/uri-res/N2L?hdl:123456789/1",
+            "303",
+            "location: https://repo.example/items/1\r\n",
+        ),
+        (
+            "/uri-res/N2Ls?123456789/1",
+            "200",
+            "\r\nhttps://repo.example/items/1\r\n",
+        ),
+        ("/uri-res/N2L?hdl:123456789/2", "404", "cannot be found"),
+        (
+            "/uri-res/N2L?hdl:123456789/broken",
+            "503",
+            "does not answer",
+        ),
+    ] {
+        let reply = get(web, path);
+        assert!(
+            reply.starts_with(&format!("HTTP/1.1 {status}")),
+            "{path} {reply}"
+        );
+        assert!(reply.contains(said), "{path} {reply}");
+    }
 }
 
 #[test]
@@ -69,6 +126,13 @@ fn handles_of_a_repository_resolve_here() {
         .unwrap();
     registry
         .create_name(&operator, "123456789/gone", own)
+        .unwrap();
+    let alias = NewName {
+        values: vec![NewValue::new(1, "HS_ALIAS", b"123456789/1")],
+        ..NewName::default()
+    };
+    registry
+        .create_name(&operator, "123456789/alias", alias)
         .unwrap();
     registry
         .withdraw_name(&operator, "123456789/gone", "old", None)
@@ -101,10 +165,11 @@ fn handles_of_a_repository_resolve_here() {
         ("123456789/broken", "503", "\"responseCode\":3"),
         ("21.9999/1", "400", "\"responseCode\":301"),
     ] {
-        let reply = get(addresses.web, handle);
+        let reply = get(addresses.web, &format!("/api/handles/{handle}"));
         assert!(reply.starts_with(&format!("HTTP/1.1 {status}")), "{reply}");
         assert!(reply.contains(said), "{reply}");
     }
+    redirects(addresses.web);
     let address: ServerAddress = addresses.native.to_string().parse().unwrap();
     let client = Client::new(handfast_client::World::system()).at(address);
     let runtime = tokio::runtime::Runtime::new().unwrap();

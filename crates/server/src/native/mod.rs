@@ -129,6 +129,11 @@ impl Native {
         }
     }
 
+    /// Whether there are repositories that are asked.
+    pub(crate) fn has_sources(&self) -> bool {
+        self.dspace.is_some()
+    }
+
     /// Whether a repository may have to be asked for a handle, which takes time.
     pub(crate) fn has_source(&self, handle: &str) -> bool {
         self.dspace
@@ -144,6 +149,14 @@ impl Native {
     /// How many sessions live.
     pub(crate) fn sessions_open(&self) -> u64 {
         self.sessions.count(self.world.now())
+    }
+
+    /// What a repository says of a handle that is not, and never was, kept here.
+    pub(crate) fn ask_source(&self, handle: &str) -> Result<Option<Value<'static>>, Fault> {
+        match self.dspace.as_ref().filter(|dspace| dspace.has(handle)) {
+            Some(dspace) if !self.registry.is_taken(handle)? => dspace.resolve(handle),
+            _ => Ok(None),
+        }
     }
 
     /// What is kept.

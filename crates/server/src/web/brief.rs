@@ -191,7 +191,7 @@ fn answer(web: &Web, bytes: &[u8], out: &mut Vec<u8>, dates: &mut Dates) -> Opti
     let part = Part::of_path(path);
     let (status, body) = match part {
         Part::Resolve if !wishes.may_be_json => {
-            let redirect = quick::find(web, path, now)?;
+            let redirect = quick::find(web, path, wishes.wants_page, now)?;
             out.extend_from_slice(b"HTTP/1.1 302 Found\r\nlocation: ");
             out.extend_from_slice(&redirect.location);
             out.extend_from_slice(b"\r\ncache-control: max-age=");
@@ -232,6 +232,8 @@ fn answer(web: &Web, bytes: &[u8], out: &mut Vec<u8>, dates: &mut Dates) -> Opti
 /// What headers say that matters here.
 struct Wishes {
     may_be_json: bool,
+    /// Whether a page is asked for, without a doubt.
+    wants_page: bool,
     /// Whether an answer might be sent compressed.
     is_encoded: bool,
 }
@@ -241,6 +243,7 @@ impl Wishes {
     fn of(headers: &[Header<'_>]) -> Option<Self> {
         let mut wishes = Self {
             may_be_json: false,
+            wants_page: true,
             is_encoded: false,
         };
         let mut has_host = false;
@@ -248,7 +251,10 @@ impl Wishes {
             let is = |name: &str| header.name.eq_ignore_ascii_case(name);
             match header.name.len() {
                 4 if is("host") => has_host = true,
-                6 if is("accept") => wishes.may_be_json |= quick::may_be_json(header.value),
+                6 if is("accept") => {
+                    wishes.may_be_json |= quick::may_be_json(header.value);
+                    wishes.wants_page &= quick::is_page(header.value);
+                }
                 10 if is("connection") && header.value.eq_ignore_ascii_case(b"keep-alive") => {}
                 15 if is("accept-encoding") => wishes.is_encoded = true,
                 _ if OTHERS.iter().any(|name| is(name)) => return None,

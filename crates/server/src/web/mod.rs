@@ -7,9 +7,14 @@ mod access_log;
 mod acme;
 mod brief;
 mod compress;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
+mod geoip;
 mod metrics;
+mod network;
 mod operations;
 mod patient;
+mod proxies;
 mod reply;
 mod resolve;
 mod rest;
@@ -21,7 +26,8 @@ mod v1;
 
 use std::convert::Infallible;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,8 +53,11 @@ use self::acme::challenges::ACME_TLS;
 pub use self::acme::{Acme, AcmeChallenge};
 use self::brief::Left;
 use self::compress::Wish;
+use self::geoip::Countries;
+pub use self::network::{BadNetwork, Network};
 use self::operations::Meters;
 use self::patient::Patient;
+use self::proxies::Proxies;
 pub(crate) use self::reply::Body;
 use self::rewound::Rewound;
 use self::tls::Acceptor;
@@ -78,6 +87,9 @@ pub(crate) struct Web {
     country_header: Option<HeaderName>,
     /// How long clients may take.
     patience: Duration,
+    /// A file that says where addresses are.
+    countries: Option<Countries>,
+    proxies: Proxies,
     /// What is counted.
     pub(crate) meters: Meters,
     log: Option<Log>,
@@ -103,6 +115,12 @@ pub struct WebSettings {
     /// How long a client may take for a handshake, for the head of a request, and to read some of an answer; without
     /// it, 30 seconds.
     pub patience: Option<Duration>,
+    /// A file that says in which country addresses are, in the format of `MaxMind` DB.
+    pub geoip: Option<PathBuf>,
+    /// A header by which proxies in front say for whom they ask: `X-Forwarded-For`.
+    pub client_header: Option<HeaderName>,
+    /// The proxies whose headers are believed.
+    pub trusted_proxies: Vec<Network>,
     /// Where it is logged who asks for what, and how; without it, nowhere.
     pub access_log: Option<AccessLog>,
 }
@@ -110,8 +128,10 @@ pub struct WebSettings {
 /// Who asks, and how.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    /// From where. Behind a proxy, that is the proxy.
+    /// From where. Behind a proxy that is not trusted, that is the proxy.
     pub(crate) address: SocketAddr,
+    /// Whether a proxy that is trusted has handed this on.
+    pub(crate) is_handed_on: bool,
     /// Whether nobody can listen: credentials count only then.
     pub(crate) is_secure: bool,
     /// The certificate that the client has shown.
@@ -129,7 +149,14 @@ impl Web {
         // handle protocol come to a server whose certificate nobody vouches for.
         let asks = asks.unwrap_or(matches!(settings.tls, Tls::Site));
         let tls = tls::acceptor(native.identity().key(), &settings.tls, asks)?;
+        let countries = settings.geoip.as_deref();
+        let countries = countries.map(|file| Countries::open(file, native.now()));
         Ok(Self {
+            countries: countries.transpose()?,
+            proxies: Proxies {
+                header: settings.client_header,
+                trusted: settings.trusted_proxies,
+            },
             started: native.now(),
             meters: Meters::default(),
             log: settings.access_log.as_ref().map(Log::open).transpose()?,
@@ -158,11 +185,37 @@ impl Web {
         self.tls.current.as_ref()?.challenges.text(path)
     }
 
-    /// In which country a client is, if that is known.
-    pub(crate) fn country(&self, headers: &HeaderMap) -> Option<String> {
-        let country = headers.get(self.country_header.as_ref()?)?;
-        let country = country.to_str().ok()?.trim();
-        Some(country.to_string()).filter(|country| country.len() == 2)
+    /// In which country a client is, if that is known: by the address that it says itself, by a header of a proxy, or by
+    /// the address that it has.
+    pub(crate) fn country(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        said: Option<IpAddr>,
+    ) -> Option<String> {
+        let of = |address| self.countries.as_ref()?.of(address, self.native.now());
+        if let Some(said) = said {
+            return of(said);
+        }
+        // Where proxies are named, nobody else is believed.
+        let is_believed = caller.is_handed_on || self.proxies.trusted.is_empty();
+        let header = self.country_header.as_ref().filter(|_| is_believed);
+        let country = header.and_then(|header| headers.get(header)?.to_str().ok());
+        let country = country.map(str::trim).filter(|country| country.len() == 2);
+        let country = country.map(str::to_string);
+        country.or_else(|| of(caller.address.ip()))
+    }
+
+    /// The client for whom a proxy asks, if it is trusted and says so.
+    fn behind(&self, caller: &Caller, headers: &HeaderMap) -> Option<Arc<Caller>> {
+        if !caller.is_handed_on {
+            return None;
+        }
+        let address = self.proxies.client(headers)?;
+        Some(Arc::new(Caller {
+            address: SocketAddr::new(address, 0),
+            ..caller.clone()
+        }))
     }
 
     /// Whether the server is about to end.
@@ -186,8 +239,10 @@ impl Web {
 /// Answers one request after the other.
 pub(crate) async fn converse(web: Arc<Web>, mut stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
+    let address = stream.peer_addr()?;
     let caller = Caller {
-        address: stream.peer_addr()?,
+        address,
+        is_handed_on: web.proxies.is_trusted(address.ip()),
         is_secure: false,
         certificate: None,
     };
@@ -376,6 +431,8 @@ async fn answer(
 ) -> Response<Body> {
     let part = Part::of(&request);
     let wish = Wish::take(&mut request, caller, part);
+    let behind = web.behind(caller, request.headers());
+    let caller = behind.as_ref().unwrap_or(caller);
     let given = access_log::given_id(&request);
     // A new one is made only for those who would see it somewhere else.
     let is_named = given.is_some() || web.log.is_some() || part == Part::V1;

@@ -2,8 +2,15 @@
 
 #![expect(clippy::unwrap_used, unreachable_pub, reason = "a test may panic")]
 
+mod countries;
+mod hostile;
 mod kept;
+mod locations;
+#[expect(clippy::indexing_slicing, reason = "a test may panic")]
+#[path = "../web/mmdb.rs"]
+mod mmdb;
 mod pages;
 mod redirects;
+mod schemes;
 #[path = "../web/mod.rs"]
 mod web;

@@ -66,7 +66,10 @@ fn world() -> World {
 
 impl Server {
     pub fn start() -> Self {
-        Self::start_with(WebSettings::default())
+        Self::start_with(WebSettings {
+            country_header: Some("x-country".parse().unwrap()),
+            ..WebSettings::default()
+        })
     }
 
     pub fn start_with(settings: WebSettings) -> Self {
@@ -75,10 +78,6 @@ impl Server {
         fill(&registry);
         let any = "127.0.0.1:0".parse().unwrap();
         let door = Door::bind(any, any).unwrap();
-        let settings = WebSettings {
-            country_header: Some("x-country".parse().unwrap()),
-            ..settings
-        };
         let addresses = door.addresses();
         let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
         let native = Native::new(Arc::clone(&registry), identity, world(), Vec::new());

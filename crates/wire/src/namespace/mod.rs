@@ -55,7 +55,7 @@ pub struct Namespace<'a> {
 impl<'a> Namespace<'a> {
     /// Reads the XML. A document type is refused: it can make much out of little.
     pub fn parse(text: &'a str) -> Result<Self, NamespaceError> {
-        if text.len() > MAX_LENGTH {
+        if text.len() > MAX_LENGTH || !has_few_attributes(text) {
             return Err(NamespaceError::TooMuch);
         }
         let options = ParsingOptions {
@@ -93,10 +93,25 @@ impl<'a> Namespace<'a> {
         self.child_text("contact")
     }
 
-    /// The handle of a template for `10320/loc`.
+    /// The handles whose `10320/loc` values hold for all handles of the namespace.
+    ///
+    /// ```
+    /// use handfast_wire::namespace::Namespace;
+    ///
+    /// let namespace = Namespace::parse("<namespace><locs> 20.1000/locs </locs></namespace>")?;
+    /// assert_eq!(namespace.locations().collect::<Vec<_>>(), ["20.1000/locs"]);
+    /// # Ok::<_, handfast_wire::namespace::NamespaceError>(())
+    /// ```
+    pub fn locations(&self) -> impl Iterator<Item = &str> {
+        let texts = self.children("locs").filter_map(|child| child.text());
+        texts.map(str::trim).filter(|text| !text.is_empty())
+    }
+
+    /// Whether locations of the namespaces around it do not hold (`no_nslocs`).
     #[must_use]
-    pub fn locations(&self) -> Option<&str> {
-        self.child_text("locs")
+    pub fn has_all_locations(&self) -> bool {
+        let mut children = self.children("locs");
+        children.any(|child| child.has_attribute("no_nslocs"))
     }
 
     /// Whether it has a template.
@@ -106,8 +121,12 @@ impl<'a> Namespace<'a> {
     }
 
     fn templates(&self) -> impl Iterator<Item = Node<'_, 'a>> {
+        self.children("template")
+    }
+
+    fn children(&self, name: &'static str) -> impl Iterator<Item = Node<'_, 'a>> {
         let children = self.document.root_element().children();
-        children.filter(|child| is_named(*child, "template"))
+        children.filter(move |child| is_named(*child, name))
     }
 
     fn child_text(&self, name: &str) -> Option<&str> {
@@ -239,9 +258,26 @@ impl fmt::Display for NamespaceError {
 
 impl std::error::Error for NamespaceError {}
 
+/// Whether no element of a text can have more than a thousand attributes: readers of XML compare each of them with all
+/// others, so that a text of many takes long to read.
+///
+/// ```
+/// use handfast_wire::namespace::has_few_attributes;
+///
+/// assert!(has_few_attributes("<a b='c'><d e='f'/></a>"));
+/// assert!(!has_few_attributes(&format!("<a {}/>", "b='c' ".repeat(1_001))));
+/// ```
+#[must_use]
+pub fn has_few_attributes(text: &str) -> bool {
+    // No element goes on behind the start of another.
+    text.split('<')
+        .all(|part| part.matches('=').nth(MAX_ATTRIBUTES).is_none())
+}
+
 fn is_named(node: Node<'_, '_>, name: &str) -> bool {
     node.is_element() && node.tag_name().name() == name
 }
 
 const MAX_LENGTH: usize = 262_144;
 const MAX_NODES: u32 = 20_000;
+const MAX_ATTRIBUTES: usize = 1_000;

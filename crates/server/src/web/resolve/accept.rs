@@ -9,6 +9,16 @@ pub(crate) struct Accept {
     ranges: Vec<(String, u16)>,
 }
 
+/// `http-interfaces.md` E, the table of DOI content negotiation.
+const CITATIONS: [&str; 7] = [
+    "application/ld+json",
+    "application/rdf+xml",
+    "application/vnd.citationstyles.csl+json",
+    "application/x-bibtex",
+    "application/x-research-info-systems",
+    "text/turtle",
+    "text/x-bibliography",
+];
 /// How many are looked at.
 const MOST: usize = 32;
 /// The weight of what is liked without reserve.
@@ -81,6 +91,16 @@ impl Accept {
             .find(is_json)
             .map_or(0, |(_, weight)| *weight);
         json > self.page()
+    }
+
+    /// Whether only descriptions of something cited are asked for, in formats that agencies of DOIs have.
+    pub(crate) fn is_of_citations(&self) -> bool {
+        let is_one = |media: &str| {
+            CITATIONS.contains(&media)
+                || media.starts_with("application/vnd.crossref.")
+                || media.starts_with("application/vnd.datacite.")
+        };
+        self.types().next().is_some() && self.types().all(is_one)
     }
 
     /// How much a page is liked that is named.

@@ -7,8 +7,11 @@ use handfast_registry::{Principal, Record, Refusal, Registry, State, Tombstone};
 use handfast_wire::Value;
 use handfast_wire::namespace::{Namespace, namespace_value};
 
+use crate::native::Native;
+use crate::web::resolve::ark;
+use crate::web::resolve::merged::{Merged, public};
 use crate::web::resolve::path::{Asked, Kind};
-use crate::web::resolve::target::path_of;
+use crate::web::resolve::target::{appended, path_of};
 
 /// What became of looking a name up.
 #[derive(Debug)]
@@ -39,8 +42,10 @@ pub(crate) struct Name {
     authority: Option<String>,
     pub(crate) is_handle: bool,
     pub(crate) values: Vec<Value<'static>>,
-    /// Values with locations that all names of its prefix share.
-    pub(crate) shared: Vec<Value<'static>>,
+    /// Of an ARK that is a part of it, what stands behind it: where it leads goes on with that.
+    pub(crate) rest: String,
+    /// What other names say of its locations, links and headers.
+    pub(crate) merged: Merged,
 }
 
 /// "The proxy follows up to 20 hops."
@@ -54,7 +59,7 @@ pub(crate) fn find(registry: &Arc<Registry>, asked: &Asked<'_>) -> Result<Found,
             Found::Name(name) => in_namespace(registry, name),
             found => Ok(found),
         },
-        Err(Refusal::NotFound(_)) if asked.kind != Kind::Handle => Ok(Found::Missing),
+        Err(Refusal::NotFound(_)) if asked.kind != Kind::Handle => part(registry, text),
         Err(Refusal::NotFound(_)) => {
             let read = recognise(text, registry.rules()).ok();
             let handle = read.and_then(|read| read.identifier.spellings(registry.rules()).handle);
@@ -67,6 +72,26 @@ pub(crate) fn find(registry: &Arc<Registry>, asked: &Asked<'_>) -> Result<Found,
         }),
         Err(refusal) => Err(refusal),
     }
+}
+
+/// An ARK that is not there may be a part of one that is: "longest bound ancestor, remainder appended to its target".
+fn part(registry: &Registry, text: &str) -> Result<Found, Refusal> {
+    for (whole, rest) in ark::ancestors(text) {
+        match registry.show(&Principal::Operator, whole) {
+            Ok(shown) => {
+                return Ok(match as_public(shown.record) {
+                    Found::Name(name) => Found::Name(Name {
+                        rest: rest.to_string(),
+                        ..name
+                    }),
+                    found => found,
+                });
+            }
+            Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => {}
+            Err(refusal) => return Err(refusal),
+        }
+    }
+    Ok(Found::Missing)
 }
 
 fn as_public(record: Record) -> Found {
@@ -84,7 +109,8 @@ fn as_public(record: Record) -> Found {
                 text: record.text,
                 authority: Some(record.authority),
                 values,
-                shared: Vec::new(),
+                rest: String::new(),
+                merged: Merged::default(),
             })
         }
     }
@@ -107,7 +133,7 @@ fn missing(registry: &Registry, text: &str) -> Result<Found, Refusal> {
     Ok(Found::Foreign)
 }
 
-/// A name with what the namespace of its prefix says of all names under it.
+/// A name with what others say of it: the namespace of its prefix, and names that its record includes.
 fn in_namespace(registry: &Registry, mut name: Name) -> Result<Found, Refusal> {
     if !name.is_handle || name.text.starts_with("0.") {
         return Ok(Found::Name(name));
@@ -115,29 +141,25 @@ fn in_namespace(registry: &Registry, mut name: Name) -> Result<Found, Refusal> {
     let prefix = name.text.split('/').next().unwrap_or_default();
     let of_prefix = public(registry, &format!("0.NA/{prefix}"))?;
     let text = namespace_value(&of_prefix).and_then(Value::text);
-    let Some(namespace) = text.and_then(|text| Namespace::parse(text).ok()) else {
-        return Ok(Found::Name(name));
-    };
-    if !namespace.is_active() {
-        let message = namespace.status_message().unwrap_or_default();
+    let namespace = text.and_then(|text| Namespace::parse(text).ok());
+    if let Some(closed) = namespace
+        .as_ref()
+        .filter(|namespace| !namespace.is_active())
+    {
+        let message = closed.status_message().unwrap_or_default();
         return Ok(Found::Inactive(message.trim().to_string()));
     }
-    if let Some(shared) = namespace.locations() {
-        name.shared = public(registry, shared.trim())?;
+    let has_own =
+        |value: &Value<'_>| value.value_type.starts_with("10320/") || value.is_type("HS_NAMESPACE");
+    if namespace.is_some() || name.values.iter().any(has_own) {
+        name.merged = Merged::of(registry, &name.text, &name.values)?;
     }
     Ok(Found::Name(name))
 }
 
-/// The values of a handle that everybody may read.
-fn public(registry: &Registry, handle: &str) -> Result<Vec<Value<'static>>, Refusal> {
-    let record = registry.handle(handle)?;
-    let mut values = record.map(|record| record.values).unwrap_or_default();
-    values.retain(Value::is_public);
-    Ok(values)
-}
-
 /// Follows the aliases of a name to their end; the name itself, if it is none.
-pub(crate) fn follow(registry: &Arc<Registry>, name: Name) -> Result<Found, Refusal> {
+pub(crate) fn follow(native: &Native, name: Name) -> Result<Found, Refusal> {
+    let registry = native.registry();
     let mut at = name;
     for _ in 0..=MOST_HOPS {
         let Some(next) = at.alias() else {
@@ -147,6 +169,9 @@ pub(crate) fn follow(registry: &Arc<Registry>, name: Name) -> Result<Found, Refu
             Found::Name(name) => at = name,
             // What is kept elsewhere is looked up there.
             Found::Foreign => {
+                return Ok(Found::Name(Name::made(&next, Vec::new())));
+            }
+            Found::Missing if native.has_source(&next) => {
                 return Ok(Found::Name(Name::made(&next, Vec::new())));
             }
             found => return Ok(found),
@@ -163,7 +188,8 @@ impl Name {
             authority: None,
             is_handle: true,
             values,
-            shared: Vec::new(),
+            rest: String::new(),
+            merged: Merged::default(),
         }
     }
 
@@ -174,10 +200,32 @@ impl Name {
         (!text.is_empty()).then(|| text.to_string())
     }
 
+    /// The authority that gave it, if it is stored.
+    pub(crate) fn authority(&self) -> Option<&str> {
+        self.authority.as_deref()
+    }
+
+    /// Whether it is a DOI.
+    pub(crate) fn is_doi(&self) -> bool {
+        self.is_handle && self.text.starts_with("10.")
+    }
+
+    /// Where it leads, with what stands behind the name.
+    pub(crate) fn with_rest(&self, url: &[u8]) -> Vec<u8> {
+        appended(url, self.rest.as_bytes())
+    }
+
+    /// All values that say where it leads, those of others too.
+    pub(crate) fn all_values(&self) -> impl Iterator<Item = &Value<'static>> {
+        let merged = self.merged.included.iter().chain(&self.merged.shared);
+        self.values.iter().chain(merged)
+    }
+
     /// Its path at this resolver, with the slash in front.
     pub(crate) fn path(&self) -> String {
         if self.is_handle {
-            return format!("/{}", path_of(&self.text));
+            // Two slashes would begin another host.
+            return format!("/{}", path_of(self.text.trim_start_matches('/')));
         }
         format!("/{}", self.text)
     }

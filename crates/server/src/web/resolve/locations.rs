@@ -1,6 +1,7 @@
 //! The locations of a name: its `10320/loc` and `URL` values (`http-interfaces.md` B.5).
 
 use handfast_wire::Value;
+use handfast_wire::namespace::has_few_attributes;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use crate::web::resolve::found::{Name, is_special_url, is_url};
@@ -28,6 +29,10 @@ pub(crate) struct Location {
 
 /// The most elements and texts of one value.
 const MOST_NODES: u32 = 10_000;
+/// How many locations one name has.
+const MOST_LOCATIONS: usize = 10_000;
+/// How many of them others can be about.
+const MOST_ANCHORS: usize = 100;
 
 impl Location {
     pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
@@ -37,48 +42,87 @@ impl Location {
 }
 
 impl Locations {
-    /// Those of a name.
+    /// Those of a name: its own, those it includes, its `URL` values, and those of its namespace.
     pub(crate) fn of(name: &Name) -> Self {
         let mut found = Self::default();
         let mut legacy = Legacy::default();
-        for value in of_type(&name.values, "10320/loc") {
+        let (own, shared) = described(name);
+        for value in own {
+            read(value, |root| found.add(root, &name.text, &mut legacy));
+        }
+        let mut of_namespace = Self {
+            is_described: found.is_described,
+            ..Self::default()
+        };
+        for value in shared {
             read(value, |root| {
-                found.is_described = true;
-                let first = |slot: &mut Option<String>, name: &str| {
-                    if slot.is_none() {
-                        *slot = root.attribute(name).map(str::to_string);
-                    }
-                };
-                first(&mut found.methods, "choose_by");
-                first(&mut found.methods, "chooseby");
-                first(&mut found.status, "http_sc");
-                first(&mut legacy.url_weight, "urlWeight");
-                first(&mut legacy.subtype_weight, "urlSubtypeWeight");
-                legacy.is_suppressed |= root.attribute("no_legacy").is_some();
-                legacy.is_alone |= root.attribute("no_nslocs").is_some();
-                found.list.extend(locations(root, &name.text));
+                of_namespace.add(root, &name.text, &mut legacy);
             });
         }
         if !legacy.is_suppressed {
             legacy.add(name, &mut found);
         }
-        if !legacy.is_alone {
-            for value in of_type(&name.shared, "10320/loc") {
-                read(value, |root| {
-                    found.is_described = true;
-                    found.list.extend(locations(root, &name.text));
-                });
-            }
+        found.list.append(&mut of_namespace.list);
+        found.list.truncate(MOST_LOCATIONS);
+        Self {
+            methods: found.methods.or(of_namespace.methods),
+            status: found.status.or(of_namespace.status),
+            list: found.list,
+            is_described: of_namespace.is_described,
         }
-        found
+    }
+
+    /// Whether any of them is for those who ask for a format.
+    pub(crate) fn negotiates(&self) -> bool {
+        let mut roles = self
+            .list
+            .iter()
+            .filter_map(|one| one.attribute("http_role"));
+        roles.any(|role| role.contains("conneg") && !role.contains("no_conneg"))
+    }
+
+    /// Adds those of one value; of what is said for all, the first counts.
+    fn add(&mut self, root: Node<'_, '_>, handle: &str, legacy: &mut Legacy) {
+        self.is_described = true;
+        let first = |slot: &mut Option<String>, name: &str| {
+            if slot.is_none() {
+                *slot = root.attribute(name).map(str::to_string);
+            }
+        };
+        first(&mut self.methods, "choose_by");
+        first(&mut self.methods, "chooseby");
+        first(&mut self.status, "http_sc");
+        first(&mut legacy.url_weight, "urlWeight");
+        first(&mut legacy.subtype_weight, "urlSubtypeWeight");
+        legacy.is_suppressed |= is_set(root, "no_legacy");
+        if self.list.len() < MOST_LOCATIONS {
+            self.list.extend(locations(root, handle));
+        }
     }
 }
 
-/// What `10320/loc` says of `URL` values, and of what the prefix adds.
+/// The `10320/loc` values of a name and those it includes, and those of its namespace.
+fn described(
+    name: &Name,
+) -> (
+    impl Iterator<Item = &Value<'static>>,
+    impl Iterator<Item = &Value<'static>>,
+) {
+    let own = of_type(&name.values, "10320/loc");
+    let own = own.chain(of_type(&name.merged.included, "10320/loc"));
+    (own, of_type(&name.merged.shared, "10320/loc"))
+}
+
+/// Whether an attribute says yes: it is there, whatever it says but no.
+pub(crate) fn is_set(root: Node<'_, '_>, name: &str) -> bool {
+    let said = root.attribute(name).map(str::trim);
+    said.is_some_and(|said| !["0", "false", "no"].contains(&said.to_ascii_lowercase().as_str()))
+}
+
+/// What `10320/loc` says of `URL` values.
 #[derive(Default)]
 struct Legacy {
     is_suppressed: bool,
-    is_alone: bool,
     url_weight: Option<String>,
     subtype_weight: Option<String>,
 }
@@ -113,18 +157,52 @@ impl Legacy {
 pub(crate) fn links(name: &Name) -> Vec<Location> {
     let mut links = Vec::new();
     for value_type in ["10320/links", "10320/loc"] {
-        let own = of_type(&name.values, value_type);
-        for value in own.chain(of_type(&name.shared, value_type)) {
-            read(value, |root| links.extend(locations(root, &name.text)));
+        for value in own_and_shared(name, value_type) {
+            if links.len() < MOST_LOCATIONS {
+                read(value, |root| links.extend(locations(root, &name.text)));
+            }
         }
     }
-    links.retain(|link| link.attribute("rel").is_some());
+    let anchors: Vec<_> = links
+        .iter()
+        .filter_map(|one| Some((one.attribute("id")?.to_string(), one.href.clone())))
+        .take(MOST_ANCHORS)
+        .collect();
+    links.retain_mut(|link| {
+        let Some(id) = link.attribute("anchor-id") else {
+            return link.attribute("rel").is_some();
+        };
+        // One that is about something that is not there says nothing.
+        let anchor = anchors.iter().find(|(own, _)| own == id);
+        let anchor = anchor.map(|(_, href)| String::from_utf8_lossy(href).into_owned());
+        let is_anchored = anchor.is_some();
+        link.attributes.retain(|(name, _)| name != "anchor");
+        link.attributes
+            .extend(anchor.map(|href| ("anchor".to_string(), href)));
+        is_anchored && link.attribute("rel").is_some()
+    });
     links
 }
 
-fn of_type<'v>(
+/// Values of a type: of a name, of those it includes, and of its namespace unless that is not wished for.
+pub(crate) fn own_and_shared<'n>(
+    name: &'n Name,
+    value_type: &'static str,
+) -> impl Iterator<Item = &'n Value<'static>> {
+    let merged = &name.merged;
+    let shared: &[_] = if merged.hides_headers {
+        &[]
+    } else {
+        &merged.shared
+    };
+    of_type(&name.values, value_type)
+        .chain(of_type(&merged.included, value_type))
+        .chain(of_type(shared, value_type))
+}
+
+pub(crate) fn of_type<'v>(
     values: &'v [Value<'static>],
-    value_type: &str,
+    value_type: &'static str,
 ) -> impl Iterator<Item = &'v Value<'static>> {
     values
         .iter()
@@ -132,14 +210,13 @@ fn of_type<'v>(
 }
 
 /// Reads the XML of a value. What is none says nothing. A document type is refused: it can make much out of little.
-fn read(value: &Value<'_>, read: impl FnOnce(Node<'_, '_>)) {
+pub(crate) fn read(value: &Value<'_>, read: impl FnOnce(Node<'_, '_>)) {
     let options = ParsingOptions {
         nodes_limit: MOST_NODES,
         ..ParsingOptions::default()
     };
-    let document = value
-        .text()
-        .and_then(|text| Document::parse_with_options(text, options).ok());
+    let text = value.text().filter(|text| has_few_attributes(text));
+    let document = text.and_then(|text| Document::parse_with_options(text, options).ok());
     if let Some(document) = document {
         read(document.root_element());
     }
@@ -173,7 +250,7 @@ fn locations(root: Node<'_, '_>, handle: &str) -> Vec<Location> {
 }
 
 /// "`{hdl}` = handle escaped as a query component (`/` → `%2F`) and `{hdl:path}` = escaped as a path."
-fn expanded(template: &str, handle: &str) -> String {
+pub(crate) fn expanded(template: &str, handle: &str) -> String {
     template
         .replace("{hdl:path}", &path_of(handle))
         .replace("{hdl}", &encoded(handle, b"-._~"))

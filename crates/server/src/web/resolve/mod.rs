@@ -2,15 +2,19 @@
 
 pub(crate) mod accept;
 pub(crate) mod address;
+pub(crate) mod ark;
 pub(crate) mod choice;
 pub(crate) mod found;
+pub(crate) mod headers;
 pub(crate) mod links;
 pub(crate) mod locations;
+pub(crate) mod merged;
 pub(crate) mod page;
 pub(crate) mod path;
 pub(crate) mod query;
 pub(crate) mod quick;
 pub(crate) mod redirect;
+pub(crate) mod source;
 pub(crate) mod target;
 mod visit;
 
@@ -28,7 +32,9 @@ use tokio::time::timeout;
 
 pub(crate) use self::visit::{failure, with_components, with_scheme};
 use crate::web::reply::{Body, plain};
+use crate::web::resolve::path::Asked;
 use crate::web::resolve::query::Wishes;
+use crate::web::resolve::source::Source;
 use crate::web::resolve::visit::Visit;
 use crate::web::{Caller, PATIENCE, Web};
 
@@ -45,10 +51,14 @@ pub(crate) async fn answer(
     }
     let (head, body) = request.into_parts();
     let query = head.uri.query();
+    let source = match Asked::read(head.uri.path(), None) {
+        Ok(asked) if web.native.has_sources() => Source::ask(web, &asked.text).await,
+        _ => None,
+    };
     let response = match head.method {
         Method::GET | Method::HEAD => {
             let wishes = Wishes::read(query.unwrap_or_default());
-            Visit::new(web, caller, &head, wishes).answer()
+            Visit::new(web, caller, &head, wishes, source).answer()
         }
         Method::POST => {
             let receiving = Limited::new(body, LONGEST_FORM).collect();
@@ -61,7 +71,7 @@ pub(crate) async fn answer(
             let form = form.to_bytes();
             let form = String::from_utf8_lossy(&form);
             let all = [query.unwrap_or_default(), form.trim()].join("&");
-            Visit::new(web, caller, &head, Wishes::read(&all)).answer()
+            Visit::new(web, caller, &head, Wishes::read(&all), source).answer()
         }
         Method::OPTIONS => options(&head.headers, ALLOWED),
         _ => refused(ALLOWED),
@@ -104,7 +114,8 @@ pub(crate) fn options(asked: &HeaderMap, allowed: &'static str) -> Response<Body
 /// The same response for other sites' scripts.
 pub(crate) fn finished(mut response: Response<Body>, asked: &HeaderMap) -> Response<Body> {
     let headers = response.headers_mut();
-    headers.insert(VARY, quick::VARIES);
+    // What was chosen for a client depends on more.
+    headers.entry(VARY).or_insert(quick::VARIES);
     if let Some(origin) = asked.get(ORIGIN) {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         headers.insert(

@@ -1,5 +1,7 @@
 //! The parameters of a request (`http-interfaces.md` B.2).
 
+use std::net::IpAddr;
+
 use handfast_wire::Value;
 use handfast_wire::body::ResolutionRequest;
 
@@ -20,6 +22,8 @@ pub(crate) struct Wishes {
     pub(crate) attributes: Vec<(String, Option<String>)>,
     /// Where the client is.
     pub(crate) country: Option<String>,
+    /// An address that is where the client is.
+    pub(crate) address: Option<IpAddr>,
     /// The name, in a form.
     pub(crate) name: Option<String>,
     /// What the resolver does not know, as it was written.
@@ -43,7 +47,8 @@ impl Wishes {
             let text = || String::from_utf8_lossy(&decoded(value)).into_owned();
             match &*String::from_utf8_lossy(&decoded(key)) {
                 // The only copy there is answers always, and unsigned.
-                "" | "auth" | "cert" | "ip" => {}
+                "" | "auth" | "cert" => {}
+                "ip" => wishes.address = text().trim().parse().ok(),
                 "noredirect" => is_to_show = true,
                 "ignore_aliases" => wishes.ignores_aliases = true,
                 "redirectionHeaders" => wishes.shows_headers = true,

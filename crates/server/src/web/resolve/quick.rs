@@ -45,16 +45,20 @@ impl Redirect<'_> {
 }
 
 pub(crate) fn answer(web: &Web, request: &Request<Incoming>) -> Option<Response<Body>> {
-    let accept = request.headers().get_all(ACCEPT).iter();
+    let accept = || {
+        let lines = request.headers().get_all(ACCEPT).iter();
+        lines.map(HeaderValue::as_bytes)
+    };
+    let wants_page = accept().all(is_page);
     let is_plain = matches!(*request.method(), Method::GET | Method::HEAD)
         && request.uri().query().is_none()
         && !request.headers().contains_key(ORIGIN)
-        && !accept.map(HeaderValue::as_bytes).any(may_be_json);
+        && !accept().any(may_be_json);
     if !is_plain {
         return None;
     }
     let now = web.native.world().now();
-    let redirect = find(web, request.uri().path(), now)?;
+    let redirect = find(web, request.uri().path(), wants_page, now)?;
     let mut response = Response::new(Either::Left(Full::default()));
     *response.status_mut() = StatusCode::FOUND;
     let headers = response.headers_mut();
@@ -67,14 +71,22 @@ pub(crate) fn answer(web: &Web, request: &Request<Incoming>) -> Option<Response<
     Some(response)
 }
 
-/// Where a path leads, if that takes no more than a look.
-pub(crate) fn find<'p>(web: &Web, path: &'p str, now: u64) -> Option<Redirect<'p>> {
+/// Where a path leads, if that takes no more than a look. Of DOIs something else than a page may be wanted.
+pub(crate) fn find<'p>(
+    web: &Web,
+    path: &'p str,
+    wants_page: bool,
+    now: u64,
+) -> Option<Redirect<'p>> {
     let asked = Asked::read(path, None).ok()?;
     let (Kind::Handle, Cow::Borrowed(handle)) = (asked.kind, asked.text) else {
         return None;
     };
     // What is computed is not stored as it is said, and what is odd has another path.
     if handle.starts_with("0.") || !is_plain(handle) {
+        return None;
+    }
+    if handle.starts_with("10.") && !wants_page {
         return None;
     }
     let stored = Handle::from_stored(handle).ok()?;
@@ -99,6 +111,7 @@ fn only_url(lent: Lent<'_>, now: u64) -> Option<(Vec<u8>, u64)> {
     let mut url = None;
     for (value, _) in lent.iter().filter(|(value, _)| value.is_public()) {
         let is_other = value.value_type.starts_with("10320/") || value.is_type("HS_ALIAS");
+        let is_other = is_other || value.is_type("HS_NAMESPACE");
         if is_other {
             return None;
         }
@@ -113,7 +126,13 @@ fn only_url(lent: Lent<'_>, now: u64) -> Option<(Vec<u8>, u64)> {
 /// Whether a line of what a client accepts may ask for something else than a page.
 pub(crate) fn may_be_json(line: &[u8]) -> bool {
     let mut parts = line.windows(4);
-    parts.any(|part| part.eq_ignore_ascii_case(b"json"))
+    // Links may be wanted as `application/linkset`.
+    parts.any(|part| part.eq_ignore_ascii_case(b"json") || part.eq_ignore_ascii_case(b"kset"))
+}
+
+/// Whether a line of what a client accepts asks for a page, or anything, without a doubt.
+pub(crate) fn is_page(line: &[u8]) -> bool {
+    line == b"*/*" || line == b"text/html" || line.starts_with(b"text/html,")
 }
 
 /// Whether all characters of a handle stand for themselves in a path.

@@ -1,15 +1,15 @@
 //! Redirects.
 
 use http_body_util::{Either, Full};
-use hyper::header::{CACHE_CONTROL, HeaderMap, HeaderValue, LINK, LOCATION};
+use hyper::header::{CACHE_CONTROL, HeaderMap, HeaderValue, LOCATION, VARY};
 use hyper::{Response, StatusCode, Version};
 
 use crate::web::reply::Body;
 use crate::web::resolve::choice::Taste;
 use crate::web::resolve::found::Name;
-use crate::web::resolve::links;
 use crate::web::resolve::locations::Locations;
 use crate::web::resolve::target::{header, is_web, lifetime, put_lifetime};
+use crate::web::resolve::{headers, links};
 
 /// Where a name leads, and with which status if its record says so.
 pub(crate) struct Target {
@@ -26,18 +26,18 @@ impl Target {
     pub(crate) fn of(name: &Name, taste: impl FnOnce() -> Taste, now: u64) -> Option<Self> {
         let locations = Locations::of(name);
         let target = if locations.is_described {
-            let chosen = taste().choose(&locations)?.clone();
+            let chosen = taste().choose(&locations)?;
             let status = chosen.attribute("http_sc").or(locations.status.as_deref());
             Self {
                 status: status.and_then(status_of),
-                url: chosen.href,
+                url: name.with_rest(&chosen.href),
                 is_chosen: true,
-                seconds: lifetime(name.values.iter(), now),
+                seconds: lifetime(name.all_values(), now),
             }
         } else {
             let url = name.urls().next()?;
             Self {
-                url: url.data.to_vec(),
+                url: name.with_rest(&url.data),
                 is_chosen: false,
                 status: None,
                 seconds: lifetime(std::iter::once(url), now),
@@ -70,8 +70,12 @@ pub(crate) fn describe(headers: &mut HeaderMap, name: &Name, target: &Target, no
         if let Ok(private) = private {
             headers.insert(CACHE_CONTROL, private);
         }
+        headers.insert(VARY, CHOSEN_BY);
     }
-    if let Some(links) = links::header(name) {
-        headers.insert(LINK, links);
-    }
+    links::put(headers, name);
+    headers::put(headers, name);
 }
+
+/// What a choice depends on, beside the name.
+const CHOSEN_BY: HeaderValue =
+    HeaderValue::from_static("Accept, Accept-Language, Origin, User-Agent");

@@ -1,5 +1,6 @@
 //! Where a redirect leads to, and for how long.
 
+use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
 
 use handfast_wire::{Ttl, Value};
@@ -63,8 +64,9 @@ pub(crate) fn escaped(url: &[u8]) -> Vec<u8> {
     if url.iter().all(|byte| is_of_uris(*byte)) {
         return url.to_vec();
     }
+    let url = &with_ascii_host(url);
     let mut out = Vec::with_capacity(url.len() + 16);
-    for byte in url {
+    for byte in url.iter() {
         if is_of_uris(*byte) {
             out.push(*byte);
         } else {
@@ -72,6 +74,29 @@ pub(crate) fn escaped(url: &[u8]) -> Vec<u8> {
         }
     }
     out
+}
+
+/// "An internationalised host becomes punycode."
+fn with_ascii_host(url: &[u8]) -> Cow<'_, [u8]> {
+    let replaced = || {
+        let scheme = url.windows(3).position(|three| three == b"://")? + 3;
+        let (scheme, rest) = url.split_at_checked(scheme)?;
+        let end = rest.iter().position(|byte| b"/?#\\".contains(byte));
+        let (authority, path) = rest.split_at_checked(end.unwrap_or(rest.len()))?;
+        let user = authority.iter().rposition(|byte| *byte == b'@');
+        let (user, host) = authority.split_at_checked(user.map_or(0, |at| at + 1))?;
+        let port = host.iter().rposition(|byte| *byte == b':');
+        let (host, port) = host.split_at_checked(port.unwrap_or(host.len()))?;
+        if host.is_ascii() {
+            return None;
+        }
+        let ascii = idna::domain_to_ascii_cow(host, idna::AsciiDenyList::URL).ok()?;
+        Some([scheme, user, ascii.as_bytes(), port, path].concat())
+    };
+    if url.is_ascii() {
+        return Cow::Borrowed(url);
+    }
+    replaced().map_or(Cow::Borrowed(url), Cow::Owned)
 }
 
 /// The same, as text.
@@ -119,7 +144,7 @@ fn is_of_uris(byte: u8) -> bool {
 }
 
 /// For how many seconds an answer made of values is good: the smallest of their TTLs.
-pub(crate) fn lifetime<'v>(values: impl Iterator<Item = &'v Value<'v>>, now: u64) -> u64 {
+pub(crate) fn lifetime<'v, 'd: 'v>(values: impl Iterator<Item = &'v Value<'d>>, now: u64) -> u64 {
     let seconds = values.map(|value| match value.ttl {
         Ttl::Relative(seconds) => u64::from(seconds),
         Ttl::Absolute(time) => u64::from(time).saturating_sub(now / 1_000),

@@ -13,16 +13,17 @@ use crate::web::reply::{Body, plain};
 use crate::web::resolve::accept::Accept;
 use crate::web::resolve::choice::Taste;
 use crate::web::resolve::found::{Found, Name, find, follow};
-use crate::web::resolve::links::{self, LINKSET};
+use crate::web::resolve::links::{self, LINKS, LINKSET};
 use crate::web::resolve::locations::Locations;
 use crate::web::resolve::page::{self, Failure, escape, fresh};
 use crate::web::resolve::path::{Asked, Kind};
 use crate::web::resolve::query::{Action, Wishes};
 use crate::web::resolve::redirect::{self, Target};
+use crate::web::resolve::source::Source;
 use crate::web::resolve::target::{
     appended, escaped_text, path_of, put_lifetime, with_fragment, with_query,
 };
-use crate::web::resolve::{address, target};
+use crate::web::resolve::{address, ark, headers, target};
 use crate::web::{Caller, Web};
 
 /// One request.
@@ -32,6 +33,8 @@ pub(crate) struct Visit<'r> {
     head: &'r Parts,
     wishes: Wishes,
     accept: Accept,
+    /// What a repository says of the name, if it may have it.
+    source: Option<Source>,
     now: u64,
 }
 
@@ -41,12 +44,14 @@ impl<'r> Visit<'r> {
         caller: &'r Caller,
         head: &'r Parts,
         wishes: Wishes,
+        source: Option<Source>,
     ) -> Self {
         Self {
             web,
             caller,
             head,
             wishes,
+            source,
             accept: Accept::of(&head.headers),
             now: web.native.world().now(),
         }
@@ -93,7 +98,8 @@ impl<'r> Visit<'r> {
         } else {
             ""
         };
-        let url = format!("/{path}{show}");
+        // Two slashes would begin another host.
+        let url = format!("/{}{show}", path.trim_start_matches('/'));
         redirect::to(url.as_bytes(), StatusCode::SEE_OTHER, self.head.version)
             .unwrap_or_else(|| page::front(&self.base()))
     }
@@ -104,10 +110,14 @@ impl<'r> Visit<'r> {
             let key = self.web.native.identity().administrator_value();
             return self.found(asked, Name::made(&asked.text, vec![key.into_owned()]));
         }
-        match find(self.web.registry(), asked) {
+        let found = match find(self.web.registry(), asked) {
+            Ok(found) => Source::or(self.source.as_ref(), &asked.text, found),
+            Err(refusal) => return self.failed(&refusal),
+        };
+        match found {
             Ok(Found::Name(name)) => self.found(asked, name),
             Ok(found) => self.not_found(asked, found),
-            Err(refusal) => self.failed(&refusal),
+            Err(failure) => self.fail(failure),
         }
     }
 
@@ -117,7 +127,7 @@ impl<'r> Visit<'r> {
         }
         let mut name = name;
         if !self.wishes.ignores_aliases && name.alias().is_some() {
-            match follow(self.web.registry(), name) {
+            match follow(&self.web.native, name) {
                 Ok(Found::Name(meant)) if self.wishes.action == Action::Show => name = meant,
                 Ok(Found::Name(meant)) => return self.moved(&meant),
                 Ok(found) => return self.not_found(asked, found),
@@ -134,6 +144,13 @@ impl<'r> Visit<'r> {
         }
         let is_inflected =
             asked.kind == Kind::Other && matches!(self.head.uri.query(), Some("" | "?" | "info"));
+        if is_inflected && ark::is_ark(&asked.text) {
+            let is_full = self.head.uri.query() != Some("");
+            let (registry, base) = (self.web.registry(), self.base());
+            let mut said = ark::description(registry, &name, &base, is_full, &self.accept);
+            links::put(said.headers_mut(), &name);
+            return said;
+        }
         let redirect = if self.wishes.action == Action::Show || is_inflected {
             None
         } else {
@@ -141,9 +158,8 @@ impl<'r> Visit<'r> {
         };
         redirect.unwrap_or_else(|| {
             let mut shown = page::record(&name);
-            if let Some(links) = links::header(&name) {
-                shown.headers_mut().insert(hyper::header::LINK, links);
-            }
+            links::put(shown.headers_mut(), &name);
+            headers::put(shown.headers_mut(), &name);
             shown
         })
     }
@@ -151,19 +167,21 @@ impl<'r> Visit<'r> {
     /// The record or its links, for programs that ask for them by media type.
     fn as_json(&self, name: &Name) -> Option<Response<Body>> {
         let json = self.accept.named("application/json");
-        let set = self.accept.named(LINKSET);
         let page = self.accept.page();
-        if set > page && set >= json {
-            let set = links::set(name, &self.base());
-            return Some(fresh(StatusCode::OK, LINKSET, set.to_string()));
+        let (set, text) = (self.accept.named(LINKSET), self.accept.named(LINKS));
+        if set.max(text) > page && set.max(text) >= json {
+            let base = self.base();
+            return Some(if set >= text {
+                fresh(StatusCode::OK, LINKSET, links::set(name, &base).to_string())
+            } else {
+                fresh(StatusCode::OK, LINKS, links::lines(name, &base))
+            });
         }
         (json > page || self.wishes.action == Action::Json).then(|| {
             let mut values = name.values.clone();
             self.wishes.select(&mut values);
             let mut response = page::record_json(&name.text, &values);
-            if let Some(links) = links::header(name) {
-                response.headers_mut().insert(hyper::header::LINK, links);
-            }
+            links::put(response.headers_mut(), name);
             response
         })
     }
@@ -185,6 +203,12 @@ impl<'r> Visit<'r> {
 
     /// To where the name leads; `None` if nothing in its record can be a target.
     fn redirect(&self, asked: &Asked<'_>, name: &Name) -> Option<Response<Body>> {
+        if self.accept.is_of_citations() && name.is_doi() && !Locations::of(name).negotiates() {
+            // "204 DOI known, no metadata": "a script asking for CSL or BibTeX never gets HTML".
+            let mut nothing = empty(StatusCode::NO_CONTENT);
+            links::put(nothing.headers_mut(), name);
+            return Some(nothing);
+        }
         let target = Target::of(name, || self.taste(), self.now)?;
         let mut url = appended(&target.url, &self.wishes.append);
         let mut usual = StatusCode::FOUND;
@@ -215,11 +239,10 @@ impl<'r> Visit<'r> {
     fn taste(&self) -> Taste {
         let mut taste = Taste {
             attributes: self.wishes.attributes.clone(),
-            country: self
-                .wishes
-                .country
-                .clone()
-                .or_else(|| self.web.country(&self.head.headers)),
+            country: self.wishes.country.clone().or_else(|| {
+                let (web, headers) = (self.web, &self.head.headers);
+                web.country(self.caller, headers, self.wishes.address)
+            }),
             address: self.caller.address.ip(),
             chance: u64::from_be_bytes(self.web.native.world().random()),
         };
@@ -258,6 +281,13 @@ impl<'r> Visit<'r> {
                 "<p>It ends in a slash, which is part of the name. Try it without: <a href=\"/{}\">{}</a></p>",
                 path_of(shorter),
                 escape(shorter)
+            );
+        }
+        if ark::is_ark(text) {
+            let elsewhere = format!("https://n2t.net/{}", escaped_text(text.as_bytes()));
+            let elsewhere = escape(&elsewhere);
+            failure.more = format!(
+                "<p>Other resolvers may know it: <a href=\"{elsewhere}\">{elsewhere}</a></p>"
             );
         }
         if let Some(contact) = contact(self.web, text).filter(|_| asked.kind == Kind::Handle) {

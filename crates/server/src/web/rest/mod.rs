@@ -6,7 +6,7 @@
 
 mod answer;
 mod attempts;
-mod authorization;
+pub(crate) mod authorization;
 mod certificate;
 mod changes;
 mod credentials;

@@ -4,7 +4,7 @@ mod description;
 mod list;
 mod operand;
 mod request;
-mod service;
+pub(crate) mod service;
 
 use std::sync::Arc;
 
@@ -13,9 +13,12 @@ use hyper::body::Incoming;
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::time::timeout;
 
+#[cfg(feature = "fuzzing")]
+pub(crate) use self::request::meant;
 use crate::web::reply::{Body, plain};
 use crate::web::resolve::accept::Accept;
 use crate::web::resolve::page::{Failure, fresh};
+use crate::web::resolve::source::Source;
 use crate::web::resolve::{finished, options, refused};
 use crate::web::urn::request::Resolution;
 use crate::web::urn::service::{Service, To};
@@ -58,6 +61,11 @@ pub(crate) async fn answer(
         }
         (Some(service), &Method::OPTIONS) => options(&head.headers, allowed(service)),
         (Some(service), &Method::GET | &Method::HEAD) => Resolution {
+            source: if web.native.has_sources() {
+                Source::ask(web, &request::meant(query)).await
+            } else {
+                None
+            },
             web,
             caller,
             head: &head,
@@ -80,7 +88,7 @@ fn allowed(service: Service) -> &'static str {
 }
 
 /// In a query the line end between two URIs is written as a triplet.
-fn decoded_line_ends(query: &str) -> String {
+pub(crate) fn decoded_line_ends(query: &str) -> String {
     ["%0D%0A", "%0d%0a", "%0A", "%0a"]
         .iter()
         .fold(query.to_string(), |text, triplet| {

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use handfast_id::{Identifier, recognise};
 use handfast_registry::{Principal, Refusal, Registry};
 
+use crate::native::Native;
 use crate::web::Web;
 use crate::web::resolve::failure;
 use crate::web::resolve::found::{Found, Name, find, follow};
 use crate::web::resolve::page::Failure;
 use crate::web::resolve::path::Asked;
 use crate::web::resolve::query::decoded;
+use crate::web::resolve::source::Source;
 use crate::web::resolve::target::is_web;
 use crate::web::urn::service::From;
 
@@ -27,7 +29,12 @@ pub(crate) enum Operand {
 const MOST: usize = 1_000;
 
 impl Operand {
-    pub(crate) fn read(web: &Arc<Web>, from: From, text: &str) -> Result<Self, Failure> {
+    pub(crate) fn read(
+        web: &Arc<Web>,
+        from: From,
+        text: &str,
+        source: Option<&Source>,
+    ) -> Result<Self, Failure> {
         let registry = web.registry();
         if text.is_empty() {
             let detail = "No URI stands behind the question mark.".to_string();
@@ -49,7 +56,7 @@ impl Operand {
                 return Err(Failure::missing(text));
             }
         }
-        let name = self::name(registry, text)?;
+        let name = self::name(&web.native, text, source)?;
         Ok(match from {
             From::Location => Self::Location { names: vec![name] },
             From::Any | From::Name => Self::Name(name),
@@ -58,11 +65,13 @@ impl Operand {
 }
 
 /// A name that is there, behind its aliases.
-fn name(registry: &Arc<Registry>, text: &str) -> Result<Name, Failure> {
-    let found = find(registry, &Asked::typed(text)).and_then(|found| match found {
-        Found::Name(name) => follow(registry, name),
+fn name(native: &Native, text: &str, source: Option<&Source>) -> Result<Name, Failure> {
+    let found =
+        find(native.registry(), &Asked::typed(text)).map_err(|refusal| failure(&refusal))?;
+    let found = match Source::or(source, text, found)? {
+        Found::Name(name) => follow(native, name),
         found => Ok(found),
-    });
+    };
     match found {
         Ok(Found::Name(name)) => Ok(name),
         Ok(Found::Malformed(why)) => Err(Failure::malformed(format!(

@@ -17,6 +17,7 @@ use crate::web::resolve::page::{Failure, fresh};
 use crate::web::resolve::path::{Asked, Kind};
 use crate::web::resolve::query::decoded;
 use crate::web::resolve::redirect::{self, Target};
+use crate::web::resolve::source::Source;
 use crate::web::resolve::target::{escaped_text, is_web};
 use crate::web::resolve::{failure, with_components, with_scheme};
 use crate::web::urn::operand::{self, Operand, uri};
@@ -33,11 +34,18 @@ pub(crate) struct Resolution<'r> {
     /// The URI, as it was sent.
     pub(crate) asked: &'r str,
     pub(crate) accept: &'r Accept,
+    /// What a repository says of the name, if it may have it.
+    pub(crate) source: Option<Source>,
 }
 
 impl Resolution<'_> {
     pub(crate) fn answer(&self) -> Response<Body> {
-        let operand = Operand::read(self.web, self.service.from, &self.text());
+        let operand = Operand::read(
+            self.web,
+            self.service.from,
+            &self.text(),
+            self.source.as_ref(),
+        );
         let answered = operand.and_then(|operand| match operand {
             Operand::Name(name) => self.of_name(&name),
             Operand::Location { names } => self.of_location(&names),
@@ -45,13 +53,8 @@ impl Resolution<'_> {
         answered.unwrap_or_else(|failure| failure.answer(self.accept))
     }
 
-    /// "The URI is the entire query string"; some clients escape all of it.
     fn text(&self) -> Cow<'_, str> {
-        if self.asked.contains(':') || !self.asked.contains("%3") {
-            return Cow::Borrowed(self.asked);
-        }
-        let decoded = String::from_utf8(decoded(self.asked)).ok();
-        decoded.map_or(Cow::Borrowed(self.asked), Cow::Owned)
+        meant(self.asked)
     }
 
     fn of_name(&self, name: &Name) -> Result<Response<Body>, Failure> {
@@ -102,7 +105,7 @@ impl Resolution<'_> {
         let locations = Locations::of(name).list.into_iter();
         locations
             .filter(|location| !location.href.trim_ascii().is_empty())
-            .map(|location| escaped_text(&self.with_components(&location.href)))
+            .map(|location| escaped_text(&self.with_components(&name.with_rest(&location.href))))
             .collect()
     }
 
@@ -113,7 +116,7 @@ impl Resolution<'_> {
         let taste = || {
             let mut taste = Taste {
                 attributes: Vec::new(),
-                country: self.web.country(&self.head.headers),
+                country: self.web.country(self.caller, &self.head.headers, None),
                 address: self.caller.address.ip(),
                 chance: u64::from_be_bytes(world.random()),
             };
@@ -182,6 +185,15 @@ impl Resolution<'_> {
     fn list(&self, uris: &[String]) -> Response<Body> {
         list::list(self.asked, uris, self.accept)
     }
+}
+
+/// "The URI is the entire query string"; some clients escape all of it.
+pub(crate) fn meant(asked: &str) -> Cow<'_, str> {
+    if asked.contains(':') || !asked.contains("%3") {
+        return Cow::Borrowed(asked);
+    }
+    let decoded = String::from_utf8(decoded(asked)).ok();
+    decoded.map_or(Cow::Borrowed(asked), Cow::Owned)
 }
 
 const BOUNDARY: &str = "handfast-part";
