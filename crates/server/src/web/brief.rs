@@ -35,8 +35,8 @@ const MOST_HEADERS: usize = 32;
 pub(crate) enum Left {
     /// It is over.
     Nothing,
-    /// What has been read and not been answered.
-    Bytes(Vec<u8>),
+    /// What has been read and not been answered, and whether nothing had been before.
+    Bytes { start: Vec<u8>, is_first: bool },
 }
 
 /// Answers requests as long as they are of the usual kind.
@@ -46,15 +46,18 @@ where
 {
     let mut closing = pin!(closed(web.closing.clone()));
     let mut patience = pin!(sleep(web.patience));
-    let mut heard = Instant::now();
+    let mut heard = Heard {
+        last: Instant::now(),
+        is_first: true,
+    };
     let mut is_new = true;
     loop {
         let turn = poll_fn(|context| {
-            let before = heard;
+            let before = heard.last;
             let turn = take_turn(web, stream, &mut heard, context);
             // Whoever is woken without having been sent anything is woken by one of these. They know whom to wake
             // since the first time.
-            let may_be_other = is_new || heard == before;
+            let may_be_other = is_new || heard.last == before;
             is_new = false;
             if turn.is_ready() || !may_be_other {
                 return turn;
@@ -63,10 +66,10 @@ where
                 return Poll::Ready(Ok(Turn::default()));
             }
             while patience.as_mut().poll(context).is_ready() {
-                if heard.elapsed() >= web.patience {
+                if heard.last.elapsed() >= web.patience {
                     return Poll::Ready(Ok(Turn::default()));
                 }
-                patience.as_mut().reset(heard + web.patience);
+                patience.as_mut().reset(heard.last + web.patience);
             }
             Poll::Pending
         });
@@ -83,9 +86,19 @@ where
         }
         return Ok(match turn.left {
             left if left.is_empty() => Left::Nothing,
-            left => Left::Bytes(left),
+            start => Left::Bytes {
+                start,
+                is_first: heard.is_first,
+            },
         });
     }
+}
+
+/// What has been heard from the other side.
+struct Heard {
+    last: Instant,
+    /// Whether nothing has been answered yet.
+    is_first: bool,
 }
 
 /// What could not be done at once.
@@ -115,7 +128,7 @@ thread_local! {
 fn take_turn<S>(
     web: &Web,
     stream: &mut S,
-    heard: &mut Instant,
+    heard: &mut Heard,
     context: &mut Context<'_>,
 ) -> Poll<io::Result<Turn>>
 where
@@ -132,7 +145,7 @@ where
             if left.is_empty() {
                 return Poll::Ready(Ok(Turn::default()));
             }
-            *heard = Instant::now();
+            heard.last = Instant::now();
             buffers.written.clear();
             while !left.is_empty() && buffers.written.len() < MOST_UNSENT {
                 let answered = answer(web, left, &mut buffers.written, &mut buffers.dates);
@@ -140,6 +153,7 @@ where
                     break;
                 };
                 left = rest;
+                heard.is_first = false;
             }
             let unsent = send(stream, &buffers.written, context)?;
             if unsent.is_some() || !left.is_empty() {
@@ -206,7 +220,7 @@ fn answer(web: &Web, bytes: &[u8], out: &mut Vec<u8>, dates: &mut Dates) -> Opti
         }
         Part::Rest => {
             let body = rest::stored(web, path)?;
-            if wishes.is_encoded && body.len() >= LEAST_ENCODED {
+            if wishes.is_encoded && body.len() >= LEAST_ENCODED || body.len() > MOST_UNSENT {
                 return None;
             }
             out.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-type: ");

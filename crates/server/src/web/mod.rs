@@ -19,6 +19,7 @@ mod reply;
 mod resolve;
 mod rest;
 mod rewound;
+mod shelf;
 mod tls;
 mod tunnel;
 mod urn;
@@ -60,6 +61,7 @@ use self::patient::Patient;
 use self::proxies::Proxies;
 pub(crate) use self::reply::Body;
 use self::rewound::Rewound;
+use self::shelf::Shelf;
 use self::tls::Acceptor;
 pub use self::tls::{Tls, TlsFiles};
 use crate::native::Native;
@@ -87,6 +89,8 @@ pub(crate) struct Web {
     country_header: Option<HeaderName>,
     /// How long clients may take.
     patience: Duration,
+    /// Room for long answers.
+    shelf: Shelf,
     /// A file that says where addresses are.
     countries: Option<Countries>,
     proxies: Proxies,
@@ -136,6 +140,8 @@ pub(crate) struct Caller {
     pub(crate) is_secure: bool,
     /// The certificate that the client has shown.
     pub(crate) certificate: Option<CertificateDer<'static>>,
+    /// Room for long answers on this connection.
+    shelf: Shelf,
 }
 
 impl Web {
@@ -168,6 +174,7 @@ impl Web {
             tls,
             country_header: settings.country_header,
             patience: settings.patience.unwrap_or(PATIENCE),
+            shelf: Shelf::of_all(),
         })
     }
 
@@ -245,14 +252,15 @@ pub(crate) async fn converse(web: Arc<Web>, mut stream: TcpStream) -> io::Result
         is_handed_on: web.proxies.is_trusted(address.ip()),
         is_secure: false,
         certificate: None,
+        shelf: Shelf::of_one(),
     };
     let _counted = Meters::connected(&web);
-    let Left::Bytes(start) = brief::converse(&web, &mut stream).await? else {
+    let Left::Bytes { start, is_first } = brief::converse(&web, &mut stream).await? else {
         return Ok(());
     };
-    // The first octet of a TLS handshake.
-    let is_tls = start.first() == Some(&0x16);
-    let is_http2 = start.starts_with(b"PRI");
+    // What a connection has begun with it remains. This is the first octet of a TLS handshake.
+    let is_tls = is_first && start.first() == Some(&0x16);
+    let is_http2 = is_first && start.starts_with(b"PRI");
     let stream = Rewound::new(start, stream);
     if is_tls {
         converse_securely(web, stream, caller).await
@@ -284,7 +292,7 @@ async fn converse_securely(
         return serve(web, stream, caller, is_http2).await;
     }
     match brief::converse(&web, &mut stream).await? {
-        Left::Bytes(start) => serve(web, Rewound::new(start, stream), caller, false).await,
+        Left::Bytes { start, .. } => serve(web, Rewound::new(start, stream), caller, false).await,
         Left::Nothing => timeout(web.patience, stream.shutdown()).await?,
     }
 }
@@ -296,6 +304,7 @@ where
     let caller = Arc::new(caller);
     let closing = web.closing.clone();
     let patience = web.patience;
+    let shelf = caller.shelf.clone();
     let service = service_fn(move |request| {
         let (web, caller) = (Arc::clone(&web), Arc::clone(&caller));
         async move { Ok::<_, Infallible>(answer(web, &caller, request).await) }
@@ -315,6 +324,7 @@ where
         tokio::select! {
             served = served => served,
             () = moved.ceased(SILENCE * 2) => Err(io::ErrorKind::TimedOut.into()),
+            () = moved.not_taken(patience, &shelf) => Err(io::ErrorKind::TimedOut.into()),
             () = moved.not_begun(patience, HTTP2_START) => Err(io::ErrorKind::TimedOut.into()),
         }
     } else {
@@ -329,7 +339,8 @@ where
     }
 }
 
-/// Serves a connection. When the server is about to end, or the client has nothing to say, what has been asked is answered, and nothing new is.
+/// Serves a connection. When the server is about to end, or the client has nothing to say, what has been asked is
+/// answered, and nothing new is.
 async fn until_closed<C>(
     connection: C,
     closing: watch::Receiver<bool>,
@@ -441,6 +452,7 @@ async fn answer(
         let (address, now) = (caller.address.ip(), web.native.now());
         Noted::of(&request, address, caller.is_secure, id, now)
     });
+    caller.shelf.has_room().await;
     let response = match part {
         Part::Tunnel => tunnel::answer(&web, request).await,
         Part::V1 => v1::answer(&web, caller, request).await,
@@ -449,7 +461,8 @@ async fn answer(
         Part::Operations => operations::answer(&web, &request),
         Part::Resolve => resolve::answer(&web, caller, request).await,
     };
-    let mut response = wish.grant(response).await;
+    let response = wish.grant(response).await;
+    let mut response = shelf::put(response, &caller.shelf, &web.shelf).await;
     web.meters.count(part, response.status());
     if let (Some(noted), Some(log)) = (noted, &web.log)
         && !log.add(&noted, &response, web.native.now())

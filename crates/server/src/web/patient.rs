@@ -13,6 +13,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
+use crate::web::shelf::Shelf;
+
 /// How many octets have to pass, in the time that there is, for somebody to count as reading.
 const ENOUGH: u64 = 16 << 10;
 
@@ -42,8 +44,12 @@ impl Moved {
         self.0.read.load(Ordering::Relaxed)
     }
 
+    fn written(&self) -> u64 {
+        self.0.written.load(Ordering::Relaxed)
+    }
+
     fn both(&self) -> u64 {
-        self.read() + self.0.written.load(Ordering::Relaxed)
+        self.read() + self.written()
     }
 
     /// Waits for some time, and then for ever, unless the other side has not even said so much.
@@ -51,6 +57,18 @@ impl Moved {
         sleep(time).await;
         if self.read() >= octets {
             std::future::pending::<()>().await;
+        }
+    }
+
+    /// Waits until hardly any of the answers that wait on a shelf is taken for some time.
+    pub(crate) async fn not_taken(&self, patience: Duration, shelf: &Shelf) {
+        loop {
+            let (before, was_empty) = (self.written(), shelf.is_empty());
+            sleep(patience).await;
+            let taken = self.written().saturating_sub(before);
+            if taken < ENOUGH && !was_empty && !shelf.is_empty() {
+                return;
+            }
         }
     }
 

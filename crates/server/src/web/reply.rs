@@ -22,6 +22,17 @@ pub(crate) fn reply(
     response
 }
 
+/// A response that takes time to make: on another thread, so that nobody else waits for it.
+pub(crate) async fn aside(
+    work: impl FnOnce() -> Response<Body> + Send + 'static,
+) -> Response<Body> {
+    let working = tokio::task::spawn_blocking(work);
+    working.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a request could not be answered");
+        plain(StatusCode::INTERNAL_SERVER_ERROR, "the server failed\n")
+    })
+}
+
 /// A few words.
 pub(crate) fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
     reply(status, "text/plain; charset=utf-8", text)

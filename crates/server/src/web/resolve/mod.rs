@@ -31,7 +31,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use tokio::time::timeout;
 
 pub(crate) use self::visit::{failure, with_components, with_scheme};
-use crate::web::reply::{Body, plain};
+use crate::web::reply::{Body, aside, plain};
 use crate::web::resolve::path::Asked;
 use crate::web::resolve::query::Wishes;
 use crate::web::resolve::source::Source;
@@ -50,16 +50,13 @@ pub(crate) async fn answer(
         return redirect;
     }
     let (head, body) = request.into_parts();
-    let query = head.uri.query();
     let source = match Asked::read(head.uri.path(), None) {
         Ok(asked) if web.native.has_sources() => Source::ask(web, &asked.text).await,
         _ => None,
     };
-    let response = match head.method {
-        Method::GET | Method::HEAD => {
-            let wishes = Wishes::read(query.unwrap_or_default());
-            Visit::new(web, caller, &head, wishes, source).answer()
-        }
+    let mut asked = head.uri.query().unwrap_or_default().to_string();
+    match head.method {
+        Method::GET | Method::HEAD => {}
         Method::POST => {
             let receiving = Limited::new(body, LONGEST_FORM).collect();
             let Ok(Ok(form)) = timeout(PATIENCE, receiving).await else {
@@ -69,14 +66,19 @@ pub(crate) async fn answer(
                 );
             };
             let form = form.to_bytes();
-            let form = String::from_utf8_lossy(&form);
-            let all = [query.unwrap_or_default(), form.trim()].join("&");
-            Visit::new(web, caller, &head, Wishes::read(&all), source).answer()
+            asked = [&asked, String::from_utf8_lossy(&form).trim()].join("&");
         }
-        Method::OPTIONS => options(&head.headers, ALLOWED),
-        _ => refused(ALLOWED),
+        Method::OPTIONS => return finished(options(&head.headers, ALLOWED), &head.headers),
+        _ => return finished(refused(ALLOWED), &head.headers),
+    }
+    let (web, caller) = (Arc::clone(web), Arc::clone(caller));
+    // Records can be long, and what is in them takes time to read.
+    let visit = move || {
+        let wishes = Wishes::read(&asked);
+        let response = Visit::new(&web, &caller, &head, wishes, source).answer();
+        finished(response, &head.headers)
     };
-    finished(response, &head.headers)
+    aside(visit).await
 }
 
 /// What may be done with names here.

@@ -104,7 +104,7 @@ fn row(value: &Value<'_>) -> String {
     let value_type = if value.value_type.contains('/') {
         format!(
             "<a href=\"/{}\">{value_type}</a>",
-            path_of(&value.value_type)
+            path_of(value.value_type.trim_start_matches('/'))
         )
     } else {
         value_type

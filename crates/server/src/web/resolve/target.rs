@@ -29,7 +29,7 @@ pub(crate) fn appended(url: &[u8], append: &[u8]) -> Vec<u8> {
     let append = append.trim_ascii();
     let host = whole.windows(3).position(|three| three == b"://");
     let behind = host.and_then(|at| whole.get(at + 3..)).unwrap_or_default();
-    let is_delimiter = |byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'\\');
+    let is_delimiter = |byte: &u8| matches!(byte, b'/' | b'?' | b'#');
     if append.first().is_some_and(|first| !is_delimiter(first)) && !behind.iter().any(is_delimiter)
     {
         whole.push(b'/');
@@ -249,6 +249,7 @@ mod tests {
             ("http://a", ".evil.example", "http://a/.evil.example"),
             ("http://a", "@evil.example", "http://a/@evil.example"),
             ("http://a", "/b", "http://a/b"),
+            ("http://a", "\\@evil.example", "http://a/\\@evil.example"),
             ("http://a/b", ".html", "http://a/b.html"),
             ("http://a?", "b", "http://a?b"),
             ("http://a", "", "http://a"),

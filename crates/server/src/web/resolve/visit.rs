@@ -279,7 +279,7 @@ impl<'r> Visit<'r> {
         {
             failure.more = format!(
                 "<p>It ends in a slash, which is part of the name. Try it without: <a href=\"/{}\">{}</a></p>",
-                path_of(shorter),
+                path_of(shorter.trim_start_matches('/')),
                 escape(shorter)
             );
         }

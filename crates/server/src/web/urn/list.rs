@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::web::reply::Body;
 use crate::web::resolve::accept::Accept;
 use crate::web::resolve::page::{JSON, escape, fresh, page};
+use crate::web::resolve::target::is_web;
 
 /// The media type of RFC 2169, which every client of these services understands.
 const URI_LIST: &str = "text/uri-list";
@@ -51,12 +52,21 @@ fn lines(asked: &str, uris: &[String]) -> String {
     out
 }
 
+/// How names begin.
+const OF_NAMES: [&str; 4] = ["ark:", "hdl:", "info:", "urn:"];
+
 /// "The HTML form must contain one `<ul>` with an `<li><a href="U">U</a>` per URL."
 fn html(asked: &str, uris: &[String]) -> Response<Body> {
     let mut body = String::from("<ul>\n");
     for uri in uris {
+        let is_link = is_web(uri.as_bytes()) || OF_NAMES.iter().any(|name| uri.starts_with(name));
         let uri = escape(uri);
-        body.extend(["<li><a href=\"", &uri, "\">", &uri, "</a></li>\n"]);
+        if is_link {
+            body.extend(["<li><a href=\"", &uri, "\">", &uri, "</a></li>\n"]);
+        } else {
+            // What else is stored may be a script.
+            body.extend(["<li>", &uri, "</li>\n"]);
+        }
     }
     body.push_str("</ul>");
     page(StatusCode::OK, asked, &body)

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::request::meant;
-use crate::web::reply::{Body, plain};
+use crate::web::reply::{Body, aside, plain};
 use crate::web::resolve::accept::Accept;
 use crate::web::resolve::page::{Failure, fresh};
 use crate::web::resolve::source::Source;
@@ -60,20 +60,28 @@ pub(crate) async fn answer(
             equality(web, &String::from_utf8_lossy(&body.to_bytes()), &accept)
         }
         (Some(service), &Method::OPTIONS) => options(&head.headers, allowed(service)),
-        (Some(service), &Method::GET | &Method::HEAD) => Resolution {
-            source: if web.native.has_sources() {
+        (Some(service), &Method::GET | &Method::HEAD) => {
+            let source = if web.native.has_sources() {
                 Source::ask(web, &request::meant(query)).await
             } else {
                 None
-            },
-            web,
-            caller,
-            head: &head,
-            service,
-            asked: query,
-            accept: &accept,
+            };
+            let (web, caller) = (Arc::clone(web), Arc::clone(caller));
+            // There may be many names at a place.
+            let resolution = move || {
+                let resolution = Resolution {
+                    source,
+                    web: &web,
+                    caller: &caller,
+                    head: &head,
+                    service,
+                    asked: head.uri.query().unwrap_or_default(),
+                    accept: &accept,
+                };
+                finished(resolution.answer(), &head.headers)
+            };
+            return aside(resolution).await;
         }
-        .answer(),
         (Some(service), _) => refused(allowed(service)),
     };
     finished(response, &head.headers)

@@ -1,6 +1,7 @@
 //! One request to a service.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use handfast_id::Urn;
@@ -24,6 +25,9 @@ use crate::web::urn::operand::{self, Operand, uri};
 use crate::web::urn::service::{Service, To};
 use crate::web::urn::{description, list};
 use crate::web::{Caller, Web};
+
+/// How many places are listed of all names at one place.
+const MOST_LOCATIONS: usize = 1_000;
 
 /// One request.
 pub(crate) struct Resolution<'r> {
@@ -87,13 +91,10 @@ impl Resolution<'_> {
             To::Description => Ok(description::one(first, self.accept)),
             To::Descriptions => Ok(description::several(names, self.accept)),
             To::Locations | To::Resources | To::Equality => {
-                let mut urls: Vec<String> = Vec::new();
-                for url in names.iter().flat_map(|name| self.locations(name)) {
-                    if url != own && !urls.contains(&url) {
-                        urls.push(url);
-                    }
-                }
-                Ok(self.list(&urls))
+                let mut seen = HashSet::from([own.into_owned()]);
+                let urls = names.iter().flat_map(|name| self.locations(name));
+                let urls = urls.filter(|url| seen.insert(url.clone()));
+                Ok(self.list(&urls.take(MOST_LOCATIONS).collect::<Vec<_>>()))
             }
             To::Location => self.redirect(first, StatusCode::SEE_OTHER),
             To::Resource => self.redirect(first, StatusCode::FOUND),
