@@ -84,6 +84,7 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             access_log,
             access_log_file,
             acme,
+            spool_limit,
             ..
         } = config.web;
         let form = access_log.unwrap_or_default();
@@ -125,6 +126,7 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             trusted_proxies,
             access_log,
             patience: None,
+            spool_limit,
         })
     })?;
     Ok(settings.unwrap_or_default())
@@ -254,6 +256,8 @@ pub(crate) struct Web {
     pub(crate) access_log_file: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     acme: Option<acme::Section>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) spool_limit: Option<u64>,
 }
 
 /// What lines of the access log look like.

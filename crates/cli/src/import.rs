@@ -125,6 +125,7 @@ impl Import {
             restart: self.restart,
             dry_run: self.dry_run,
             tells_all: self.dry_run || self.outcome.is_some(),
+            size,
         };
         let who = self.who.clone().unwrap_or(Principal::Operator);
         let progress = Progress::new(size);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueHint};
 use handfast_registry::{
-    BulkChanged, Done, Job, JobKind, Outcome, Principal, Refusal, Registry, json, rfc3339 as time,
+    BulkChanged, Done, Job, JobKind, Outcome, Principal, Refusal, Registry, json,
 };
 use serde_json::{Value as Json, json};
 
@@ -176,16 +176,26 @@ impl Command {
                 }
             }
             Self::List { output } => output.print(
-                data.open().and_then(|registry| registry.jobs()),
-                |jobs| jobs.iter().map(json::job).collect::<Json>(),
+                data.open().and_then(|registry| {
+                    let jobs = registry.jobs()?.into_iter();
+                    let with = |job: Job| {
+                        let progress = registry.progress(job.number);
+                        json::job(&job, progress)
+                    };
+                    Ok(jobs.map(with).collect::<Vec<_>>())
+                }),
+                |jobs| Json::from(jobs.clone()),
                 |jobs, out| {
                     jobs.iter()
                         .try_for_each(|job| writeln!(out, "{}", line(job)))
                 },
             ),
             Self::Show { job, output } => output.print(
-                data.open().and_then(|registry| registry.job(*job)),
-                json::job,
+                data.open().and_then(|registry| {
+                    let found = registry.job(*job)?;
+                    Ok(json::job(&found, registry.progress(*job)))
+                }),
+                Json::clone,
                 show,
             ),
         }
@@ -263,7 +273,7 @@ impl Running {
         let answer = self.output.print(
             outcome,
             |done| match &done.job {
-                Some(job) => json::job(job),
+                Some(job) => json::job(job, None),
                 None => json!({"dry-run": true, "changed": done.counts.changed, "unchanged": done.counts.unchanged, "refused": done.counts.refused}),
             },
             |done, out| {
@@ -290,54 +300,60 @@ impl Running {
     }
 }
 
-fn line(job: &Job) -> String {
-    let state = match job.ended {
-        Some(_) => "done",
-        None => "not done",
-    };
-    let what = job.kind.what();
+/// A job in a list, from what is known of it as JSON: the same here and from elsewhere.
+pub(crate) fn line(job: &Json) -> String {
     format!(
-        "{:<4} {}  {:<8}  {:<11}  {}",
-        job.number,
-        time(job.started),
-        state,
-        job.kind.as_str(),
-        Safe(&what)
+        "{:<4} {}  {:<9}  {:<11}  {}",
+        job["job"],
+        text(job, "started"),
+        text(job, "state"),
+        text(job, "kind"),
+        Safe(text(job, "what"))
     )
 }
 
-fn show(job: &Job, out: &mut dyn Write) -> io::Result<()> {
-    let what = job.kind.what();
-    writeln!(
-        out,
-        "job {}: {} {}",
-        job.number,
-        job.kind.as_str(),
-        Safe(&what)
-    )?;
-    writeln!(
-        out,
-        "  {:<8}  {} by {}",
-        "started",
-        time(job.started),
-        job.who
-    )?;
-    match job.ended {
-        Some(ended) => writeln!(out, "  {:<8}  {}", "ended", time(ended))?,
-        None => writeln!(
+pub(crate) fn text<'j>(job: &'j Json, field: &str) -> &'j str {
+    job.get(field).and_then(Json::as_str).unwrap_or_default()
+}
+
+pub(crate) fn show(job: &Json, out: &mut dyn Write) -> io::Result<()> {
+    let number = &job["job"];
+    let (kind, what) = (text(job, "kind"), text(job, "what"));
+    writeln!(out, "job {number}: {kind} {}", Safe(what))?;
+    let (started, who) = (text(job, "started"), text(job, "who"));
+    writeln!(out, "  {:<8}  {started} by {}", "started", Safe(who))?;
+    match (text(job, "state"), text(job, "ended")) {
+        ("running", _) => writeln!(out, "  {:<8}  {}", "running", far(job))?,
+        ("cut-short", _) => writeln!(
             out,
-            "  {:<8}  not yet: `handfast job resume {}`, or for an import run it again",
-            "ended", job.number
+            "  {:<8}  not yet: `handfast job resume {number}`, or for an import run it again",
+            "ended"
         )?,
+        ("cancelled", ended) => writeln!(out, "  {:<8}  {ended}, cancelled", "ended")?,
+        (_, ended) => writeln!(out, "  {:<8}  {ended}", "ended")?,
     }
-    let counts = &job.counts;
+    let count = |name: &str| job.get(name).and_then(Json::as_u64).unwrap_or_default();
     writeln!(
         out,
         "  {:<8}  created {}, changed {}, unchanged {}, refused {}",
-        "names", counts.created, counts.changed, counts.unchanged, counts.refused
+        "names",
+        count("created"),
+        count("changed"),
+        count("unchanged"),
+        count("refused")
     )?;
-    for (from, to) in &job.events {
-        writeln!(out, "  {:<8}  {from} to {to}", "events")?;
+    for events in job["events"].as_array().into_iter().flatten() {
+        writeln!(out, "  {:<8}  {} to {}", "events", events[0], events[1])?;
     }
     Ok(())
+}
+
+/// How far a job has come.
+pub(crate) fn far(job: &Json) -> String {
+    let progress = &job["progress"];
+    let (done, unit) = (&progress["done"], text(progress, "unit"));
+    match progress["total"].as_u64() {
+        Some(total) => format!("{done} of {total} {unit}"),
+        None => format!("{done} {unit}"),
+    }
 }

@@ -17,6 +17,7 @@ use crate::record::{Record, State, Tombstone};
 use crate::refusal::Refusal;
 use crate::time::{parse_rfc3339, rfc3339 as time};
 use crate::token::Token;
+use crate::underway::Progress;
 
 /// A name.
 #[must_use]
@@ -127,22 +128,42 @@ impl Persistence {
     }
 }
 
-/// A job.
+/// A job, and how far it has come if it is under way in this process.
 #[must_use]
-pub fn job(job: &Job) -> Json {
+pub fn job(job: &Job, progress: Option<Progress>) -> Json {
+    let counts = progress.map_or(job.counts, |progress| progress.counts);
     json!({
         "job": job.number,
         "kind": job.kind.as_str(),
         "what": job.kind.what(),
         "who": job.who.to_string(),
+        "state": job.state(progress.is_some()),
         "started": time(job.started),
         "ended": job.ended.map(time),
-        "created": job.counts.created,
-        "changed": job.counts.changed,
-        "unchanged": job.counts.unchanged,
-        "refused": job.counts.refused,
+        "progress": progress.map(|progress| json!({
+            "done": progress.done,
+            "total": progress.total,
+            "unit": progress.unit,
+        })),
+        "created": counts.created,
+        "changed": counts.changed,
+        "unchanged": counts.unchanged,
+        "refused": counts.refused,
         "events": job.events,
     })
+}
+
+impl Job {
+    /// Where it is, in a word: `running`, `done`, `cut-short` or `cancelled`.
+    #[must_use]
+    pub fn state(&self, is_running: bool) -> &'static str {
+        match self.ended {
+            Some(_) if self.is_cancelled => "cancelled",
+            Some(_) => "done",
+            None if is_running => "running",
+            None => "cut-short",
+        }
+    }
 }
 
 impl JobKind {

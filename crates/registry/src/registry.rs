@@ -13,6 +13,7 @@ use crate::draft::{Call, Draft};
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::resolve::Prefixes;
+use crate::underway::Underways;
 use crate::view::View;
 
 /// Time and chance, which are arguments.
@@ -76,6 +77,8 @@ pub struct Registry {
     pub(crate) barren: Barren,
     /// Held by the one import that goes on.
     pub(crate) importing: Mutex<()>,
+    /// Jobs that go on in this process.
+    pub(crate) underways: Underways,
 }
 
 impl Registry {
@@ -112,6 +115,7 @@ impl Registry {
             prefixes: Prefixes::new(),
             barren: Barren::default(),
             importing: Mutex::new(()),
+            underways: Underways::default(),
         }
     }
 

@@ -132,6 +132,13 @@ impl Server {
         TcpStream::connect(self.web).unwrap()
     }
 
+    /// Tells the server to end, as an operator does.
+    pub(crate) fn terminate(&self) {
+        let pid = self.child.id().to_string();
+        let told = Command::new("kill").args(["-TERM", &pid]).status();
+        assert!(told.unwrap().success());
+    }
+
     pub(crate) fn get(&self, path: &str, headers: &[&str]) -> Reply {
         self.ask("GET", path, headers, None)
     }

@@ -12,9 +12,12 @@ use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+use super::background::is_preferred;
 use super::call::Call;
 use super::jobs::MOST_TOLD;
 use super::problem::Problem;
+use super::routes::Route;
+use super::{once, spool};
 use crate::web::PATIENCE;
 use crate::web::reply::{Body, reply};
 
@@ -22,10 +25,31 @@ use crate::web::reply::{Body, reply};
 const PIECE: usize = 64 << 10;
 
 /// Takes names as they come, and answers when all are taken: an outcome a line, and a last line for all of them.
-pub(super) fn import(call: &Call, body: Incoming) -> Result<Response<Body>, Problem> {
+/// If the client does not wait, they are kept first, and taken later.
+pub(super) fn import(
+    call: &Call,
+    route: &Route,
+    body: Incoming,
+) -> Result<Response<Body>, Problem> {
+    let options = options(call)?;
+    let input = Receiving {
+        body,
+        left: Bytes::new(),
+        runtime: Handle::current(),
+    };
+    if options.dry_run || !is_preferred(&call.headers) {
+        return import_now(call, &options, input);
+    }
+    let spooled = spool::keep(call, input)?;
+    once(call, route, &spooled.digest, |call| {
+        spool::begin(call, &spooled, &options)
+    })
+}
+
+fn options(call: &Call) -> Result<Import, Problem> {
     let dry_run = call.flag("dry-run")?;
     let source = call.query("source").unwrap_or("web");
-    let options = Import {
+    Ok(Import {
         source: source.chars().take(200).collect(),
         format: format(call)?,
         authority: call.query("authority").map(str::to_string),
@@ -34,17 +58,16 @@ pub(super) fn import(call: &Call, body: Incoming) -> Result<Response<Body>, Prob
         restart: call.flag("restart")?,
         dry_run,
         tells_all: dry_run || call.flag("all")?,
-    };
-    let input = Receiving {
-        body,
-        left: Bytes::new(),
-        runtime: Handle::current(),
-    };
+        size: None,
+    })
+}
+
+fn import_now(call: &Call, options: &Import, input: Receiving) -> Result<Response<Body>, Problem> {
     let mut told = String::new();
     let (mut lines, mut untold) = (0, 0);
     let imported = call
         .registry()
-        .import(&call.who, &options, input, &mut |report| {
+        .import(&call.who, options, input, &mut |report| {
             let Report::Line(outcome) = report else {
                 return;
             };
@@ -62,7 +85,7 @@ pub(super) fn import(call: &Call, body: Incoming) -> Result<Response<Body>, Prob
     let counts = &imported.counts;
     let summary = json!({
         "format": imported.format.as_str(),
-        "dry-run": dry_run,
+        "dry-run": options.dry_run,
         "job": imported.job,
         "resumed": imported.is_resumed,
         "created": counts.created,

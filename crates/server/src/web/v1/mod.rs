@@ -6,6 +6,7 @@
 
 mod about;
 mod authorities;
+mod background;
 mod bulk;
 mod call;
 mod idempotency;
@@ -14,11 +15,12 @@ mod names;
 mod openapi;
 mod problem;
 mod routes;
+mod spool;
 mod tokens;
 
 use std::sync::{Arc, Mutex};
 
-use handfast_registry::Principal;
+use handfast_registry::{Principal, Registry};
 use http_body_util::{BodyExt, Either, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
@@ -32,7 +34,8 @@ use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use self::call::{Call, decode};
+use self::background::Background;
+use self::call::{Answer, Call, decode};
 use self::idempotency::{Answered, First};
 use self::problem::Problem;
 use self::routes::{Found, Given, Handler, Route};
@@ -43,8 +46,16 @@ use crate::web::{Caller, PATIENCE, Web};
 #[derive(Default)]
 pub(crate) struct Api {
     answered: Answered,
+    background: Background,
     /// The last checkpoint that was signed, and of how many events.
     checkpoint: Mutex<Option<(u64, String)>>,
+}
+
+impl Api {
+    pub(crate) fn new(registry: &Registry) -> Self {
+        spool::clean(registry);
+        Self::default()
+    }
 }
 
 /// The longest body that is not taken line by line.
@@ -62,7 +73,7 @@ pub(crate) async fn answer(
     // Who asks is said by a header that a page must set itself: no site acts in the name of who visits it.
     let anyone = HeaderValue::from_static("*");
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, anyone);
-    let exposed = HeaderValue::from_static("ETag, Location, X-Request-Id");
+    let exposed = HeaderValue::from_static("ETag, Location, Preference-Applied, X-Request-Id");
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
     let each_time = HeaderValue::from_static("private, no-cache");
     headers.insert(CACHE_CONTROL, each_time);
@@ -150,11 +161,21 @@ fn work(
         })?;
     }
     let handler = match (&route.handler, stream) {
-        (Handler::Import, Some(body)) => return bulk::import(&call, body).map(Some),
+        (Handler::Import, Some(body)) => return bulk::import(&call, route, body).map(Some),
         (Handler::Export, _) => return bulk::export(&call, begun).map(|()| None),
         (Handler::Import, None) => return Err(Problem::usage("there is no body")),
         (Handler::Plain(handler), _) => handler,
     };
+    once(&call, route, &call.body, handler).map(Some)
+}
+
+/// Answers a request, or says again what was answered to the same one before.
+fn once(
+    call: &Call,
+    route: &Route,
+    body: &[u8],
+    handler: impl FnOnce(&Call) -> Result<Answer, Problem>,
+) -> Result<Response<Body>, Problem> {
     let answer = |call: &Call| match handler(call) {
         Ok(answer) => answer.into_response(),
         // Who is not known is told to say who they are.
@@ -163,19 +184,19 @@ fn work(
         }
         Err(problem) => problem.into_response(),
     };
-    let key = idempotency_key(&call, route)?;
+    let key = idempotency_key(call, route)?;
     let Some(key) = key else {
-        return Ok(Some(answer(&call)));
+        return Ok(answer(call));
     };
     let query = format!("{:?}", call.query);
-    let asked = [route.name.as_bytes(), query.as_bytes(), &call.body].join(&0);
+    let asked = [route.name.as_bytes(), query.as_bytes(), body].join(&0);
     let answered = &call.web.api.answered;
     match answered.begin(&key, &asked, call.web.native.now())? {
-        First::Again(response) => Ok(Some(response)),
+        First::Again(response) => Ok(response),
         First::New => {
-            let response = answer(&call);
+            let response = answer(call);
             keep(answered, &key, &response);
-            Ok(Some(response))
+            Ok(response)
         }
     }
 }
@@ -329,8 +350,7 @@ fn other_method(method: &Method, methods: &[&'static str]) -> Response<Body> {
         let headers = response.headers_mut();
         headers.clear();
         headers.insert(ACCESS_CONTROL_ALLOW_METHODS, allowed.clone());
-        let taken =
-            "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id";
+        let taken = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id";
         headers.insert(
             ACCESS_CONTROL_ALLOW_HEADERS,
             HeaderValue::from_static(taken),

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::routes::{Given, Gives, Handler, Kind, ROUTES, Route};
+use super::routes::{Given, Gives, Kind, ROUTES, Route};
 
 /// `OpenAPI` 3.1.
 pub(super) fn document() -> &'static Json {
@@ -72,7 +72,7 @@ fn operation(route: &Route) -> Json {
     {
         parameters.push(header("If-Match", "The ETag that it must have still"));
     }
-    if route.method == "POST" && matches!(route.handler, Handler::Plain(_)) {
+    if route.method == "POST" && route.is_known {
         parameters.push(header(
             "Idempotency-Key",
             "The same request with the same key is done once",
@@ -84,6 +84,21 @@ fn operation(route: &Route) -> Json {
         status,
         json!({"description": route.summary, "content": given(route.gives)}),
     );
+    if route.is_long {
+        parameters.push(header(
+            "Prefer",
+            "`respond-async`: answer 202 when the job has begun",
+        ));
+        let place = json!({"description": "Where the job is", "schema": {"type": "string"}});
+        responses.insert(
+            "202".into(),
+            json!({
+                "description": "The job has begun",
+                "headers": {"Location": place},
+                "content": given(Gives::Json("Job")),
+            }),
+        );
+    }
     for status in route.refusals {
         let response = if *status == 304 {
             json!({"description": "The client has this already"})

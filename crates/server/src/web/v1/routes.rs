@@ -23,6 +23,8 @@ pub(super) struct Route {
     /// What is answered when all is well.
     pub(super) status: u16,
     pub(super) gives: Gives,
+    /// Whether a client need not wait for it: `Prefer: respond-async`.
+    pub(super) is_long: bool,
     /// The other statuses.
     pub(super) refusals: &'static [u16],
     pub(super) handler: Handler,
@@ -143,6 +145,7 @@ const fn get(
         body: None,
         status: 200,
         gives,
+        is_long: false,
         refusals: READ,
         handler: Handler::Plain(handler),
     }
@@ -168,6 +171,7 @@ const fn change(
         body,
         status: 200,
         gives,
+        is_long: false,
         refusals: WRITE,
         handler: Handler::Plain(handler),
     }
@@ -272,9 +276,25 @@ pub(super) static ROUTES: &[Route] = &[
     },
     Route {
         query: &[DRY_RUN],
-        ..change("POST", "/jobs", "startJob", "Change many names at once, and wait until it is done", Some(Given::Json("NewJob")), Gives::Json("JobDone"), jobs::start)
+        is_long: true,
+        ..change("POST", "/jobs", "startJob", "Change many names at once", Some(Given::Json("NewJob")), Gives::Json("JobDone"), jobs::start)
     },
-    Route { is_known: true, ..get("/jobs/{job}", "showJob", "A job", Gives::Json("Job"), jobs::show) },
+    Route { is_known: true, ..get("/jobs/{job}", "showJob", "A job, and how far it has come", Gives::Json("Job"), jobs::show) },
+    Route {
+        is_known: true,
+        query: &[number("after", "What `next` of the page before said"), LIMIT],
+        ..get("/jobs/{job}/outcomes", "jobOutcomes", "What a job has refused, the first 10,000", Gives::Json("OutcomePage"), jobs::outcomes)
+    },
+    change("POST", "/jobs/{job}/cancel", "cancelJob", "Stop a job at its next batch, for good", None, Gives::Json("Job"), jobs::cancel),
+    Route {
+        is_long: true,
+        ..change("POST", "/jobs/{job}/resume", "resumeJob", "Go on with a job that was cut short", None, Gives::Json("JobDone"), jobs::resume)
+    },
+    Route {
+        query: &[DRY_RUN],
+        is_long: true,
+        ..change("POST", "/jobs/{job}/undo", "undoJob", "Undo all that a job did, as new changes", None, Gives::Json("JobDone"), jobs::undo)
+    },
     Route {
         query: &[
             Parameter { kind: FORMATS, ..text("format", "What the lines are, where their beginning does not tell") },
@@ -287,6 +307,7 @@ pub(super) static ROUTES: &[Route] = &[
             DRY_RUN,
         ],
         handler: Handler::Import,
+        is_long: true,
         ..change("POST", "/import", "import", "Take names; a line for each outcome, and one for all at the end", Some(Given::Lines), Gives::Lines, about::about)
     },
     Route {
