@@ -85,6 +85,7 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             access_log_file,
             acme,
             spool_limit,
+            public_search,
             ..
         } = config.web;
         let form = access_log.unwrap_or_default();
@@ -127,6 +128,7 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             access_log,
             patience: None,
             spool_limit,
+            public_search: public_search.unwrap_or(false),
         })
     })?;
     Ok(settings.unwrap_or_default())
@@ -258,6 +260,8 @@ pub(crate) struct Web {
     acme: Option<acme::Section>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) spool_limit: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) public_search: Option<bool>,
 }
 
 /// What lines of the access log look like.

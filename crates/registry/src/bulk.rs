@@ -45,6 +45,13 @@ impl StartedJob {
     pub fn job(&self) -> &Job {
         &self.0.job
     }
+
+    /// Nobody waits for it: it stops at its next batch when the process is about to end.
+    #[must_use]
+    pub fn left_alone(self) -> Self {
+        self.0.entered.leave_alone();
+        self
+    }
 }
 
 impl fmt::Debug for StartedJob {

@@ -13,6 +13,7 @@ use crate::draft::{Call, Draft};
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::resolve::Prefixes;
+use crate::tally::Tally;
 use crate::underway::Underways;
 use crate::view::View;
 
@@ -79,6 +80,8 @@ pub struct Registry {
     pub(crate) importing: Mutex<()>,
     /// Jobs that go on in this process.
     pub(crate) underways: Underways,
+    /// The last count of names, and of how many events.
+    pub(crate) tally: Mutex<Option<(u64, Tally)>>,
 }
 
 impl Registry {
@@ -116,6 +119,7 @@ impl Registry {
             barren: Barren::default(),
             importing: Mutex::new(()),
             underways: Underways::default(),
+            tally: Mutex::new(None),
         }
     }
 

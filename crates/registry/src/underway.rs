@@ -48,6 +48,8 @@ pub(crate) struct Underway {
     unit: &'static str,
     counts: Mutex<Counts>,
     stop: AtomicU8,
+    /// Whether somebody waits until it is done.
+    is_waited_for: AtomicBool,
 }
 
 impl Underway {
@@ -89,7 +91,7 @@ pub(crate) struct Underways {
     /// Held while a job begins, so that none is gone on with twice.
     pub(crate) beginning: Mutex<()>,
     /// Whether the process is about to end.
-    is_ending: AtomicBool,
+    is_ending: Arc<AtomicBool>,
 }
 
 impl Underways {
@@ -104,19 +106,20 @@ impl Underways {
 
     /// A job is under way from now on, until what comes back is dropped.
     pub(crate) fn enter(&self, job: &Job, unit: &'static str) -> Entered {
-        let is_ending = self.is_ending.load(Ordering::Relaxed);
         let underway = Arc::new(Underway {
             done: AtomicU64::new(if unit == "names" { job.done } else { 0 }),
             total: AtomicU64::new(u64::MAX),
             unit,
             counts: Mutex::new(job.counts),
-            stop: AtomicU8::new(if is_ending { PAUSE } else { GOES_ON }),
+            stop: AtomicU8::new(GOES_ON),
+            is_waited_for: AtomicBool::new(true),
         });
         self.all().insert(job.number, Arc::clone(&underway));
         Entered {
             number: job.number,
             underway,
             of: Arc::clone(&self.by_number),
+            is_ending: Arc::clone(&self.is_ending),
         }
     }
 }
@@ -127,6 +130,18 @@ pub(crate) struct Entered {
     number: u64,
     pub(crate) underway: Arc<Underway>,
     of: Arc<Mutex<ByNumber>>,
+    is_ending: Arc<AtomicBool>,
+}
+
+impl Entered {
+    /// Nobody waits for it: it stops when the process is about to end.
+    pub(crate) fn leave_alone(&self) {
+        let underway = &self.underway;
+        underway.is_waited_for.store(false, Ordering::Relaxed);
+        if self.is_ending.load(Ordering::Relaxed) {
+            underway.stop.store(PAUSE, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Drop for Entered {
@@ -173,10 +188,15 @@ impl Registry {
         self.underways.all().len()
     }
 
-    /// Has all jobs stop at their next batch, to be gone on with by another process.
+    /// Has all jobs that nobody waits for stop at their next batch, to be gone on with by another process.
     pub fn pause_jobs(&self) {
         self.underways.is_ending.store(true, Ordering::Relaxed);
-        for underway in self.underways.all().values() {
+        let all = self.underways.all();
+        let left_alone = |underway: &&Arc<Underway>| {
+            let is_waited_for = underway.is_waited_for.load(Ordering::Relaxed);
+            !is_waited_for
+        };
+        for underway in all.values().filter(left_alone) {
             let stop = &underway.stop;
             // One that is to be cancelled is.
             let _ = stop.compare_exchange(GOES_ON, PAUSE, Ordering::Relaxed, Ordering::Relaxed);

@@ -458,6 +458,15 @@ impl StartedImport {
     pub fn job(&self) -> Option<&Job> {
         self.begun.as_ref().map(|begun| &begun.job)
     }
+
+    /// Nobody waits for it: it stops at its next batch when the process is about to end.
+    #[must_use]
+    pub fn left_alone(self) -> Self {
+        if let Some(begun) = &self.begun {
+            begun.entered.leave_alone();
+        }
+        self
+    }
 }
 
 impl fmt::Debug for StartedImport {

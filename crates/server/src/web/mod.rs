@@ -105,6 +105,8 @@ pub(crate) struct Web {
     pub(crate) api: v1::Api,
     /// How long a body is, at most, that is kept to be taken later.
     pub(crate) spool_limit: u64,
+    /// Whether everybody may find active names by words, or by how they begin.
+    pub(crate) public_search: bool,
 }
 
 /// How the web door is set up.
@@ -130,6 +132,8 @@ pub struct WebSettings {
     pub access_log: Option<AccessLog>,
     /// How long an import is, at most, that nobody waits for, in bytes: by default 1 GiB.
     pub spool_limit: Option<u64>,
+    /// Whether everybody may find active names by words, or by how they begin, and not only those who may list them.
+    pub public_search: bool,
 }
 
 /// Who asks, and how.
@@ -170,6 +174,7 @@ impl Web {
             requests: AtomicU64::new(0),
             closing,
             api: v1::Api::new(native.registry()),
+            public_search: settings.public_search,
             spool_limit: settings.spool_limit.unwrap_or(SPOOL_LIMIT),
             native,
             rest: rest::Rest::default(),

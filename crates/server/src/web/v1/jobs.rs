@@ -101,6 +101,7 @@ pub(super) fn outcomes(call: &Call) -> Result<Answer, Problem> {
 pub(super) fn cancel(call: &Call) -> Result<Answer, Problem> {
     let job = find(call)?;
     let job = call.registry().cancel_job(&call.who, job.number)?;
+    spool::forget(call.registry(), &job);
     Ok(Answer::json(shown(call, &job)))
 }
 
@@ -178,7 +179,7 @@ fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
     let dry_run = call.flag("dry-run")?;
     let (registry, who) = (call.registry(), &call.who);
     if !dry_run && is_preferred(&call.headers) {
-        let started = wanted.start(registry, who)?;
+        let started = wanted.start(registry, who)?.left_alone();
         let answer = Answer::accepted(call, started.job());
         let (web, who) = (Arc::clone(&call.web), who.clone());
         call.web.api.background.run(move || {

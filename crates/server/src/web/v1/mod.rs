@@ -5,19 +5,24 @@
 //! JSON, or a problem.
 
 mod about;
+mod accounts;
 mod authorities;
 mod background;
 mod bulk;
 mod call;
 mod idempotency;
 mod jobs;
+mod log;
 mod names;
 mod openapi;
 mod problem;
 mod routes;
+mod search;
 mod spool;
+mod table;
 mod tokens;
 
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex};
 
 use handfast_registry::{Principal, Registry};
@@ -47,6 +52,10 @@ use crate::web::{Caller, PATIENCE, Web};
 pub(crate) struct Api {
     answered: Answered,
     background: Background,
+    /// How many bodies are being kept to be taken later.
+    spooling: AtomicUsize,
+    /// Whether names are being counted.
+    is_counting: AtomicBool,
     /// The last checkpoint that was signed, and of how many events.
     checkpoint: Mutex<Option<(u64, String)>>,
 }
@@ -76,8 +85,11 @@ pub(crate) async fn answer(
     let exposed = HeaderValue::from_static("ETag, Location, Preference-Applied, X-Request-Id");
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
     let each_time = HeaderValue::from_static("private, no-cache");
-    headers.insert(CACHE_CONTROL, each_time);
-    headers.insert(VARY, HeaderValue::from_static("Authorization"));
+    // What never changes says so itself.
+    if !headers.contains_key(CACHE_CONTROL) {
+        headers.insert(CACHE_CONTROL, each_time);
+        headers.insert(VARY, HeaderValue::from_static("Authorization"));
+    }
     response
 }
 
@@ -109,6 +121,7 @@ async fn find_and_answer(
     let mut call = Call {
         web: Arc::clone(web),
         who: Principal::nobody(),
+        token: None,
         path,
         query,
         headers: parts.headers,
@@ -154,15 +167,17 @@ fn work(
     begun: &mut dyn FnMut(Response<Body>),
 ) -> Result<Option<Response<Body>>, Problem> {
     if let Some(token) = token {
-        let who = call.registry().who_has(token)?;
-        call.who = who.ok_or_else(|| {
+        let found = call.registry().token(token)?;
+        let (who, token) = found.ok_or_else(|| {
             let message = "there is no such token, or it has ended";
             Problem::new(StatusCode::UNAUTHORIZED, "bad-token", message)
         })?;
+        (call.who, call.token) = (who, Some(token));
     }
     let handler = match (&route.handler, stream) {
         (Handler::Import, Some(body)) => return bulk::import(&call, route, body).map(Some),
         (Handler::Export, _) => return bulk::export(&call, begun).map(|()| None),
+        (Handler::LogExport, _) => return bulk::export_log(&call, begun).map(|()| None),
         (Handler::Import, None) => return Err(Problem::usage("there is no body")),
         (Handler::Plain(handler), _) => handler,
     };

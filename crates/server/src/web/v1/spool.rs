@@ -11,6 +11,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use handfast_registry::{Format, Import, Job, Principal, Refusal, Registry};
 use hyper::StatusCode;
@@ -19,6 +20,7 @@ use sha2::{Digest, Sha256};
 
 use super::call::{Answer, Call};
 use super::problem::Problem;
+use crate::web::Web;
 
 /// The folder, in the data folder.
 const FOLDER: &str = "spool";
@@ -35,8 +37,12 @@ struct Manner {
     migrate: bool,
 }
 
+/// How many bodies are kept at once, beside those that jobs take.
+const TOGETHER: usize = 4;
+
 /// What was sent, on disk.
 pub(super) struct Spooled {
+    web: Arc<Web>,
     path: PathBuf,
     size: u64,
     pub(super) digest: [u8; 32],
@@ -46,6 +52,7 @@ impl Drop for Spooled {
     fn drop(&mut self) {
         // It has another name if a job takes it.
         drop(fs::remove_file(&self.path));
+        self.web.api.spooling.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -57,11 +64,21 @@ pub(super) fn keep(call: &Call, mut input: impl Read) -> Result<Spooled, Problem
     let made = builder.recursive(true).mode(0o700).create(&folder);
     let name = call.web.new_id();
     let name = name.to_str().unwrap_or("-");
+    let spooling = &call.web.api.spooling;
     let mut spooled = Spooled {
+        web: Arc::clone(&call.web),
         path: folder.join(format!("{name}.{PART}")),
         size: 0,
         digest: [0; 32],
     };
+    if spooling.fetch_add(1, Ordering::Relaxed) >= TOGETHER {
+        let message = format!("{TOGETHER} imports are being sent already: come again later");
+        return Err(Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "busy",
+            message,
+        ));
+    }
     let mut options = OpenOptions::new();
     let opened = made.and_then(|()| {
         options
@@ -109,7 +126,8 @@ pub(super) fn begin(call: &Call, spooled: &Spooled, import: &Import) -> Result<A
     let mut file = File::open(&spooled.path).map_err(|error| failed(&error))?;
     let started = call
         .registry()
-        .start_import(&call.who, &import, &mut file)?;
+        .start_import(&call.who, &import, &mut file)?
+        .left_alone();
     let Some(job) = started.job().cloned() else {
         return Err(Problem::usage("a dry run is waited for"));
     };
@@ -167,7 +185,8 @@ pub(super) fn resume(call: &Call, job: &Job) -> Result<Answer, Problem> {
     };
     let started = call
         .registry()
-        .start_import(&call.who, &import, &mut file)?;
+        .start_import(&call.who, &import, &mut file)?
+        .left_alone();
     let job = started.job().cloned().ok_or_else(gone)?;
     take(call, &job, path, move |registry, who| {
         registry.finish_import(who, started, file, &mut |_| ())
@@ -205,6 +224,13 @@ fn take(
 
 fn path(registry: &Registry, job: u64) -> PathBuf {
     registry.folder().join(FOLDER).join(format!("import-{job}"))
+}
+
+/// Removes what was sent for a job that nobody will go on with.
+pub(super) fn forget(registry: &Registry, job: &Job) {
+    if job.ended.is_some() {
+        remove(&path(registry, job.number));
+    }
 }
 
 fn remove(path: &Path) {
