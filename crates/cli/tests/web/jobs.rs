@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
@@ -31,23 +30,23 @@ fn many() -> String {
 
 /// Asks for a job until it is in another state than `running`.
 fn ended(server: &Server, who: &str, place: &str) -> Json {
-    let started = Instant::now();
-    loop {
+    for _ in 0..1_000_000 {
         let job = server.get(place, &[who]).json();
         if job["state"] != "running" {
             return job;
         }
         assert!(job["progress"].is_object(), "{job}");
-        assert!(started.elapsed() < Duration::from_mins(2), "{job}");
     }
+    panic!("{place} does not end");
 }
 
 /// What was sent goes soon after the job has ended.
 fn is_emptied(folder: &Folder) {
-    let started = Instant::now();
-    while fs::read_dir(folder.data().join("spool")).unwrap().count() > 0 {
-        assert!(started.elapsed() < Duration::from_mins(1));
-    }
+    let is_empty = |_| {
+        let mut left = fs::read_dir(folder.data().join("spool")).unwrap();
+        left.next().is_none()
+    };
+    assert!((0..1_000_000).any(is_empty));
 }
 
 fn place(reply: &Reply) -> String {
