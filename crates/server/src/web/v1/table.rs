@@ -10,6 +10,8 @@ pub(super) static ROUTES: &[&[Route]] = &[GENERAL, NAMES, AUTHORITIES, ACCOUNTS,
 
 /// Statuses of what only reads.
 const READ: &[u16] = &[400, 401, 403, 404, 503];
+/// Statuses of what reads something by a name that may be none.
+const READ_BY_NAME: &[u16] = &[400, 401, 403, 404, 422, 503];
 /// Statuses of what reads something that may be gone, or that the client may have.
 const SHOW: &[u16] = &[304, 400, 401, 403, 404, 410, 503];
 /// Statuses of what changes something.
@@ -142,6 +144,7 @@ const NAMES: &[Route] = &[
         query: &[
             required("authority", "The authority"), text("prefix", "How their local parts begin"), AFTER, LIMIT,
         ],
+        refusals: READ_BY_NAME,
         ..get("/names", "listNames", "Names under an authority, in the order of their keys", Gives::Json("NamePage"), names::list)
     },
     Route {
@@ -168,7 +171,7 @@ const NAMES: &[Route] = &[
         ..get("/names/{id}/history", "nameHistory", "What happened to a name, oldest first", Gives::JsonList("Event"), names::history)
     },
     Route {
-        refusals: &[400, 401, 403, 404, 422, 503],
+        refusals: READ_BY_NAME,
         ..get("/names/{id}/proof", "proveName", "Proof that the history of a name is in the log", Gives::Json("Proof"), names::prove)
     },
     Route {
@@ -202,7 +205,10 @@ const AUTHORITIES: &[Route] = &[
     change("POST", "/authorities/{authority}/transfer", "transferAuthority", "Hand an authority to someone, who becomes its only admin", Some(Given::Json("To")), AUTHORITY, authorities::transfer),
     change("PUT", "/authorities/{authority}/grants/{who}", "grant", "Grant a role on an authority and everything below it", Some(Given::Json("NewGrant")), AUTHORITY, authorities::grant),
     change("DELETE", "/authorities/{authority}/grants/{who}", "revoke", "Take a role away", None, AUTHORITY, authorities::revoke),
-    get("/authorities/{authority}/grants", "listGrants", "Who has which role on an authority, there or above, for those with a role", Gives::JsonList("Grant"), authorities::grants),
+    Route {
+        refusals: READ_BY_NAME,
+        ..get("/authorities/{authority}/grants", "listGrants", "Who has which role on an authority, there or above, for those with a role", Gives::JsonList("Grant"), authorities::grants)
+    },
 ];
 
 /// Accounts and tokens.
@@ -214,7 +220,7 @@ const ACCOUNTS: &[Route] = &[
         ..change("POST", "/accounts", "createAccount", "Create an account, as an administrator", Some(Given::Json("NewAccount")), Gives::Json("Account"), accounts::create)
     },
     Route { is_known: true, ..get("/accounts/this", "showThisAccount", "Who asks, with which roles, and what their token is for", Gives::Json("ThisAccount"), accounts::this) },
-    Route { is_known: true, ..get("/accounts/{account}", "showAccount", "An account: one's own, or as an administrator any", Gives::Json("Account"), accounts::show) },
+    Route { is_known: true, refusals: READ_BY_NAME, ..get("/accounts/{account}", "showAccount", "An account: one's own, or as an administrator any", Gives::Json("Account"), accounts::show) },
     change("PATCH", "/accounts/{account}", "changeAccount", "Change an account, as an administrator; the tokens of one that is suspended count no more", Some(Given::Json("AccountChange")), Gives::Json("Account"), accounts::change),
     Route { is_known: true, ..get("/tokens", "listTokens", "The tokens of whoever asks", Gives::JsonList("Token"), tokens::list) },
     Route {
@@ -278,7 +284,7 @@ const JOBS: &[Route] = &[
             text("authority", "Only what is under an authority, and below it"),
             number("since", "Only names that were given or changed after this event"),
         ],
-        refusals: &[400, 401, 403, 404, 422, 503],
+        refusals: READ_BY_NAME,
         handler: Handler::Export,
         ..get("/export", "export", "Give names, line by line", Gives::Names, about::about)
     },
@@ -301,7 +307,7 @@ const LOG: &[Route] = &[
     },
     Route {
         is_known: true,
-        refusals: &[400, 401, 403, 404, 422, 503],
+        refusals: READ_BY_NAME,
         handler: Handler::LogExport,
         ..get("/log/export", "exportLog", "The whole log, for `handfast log verify --export`", Gives::Lines, about::about)
     },
