@@ -257,11 +257,11 @@ pub(crate) struct Web {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) access_log_file: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    acme: Option<acme::Section>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) spool_limit: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) public_search: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    acme: Option<acme::Section>,
 }
 
 /// What lines of the access log look like.
