@@ -84,6 +84,8 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             access_log,
             access_log_file,
             acme,
+            spool_limit,
+            public_search,
             ..
         } = config.web;
         let form = access_log.unwrap_or_default();
@@ -125,6 +127,8 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             trusted_proxies,
             access_log,
             patience: None,
+            spool_limit,
+            public_search: public_search.unwrap_or(false),
         })
     })?;
     Ok(settings.unwrap_or_default())
@@ -252,6 +256,10 @@ pub(crate) struct Web {
     pub(crate) access_log: Option<LogForm>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) access_log_file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) spool_limit: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) public_search: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     acme: Option<acme::Section>,
 }

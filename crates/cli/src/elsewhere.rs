@@ -2,29 +2,19 @@
 
 use std::env;
 use std::fs;
+use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
 use handfast_registry::Refusal;
-use http_body_util::{BodyExt, Full, Limited};
+use hyper::Uri;
 use hyper::body::Bytes;
-use hyper::client::conn::http1;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
-use hyper::{Request, Uri};
-use hyper_util::rt::TokioIo;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use hyper::header::HeaderName;
 use serde_json::{Map, Value as Json};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
-use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
 use zeroize::Zeroizing;
 
+use crate::asking::{self, Asked, Sent, whole};
 use crate::connection::wait;
 use crate::exit::Answer;
 use crate::output::Output;
@@ -58,10 +48,8 @@ impl From<anyhow::Error> for Problem {
     }
 }
 
-/// How long a server may take to say something.
-const PATIENCE: Duration = Duration::from_mins(5);
-/// The longest answer.
-const LONGEST: usize = 64 << 20;
+/// By what an export says what was given.
+const SUMMARY: HeaderName = HeaderName::from_static("handfast-summary");
 
 impl Elsewhere {
     /// Asks for something below `/api/v1`.
@@ -71,19 +59,143 @@ impl Elsewhere {
         path: &str,
         body: Option<&Json>,
     ) -> Result<Json, Problem> {
-        let (status, bytes) = wait(async {
-            let asked = self.exchange(method, path, body);
-            timeout(PATIENCE, asked)
-                .await
-                .context("nothing was answered")?
-        })
-        .and_then(|answered| answered)
-        .with_context(|| format!("cannot ask {}", self.base()))?;
+        self.ask_with(method, path, body, None)
+    }
+
+    /// The same, for what takes long: the answer comes when a job has begun.
+    pub(crate) fn begin(&self, path: &str, body: Option<&Json>) -> Result<Json, Problem> {
+        let prefer = (HeaderName::from_static("prefer"), "respond-async");
+        self.ask_with("POST", path, body, Some(prefer))
+    }
+
+    fn ask_with(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Json>,
+        header: Option<(HeaderName, &str)>,
+    ) -> Result<Json, Problem> {
+        let asked = Asked {
+            method,
+            path,
+            content_type: body.map(|_| "application/json"),
+            header,
+            body: whole(body.map(ToString::to_string).unwrap_or_default()),
+        };
+        let (status, bytes) = self.exchange(asked)?;
+        self.read(status, &bytes)
+    }
+
+    /// Sends a text.
+    pub(crate) fn send_text(&self, path: &str, text: &str) -> Result<Json, Problem> {
+        let asked = Asked {
+            method: "POST",
+            path,
+            content_type: Some("text/plain"),
+            header: None,
+            body: whole(text.to_string()),
+        };
+        let (status, bytes) = self.exchange(asked)?;
+        self.read(status, &bytes)
+    }
+
+    /// Asks for bytes.
+    pub(crate) fn fetch(&self, path: &str) -> Result<Bytes, Problem> {
+        let (status, bytes) = self.exchange(getting(path))?;
+        if status == 200 {
+            return Ok(bytes);
+        }
+        self.read(status, &bytes)?;
+        Err(self.is_no_handfast(status))
+    }
+
+    /// Sends what is read, and gives the lines that are answered.
+    pub(crate) fn upload(&self, path: &str, body: Sent) -> Result<Vec<Json>, Problem> {
+        let asked = Asked {
+            method: "POST",
+            path,
+            content_type: Some("application/octet-stream"),
+            header: None,
+            body,
+        };
+        let token = self.token()?;
+        // How long that takes depends on how much is sent.
+        let sent = wait(async {
+            let server = self.server.as_ref().context("no server is named")?;
+            let (token, certificate) = (token.as_ref(), self.certificate.as_deref());
+            let token = token.map(|token| token.as_str());
+            let response = asking::send(server, token, certificate, asked).await?;
+            let status = response.status().as_u16();
+            anyhow::Ok((status, asking::collect(response).await?))
+        });
+        let (status, bytes) = self.named(sent)?;
+        if status != 200 {
+            self.read(status, &bytes)?;
+            return Err(self.is_no_handfast(status));
+        }
+        let lines = bytes.split(|byte| *byte == b'\n');
+        let lines = lines.filter(|line| !line.is_empty());
+        let lines: Result<_, _> = lines.map(serde_json::from_slice).collect();
+        lines.map_err(|_| self.is_no_handfast(status))
+    }
+
+    /// Writes what is answered as it comes, and gives what is said of it at its end.
+    pub(crate) fn download(
+        &self,
+        path: &str,
+        out: &mut (dyn Write + Send),
+        tell: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<Result<Option<Json>, io::Error>, Problem> {
+        let token = self.token()?;
+        let answered = wait(async {
+            let server = self.server.as_ref().context("no server is named")?;
+            let (token, certificate) = (token.as_ref(), self.certificate.as_deref());
+            let token = token.map(|token| token.as_str());
+            let sending = asking::send(server, token, certificate, getting(path));
+            let response = asking::in_time(sending).await?;
+            let status = response.status().as_u16();
+            if status != 200 {
+                return Ok(Err((status, asking::collect(response).await?)));
+            }
+            asking::take(response, &SUMMARY, out, tell).await.map(Ok)
+        });
+        match self.named(answered)? {
+            Ok(Ok(said)) => {
+                let said = said.and_then(|said| serde_json::from_str(&said).ok());
+                Ok(Ok(said))
+            }
+            Ok(Err(error)) => Ok(Err(error)),
+            Err((status, bytes)) => {
+                self.read(status, &bytes)?;
+                Err(self.is_no_handfast(status))
+            }
+        }
+    }
+
+    fn exchange(&self, asked: Asked<'_>) -> Result<(u16, Bytes), Problem> {
+        let token = self.token()?;
+        let answered = wait(async {
+            let server = self.server.as_ref().context("no server is named")?;
+            let (token, certificate) = (token.as_ref(), self.certificate.as_deref());
+            let token = token.map(|token| token.as_str());
+            let sending = asking::send(server, token, certificate, asked);
+            let response = asking::in_time(sending).await?;
+            let status = response.status().as_u16();
+            anyhow::Ok((status, asking::collect(response).await?))
+        });
+        self.named(answered)
+    }
+
+    fn named<T>(&self, asked: anyhow::Result<anyhow::Result<T>>) -> Result<T, Problem> {
+        let asked = asked.and_then(|asked| asked);
+        Ok(asked.with_context(|| format!("cannot ask {}", self.base()))?)
+    }
+
+    fn read(&self, status: u16, bytes: &[u8]) -> Result<Json, Problem> {
         if status == 204 {
             return Ok(Json::Null);
         }
-        let said: Option<Json> = serde_json::from_slice(&bytes).ok();
-        match said {
+        match serde_json::from_slice(bytes).ok() {
             Some(said) if (200..300).contains(&status) => Ok(said),
             Some(Json::Object(mut problem)) if problem.contains_key("code") => {
                 let message = problem.remove("detail").unwrap_or_default();
@@ -91,8 +203,12 @@ impl Elsewhere {
                 problem.remove("title");
                 Err(Problem::Refused(problem))
             }
-            _ => Err(anyhow!("{} answered {status}, and is no Handfast", self.base()).into()),
+            _ => Err(self.is_no_handfast(status)),
         }
+    }
+
+    fn is_no_handfast(&self, status: u16) -> Problem {
+        anyhow!("{} answered {status}, and is no Handfast", self.base()).into()
     }
 
     fn base(&self) -> String {
@@ -100,56 +216,6 @@ impl Elsewhere {
             .as_ref()
             .map(ToString::to_string)
             .unwrap_or_default()
-    }
-
-    async fn exchange(
-        &self,
-        method: &str,
-        path: &str,
-        body: Option<&Json>,
-    ) -> anyhow::Result<(u16, Bytes)> {
-        let server = self.server.as_ref().context("no server is named")?;
-        let host = server.host().context("the URL names no host")?;
-        let is_secure = match server.scheme_str() {
-            Some("https") => true,
-            Some("http") => false,
-            _ => bail!("a URL is https://HOST[:PORT]"),
-        };
-        let port = server
-            .port_u16()
-            .unwrap_or(if is_secure { 443 } else { 80 });
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
-        let token = self.token()?;
-        let stream = TcpStream::connect((bare, port)).await?;
-        let is_local = stream.peer_addr()?.ip().to_canonical().is_loopback();
-        if token.is_some() && !is_secure && !is_local {
-            bail!("a token is sent over https alone");
-        }
-        let start = server.path().trim_end_matches('/');
-        let mut request = Request::builder()
-            .method(method)
-            .uri(format!("{start}/api/v1{path}"))
-            .header(
-                HOST,
-                server
-                    .authority()
-                    .map_or(host, |authority| authority.as_str()),
-            );
-        if let Some(token) = &token {
-            request = request.header(AUTHORIZATION, format!("Bearer {}", token.as_str()));
-        }
-        if body.is_some() {
-            request = request.header(CONTENT_TYPE, "application/json");
-        }
-        let body = body.map(ToString::to_string).unwrap_or_default();
-        let request = request.body(Full::new(Bytes::from(body)))?;
-        if is_secure {
-            let name = ServerName::try_from(bare.to_string())?;
-            let stream = self.tls()?.connect(name, stream).await?;
-            send(stream, request).await
-        } else {
-            send(stream, request).await
-        }
     }
 
     fn token(&self) -> anyhow::Result<Option<Zeroizing<String>>> {
@@ -164,45 +230,36 @@ impl Elsewhere {
         Ok(text.map(|text| Zeroizing::new(text.trim().to_string())))
     }
 
-    fn tls(&self) -> anyhow::Result<TlsConnector> {
-        let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        if let Some(file) = &self.certificate {
-            let certificates = CertificateDer::pem_file_iter(file)
-                .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-                .with_context(|| format!("cannot use {}", file.display()))?;
-            roots.add_parsable_certificates(certificates);
+    /// All things of a list that comes in pages.
+    pub(crate) fn pages(&self, path: &str, list: &str) -> Result<Vec<Json>, Problem> {
+        let (mut all, mut after) = (Vec::new(), String::new());
+        loop {
+            let mut page = self.ask("GET", &format!("{path}?limit=1000{after}"), None)?;
+            let things = page.get_mut(list).map(Json::take);
+            match things {
+                Some(Json::Array(things)) => all.extend(things),
+                _ => return Err(self.is_no_handfast(200)),
+            }
+            match page.get("next").and_then(Json::as_str) {
+                Some(next) => after = format!("&after={}", encode(next)),
+                None => return Ok(all),
+            }
         }
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        Ok(TlsConnector::from(Arc::new(config)))
     }
 }
 
-async fn send<S>(stream: S, request: Request<Full<Bytes>>) -> anyhow::Result<(u16, Bytes)>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let answered = async {
-        let response = sender.send_request(request).await?;
-        let status = response.status().as_u16();
-        let body = Limited::new(response.into_body(), LONGEST).collect().await;
-        let body = body.map_err(|error| anyhow!("the answer cannot be read: {error}"))?;
-        anyhow::Ok((status, body.to_bytes()))
-    };
-    let mut answered = std::pin::pin!(answered);
-    tokio::select! {
-        done = &mut answered => done,
-        ended = connection => {
-            ended?;
-            answered.await
-        }
+fn getting(path: &str) -> Asked<'_> {
+    Asked {
+        method: "GET",
+        path,
+        content_type: None,
+        header: None,
+        body: whole(Bytes::new()),
     }
 }
+
+/// Says why nobody acts for someone else over the API.
+pub(crate) const NO_AS: &str = "--url knows who asks by a token: leave out --as";
 
 impl Problem {
     /// Says it as a command says what was not done.

@@ -1,13 +1,13 @@
 //! `handfast export`: names to files.
 
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use handfast_registry::{Export as Options, Exported, Format, Principal, Refusal};
-use serde_json::json;
+use handfast_registry::{Export as Options, Exported, Format, Principal, Refusal, json};
 
 use crate::console;
+use crate::elsewhere::{Elsewhere, NO_AS, encode, unreadable};
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::import::GivenFormat;
@@ -81,21 +81,55 @@ impl Export {
         }
     }
 
+    /// The same at a server elsewhere.
+    pub(crate) fn run_elsewhere(&self, server: &Elsewhere) -> anyhow::Result<Answer> {
+        if self.who.is_some() {
+            return Ok(self.output.misused(NO_AS));
+        }
+        if self.with_secrets {
+            let problem = "--with-secrets is for the data folder alone: secrets do not travel";
+            return Ok(self.output.misused(problem));
+        }
+        let mut query = format!("/export?format={}", self.format.0.as_str());
+        if let Some(authority) = &self.authority {
+            query = format!("{query}&authority={}", encode(authority));
+        }
+        if let Some(since) = self.since {
+            query = format!("{query}&since={since}");
+        }
+        let path = self.file.as_ref().filter(|path| path.as_os_str() != "-");
+        let progress = Progress::new(None);
+        let mut tell = |bytes: u64| progress.at(bytes, "bytes", bytes);
+        let given = match path {
+            Some(path) => {
+                let mut file = BufWriter::with_capacity(1 << 20, NewFile::create(path, 0o644)?);
+                let given = server.download(&query, &mut file, &mut tell);
+                if matches!(given, Ok(Ok(_))) {
+                    file.into_inner()?.finish()?;
+                }
+                given
+            }
+            None => server.download(&query, &mut io::stdout(), &mut tell),
+        };
+        drop(progress);
+        match given {
+            Err(problem) => problem.tell(self.output),
+            Ok(Err(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(Answer::Done),
+            Ok(Err(error)) => Err(error.into()),
+            Ok(Ok(summary)) => {
+                let exported = summary.as_ref().and_then(json::read_exported);
+                match exported {
+                    Some(exported) => self.summary(&exported, path.is_some()),
+                    None => Ok(self.output.refuse(&unreadable())),
+                }
+            }
+        }
+    }
+
     /// On standard output, unless the names are there.
     fn summary(&self, exported: &Exported, to_file: bool) -> anyhow::Result<Answer> {
         let text = if self.output.is_json() {
-            let object = json!({
-                "format": self.format.0.as_str(),
-                "authorities": exported.authorities,
-                "names": exported.names,
-                "left-out": {
-                    "names": exported.unsaid_names,
-                    "values": exported.unsaid_values,
-                    "secrets": exported.secrets,
-                },
-                "event": exported.event,
-            });
-            format!("{object}\n")
+            format!("{}\n", json::exported(self.format.0, exported))
         } else {
             self.for_people(exported)
         };

@@ -4,15 +4,18 @@ use std::fs::File;
 use std::io::{BufWriter, Read, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
 use handfast_registry::{
-    Done, Format, Import as Options, Imported, Outcome, Principal, Report, json,
+    Counts, Done, Format, Import as Options, Imported, Outcome, Principal, Report, json,
 };
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
+use crate::asking::read_from;
 use crate::console;
+use crate::elsewhere::{Elsewhere, NO_AS, encode, unreadable};
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::new_file::NewFile;
@@ -125,6 +128,7 @@ impl Import {
             restart: self.restart,
             dry_run: self.dry_run,
             tells_all: self.dry_run || self.outcome.is_some(),
+            size,
         };
         let who = self.who.clone().unwrap_or(Principal::Operator);
         let progress = Progress::new(size);
@@ -159,6 +163,75 @@ impl Import {
             Err(refusal) => Ok(self.output.refuse(&refusal)),
             Ok(imported) => self.summary(&imported),
         }
+    }
+
+    /// The same at a server elsewhere. What became of lines is told at the end.
+    pub(crate) fn run_elsewhere(&self, server: &Elsewhere) -> anyhow::Result<Answer> {
+        if self.who.is_some() {
+            return Ok(self.output.misused(NO_AS));
+        }
+        let source = self.file.display().to_string();
+        let (input, size): (Box<dyn Read + Send>, _) = if source == "-" {
+            (console::stdin(), None)
+        } else {
+            match File::open(&self.file) {
+                Ok(file) => {
+                    let size = file.metadata().map(|metadata| metadata.len()).ok();
+                    (Box::new(file), size)
+                }
+                Err(error) => {
+                    let problem = format!("cannot read {source}: {error}");
+                    return Ok(self.output.misused(&problem));
+                }
+            }
+        };
+        let mut query = format!("/import?source={}", encode(&source));
+        if let Some(format) = self.format {
+            query = format!("{query}&format={}", format.0.as_str());
+        }
+        if let Some(authority) = &self.authority {
+            query = format!("{query}&authority={}", encode(authority));
+        }
+        for (name, is_said) in [
+            ("update", self.update),
+            ("migrate", self.migrate),
+            ("restart", self.restart),
+            ("dry-run", self.dry_run),
+            ("all", self.outcome.is_some()),
+        ] {
+            if is_said {
+                query = format!("{query}&{name}=true");
+            }
+        }
+        let progress = Arc::new(Progress::new(size));
+        let sending = Arc::clone(&progress);
+        let body = read_from(input, move |bytes| sending.at(bytes, "bytes", bytes));
+        let told = server.upload(&query, body);
+        drop(progress);
+        let mut told = match told {
+            Ok(told) => told,
+            Err(problem) => return problem.tell(self.output),
+        };
+        let last = told.pop().unwrap_or_default();
+        let outcomes: Option<Vec<Outcome>> = told.iter().map(json::read_outcome).collect();
+        let (Some(outcomes), Some(imported)) = (outcomes, read_imported(&last)) else {
+            return Ok(self.output.refuse(&unreadable()));
+        };
+        if let Some(path) = &self.outcome {
+            let mut file = BufWriter::new(NewFile::create(path, 0o644)?);
+            for line in &told {
+                writeln!(file, "{line}")?;
+            }
+            file.into_inner()?.finish()?;
+        }
+        for outcome in &outcomes {
+            self.tell(outcome);
+        }
+        if let Some(untold @ 1..) = last.get("untold").and_then(Json::as_u64) {
+            let note = format!("the server does not tell of {untold} lines more");
+            self.output.note(&note);
+        }
+        self.summary(&imported)
     }
 
     /// Refused lines on standard error; in a dry run all of them on standard output.
@@ -211,6 +284,22 @@ impl Import {
         )?;
         Ok(if is_all { Answer::Done } else { Answer::No })
     }
+}
+
+fn read_imported(said: &Json) -> Option<Imported> {
+    let number = |name: &str| said.get(name)?.as_u64();
+    let format = said.get("format")?.as_str()?;
+    Some(Imported {
+        counts: Counts {
+            created: number("created")?,
+            changed: number("changed")?,
+            unchanged: number("unchanged")?,
+            refused: number("refused")?,
+        },
+        job: number("job"),
+        is_resumed: said.get("resumed")?.as_bool()?,
+        format: format.parse::<GivenFormat>().ok()?.0,
+    })
 }
 
 pub(crate) fn for_people(outcome: &Outcome) -> String {

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueHint};
 use handfast_registry::{
-    BulkChanged, Done, Job, JobKind, Outcome, Principal, Refusal, Registry, json, rfc3339 as time,
+    BulkChanged, Done, Job, JobKind, Outcome, Principal, Refusal, Registry, json,
 };
 use serde_json::{Value as Json, json};
 
@@ -89,10 +90,20 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Stop a job at its next batch, for good; what it did stays, and can be undone
+    Cancel {
+        /// Its number
+        job: u64,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Show a job
     Show {
         /// Its number
         job: u64,
+        /// Wait until it has ended, and say how far it has come
+        #[arg(long)]
+        follow: bool,
         #[command(flatten)]
         output: Output,
     },
@@ -103,7 +114,7 @@ pub(crate) enum Command {
 pub(crate) struct Under {
     /// Whose names, with all below
     #[arg(long)]
-    authority: String,
+    pub(crate) authority: String,
 }
 
 /// Hears what becomes of each name.
@@ -114,12 +125,12 @@ type Tell<'t> = dyn FnMut(&Outcome) + 't;
 pub(crate) struct Running {
     /// Say what would be done, and do nothing
     #[arg(long)]
-    dry_run: bool,
+    pub(crate) dry_run: bool,
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
     #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    who: Option<Principal>,
+    pub(crate) who: Option<Principal>,
     #[command(flatten)]
-    output: Output,
+    pub(crate) output: Output,
 }
 
 impl Command {
@@ -151,43 +162,58 @@ impl Command {
                 },
             ),
             Self::Withdraw { file, reason, run } => {
-                let text = if file.as_os_str() == "-" {
-                    io::read_to_string(console::stdin())
-                } else {
-                    fs::read_to_string(console::here(file))
-                };
-                let text = text.with_context(|| format!("cannot read {}", file.display()))?;
-                let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-                let ids: Vec<_> = lines.map(str::to_string).collect();
+                let ids = names_in(file)?;
                 run.run_with(data, |registry, who, report| {
                     registry.withdraw_all(who, &ids, reason, run.dry_run, report)
                 })
             }
             Self::Undo { job, run } => run.run(data, JobKind::Undo { job: *job }),
-            Self::Resume { job, run } => {
-                match data.open().and_then(|registry| registry.job(*job)) {
-                    Ok(found) if found.ended.is_some() => {
-                        let problem = format!("job {job} was done: nothing is left to do");
-                        let code = "done";
-                        Ok(run.output.refuse(&Refusal::Policy { code, problem }))
-                    }
-                    Ok(found) => run.run(data, found.kind),
-                    Err(refusal) => Ok(run.output.refuse(&refusal)),
+            Self::Resume { job, run } => run.run_with(data, |registry, who, report| {
+                let found = registry.job(*job)?;
+                if run.dry_run && found.ended.is_none() {
+                    return registry.run_job(who, found.kind, true, report);
                 }
-            }
+                let started = registry.resume_job(who, *job)?;
+                registry.finish_job(who, started, report)
+            }),
             Self::List { output } => output.print(
-                data.open().and_then(|registry| registry.jobs()),
-                |jobs| jobs.iter().map(json::job).collect::<Json>(),
+                data.open().and_then(|registry| {
+                    let jobs = registry.jobs()?.into_iter();
+                    let with = |job: Job| {
+                        let progress = registry.progress(job.number);
+                        json::job(&job, progress)
+                    };
+                    Ok(jobs.map(with).collect::<Vec<_>>())
+                }),
+                |jobs| Json::from(jobs.clone()),
                 |jobs, out| {
                     jobs.iter()
                         .try_for_each(|job| writeln!(out, "{}", line(job)))
                 },
             ),
-            Self::Show { job, output } => output.print(
-                data.open().and_then(|registry| registry.job(*job)),
-                json::job,
-                show,
+            Self::Cancel { job, output } => output.print(
+                data.open().and_then(|registry| {
+                    let found = registry.cancel_job(&Principal::Operator, *job)?;
+                    Ok(json::job(&found, registry.progress(*job)))
+                }),
+                Json::clone,
+                tell_cancelled,
             ),
+            Self::Show {
+                job,
+                follow: is_followed,
+                output,
+            } => {
+                let look = |registry: &Registry| {
+                    let found = registry.job(*job)?;
+                    Ok(json::job(&found, registry.progress(*job)))
+                };
+                let found = data.open().and_then(|registry| match is_followed {
+                    true => follow(&mut || look(&registry)),
+                    false => look(&registry),
+                });
+                output.print(found, Json::clone, show)
+            }
         }
     }
 }
@@ -236,52 +262,67 @@ impl Running {
         let outcome = job(&registry, &who, &mut |outcome| {
             looked_at += 1;
             progress.at(looked_at, "names", looked_at);
-            let is_told = match outcome.done {
-                Done::Refused { .. } => true,
-                Done::Unchanged => false,
-                Done::Changed(_) | Done::Created(_) => self.dry_run,
-            };
-            if !is_told {
-                return;
+            if self.is_told(outcome) {
+                progress.suspend(|| self.tell(outcome));
             }
-            let text = if self.output.is_json() {
-                json::outcome(outcome).to_string()
-            } else {
-                for_people(outcome)
-            };
-            progress.suspend(|| {
-                // If nobody is listening the work goes on.
-                let _ = if self.dry_run {
-                    writeln!(console::stdout(), "{text}")
-                } else {
-                    writeln!(console::stderr(), "{text}")
-                };
-            });
         });
         drop(progress);
-        let is_all = outcome.as_ref().is_ok_and(|done| done.counts.refused == 0);
-        let answer = self.output.print(
-            outcome,
-            |done| match &done.job {
-                Some(job) => json::job(job),
-                None => json!({"dry-run": true, "changed": done.counts.changed, "unchanged": done.counts.unchanged, "refused": done.counts.refused}),
-            },
-            |done, out| {
-                let counts = &done.counts;
-                let (changed, unchanged, refused) =
-                    (counts.changed, counts.unchanged, counts.refused);
-                match &done.job {
-                    Some(job) => {
-                        writeln!(out, "job {}: changed {changed}, unchanged {unchanged}, refused {refused}", job.number)?;
-                        if changed > 0 {
-                            writeln!(out, "undo it with `handfast job undo {}`", job.number)?;
-                        }
-                        Ok(())
-                    }
-                    None => writeln!(out, "would be changed {changed}, unchanged {unchanged}, refused {refused}"),
-                }
-            },
-        )?;
+        let done = outcome.map(|done| match &done.job {
+            Some(job) => json::job(job, None),
+            None => json!({"dry-run": true, "changed": done.counts.changed, "unchanged": done.counts.unchanged, "refused": done.counts.refused}),
+        });
+        self.tell_done(done)
+    }
+
+    fn is_told(&self, outcome: &Outcome) -> bool {
+        match outcome.done {
+            Done::Refused { .. } => true,
+            Done::Unchanged => false,
+            Done::Changed(_) | Done::Created(_) => self.dry_run,
+        }
+    }
+
+    /// What was refused on standard error; in a dry run what would be done on standard output.
+    pub(crate) fn tell(&self, outcome: &Outcome) {
+        let text = if self.output.is_json() {
+            json::outcome(outcome).to_string()
+        } else {
+            for_people(outcome)
+        };
+        // If nobody is listening the work goes on.
+        let _ = if self.dry_run {
+            writeln!(console::stdout(), "{text}")
+        } else {
+            writeln!(console::stderr(), "{text}")
+        };
+    }
+
+    /// What came of all of it.
+    pub(crate) fn tell_done(&self, done: Result<Json, Refusal>) -> anyhow::Result<Answer> {
+        let is_all = done.as_ref().is_ok_and(|done| number(done, "refused") == 0);
+        let answer = self.output.print(done, Json::clone, |done, out| {
+            let counts = ["changed", "unchanged", "refused"].map(|name| number(done, name));
+            let [changed, unchanged, refused] = counts;
+            let Some(job) = done.get("job") else {
+                return writeln!(
+                    out,
+                    "would be changed {changed}, unchanged {unchanged}, refused {refused}"
+                );
+            };
+            writeln!(
+                out,
+                "job {job}: changed {changed}, unchanged {unchanged}, refused {refused}"
+            )?;
+            match text(done, "state") {
+                "cut-short" => writeln!(out, "cut short: go on with `handfast job resume {job}`")?,
+                "cancelled" => writeln!(out, "cancelled before its end")?,
+                _ => {}
+            }
+            if changed > 0 {
+                writeln!(out, "undo it with `handfast job undo {job}`")?;
+            }
+            Ok(())
+        })?;
         Ok(if answer == Answer::Done && !is_all {
             Answer::No
         } else {
@@ -290,54 +331,111 @@ impl Running {
     }
 }
 
-fn line(job: &Job) -> String {
-    let state = match job.ended {
-        Some(_) => "done",
-        None => "not done",
+/// The names in a file, one a line.
+pub(crate) fn names_in(file: &Path) -> anyhow::Result<Vec<String>> {
+    let text = if file.as_os_str() == "-" {
+        io::read_to_string(console::stdin())
+    } else {
+        fs::read_to_string(console::here(file))
     };
-    let what = job.kind.what();
+    let text = text.with_context(|| format!("cannot read {}", file.display()))?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    Ok(lines.map(str::to_string).collect())
+}
+
+/// Looks at a job until it has ended, and says how far it has come.
+pub(crate) fn follow<E>(look: &mut dyn FnMut() -> Result<Json, E>) -> Result<Json, E> {
+    let progress = Progress::new(None);
+    loop {
+        let job = look()?;
+        if text(&job, "state") != "running" {
+            return Ok(job);
+        }
+        let far = field(&job, "progress");
+        let done = number(far, "done");
+        progress.at(done, text(far, "unit"), done);
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "whoever does the job does not tell us"
+        )]
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// How long apart a job is looked at.
+const PAUSE: Duration = Duration::from_millis(100);
+
+pub(crate) fn tell_cancelled(job: &Json, out: &mut dyn Write) -> io::Result<()> {
+    match text(job, "state") {
+        "running" => writeln!(out, "job {} stops at its next batch", field(job, "job")),
+        _ => writeln!(out, "cancelled job {}", field(job, "job")),
+    }
+}
+
+/// A job in a list, from what is known of it as JSON: the same here and from elsewhere.
+pub(crate) fn line(job: &Json) -> String {
     format!(
-        "{:<4} {}  {:<8}  {:<11}  {}",
-        job.number,
-        time(job.started),
-        state,
-        job.kind.as_str(),
-        Safe(&what)
+        "{:<4} {}  {:<9}  {:<11}  {}",
+        field(job, "job"),
+        text(job, "started"),
+        text(job, "state"),
+        text(job, "kind"),
+        Safe(text(job, "what"))
     )
 }
 
-fn show(job: &Job, out: &mut dyn Write) -> io::Result<()> {
-    let what = job.kind.what();
-    writeln!(
-        out,
-        "job {}: {} {}",
-        job.number,
-        job.kind.as_str(),
-        Safe(&what)
-    )?;
-    writeln!(
-        out,
-        "  {:<8}  {} by {}",
-        "started",
-        time(job.started),
-        job.who
-    )?;
-    match job.ended {
-        Some(ended) => writeln!(out, "  {:<8}  {}", "ended", time(ended))?,
-        None => writeln!(
+pub(crate) fn field<'j>(job: &'j Json, name: &str) -> &'j Json {
+    job.get(name).unwrap_or(&Json::Null)
+}
+
+pub(crate) fn number(job: &Json, name: &str) -> u64 {
+    field(job, name).as_u64().unwrap_or_default()
+}
+
+pub(crate) fn text<'j>(job: &'j Json, field: &str) -> &'j str {
+    job.get(field).and_then(Json::as_str).unwrap_or_default()
+}
+
+pub(crate) fn show(job: &Json, out: &mut dyn Write) -> io::Result<()> {
+    let number = field(job, "job");
+    let (kind, what) = (text(job, "kind"), text(job, "what"));
+    writeln!(out, "job {number}: {kind} {}", Safe(what))?;
+    let (started, who) = (text(job, "started"), text(job, "who"));
+    writeln!(out, "  {:<8}  {started} by {}", "started", Safe(who))?;
+    match (text(job, "state"), text(job, "ended")) {
+        ("running", _) => writeln!(out, "  {:<8}  {}", "running", far(job))?,
+        ("cut-short", _) => writeln!(
             out,
-            "  {:<8}  not yet: `handfast job resume {}`, or for an import run it again",
-            "ended", job.number
+            "  {:<8}  not yet: `handfast job resume {number}`, or for an import run it again",
+            "ended"
         )?,
+        ("cancelled", ended) => writeln!(out, "  {:<8}  {ended}, cancelled", "ended")?,
+        (_, ended) => writeln!(out, "  {:<8}  {ended}", "ended")?,
     }
-    let counts = &job.counts;
+    let count = |name: &str| self::number(job, name);
     writeln!(
         out,
         "  {:<8}  created {}, changed {}, unchanged {}, refused {}",
-        "names", counts.created, counts.changed, counts.unchanged, counts.refused
+        "names",
+        count("created"),
+        count("changed"),
+        count("unchanged"),
+        count("refused")
     )?;
-    for (from, to) in &job.events {
-        writeln!(out, "  {:<8}  {from} to {to}", "events")?;
+    for events in field(job, "events").as_array().into_iter().flatten() {
+        if let Some([from, to]) = events.as_array().and_then(|events| events.first_chunk()) {
+            writeln!(out, "  {:<8}  {from} to {to}", "events")?;
+        }
     }
     Ok(())
+}
+
+/// How far a job has come.
+pub(crate) fn far(job: &Json) -> String {
+    let progress = field(job, "progress");
+    let (done, unit) = (field(progress, "done"), text(progress, "unit"));
+    match field(progress, "total").as_u64() {
+        Some(total) => format!("{done} of {total} {unit}"),
+        None => format!("{done} {unit}"),
+    }
 }

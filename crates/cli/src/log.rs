@@ -73,15 +73,15 @@ pub(crate) enum Command {
 pub(crate) struct Prove {
     /// The name, in any spelling
     #[arg(required_unless_present = "from")]
-    id: Option<String>,
+    pub(crate) id: Option<String>,
     /// Prove instead that the log has only grown since this checkpoint
     #[arg(long, value_name = "CHECKPOINT", conflicts_with = "id", value_hint = ValueHint::FilePath)]
-    from: Option<PathBuf>,
+    pub(crate) from: Option<PathBuf>,
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
     #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    who: Option<Principal>,
+    pub(crate) who: Option<Principal>,
     #[command(flatten)]
-    output: Output,
+    pub(crate) output: Output,
 }
 
 /// Verify something.
@@ -92,28 +92,31 @@ pub(crate) struct VerifyCommand {
     id: Option<String>,
     /// An export, instead of the log kept here; needs no data folder
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    export: Option<PathBuf>,
+    pub(crate) export: Option<PathBuf>,
     /// A proof, instead of a log; needs no data folder
     #[arg(long, value_name = "FILE", conflicts_with = "export", value_hint = ValueHint::FilePath)]
-    proof: Option<PathBuf>,
+    pub(crate) proof: Option<PathBuf>,
     /// A public key that is trusted; by default the log's own
     #[arg(long, value_name = "KEY")]
     key: Vec<String>,
     /// A checkpoint from earlier that the log must continue
     #[arg(long, value_name = "CHECKPOINT", conflicts_with = "proof", value_hint = ValueHint::FilePath)]
     from: Vec<PathBuf>,
+    /// At a server elsewhere: check only that the log has grown since the checkpoint in this file, and keep the new
+    /// one there
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "export", "proof"], value_hint = ValueHint::FilePath)]
+    pub(crate) keep: Option<PathBuf>,
     #[command(flatten)]
-    output: Output,
+    pub(crate) output: Output,
 }
 
 impl Command {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
         match self {
-            Self::Key { output } => output.print(
-                data.open().and_then(|registry| registry.log_key()),
-                key_json,
-                |key, out| writeln!(out, "{key}"),
-            ),
+            Self::Key { output } => {
+                let key = data.open().and_then(|registry| registry.log_key());
+                tell_key(*output, key, "")
+            }
             Self::Checkpoint { output } => output.print(
                 data.open().and_then(|registry| registry.checkpoint()),
                 |note| json!({"checkpoint": note.to_string()}),
@@ -121,7 +124,7 @@ impl Command {
             ),
             Self::Prove(prove) => prove.run(data),
             Self::Export { file, output } => export(data, file, *output),
-            Self::Verify(verify) => verify.run(data),
+            Self::Verify(verify) => verify.run(Some(data)),
             Self::Tiles { into, output } => {
                 let progress = Progress::new(None);
                 let outcome = data.open().and_then(|registry| {
@@ -136,19 +139,27 @@ impl Command {
                     |_, out| writeln!(out, "wrote {}", into.display()),
                 )
             }
-            Self::Begin { origin, output } => output.print(
-                data.open().and_then(|registry| {
+            Self::Begin { origin, output } => {
+                let key = data.open().and_then(|registry| {
                     registry.begin_log(&Principal::Operator, origin.as_deref())
-                }),
-                key_json,
-                |key, out| writeln!(out, "began a new log; its public key is\n{key}"),
-            ),
+                });
+                tell_key(*output, key, "began a new log; its public key is\n")
+            }
         }
     }
 }
 
-fn key_json(key: &VerifyingKey) -> Json {
-    json!({"origin": key.name(), "key": key.to_string()})
+/// The key of a log, behind some words for people.
+pub(crate) fn tell_key(
+    output: Output,
+    key: Result<VerifyingKey, Refusal>,
+    words: &str,
+) -> anyhow::Result<Answer> {
+    output.print(
+        key,
+        |key| json!({"origin": key.name(), "key": key.to_string()}),
+        |key, out| writeln!(out, "{words}{key}"),
+    )
 }
 
 fn export(data: &Data, path: &Path, output: Output) -> anyhow::Result<Answer> {
@@ -195,21 +206,7 @@ impl Prove {
             let outcome = data
                 .open()
                 .and_then(|registry| registry.prove_growth(&text));
-            return self.output.print(
-                outcome,
-                |growth| json!(growth),
-                |growth, out| {
-                    writeln!(
-                        out,
-                        "the log has only grown; the proof has {} hashes",
-                        growth.consistency.len()
-                    )?;
-                    writeln!(
-                        out,
-                        "--json prints it; `handfast log verify --proof FILE --key KEY` checks it"
-                    )
-                },
-            );
+            return tell_growth(self.output, outcome);
         }
         let id = self.id.clone().unwrap_or_default();
         let outcome = data.open().and_then(|registry| {
@@ -217,18 +214,48 @@ impl Prove {
             let key = registry.log_key()?;
             Ok((proof, key))
         });
-        self.output.print(
-            outcome,
-            |(proof, _)| json!(proof),
-            |(proof, key), out| {
-                match proof.verify(None, key) {
-                    Ok(proven) => tell_proven(proof, &proven, out)?,
-                    Err(problem) => writeln!(out, "{problem}")?,
-                }
-                writeln!(out, "--json prints the proof; `handfast log verify --proof FILE --key KEY {}` checks it", Safe(&proof.id))
-            },
-        )
+        tell_proof(self.output, outcome)
     }
+}
+
+/// That the log has only grown.
+pub(crate) fn tell_growth(
+    output: Output,
+    growth: Result<Growth, Refusal>,
+) -> anyhow::Result<Answer> {
+    output.print(
+        growth,
+        |growth| json!(growth),
+        |growth, out| {
+            writeln!(
+                out,
+                "the log has only grown; the proof has {} hashes",
+                growth.consistency.len()
+            )?;
+            writeln!(
+                out,
+                "--json prints it; `handfast log verify --proof FILE --key KEY` checks it"
+            )
+        },
+    )
+}
+
+/// The proof of a name, looked at with the key of its log.
+pub(crate) fn tell_proof(
+    output: Output,
+    outcome: Result<(Proof, VerifyingKey), Refusal>,
+) -> anyhow::Result<Answer> {
+    output.print(
+        outcome,
+        |(proof, _)| json!(proof),
+        |(proof, key), out| {
+            match proof.verify(None, key) {
+                Ok(proven) => tell_proven(proof, &proven, out)?,
+                Err(problem) => writeln!(out, "{problem}")?,
+            }
+            writeln!(out, "--json prints the proof; `handfast log verify --proof FILE --key KEY {}` checks it", Safe(&proof.id))
+        },
+    )
 }
 
 fn tell_proven(proof: &Proof, proven: &Proven, out: &mut dyn Write) -> io::Result<()> {
@@ -251,7 +278,12 @@ fn tell_proven(proof: &Proof, proven: &Proven, out: &mut dyn Write) -> io::Resul
 }
 
 impl VerifyCommand {
-    fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+    /// Verifies what is here: in a data folder, or in a file.
+    pub(crate) fn run(&self, data: Option<&Data>) -> anyhow::Result<Answer> {
+        if self.keep.is_some() {
+            let problem = "--keep is for a server elsewhere: say --url before the command";
+            return Ok(self.output.misused(problem));
+        }
         let keys = match self.keys() {
             Ok(keys) => keys,
             Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
@@ -259,16 +291,10 @@ impl VerifyCommand {
         if let Some(path) = &self.proof {
             return self.proof(path, &keys);
         }
-        let mut verify = Verify {
-            keys,
-            from: Vec::new(),
+        let verify = match self.wanted(keys) {
+            Ok(verify) => verify,
+            Err(problem) => return Ok(self.output.misused(&problem)),
         };
-        for path in &self.from {
-            match read_text(path) {
-                Ok(text) => verify.from.push(text),
-                Err(problem) => return Ok(self.output.misused(&problem)),
-            }
-        }
         let outcome = if let Some(path) = &self.export {
             let file = match File::open(console::here(path)) {
                 Ok(file) => file,
@@ -284,6 +310,9 @@ impl VerifyCommand {
             });
             verified.map(|(audited, key)| (audited, Some(key)))
         } else {
+            let Some(data) = data else {
+                return Ok(self.output.misused("there is nothing to verify"));
+            };
             data.open().and_then(|registry| {
                 let progress = Progress::new(Some(registry.event_count()?));
                 let audited = registry.verify_log(&verify, &mut |events, _| {
@@ -295,7 +324,16 @@ impl VerifyCommand {
         self.tell(outcome, verify.keys.is_empty())
     }
 
-    fn keys(&self) -> anyhow::Result<Vec<VerifyingKey>> {
+    /// What is compared with what.
+    pub(crate) fn wanted(&self, keys: Vec<VerifyingKey>) -> Result<Verify, String> {
+        let from = self.from.iter().map(|path| read_text(path));
+        Ok(Verify {
+            keys,
+            from: from.collect::<Result<_, _>>()?,
+        })
+    }
+
+    pub(crate) fn keys(&self) -> anyhow::Result<Vec<VerifyingKey>> {
         let read = |given: &String| {
             let text = match fs::read_to_string(console::here(given)) {
                 Ok(text) => text,
@@ -307,7 +345,7 @@ impl VerifyCommand {
         self.key.iter().map(read).collect()
     }
 
-    fn tell(
+    pub(crate) fn tell(
         &self,
         outcome: Result<(Audited, Option<String>), Refusal>,
         is_own_key: bool,
@@ -415,7 +453,7 @@ impl VerifyCommand {
 }
 
 /// The text of a file; - is standard input.
-fn read_text(path: &Path) -> Result<String, String> {
+pub(crate) fn read_text(path: &Path) -> Result<String, String> {
     let text = if path.as_os_str() == "-" {
         io::read_to_string(console::stdin())
     } else {

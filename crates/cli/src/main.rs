@@ -1,5 +1,6 @@
 //! Handfast: one program that registers, administers and resolves persistent identifiers.
 
+mod asking;
 mod authority;
 mod authority_elsewhere;
 mod bench;
@@ -15,8 +16,10 @@ mod import;
 mod init;
 mod inspect;
 mod job;
+mod job_elsewhere;
 mod lines;
 mod log;
+mod log_elsewhere;
 mod mint;
 mod name;
 mod name_elsewhere;
@@ -141,11 +144,17 @@ impl Cli {
             return match command {
                 Command::Authority(command) => command.run_elsewhere(&elsewhere),
                 Command::Name(command) => command.run_elsewhere(&elsewhere),
+                Command::Mint(command) => command.run_elsewhere(&elsewhere),
+                Command::Import(command) => command.run_elsewhere(&elsewhere),
+                Command::Export(command) => command.run_elsewhere(&elsewhere),
+                Command::Job(command) => command.run_elsewhere(&elsewhere),
+                Command::Log(command) => command.run_elsewhere(&elsewhere),
+                Command::User(command) => command.run_elsewhere(&elsewhere),
+                Command::Token(command) => command.run_elsewhere(&elsewhere),
+                // The rules of identifiers are the same everywhere.
                 Command::Inspect(command) => command.run(),
-                _ => {
-                    let problem =
-                        "error: --url is for `name` and `authority`: for others, see the API";
-                    writeln!(io::stderr(), "{problem}")?;
+                other => {
+                    writeln!(io::stderr(), "error: {}", other.why_not_elsewhere())?;
                     Ok(exit::Answer::Misused)
                 }
             };
@@ -173,6 +182,24 @@ impl Cli {
 }
 
 impl Command {
+    /// Why a command that a server elsewhere cannot be asked for needs something else.
+    fn why_not_elsewhere(&self) -> &'static str {
+        match self {
+            Self::Backup(_) | Self::Restore(_) => {
+                "a backup holds secrets, which do not travel: \
+                 run it on the machine of the data folder, without --url"
+            }
+            Self::Check(_) => {
+                "check reads the files of the data folder: run it on their machine, without --url; \
+                 `log verify` checks a server from elsewhere"
+            }
+            Self::Init(_) | Self::Serve(_) => {
+                "this makes and uses a data folder on this machine: leave out --url"
+            }
+            _ => "this asks handle servers: name one with --server, and leave out --url",
+        }
+    }
+
     /// Whether it works on what is in the data folder, so that a server that uses the folder runs it.
     fn is_of_folder(&self) -> bool {
         match self {

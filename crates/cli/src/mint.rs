@@ -1,14 +1,17 @@
 //! `handfast mint`: new names.
 
 use std::io::{self, BufWriter, Write};
+use std::str::FromStr;
 
 use clap::Args;
-use handfast_registry::{Minted, Principal, Refusal, Style};
-use serde_json::json;
+use handfast_registry::{Minted, Principal, Refusal, Style, StyleError};
+use serde_json::{Value as Json, json};
 
 use crate::console;
+use crate::elsewhere::{Elsewhere, NO_AS};
 use crate::exit::Answer;
 use crate::folder::Data;
+use crate::job::{field, text};
 use crate::output::Output;
 
 /// Make new names, one or a million
@@ -28,7 +31,7 @@ pub(crate) struct Mint {
         long,
         value_name = "guid|guid-v1|uuid|random[:LENGTH]|sequence[:TEXT[:WIDTH]]"
     )]
-    style: Option<Style>,
+    style: Option<GivenStyle>,
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
     #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
     who: Option<Principal>,
@@ -36,7 +39,67 @@ pub(crate) struct Mint {
     output: Output,
 }
 
+/// A style, and how it was said.
+#[derive(Clone)]
+struct GivenStyle {
+    style: Style,
+    text: String,
+}
+
+impl FromStr for GivenStyle {
+    type Err = StyleError;
+
+    fn from_str(text: &str) -> Result<Self, StyleError> {
+        Ok(Self {
+            style: text.parse()?,
+            text: text.to_string(),
+        })
+    }
+}
+
+/// How many names a server makes in one request.
+const TOGETHER: u64 = 10_000;
+
 impl Mint {
+    /// The same at a server elsewhere, so many at a time.
+    pub(crate) fn run_elsewhere(&self, server: &Elsewhere) -> anyhow::Result<Answer> {
+        if self.who.is_some() {
+            return Ok(self.output.misused(NO_AS));
+        }
+        let mut out = BufWriter::new(console::stdout());
+        let mut left = self.count;
+        loop {
+            let mut body = json!({
+                "authority": self.authority,
+                "count": left.min(TOGETHER),
+                "urls": self.urls,
+            });
+            if let (Some(style), Json::Object(body)) = (&self.style, &mut body) {
+                body.insert("style".into(), style.text.as_str().into());
+            }
+            let said = match server.ask("POST", "/mint", Some(&body)) {
+                Ok(said) => said,
+                Err(problem) => {
+                    out.flush()?;
+                    return problem.tell(self.output);
+                }
+            };
+            for name in field(&said, "names").as_array().into_iter().flatten() {
+                let id = text(name, "id").to_string();
+                let urls = field(name, "urls").as_array().into_iter().flatten();
+                let urls = urls.filter_map(|url| url.as_str().map(str::to_string));
+                let urls = urls.collect();
+                self.print(&mut out, &Minted { id, urls })?;
+            }
+            left = left.saturating_sub(TOGETHER);
+            if left == 0 {
+                break;
+            }
+        }
+        out.flush()?;
+        Ok(Answer::Done)
+    }
+
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
         let who = self.who.clone().unwrap_or(Principal::Operator);
         let mut out = BufWriter::new(console::stdout());
@@ -45,7 +108,7 @@ impl Mint {
             registry.mint(
                 &who,
                 &self.authority,
-                self.style.as_ref(),
+                self.style.as_ref().map(|given| &given.style),
                 self.count,
                 &self.urls,
                 |minted| {

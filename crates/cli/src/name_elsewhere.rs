@@ -217,6 +217,16 @@ fn history(said: &Json, out: &mut dyn Write) -> io::Result<()> {
                 }
             }
         }
+        if let Some(reason) = text(entry, "reason") {
+            writeln!(out, "    reason: {}", Safe(&reason))?;
+        }
+        let has_version = entry.get("values").is_some_and(|values| !values.is_null());
+        if text(entry, "action").as_deref() == Some("transfer") && has_version {
+            match text(entry, "holder") {
+                Some(holder) => writeln!(out, "    to: {}", Safe(&holder))?,
+                None => writeln!(out, "    back to its authority")?,
+            }
+        }
     }
     Ok(())
 }

@@ -3,12 +3,15 @@
 use std::io::{self, Write};
 
 use clap::Subcommand;
-use handfast_registry::{NewToken, Principal, Role, Token, json, rfc3339 as time};
-use serde_json::Value as Json;
+use handfast_registry::{NewToken, Principal, Refusal, Role, Token, json};
+use serde_json::{Value as Json, json};
 
+use crate::elsewhere::{Elsewhere, encode, unreadable};
 use crate::exit::Answer;
 use crate::folder::Data;
+use crate::job::text;
 use crate::output::Output;
+use crate::user::said;
 use crate::view::Shown as Safe;
 
 /// Tokens, by which programs act for an account over the web
@@ -67,31 +70,95 @@ impl Command {
                 let made = data
                     .open()
                     .and_then(|registry| registry.create_token(&Principal::Operator, account, new));
-                output.print(made, made_json, |(secret, token), out| {
-                    writeln!(out, "{secret}")?;
-                    output.note(&format!(
-                        "token {} for {} until {}; it is not shown again",
-                        token.id,
-                        token.account,
-                        time(token.expires)
-                    ));
-                    Ok(())
-                })
+                tell_made(*output, made.map(|made| made_json(&made)))
             }
-            Self::List { output } => output.print(
-                data.open()
-                    .and_then(|registry| registry.tokens(&Principal::Operator)),
-                |tokens| tokens.iter().map(json::token).collect::<Json>(),
-                |tokens, out| tokens.iter().try_for_each(|token| line(token, out)),
-            ),
-            Self::Revoke { token, output } => output.print(
-                data.open()
-                    .and_then(|registry| registry.revoke_token(&Principal::Operator, token)),
-                json::token,
-                |token, out| writeln!(out, "revoked {} of {}", token.id, token.account),
-            ),
+            Self::List { output } => {
+                let tokens = data
+                    .open()
+                    .and_then(|registry| registry.tokens(&Principal::Operator));
+                list(
+                    *output,
+                    tokens.map(|all| all.iter().map(json::token).collect()),
+                )
+            }
+            Self::Revoke { token, output } => {
+                let revoked = data
+                    .open()
+                    .and_then(|registry| registry.revoke_token(&Principal::Operator, token));
+                tell_revoked(*output, revoked.map(|token| json::token(&token)))
+            }
         }
     }
+
+    /// The same at a server elsewhere.
+    pub(crate) fn run_elsewhere(&self, server: &Elsewhere) -> anyhow::Result<Answer> {
+        match self {
+            Self::Create {
+                account,
+                title,
+                authority,
+                role,
+                days,
+                output,
+            } => {
+                let mut body = json!({"account": account, "title": title, "days": days});
+                if let Json::Object(body) = &mut body {
+                    let authority = authority.clone();
+                    body.extend(authority.map(|said| ("authority".into(), said.into())));
+                    body.extend(role.map(|role| ("role".into(), role.as_str().into())));
+                }
+                let made = server.ask("POST", "/tokens", Some(&body));
+                said(*output, made, |made| tell_made(*output, Ok(made)))
+            }
+            Self::List { output } => {
+                let all = server.ask("GET", "/tokens", None);
+                said(*output, all, |all| {
+                    let all = all.as_array().cloned().unwrap_or_default();
+                    list(*output, Ok(all))
+                })
+            }
+            Self::Revoke { token, output } => {
+                let all = server.ask("GET", "/tokens", None);
+                let path = format!("/tokens/{}", encode(token));
+                let revoked = server.ask("DELETE", &path, None);
+                let revoked = all.and_then(|all| revoked.map(|_| all));
+                said(*output, revoked, |all| {
+                    let mut all = all.as_array().into_iter().flatten();
+                    let found = all.find(|found| text(found, "token") == token);
+                    let found = found.cloned().ok_or_else(unreadable);
+                    tell_revoked(*output, found)
+                })
+            }
+        }
+    }
+}
+
+fn tell_made(output: Output, made: Result<Json, Refusal>) -> anyhow::Result<Answer> {
+    output.print(made, Json::clone, |made, out| {
+        writeln!(out, "{}", text(made, "secret"))?;
+        output.note(&format!(
+            "token {} for {} until {}; it is not shown again",
+            text(made, "token"),
+            text(made, "account"),
+            text(made, "expires")
+        ));
+        Ok(())
+    })
+}
+
+fn list(output: Output, tokens: Result<Vec<Json>, Refusal>) -> anyhow::Result<Answer> {
+    output.print(
+        tokens,
+        |tokens| Json::Array(tokens.clone()),
+        |tokens, out| tokens.iter().try_for_each(|token| line(token, out)),
+    )
+}
+
+fn tell_revoked(output: Output, token: Result<Json, Refusal>) -> anyhow::Result<Answer> {
+    output.print(token, Json::clone, |token, out| {
+        let (id, account) = (text(token, "token"), text(token, "account"));
+        writeln!(out, "revoked {id} of {account}")
+    })
 }
 
 fn made_json((secret, token): &(String, Token)) -> Json {
@@ -102,20 +169,18 @@ fn made_json((secret, token): &(String, Token)) -> Json {
     made
 }
 
-fn line(token: &Token, out: &mut dyn Write) -> io::Result<()> {
-    let may = match &token.limit {
-        None => "all that it may".to_string(),
-        Some(limit) => match &limit.authority {
-            Some(authority) => format!("{} on {authority}", limit.role),
-            None => limit.role.to_string(),
-        },
+fn line(token: &Json, out: &mut dyn Write) -> io::Result<()> {
+    let may = match (text(token, "role"), text(token, "authority")) {
+        ("", _) => "all that it may".to_string(),
+        (role, "") => role.to_string(),
+        (role, authority) => format!("{role} on {authority}"),
     };
     writeln!(
         out,
         "{}  until {}  {:<16}  {may}  {}",
-        token.id,
-        time(token.expires),
-        token.account,
-        Safe(&token.title)
+        text(token, "token"),
+        text(token, "expires"),
+        text(token, "account"),
+        Safe(text(token, "title"))
     )
 }

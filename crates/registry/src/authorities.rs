@@ -7,7 +7,7 @@ use handfast_store::{Place, Table};
 use handfast_wire::AdminPermissions;
 
 use crate::act::other_version;
-use crate::authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role};
+use crate::authority::{Authority, AuthorityStatus, Persistence, Policy, Role};
 use crate::draft::Draft;
 use crate::event::Action;
 use crate::path::AuthorityPath;
@@ -77,6 +77,33 @@ pub const DOORS: [&str; 17] = [
     "readyz", "registry", "static", "uri-res", "urn", "urn-3",
 ];
 
+/// What is done with an authority.
+#[derive(Clone, Debug)]
+pub enum AuthorityAction {
+    /// A request is granted: whoever asked becomes its `admin`.
+    Approve,
+    /// A request is not granted: the path is free again.
+    Decline,
+    /// Someone gets a role; one that was granted before is replaced.
+    Grant {
+        /// Who.
+        to: Principal,
+        /// The role.
+        role: Role,
+    },
+    /// Its names keep resolving, its path stays taken, nothing new is named.
+    Retire,
+    /// A role is taken away.
+    Revoke {
+        /// From whom.
+        from: Principal,
+        /// Only if it is this one.
+        role: Option<Role>,
+    },
+    /// Someone becomes its only `admin`.
+    Transfer(Principal),
+}
+
 impl Registry {
     /// Creates an authority. Where its parent is kept here a `lead` there does, else the operator.
     pub fn create_authority(
@@ -119,51 +146,43 @@ impl Registry {
 
     /// Approves a request: whoever asked becomes its `admin`.
     pub fn approve_authority(&self, who: &Principal, path: &str) -> Result<(), Refusal> {
-        self.decide_request(who, path, true)
+        self.act_on_authority(who, path, None, AuthorityAction::Approve)
     }
 
     /// Declines a request: the path is free again.
     pub fn decline_authority(&self, who: &Principal, path: &str) -> Result<(), Refusal> {
-        self.decide_request(who, path, false)
+        self.act_on_authority(who, path, None, AuthorityAction::Decline)
     }
 
-    fn decide_request(&self, who: &Principal, path: &str, approve: bool) -> Result<(), Refusal> {
-        let path = path.to_string();
+    /// Does something with an authority, if it has the version that is expected of it.
+    pub fn act_on_authority(
+        &self,
+        who: &Principal,
+        path: &str,
+        expected: Option<u64>,
+        action: AuthorityAction,
+    ) -> Result<(), Refusal> {
+        let text = path.to_string();
         self.change(who, move |draft| {
-            let path = draft.path(&path)?;
-            let mut authority = draft.kept(&path)?;
-            draft.need_over_child(&path, authority.parent.clone().as_ref())?;
-            let AuthorityStatus::Requested { by } = authority.status.clone() else {
-                return Err(Refusal::policy(
-                    "not-requested",
-                    format!("nobody waits for {path}"),
-                ));
-            };
-            if !approve {
-                draft.keep_authority(authority, Action::DeclineAuthority)?;
-                draft.forget_authority(&path);
-                return Ok(());
+            let path = draft.path(&text)?;
+            let now = draft.kept(&path)?.version;
+            if expected.is_some_and(|expected| expected != now) {
+                return Err(other_version(&text, now));
             }
-            if by == *draft.who() && by != Principal::Operator {
-                let problem = "someone else must approve what you have asked for";
-                return Err(Refusal::policy("own-request", problem));
+            match action {
+                AuthorityAction::Approve => draft.decide_request(&path, true),
+                AuthorityAction::Decline => draft.decide_request(&path, false),
+                AuthorityAction::Grant { to, role } => draft.grant(&path, to, role),
+                AuthorityAction::Retire => draft.retire(&text),
+                AuthorityAction::Revoke { from, role } => draft.revoke(&path, &from, role),
+                AuthorityAction::Transfer(to) => draft.transfer_authority(&path, to),
             }
-            authority.status = AuthorityStatus::Active;
-            if by != Principal::Operator {
-                authority.grants.push(Grant {
-                    to: by,
-                    role: Role::Admin,
-                });
-            }
-            draft.keep_authority(authority, Action::ApproveAuthority)?;
-            draft.home(&path)
         })
     }
 
     /// Retires an authority: its names keep resolving, its path stays taken, nothing new is named.
     pub fn retire_authority(&self, who: &Principal, path: &str) -> Result<(), Refusal> {
-        let path = path.to_string();
-        self.change(who, move |draft| draft.retire(&path))
+        self.act_on_authority(who, path, None, AuthorityAction::Retire)
     }
 
     /// Changes title, meaning, contact or policy. A `lead` sets the local pattern and whether names wait;
@@ -193,17 +212,7 @@ impl Registry {
         role: Role,
     ) -> Result<(), Refusal> {
         let to = to.clone();
-        self.change_grants(who, path, Action::Grant, move |draft, grants| {
-            draft.ensure_account(&to)?;
-            // Lowering someone's role takes the right to give the one they had.
-            let before = grants
-                .iter()
-                .find(|grant| grant.to == to)
-                .map(|grant| grant.role);
-            grants.retain(|grant| grant.to != to);
-            grants.push(Grant { to, role });
-            Ok(before.map_or(role, |before| before.max(role)))
-        })
+        self.act_on_authority(who, path, None, AuthorityAction::Grant { to, role })
     }
 
     /// Revokes the role that someone was granted there; with `role`, only if it is that one.
@@ -215,21 +224,7 @@ impl Registry {
         role: Option<Role>,
     ) -> Result<(), Refusal> {
         let from = from.clone();
-        self.change_grants(who, path, Action::Revoke, move |_, grants| {
-            let is_meant =
-                |grant: &Grant| grant.to == from && role.is_none_or(|role| role == grant.role);
-            let Some(found) = grants
-                .iter()
-                .find(|grant| is_meant(grant))
-                .map(|grant| grant.role)
-            else {
-                let problem =
-                    format!("{from} has no such role there; a role above is revoked above");
-                return Err(Refusal::policy("no-grant", problem));
-            };
-            grants.retain(|grant| !is_meant(grant));
-            Ok(found)
-        })
+        self.act_on_authority(who, path, None, AuthorityAction::Revoke { from, role })
     }
 
     /// Hands an authority to someone, who becomes its only `admin`.
@@ -239,43 +234,8 @@ impl Registry {
         path: &str,
         to: &Principal,
     ) -> Result<(), Refusal> {
-        let to = to.clone();
-        self.change_grants(
-            who,
-            path,
-            Action::TransferAuthority,
-            move |draft, grants| {
-                draft.ensure_account(&to)?;
-                grants.retain(|grant| grant.to != to && grant.role != Role::Admin);
-                grants.push(Grant {
-                    to,
-                    role: Role::Admin,
-                });
-                Ok(Role::Admin)
-            },
-        )
-    }
-
-    /// Changes grants; `change` says the highest role that it touches, which whoever asks must be able to
-    /// give: a `lead` up to `lead`, an `admin` all.
-    fn change_grants(
-        &self,
-        who: &Principal,
-        path: &str,
-        action: Action,
-        change: impl FnOnce(&mut Draft<'_>, &mut Vec<Grant>) -> Result<Role, Refusal> + Send + 'static,
-    ) -> Result<(), Refusal> {
-        let path = path.to_string();
-        self.change(who, move |draft| {
-            let path = draft.path(&path)?;
-            let mut authority = draft.kept(&path)?;
-            draft.need(draft.who(), Role::Lead, &path)?;
-            let mut grants = std::mem::take(&mut authority.grants);
-            let touched = change(draft, &mut grants)?;
-            draft.need(draft.who(), touched.max(Role::Lead), &path)?;
-            authority.grants = grants;
-            draft.keep_authority(authority, action).map(|_| ())
-        })
+        let action = AuthorityAction::Transfer(to.clone());
+        self.act_on_authority(who, path, None, action)
     }
 
     /// An authority, for the public register. Who has which role is for those who have one.
@@ -405,7 +365,7 @@ impl Draft<'_> {
 
     /// Approving, changing and retiring a child needs `lead` on its parent; without a parent here, the
     /// operator.
-    fn need_over_child(
+    pub(crate) fn need_over_child(
         &self,
         path: &AuthorityPath,
         parent: Option<&AuthorityPath>,

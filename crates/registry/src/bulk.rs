@@ -2,23 +2,26 @@
 //! how far the job has come, and the whole of it can be undone.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use handfast_store::Place;
-use handfast_wire::{Ttl, Value, type_matches};
 use sha2::{Digest, Sha256};
 
 use crate::authority::Role;
 use crate::draft::Draft;
 use crate::event::Subject;
 use crate::import::{Counts, Done, Loader, Outcome, Stamp, Taking, judged};
-use crate::job::{Job, JobKind};
+use crate::job::{Begun, Job, JobKind};
 use crate::name::Name;
 use crate::principal::Principal;
 use crate::record::{Record, State, Tombstone};
 use crate::refusal::Refusal;
+use crate::refused::Refusals;
 use crate::registry::Registry;
+use crate::rewrite::{changed_ttls, changed_urls, is_host};
+use crate::underway::Stop;
 use crate::view::View;
 
 /// How many names share a transaction.
@@ -31,6 +34,44 @@ pub struct BulkChanged {
     pub job: Option<Job>,
     /// What came of the names.
     pub counts: Counts,
+}
+
+/// A job that has begun, and waits to be done. Whoever drops it has cut it short.
+pub struct StartedJob(Begun);
+
+impl StartedJob {
+    /// The job as it is kept.
+    #[must_use]
+    pub fn job(&self) -> &Job {
+        &self.0.job
+    }
+
+    /// Nobody waits for it: it stops at its next batch when the process is about to end.
+    #[must_use]
+    pub fn left_alone(self) -> Self {
+        self.0.entered.leave_alone();
+        self
+    }
+}
+
+impl fmt::Debug for StartedJob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StartedJob").field(self.job()).finish()
+    }
+}
+
+/// A withdrawal, as a job.
+fn withdrawal(ids: &[String], reason: &str) -> JobKind {
+    let mut hash = Sha256::new();
+    for id in ids {
+        hash.update(id);
+        hash.update([0]);
+    }
+    JobKind::Withdraw {
+        count: u64::try_from(ids.len()).unwrap_or(u64::MAX),
+        fingerprint: hash.finalize().into(),
+        reason: reason.to_string(),
+    }
 }
 
 /// What one step is about.
@@ -53,17 +94,12 @@ impl Registry {
         dry_run: bool,
         report: &mut dyn FnMut(&Outcome),
     ) -> Result<BulkChanged, Refusal> {
-        let mut hash = Sha256::new();
-        for id in ids {
-            hash.update(id);
-            hash.update([0]);
+        let kind = withdrawal(ids, reason);
+        if dry_run {
+            return self.plan_all(who, kind, ids, report);
         }
-        let kind = JobKind::Withdraw {
-            count: u64::try_from(ids.len()).unwrap_or(u64::MAX),
-            fingerprint: hash.finalize().into(),
-            reason: reason.to_string(),
-        };
-        self.run_list(who, kind, ids, dry_run, report)
+        let started = self.start_list(who, kind, ids)?;
+        self.finish_job(who, started, report)
     }
 
     /// Runs a bulk change, or goes on with the same one that was cut short. `report` is told what becomes
@@ -75,26 +111,143 @@ impl Registry {
         dry_run: bool,
         report: &mut dyn FnMut(&Outcome),
     ) -> Result<BulkChanged, Refusal> {
-        self.run_list(who, kind, &[], dry_run, report)
+        if dry_run {
+            return self.plan_all(who, kind, &[], report);
+        }
+        let started = self.start_job(who, kind)?;
+        self.finish_job(who, started, report)
     }
 
-    fn run_list(
+    /// Begins a bulk change, or takes up the same one that was cut short; [`finish_job`](Self::finish_job) does it.
+    pub fn start_job(&self, who: &Principal, kind: JobKind) -> Result<StartedJob, Refusal> {
+        self.start_list(who, kind, &[])
+    }
+
+    /// The same for withdrawing the names of a list.
+    pub fn start_withdrawal(
+        &self,
+        who: &Principal,
+        ids: &[String],
+        reason: &str,
+    ) -> Result<StartedJob, Refusal> {
+        self.start_list(who, withdrawal(ids, reason), ids)
+    }
+
+    /// The same for a job that was cut short, by its number.
+    pub fn resume_job(&self, who: &Principal, number: u64) -> Result<StartedJob, Refusal> {
+        let begun = self.take_up(who, number)?;
+        self.may_run(who, &begun.job.kind)?;
+        Ok(StartedJob(begun))
+    }
+
+    fn start_list(
         &self,
         who: &Principal,
         kind: JobKind,
         list: &[String],
-        dry_run: bool,
+    ) -> Result<StartedJob, Refusal> {
+        self.may_run(who, &kind)?;
+        self.begin_job(who, kind, list).map(StartedJob)
+    }
+
+    /// Does all of a job, or as much of it as is done before it is to stop.
+    pub fn finish_job(
+        &self,
+        who: &Principal,
+        started: StartedJob,
+        report: &mut dyn FnMut(&Outcome),
+    ) -> Result<BulkChanged, Refusal> {
+        let Begun {
+            mut job,
+            actor,
+            entered,
+            ..
+        } = started.0;
+        let runner = self.runner(who, actor);
+        let events = self.events_to_undo(&job.kind)?;
+        match &job.kind {
+            JobKind::Undo { .. } => entered
+                .underway
+                .set_total(events.len().try_into().unwrap_or(0)),
+            JobKind::Withdraw { count, .. } => entered.underway.set_total(*count),
+            _ => {}
+        }
+        let mut refusals = Refusals::of(self, job.number)?;
+        let counts = loop {
+            let tasks = self.next_tasks(&job, &events, &[])?;
+            let stop = entered.underway.stop();
+            if tasks.is_empty() || stop.is_some() {
+                let counts = job.counts;
+                if !tasks.is_empty() && stop == Some(Stop::Pause) {
+                    break counts;
+                }
+                job.is_cancelled = !tasks.is_empty();
+                job = self.end_job(job)?;
+                break counts;
+            }
+            let (runner, before) = (runner.clone(), job);
+            let mut kept = refusals;
+            let (after, outcomes, kept) = self.load(move |loading| {
+                let mut job = before;
+                let from = crate::tree::read(&loading.snapshot())?.size() + 1;
+                let mut outcomes = Vec::new();
+                for (line, task) in (job.done + 1..).zip(&tasks) {
+                    let done = runner.decide(loading, |draft| draft.step(&job.kind, task))?;
+                    outcomes.push(outcome(line, task, done));
+                }
+                let to = crate::tree::read(&loading.snapshot())?.size() + 1;
+                job.add_events(from, to);
+                job.advance(&tasks, &outcomes);
+                for outcome in &outcomes {
+                    kept.add(outcome);
+                }
+                kept.take().put(loading)?;
+                loading.apply(&job.to_write()?)?;
+                Ok((job, outcomes, kept))
+            })?;
+            (job, refusals) = (after, kept);
+            entered.underway.at(job.done, job.counts);
+            outcomes.iter().for_each(&mut *report);
+        };
+        Ok(BulkChanged {
+            job: Some(job),
+            counts,
+        })
+    }
+
+    /// What all of it would do.
+    fn plan_all(
+        &self,
+        who: &Principal,
+        kind: JobKind,
+        list: &[String],
         report: &mut dyn FnMut(&Outcome),
     ) -> Result<BulkChanged, Refusal> {
         self.may_run(who, &kind)?;
-        let (mut job, actor) = if dry_run {
-            (Job::planned(who, kind), [0; 16])
-        } else {
-            self.begin_job(who, kind, list)?
-        };
+        let mut job = Job::planned(who, kind);
+        let runner = self.runner(who, [0; 16]);
+        let events = self.events_to_undo(&job.kind)?;
+        let mut met = HashSet::new();
+        loop {
+            let tasks = self.next_tasks(&job, &events, list)?;
+            if tasks.is_empty() {
+                break;
+            }
+            let outcomes = self.plan(&runner, &job, &tasks, &mut met)?;
+            job.advance(&tasks, &outcomes);
+            outcomes.iter().for_each(&mut *report);
+        }
+        Ok(BulkChanged {
+            job: None,
+            counts: job.counts,
+        })
+    }
+
+    /// What does the steps of a job for someone.
+    pub(crate) fn runner(&self, who: &Principal, actor: [u8; 16]) -> Loader {
         let mut random = [0; 32];
         self.random(&mut random);
-        let runner = Loader {
+        Loader {
             rules: Arc::clone(&self.rules),
             who: who.clone(),
             stamp: Stamp {
@@ -108,46 +261,7 @@ impl Registry {
                 since: u64::MAX,
             },
             tells_all: true,
-        };
-        let events = self.events_to_undo(&job.kind)?;
-        let mut met = HashSet::new();
-        loop {
-            let tasks = self.next_tasks(&job, &events, list)?;
-            if tasks.is_empty() {
-                break;
-            }
-            let outcomes = if dry_run {
-                let outcomes = self.plan(&runner, &job, &tasks, &mut met)?;
-                job.advance(&tasks, &outcomes);
-                outcomes
-            } else {
-                let (runner, before) = (runner.clone(), job);
-                let (after, outcomes) = self.load(move |loading| {
-                    let mut job = before;
-                    let from = crate::tree::read(&loading.snapshot())?.size() + 1;
-                    let mut outcomes = Vec::new();
-                    for (line, task) in (job.done + 1..).zip(&tasks) {
-                        let done = runner.decide(loading, |draft| draft.step(&job.kind, task))?;
-                        outcomes.push(outcome(line, task, done));
-                    }
-                    let to = crate::tree::read(&loading.snapshot())?.size() + 1;
-                    job.add_events(from, to);
-                    job.advance(&tasks, &outcomes);
-                    loading.apply(&job.to_write()?)?;
-                    Ok((job, outcomes))
-                })?;
-                job = after;
-                outcomes
-            };
-            outcomes.iter().for_each(&mut *report);
         }
-        let counts = job.counts;
-        let job = if dry_run {
-            None
-        } else {
-            Some(self.end_job(job)?)
-        };
-        Ok(BulkChanged { job, counts })
     }
 
     /// Whether someone may begin a job at all; each name is looked at again.
@@ -180,7 +294,7 @@ impl Registry {
 
     fn may_undo(&self, who: &Principal, job: u64) -> Result<(), Refusal> {
         let (jobs, undone) = (self.jobs()?, self.job(job)?);
-        if *who != Principal::Operator && undone.who != *who {
+        if undone.who != *who && !self.is_administrator(who)? {
             let problem = "only who ran a job, and the operator, undo all of it";
             return Err(Refusal::policy("operator-only", problem));
         }
@@ -368,6 +482,7 @@ impl Job {
             cursor: None,
             seen: [0; 32],
             counts: Counts::default(),
+            is_cancelled: false,
         }
     }
 
@@ -440,145 +555,5 @@ impl Draft<'_> {
             authority: authority.ok_or_else(not_found)?,
             record,
         })
-    }
-}
-
-/// The values with other URLs; `None` if none of them is meant.
-fn changed_urls(old: &Record, from: &str, to: &str, is_host: bool) -> Option<Vec<Value<'static>>> {
-    let mut is_changed = false;
-    let mut values = old.values.clone();
-    for value in &mut values {
-        if !value.value_type.eq_ignore_ascii_case("URL") {
-            continue;
-        }
-        let Ok(url) = std::str::from_utf8(&value.data) else {
-            continue;
-        };
-        let changed = if is_host {
-            with_host(url, from, to)
-        } else {
-            url.strip_prefix(from).map(|rest| format!("{to}{rest}"))
-        };
-        if let Some(changed) = changed.filter(|changed| changed != url) {
-            value.data = changed.into_bytes().into();
-            value.timestamp = 0;
-            is_changed = true;
-        }
-    }
-    is_changed.then_some(values)
-}
-
-/// Whether a text is a host, with or without a port.
-fn is_host(text: &str) -> bool {
-    let (name, port) = match text.rsplit_once(':') {
-        Some((name, port)) if !text.ends_with(']') => (name, Some(port)),
-        _ => (text, None),
-    };
-    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
-    let inside = name
-        .strip_prefix('[')
-        .and_then(|name| name.strip_suffix(']'));
-    let is_name = match inside {
-        Some(address) => address
-            .bytes()
-            .all(|b| b.is_ascii_hexdigit() || b == b':' || b == b'.'),
-        None => name
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_')),
-    };
-    !name.is_empty() && is_name && port.is_none_or(is_port)
-}
-
-/// A URL at another host, if it is at `from`. A port in either must be meant too.
-fn with_host(url: &str, from: &str, to: &str) -> Option<String> {
-    let (scheme, rest) = url.split_once("://")?;
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (place, path) = rest.split_at_checked(end)?;
-    let (user, host) = match place.rsplit_once('@') {
-        Some((user, host)) => (format!("{user}@"), host),
-        None => (String::new(), place),
-    };
-    let (name, port) = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (name, Some(port)),
-        _ => (host, None),
-    };
-    if host.eq_ignore_ascii_case(from) {
-        return Some(format!("{scheme}://{user}{to}{path}"));
-    }
-    // A port stays where only the name is meant.
-    let port = port.filter(|_| name.eq_ignore_ascii_case(from))?;
-    Some(format!("{scheme}://{user}{to}:{port}{path}"))
-}
-
-/// The values with another TTL; `None` if they have it.
-fn changed_ttls(
-    old: &Record,
-    value_type: Option<&str>,
-    seconds: u32,
-) -> Option<Vec<Value<'static>>> {
-    let ttl = Ttl::Relative(seconds);
-    let mut is_changed = false;
-    let mut values = old.values.clone();
-    for value in &mut values {
-        let is_meant = value_type.is_none_or(|wanted| type_matches(&value.value_type, wanted));
-        if is_meant && value.ttl != ttl {
-            value.ttl = ttl;
-            value.timestamp = 0;
-            is_changed = true;
-        }
-    }
-    is_changed.then_some(values)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hosts_are_told_from_other_texts() {
-        for host in [
-            "old.example",
-            "localhost:8000",
-            "[2001:db8::1]",
-            "[::1]:80",
-            "bücher.example",
-        ] {
-            assert!(is_host(host), "{host}");
-        }
-        for other in [
-            "",
-            "a/b",
-            "x@evil.org",
-            "https://old.org",
-            "a b",
-            "a:",
-            ":80",
-            "a?x",
-        ] {
-            assert!(!is_host(other), "{other}");
-        }
-    }
-
-    #[test]
-    fn a_host_is_replaced_and_nothing_else() {
-        let change = |url| with_host(url, "old.example", "new.example");
-        assert_eq!(
-            change("https://OLD.example/old.example?x").as_deref(),
-            Some("https://new.example/old.example?x")
-        );
-        assert_eq!(
-            change("http://u@old.example:8080").as_deref(),
-            Some("http://u@new.example:8080")
-        );
-        for other in [
-            "https://sold.example/",
-            "https://old.example.org/",
-            "https://x/?old.example",
-            "mailto:a@old.example",
-        ] {
-            assert_eq!(change(other), None, "{other}");
-        }
-        let moved = with_host("http://a:80/x", "a:80", "b");
-        assert_eq!(moved.as_deref(), Some("http://b/x"));
     }
 }

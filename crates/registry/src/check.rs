@@ -202,7 +202,7 @@ impl Check {
     /// Accounts are kept under their names; who an opaque id is, is known both ways.
     fn people(&mut self, view: &View<'_>) {
         self.table(view, Table::Accounts, |check, place, bytes| {
-            let account = postcard::from_bytes::<Account>(bytes).ok();
+            let account = Account::from_bytes(bytes);
             let who = account.and_then(|account| Principal::account(&account.name).ok());
             if who.is_none_or(|who| who.key().as_bytes() != place.name()) {
                 check.problems.push(Problem::Person(

@@ -4,6 +4,7 @@
 //! that it can be looked up and undone.
 
 use std::ops::ControlFlow;
+use std::sync::PoisonError;
 
 use handfast_store::{Place, Table, Write};
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use crate::import::Counts;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
+use crate::underway::Entered;
 use crate::view::View;
 
 /// Long work, under way or done.
@@ -40,6 +42,8 @@ pub struct Job {
     pub seen: [u8; 32],
     /// What came of it.
     pub counts: Counts,
+    /// Whether it was stopped for good before its end.
+    pub is_cancelled: bool,
 }
 
 /// What a job does.
@@ -114,6 +118,12 @@ impl Job {
         }
     }
 
+    /// Jobs of earlier versions do not say whether they were cancelled: they were not.
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let whole = postcard::from_bytes(bytes).ok();
+        whole.or_else(|| postcard::from_bytes(&[bytes, &[0]].concat()).ok())
+    }
+
     pub(crate) fn to_write(&self) -> Result<Write, Refusal> {
         let corrupt = |_| Refusal::Corrupt {
             what: format!("job {}", self.number),
@@ -121,6 +131,15 @@ impl Job {
         let bytes = postcard::to_stdvec(self).map_err(corrupt)?;
         Ok(Write::Put(place(self.number), bytes))
     }
+}
+
+/// A job that has begun, or is gone on with, and is under way as long as this is kept.
+pub(crate) struct Begun {
+    pub(crate) job: Job,
+    /// The opaque id of whoever acts.
+    pub(crate) actor: [u8; 16],
+    pub(crate) is_new: bool,
+    pub(crate) entered: Entered,
 }
 
 /// How many names a part of a list has.
@@ -152,7 +171,7 @@ impl Registry {
             let mut jobs = Vec::new();
             let from = Place::numbered(Table::Jobs, 0);
             view.now.scan(&from, &mut |place, bytes| {
-                jobs.push((place.number(), postcard::from_bytes(bytes).ok()));
+                jobs.push((place.number(), Job::from_bytes(bytes)));
                 ControlFlow::Continue(())
             })?;
             let read = jobs.into_iter().map(|(number, job)| {
@@ -166,26 +185,33 @@ impl Registry {
 
     /// A job.
     pub fn job(&self, number: u64) -> Result<Job, Refusal> {
-        let jobs = self.jobs()?;
-        let found = jobs.into_iter().find(|job| job.number == number);
-        found.ok_or_else(|| Refusal::policy("no-job", format!("there is no job {number}")))
+        let read = |bytes: &[u8]| Job::from_bytes(bytes);
+        let found = self.read(|view| Ok(view.now.get(&place(number), read)?))?;
+        let none = || Refusal::policy("no-job", format!("there is no job {number}"));
+        found.ok_or_else(none)?.ok_or_else(|| Refusal::Corrupt {
+            what: format!("job {number}"),
+        })
     }
 
-    /// Begins a job, or goes on with the same one that was cut short; also gives the opaque id of whoever
-    /// acts.
+    /// Begins a job, or goes on with the same one that was cut short.
     pub(crate) fn begin_job(
         &self,
         who: &Principal,
         kind: JobKind,
         list: &[String],
-    ) -> Result<(Job, [u8; 16]), Refusal> {
+    ) -> Result<Begun, Refusal> {
+        let beginning = self.underways.beginning.lock();
+        let _only = beginning.unwrap_or_else(PoisonError::into_inner);
         let unfinished = self
             .jobs()?
             .into_iter()
             .rev()
             .find(|job| job.ended.is_none() && job.kind == kind && job.who == *who);
-        let list = list.to_vec();
-        self.change(who, move |draft| {
+        if let Some(job) = &unfinished {
+            self.is_at_rest(job)?;
+        }
+        let (list, is_new) = (list.to_vec(), unfinished.is_none());
+        let (job, actor) = self.change(who, move |draft| {
             let actor = draft.actor_id();
             if let Some(job) = unfinished {
                 return Ok((job, actor));
@@ -202,14 +228,58 @@ impl Registry {
                 cursor: None,
                 seen: [0; 32],
                 counts: Counts::default(),
+                is_cancelled: false,
             };
+            draft.forget_refusals(job.number)?;
             draft.keep_job(&job)?;
             for (part, names) in (0..).zip(list.chunks(PART)) {
                 let names: Vec<_> = names.iter().collect();
                 draft.keep_posted(Table::Meta, &part_key(job.number, part), &names)?;
             }
             Ok((job, actor))
-        })
+        })?;
+        Ok(self.enter(job, actor, is_new))
+    }
+
+    fn enter(&self, job: Job, actor: [u8; 16], is_new: bool) -> Begun {
+        let unit = match job.kind {
+            JobKind::Import { .. } => "bytes",
+            _ => "names",
+        };
+        Begun {
+            entered: self.underways.enter(&job, unit),
+            job,
+            actor,
+            is_new,
+        }
+    }
+
+    fn is_at_rest(&self, job: &Job) -> Result<(), Refusal> {
+        if self.underways.holds(job.number) {
+            let problem = format!("job {} does this, and is under way", job.number);
+            return Err(Refusal::policy("under-way", problem));
+        }
+        Ok(())
+    }
+
+    /// Goes on with a job that was cut short: whoever began it may, and those who may do everything.
+    pub(crate) fn take_up(&self, who: &Principal, number: u64) -> Result<Begun, Refusal> {
+        let beginning = self.underways.beginning.lock();
+        let _only = beginning.unwrap_or_else(PoisonError::into_inner);
+        let job = self.job(number)?;
+        if job.who != *who && !self.is_administrator(who)? {
+            return Err(Refusal::policy(
+                "no-job",
+                format!("there is no job {number}"),
+            ));
+        }
+        if job.ended.is_some() {
+            let problem = format!("job {number} was done: nothing is left to do");
+            return Err(Refusal::policy("done", problem));
+        }
+        self.is_at_rest(&job)?;
+        let actor = self.change(who, |draft| Ok(draft.actor_id()))?;
+        Ok(self.enter(job, actor, false))
     }
 
     /// Leaves jobs that were cut short as they are.

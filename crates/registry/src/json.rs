@@ -1,5 +1,7 @@
 //! What is kept, as JSON: the same from a command and from the web.
 
+use std::borrow::Cow;
+
 use handfast_id::Rules;
 use handfast_wire::json::GivenValue;
 use handfast_wire::{Value, json as wire_json};
@@ -7,8 +9,10 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::account::Account;
 use crate::authority::{Authority, AuthorityStatus, Grant, Persistence, Policy};
+use crate::event::Action;
+use crate::export::Exported;
 use crate::history::Entry;
-use crate::import::{Done, Outcome};
+use crate::import::{Done, Format, Outcome};
 use crate::job::{Job, JobKind};
 use crate::names::Shown;
 use crate::path::AuthorityPath;
@@ -17,6 +21,7 @@ use crate::record::{Record, State, Tombstone};
 use crate::refusal::Refusal;
 use crate::time::{parse_rfc3339, rfc3339 as time};
 use crate::token::Token;
+use crate::underway::Progress;
 
 /// A name.
 #[must_use]
@@ -30,6 +35,7 @@ pub fn name(shown: &Shown) -> Json {
         "modified": time(record.modified),
         "version": record.version,
         "irregular": record.irregularity().map(|error| error.code()),
+        "holder": record.holder.as_ref().map(ToString::to_string),
         "values": record.values.iter().map(wire_json::value).collect::<Json>(),
         "withdrawn": record.tombstone.as_ref().map(|tombstone| json!({
             "reason": tombstone.reason,
@@ -56,10 +62,17 @@ pub fn entry(entry: &Entry) -> Json {
     let changes = entry.changes.iter().map(|change| {
         json!({
             "index": change.index,
-            "before": change.before.as_ref().and_then(without_secret),
-            "after": change.after.as_ref().and_then(without_secret),
+            "before": change.before.as_ref().map(hiding_secret),
+            "after": change.after.as_ref().map(hiding_secret),
         })
     });
+    let version = entry.version.as_ref();
+    let tombstone = version.and_then(|record| record.tombstone.as_ref());
+    let reason = tombstone.filter(|_| event.action == Action::Withdraw);
+    let reason = reason.map(|tombstone| tombstone.reason.as_str());
+    let holder = version.and_then(|record| record.holder.as_ref());
+    let holder = holder.filter(|_| event.action == Action::Transfer);
+    let holder = holder.map(ToString::to_string);
     json!({
         "event": event.number,
         "time": time(event.time),
@@ -69,7 +82,18 @@ pub fn entry(entry: &Entry) -> Json {
         "state": entry.version.as_ref().map(|record| record.state.as_str()),
         "values": values,
         "changes": changes.collect::<Json>(),
+        "reason": reason,
+        "holder": holder,
     })
+}
+
+/// A value; of a secret, that it is there.
+fn hiding_secret(value: &Value<'_>) -> Json {
+    let hidden = Value {
+        data: Cow::Borrowed(&[]),
+        ..value.clone()
+    };
+    without_secret(value).unwrap_or_else(|| wire_json::value(&hidden))
 }
 
 /// A value; nothing of a secret.
@@ -127,22 +151,42 @@ impl Persistence {
     }
 }
 
-/// A job.
+/// A job, and how far it has come if it is under way in this process.
 #[must_use]
-pub fn job(job: &Job) -> Json {
+pub fn job(job: &Job, progress: Option<Progress>) -> Json {
+    let counts = progress.map_or(job.counts, |progress| progress.counts);
     json!({
         "job": job.number,
         "kind": job.kind.as_str(),
         "what": job.kind.what(),
         "who": job.who.to_string(),
+        "state": job.state(progress.is_some()),
         "started": time(job.started),
         "ended": job.ended.map(time),
-        "created": job.counts.created,
-        "changed": job.counts.changed,
-        "unchanged": job.counts.unchanged,
-        "refused": job.counts.refused,
+        "progress": progress.map(|progress| json!({
+            "done": progress.done,
+            "total": progress.total,
+            "unit": progress.unit,
+        })),
+        "created": counts.created,
+        "changed": counts.changed,
+        "unchanged": counts.unchanged,
+        "refused": counts.refused,
         "events": job.events,
     })
+}
+
+impl Job {
+    /// Where it is, in a word: `running`, `done`, `cut-short` or `cancelled`.
+    #[must_use]
+    pub fn state(&self, is_running: bool) -> &'static str {
+        match self.ended {
+            Some(_) if self.is_cancelled => "cancelled",
+            Some(_) => "done",
+            None if is_running => "running",
+            None => "cut-short",
+        }
+    }
 }
 
 impl JobKind {
@@ -188,10 +232,68 @@ pub fn outcome(outcome: &Outcome) -> Json {
     Json::Object(object)
 }
 
+/// Reads what became of a line back.
+#[must_use]
+pub fn read_outcome(said: &Json) -> Option<Outcome> {
+    let text = |name: &str| said.get(name)?.as_str().map(str::to_string);
+    let event = said.get("event").and_then(Json::as_u64);
+    Some(Outcome {
+        line: said.get("line")?.as_u64()?,
+        id: text("id"),
+        done: match text("outcome")?.as_str() {
+            "changed" => Done::Changed(event?),
+            "created" => Done::Created(event?),
+            "refused" => Done::Refused {
+                code: text("code")?,
+                reason: text("reason")?,
+            },
+            "unchanged" => Done::Unchanged,
+            _ => return None,
+        },
+    })
+}
+
+/// What was exported.
+#[must_use]
+pub fn exported(format: Format, exported: &Exported) -> Json {
+    json!({
+        "format": format.as_str(),
+        "authorities": exported.authorities,
+        "names": exported.names,
+        "left-out": {
+            "names": exported.unsaid_names,
+            "values": exported.unsaid_values,
+            "secrets": exported.secrets,
+        },
+        "event": exported.event,
+    })
+}
+
+/// Reads back what was exported.
+#[must_use]
+pub fn read_exported(said: &Json) -> Option<Exported> {
+    let left_out = said.get("left-out")?;
+    let number = |of: &Json, name: &str| of.get(name)?.as_u64();
+    Some(Exported {
+        authorities: number(said, "authorities")?,
+        names: number(said, "names")?,
+        unsaid_names: number(left_out, "names")?,
+        unsaid_values: number(left_out, "values")?,
+        secrets: number(left_out, "secrets")?,
+        event: number(said, "event")?,
+    })
+}
+
 /// An account.
 #[must_use]
 pub fn account(account: &Account) -> Json {
-    json!({"account": account.name, "title": account.title, "created": time(account.created)})
+    json!({
+        "account": account.name,
+        "title": account.title,
+        "created": time(account.created),
+        "state": if account.is_suspended { "suspended" } else { "active" },
+        "administrator": account.is_administrator,
+    })
 }
 
 /// What is known of a token.
@@ -271,6 +373,7 @@ pub fn read_name(said: &Json) -> Option<Shown> {
             None => None,
         },
         values: values.map(value).collect::<Option<_>>()?,
+        holder: text("holder").and_then(|holder| Principal::parse(holder).ok()),
         ..Record::new(
             text("id")?.to_string(),
             // Enough to tell handles from others.

@@ -93,8 +93,8 @@ impl Registry {
         who: &Principal,
         origin: Option<&str>,
     ) -> Result<VerifyingKey, Refusal> {
-        if *who != Principal::Operator {
-            let problem = "only the operator begins a log";
+        if !self.is_administrator(who)? {
+            let problem = "only the operator and administrators begin a log";
             return Err(Refusal::policy("operator-only", problem));
         }
         let mut seed = [0; 32];
@@ -191,6 +191,32 @@ impl Registry {
         // Last, so that all that it speaks of is there.
         write_file(&folder.join("checkpoint"), note.to_string().as_bytes())?;
         Ok(note)
+    }
+
+    /// A tile of the log, in the form of C2SP tlog-tiles; `None` if there are not so many events yet.
+    pub fn tile(&self, tile: &Tile) -> Result<Option<Vec<u8>>, Refusal> {
+        self.read(|view| {
+            let size = tree::read(view.now)?.size();
+            let now = Tile::of(tile.level(), tile.index(), size);
+            if now.is_none_or(|now| now.width() < tile.width()) {
+                return Ok(None);
+            }
+            let (level, first, width) = (tile.level(), tile.first(), tile.width());
+            let row = handfast_log::Hashes::hashes(&Kept(view.now), level, first, width)?;
+            Ok(Some(row.concat()))
+        })
+    }
+
+    /// The events beside a tile of leaf hashes; `None` if there are not so many yet.
+    pub fn bundle(&self, bundle: &Bundle) -> Result<Option<Vec<u8>>, Refusal> {
+        self.read(|view| {
+            let size = tree::read(view.now)?.size();
+            let now = Bundle::of(bundle.index(), size);
+            if now.is_none_or(|now| now.width() < bundle.width()) {
+                return Ok(None);
+            }
+            entries(view, bundle.first(), bundle.width()).map(Some)
+        })
     }
 
     fn signing_key(&self) -> Result<SigningKey, Refusal> {

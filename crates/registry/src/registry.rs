@@ -13,6 +13,8 @@ use crate::draft::{Call, Draft};
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::resolve::Prefixes;
+use crate::tally::Tally;
+use crate::underway::Underways;
 use crate::view::View;
 
 /// Time and chance, which are arguments.
@@ -76,6 +78,10 @@ pub struct Registry {
     pub(crate) barren: Barren,
     /// Held by the one import that goes on.
     pub(crate) importing: Mutex<()>,
+    /// Jobs that go on in this process.
+    pub(crate) underways: Underways,
+    /// The last count of names, and of how many events.
+    pub(crate) tally: Mutex<Option<(u64, Tally)>>,
 }
 
 impl Registry {
@@ -112,6 +118,8 @@ impl Registry {
             prefixes: Prefixes::new(),
             barren: Barren::default(),
             importing: Mutex::new(()),
+            underways: Underways::default(),
+            tally: Mutex::new(None),
         }
     }
 

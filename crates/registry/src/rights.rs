@@ -68,7 +68,9 @@ impl View<'_> {
 
     /// Whether a principal is the operator, or administers all of the registry.
     pub(crate) fn may_do_all(&self, who: &Principal) -> Result<bool, Refusal> {
-        Ok(*who == Principal::Operator || self.is_one_of(who, self.administrators)?)
+        Ok(*who == Principal::Operator
+            || self.is_one_of(who, self.administrators)?
+            || self.administers(who)?)
     }
 
     /// Whether a principal has at least a role; says which would be needed, and where, if not.

@@ -19,6 +19,8 @@ pub struct Statistics {
     pub names: u64,
     /// Authorities.
     pub authorities: u64,
+    /// Accounts.
+    pub accounts: u64,
     /// Events.
     pub events: u64,
     /// Earlier versions of names.
@@ -43,6 +45,7 @@ impl Registry {
             Ok(Statistics {
                 names: count(Table::Records)?,
                 authorities: count(Table::Authorities)?,
+                accounts: count(Table::Accounts)?,
                 events: crate::tree::read(view.now)?.size(),
                 versions: count(Table::Versions)?,
                 jobs: count(Table::Jobs)?,

@@ -323,3 +323,202 @@ fn what_is_for_everybody_needs_no_token() {
     let statistics = server.get("/api/v1/statistics", &[]).json();
     assert_eq!(statistics["authorities"], 3);
 }
+
+#[test]
+fn names_are_found_by_words_and_by_how_they_begin() {
+    let folder = Folder::new();
+    let ann = bearer(&folder.token(&[]));
+    let limited = bearer(&folder.token(&["--authority", "20.2000"]));
+    for (id, description) in [
+        ("20.1000/map-1", "A map of the Harz"),
+        ("20.1000/map-2", "Eine Karte des HARZES"),
+        ("20.2000/map-3", "harz"),
+    ] {
+        let value = format!("7:DESC:{description}");
+        folder.done(&["name", "create", id, "--value", &value]);
+    }
+    folder.done(&["name", "create", "20.1000/map-4", "--reserve"]);
+    folder.done(&["authority", "policy", "20.2000", "--title", "Karten"]);
+    let server = folder.serve();
+    let found = |who: &str, query: &str| {
+        let reply = server.get(&format!("/api/v1/search?{query}"), &[who]);
+        assert_eq!(reply.status, 200, "{reply:?}");
+        let said = reply.json();
+        let ids = said["names"].as_array().unwrap().iter();
+        let ids = ids.map(|name| name["id"].as_str().unwrap().to_string());
+        (ids.collect::<Vec<_>>(), said)
+    };
+    let (first, second, third) = ("20.1000/map-1", "20.1000/map-2", "20.2000/map-3");
+    for (who, query, names) in [
+        (&ann, "q=harz", vec![first, second, third]),
+        (&ann, "q=HARZ+karte", vec![second]),
+        (&ann, "q=map-", vec![first, second, third]),
+        (&ann, "q=harz&prefix=20.1000/MAP-1", vec![first]),
+        (&ann, "prefix=20.1000/", vec![first, second]),
+        (&ann, "prefix=20.", vec![first, second, third]),
+        (&ann, "prefix=urn:", vec![]),
+        (&limited, "q=harz", vec![third]),
+        (&"X: y".to_string(), "q=harz", vec![]),
+    ] {
+        assert_eq!(found(who, query).0, names, "{query}");
+    }
+    // Page by page, in the order of their keys.
+    let (page, said) = found(&ann, "q=harz&limit=2");
+    assert_eq!(page, [first, second]);
+    let next = said["next"].as_str().unwrap();
+    let (rest, said) = found(&ann, &format!("q=harz&limit=2&after={next}"));
+    assert_eq!(
+        (rest, &said["next"]),
+        (vec![third.to_string()], &Json::Null)
+    );
+    // Authorities are in a public register.
+    let (_, said) = found("X: y", "q=karten");
+    assert_eq!(said["authorities"][0]["authority"], "20.2000");
+    for bad in ["", "q=", "q=a&url=b", "prefix=", "value=x"] {
+        let reply = server.get(&format!("/api/v1/search?{bad}"), &[&ann]);
+        assert_eq!(reply.status, 400, "{bad}");
+    }
+}
+
+#[test]
+fn everybody_searches_where_that_is_configured() {
+    let folder = Folder::new();
+    folder.configure("[web]\npublic-search = true");
+    folder.done(&[
+        "name",
+        "create",
+        "20.1000/map",
+        "--value",
+        "9:HS_SECKEY:hidden",
+    ]);
+    let server = folder.serve();
+    let count = |query: &str| {
+        let said = server.get(&format!("/api/v1/search?{query}"), &[]).json();
+        said["names"].as_array().unwrap().len()
+    };
+    assert_eq!((count("q=map"), count("q=hidden")), (1, 0));
+}
+
+#[test]
+fn accounts_are_for_administrators() {
+    let folder = Folder::new();
+    folder.done(&["user", "create", "boss", "--administrator"]);
+    let boss = bearer(folder.done(&["token", "create", "boss"]).trim());
+    let part = ["token", "create", "boss", "--role", "admin"];
+    let part = bearer(folder.done(&part).trim());
+    let ann = bearer(&folder.token(&["--authority", "20.1000"]));
+    let whole = bearer(&folder.token(&[]));
+    let server = folder.serve();
+    let ask = |method: &str, who: &str, path: &str, body: &str| {
+        let body = Some(body).filter(|body| !body.is_empty());
+        let reply = server.ask(method, &format!("/api/v1{path}"), &[who], body);
+        (reply.status, reply.json())
+    };
+    let (status, this) = ask("GET", &ann, "/accounts/this", "");
+    assert_eq!(
+        (status, &this["account"], &this["administrator"]),
+        (200, &json!("ann"), &json!(false))
+    );
+    assert!(
+        this["roles"]
+            .as_array()
+            .unwrap()
+            .contains(&json!({"authority": "20.1000", "role": "lead"}))
+    );
+    assert_eq!(this["token"]["authority"], "20.1000");
+    let new = r#"{"account":"eve","title":"Eve"}"#;
+    // Neither someone else, nor an administrator with less than all of the account.
+    for who in [&ann, &whole, &part] {
+        assert_eq!(ask("POST", who, "/accounts", new).0, 403);
+        assert_eq!(ask("GET", who, "/accounts", "").0, 403);
+        assert_eq!(ask("GET", who, "/accounts/bob", "").0, 403);
+    }
+    assert_eq!(ask("GET", &whole, "/accounts/ann", "").0, 200);
+    assert_eq!(ask("POST", &boss, "/accounts", new).0, 201);
+    assert_eq!(ask("POST", &boss, "/accounts", new).0, 409);
+    assert_eq!(ask("GET", &boss, "/accounts/none", "").0, 404);
+    let (_, page) = ask("GET", &boss, "/accounts?limit=1", "");
+    assert_eq!(page["accounts"][0]["account"], "ann");
+    let (_, page) = ask("GET", &boss, "/accounts?after=ANN", "");
+    assert_eq!(page["accounts"].as_array().unwrap().len(), 2);
+    // A token for someone else, which counts until the account is suspended.
+    let (status, token) = ask("POST", &boss, "/tokens", r#"{"account":"eve"}"#);
+    assert_eq!(status, 201);
+    let eve = bearer(token["secret"].as_str().unwrap());
+    assert_eq!(ask("GET", &eve, "/accounts/this", "").0, 200);
+    let state = |state: &str| {
+        let body = json!({ "state": state }).to_string();
+        ask("PATCH", &boss, "/accounts/eve", &body)
+    };
+    assert_eq!(state("suspended").1["state"], "suspended");
+    assert_eq!(ask("GET", &eve, "/accounts/this", "").0, 401);
+    assert_eq!(
+        ask("POST", &boss, "/tokens", r#"{"account":"eve"}"#).1["code"],
+        "suspended"
+    );
+    state("active");
+    assert_eq!(ask("GET", &eve, "/accounts/this", "").0, 200);
+    assert_eq!(
+        ask(
+            "PATCH",
+            &boss,
+            "/accounts/boss",
+            r#"{"administrator":false}"#
+        )
+        .1["code"],
+        "own-account"
+    );
+    // An administrator does everything, in their own name.
+    assert_eq!(create(&server, &boss, "20.1000/by-boss", &[]), 201);
+    let (_, history) = ask("GET", &boss, "/names/20.1000%2Fby-boss/history", "");
+    assert_eq!(history[0]["who"], "boss");
+    let grants = ask("GET", &ann, "/authorities/20.1000/grants", "").1;
+    assert_eq!(
+        grants,
+        json!([{"to": "ann", "role": "lead", "authority": "20.1000"}])
+    );
+}
+
+#[test]
+fn authorities_are_changed_only_as_they_were_seen() {
+    let folder = Folder::new();
+    let ann = bearer(&folder.token(&[]));
+    let server = folder.serve();
+    let place = "/api/v1/authorities/20.1000";
+    let grant = |version: &str| {
+        let expects = format!("If-Match: {version}");
+        let path = format!("{place}/grants/bob");
+        server.ask("PUT", &path, &[&ann, &expects], Some(r#"{"role":"read"}"#))
+    };
+    let seen = server.get(place, &[&ann]);
+    let tag = seen.header("etag").unwrap();
+    assert_eq!(grant("\"99\"").status, 412);
+    let granted = grant(tag);
+    assert_eq!(granted.status, 200);
+    assert_eq!(grant(tag).status, 412);
+    for (method, path) in [("DELETE", "grants/bob"), ("POST", "retire")] {
+        let path = format!("{place}/{path}");
+        let expects = format!("If-Match: {tag}");
+        assert_eq!(
+            server.ask(method, &path, &[&ann, &expects], None).status,
+            412
+        );
+    }
+}
+
+#[test]
+fn statistics_say_how_much_there_is_of_what() {
+    let folder = Folder::new();
+    folder.done(&["name", "create", "20.1000/a"]);
+    folder.done(&["name", "create", "20.1000/b", "--reserve"]);
+    let server = folder.serve();
+    let counted = |_| {
+        let said = server.get("/api/v1/statistics", &[]).json();
+        Some(said).filter(|said| said["counted"].is_string())
+    };
+    let said = (0..1_000_000).find_map(counted).unwrap();
+    assert_eq!(said["names-by-state"]["reserved"], 1);
+    let by_scheme = said["names-by-scheme"]["hdl"].as_u64();
+    assert_eq!(by_scheme, said["names"].as_u64());
+    assert_eq!(said["log"]["size"], said["events"]);
+}

@@ -9,5 +9,6 @@
 mod api;
 mod beside;
 mod elsewhere;
+mod jobs;
 mod operations;
 mod server;

@@ -132,8 +132,27 @@ impl Server {
         TcpStream::connect(self.web).unwrap()
     }
 
+    /// Tells the server to end, as an operator does.
+    pub(crate) fn terminate(&self) {
+        let pid = self.child.id().to_string();
+        let told = Command::new("kill").args(["-TERM", &pid]).status();
+        assert!(told.unwrap().success());
+    }
+
     pub(crate) fn get(&self, path: &str, headers: &[&str]) -> Reply {
         self.ask("GET", path, headers, None)
+    }
+
+    /// The head of an answer, and its body as it is.
+    pub(crate) fn get_bytes(&self, path: &str) -> (String, Vec<u8>) {
+        let mut stream = self.connect();
+        let head = format!("GET {path} HTTP/1.1\r\nHost: pid.example\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
+        let body = bytes.split_off(end.unwrap() + 4);
+        (String::from_utf8(bytes).unwrap(), body)
     }
 
     /// Sends a request with a body of JSON, if there is one.

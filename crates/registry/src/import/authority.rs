@@ -66,9 +66,9 @@ impl Draft<'_> {
         let path = self.path(&given.authority)?;
         let mut parent = self.parent_of(&path)?;
         self.need_to_create(&path, parent.as_ref())?;
-        let is_operator = *self.who() == Principal::Operator;
-        if !is_operator && (given.independent || !grants.is_empty()) {
-            let problem = "only the operator takes over who may do what";
+        let may_all = self.may_do_all(self.who())?;
+        if !may_all && (given.independent || !grants.is_empty()) {
+            let problem = "only administrators take over who may do what";
             return Err(Refusal::policy("operator-only", problem));
         }
         if given.independent {

@@ -15,18 +15,19 @@ use handfast_wire::{Codec, Ttl, Value};
 use sha2::{Digest, Sha256};
 
 use crate::draft::Draft;
-use crate::import::Report;
 use crate::import::given::GivenAuthority;
 use crate::import::load::{Loaded, Loader, judged};
 use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::ready::Reading;
 use crate::import::take::Taking;
+use crate::import::{Report, check_stop};
 use crate::job::Job;
 use crate::names::{Edit, Origin};
 use crate::path::AuthorityPath;
 use crate::record::{Record, State};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
+use crate::underway::Underway;
 use crate::values::NewValue;
 
 /// How many operations share a transaction.
@@ -36,13 +37,17 @@ impl Registry {
     /// Does the operations of a batch.
     pub(crate) fn import_batch<R: Read>(
         &self,
-        by: &Loader,
-        reading: &Reading,
+        run: &Batching<'_>,
         mut job: Option<Job>,
         input: R,
-        read: &AtomicU64,
         report: &mut dyn FnMut(Report<'_>),
     ) -> Result<(Option<Job>, Counts), Refusal> {
+        let Batching {
+            by,
+            reading,
+            read,
+            underway,
+        } = *run;
         let mut told = Told {
             counts: job.as_ref().map(|job| job.counts).unwrap_or_default(),
             read,
@@ -68,6 +73,7 @@ impl Registry {
             return Ok((None, told.counts));
         };
         while let Some(together) = batch.next()? {
+            check_stop(underway)?;
             let (by, reading) = (by.clone(), reading.clone());
             let mut after = Job {
                 seen: batch.seen,
@@ -86,6 +92,15 @@ impl Registry {
         let counts = told.counts;
         Ok((Some(job.clone()), counts))
     }
+}
+
+/// What a batch is done with.
+pub(crate) struct Batching<'b> {
+    pub(crate) by: &'b Loader,
+    pub(crate) reading: &'b Reading,
+    /// How much has been read, in bytes.
+    pub(crate) read: &'b AtomicU64,
+    pub(crate) underway: Option<&'b Underway>,
 }
 
 /// Operations, some at a time.

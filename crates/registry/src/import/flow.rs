@@ -14,11 +14,12 @@ use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::prepare::{Group, Preparer};
 use crate::import::ready::{Kept, Reading, Ready};
 use crate::import::source::Source;
-use crate::import::{Import, Report};
+use crate::import::{Import, Report, check_stop};
 use crate::record::Record;
 use crate::refusal::Refusal;
 use crate::registry::{Awaited, Registry};
 use crate::reverse::Held;
+use crate::underway::Underway;
 
 /// How many names of a sorted input are kept together.
 const CHUNK: usize = 50_000;
@@ -30,6 +31,7 @@ pub(crate) struct Flow<'r> {
     registry: &'r Registry,
     loader: Loader,
     import: &'r Import,
+    underway: Option<&'r Underway>,
     read: &'r AtomicU64,
     report: &'r mut dyn FnMut(Report<'_>),
     counts: Counts,
@@ -55,6 +57,7 @@ impl<'r> Flow<'r> {
         registry: &'r Registry,
         loader: Loader,
         import: &'r Import,
+        underway: Option<&'r Underway>,
         read: &'r AtomicU64,
         report: &'r mut dyn FnMut(Report<'_>),
     ) -> Self {
@@ -62,6 +65,7 @@ impl<'r> Flow<'r> {
             registry,
             loader,
             import,
+            underway,
             read,
             report,
             counts: Counts::default(),
@@ -103,6 +107,9 @@ impl<'r> Flow<'r> {
     }
 
     fn take(&mut self, group: Group) -> Result<(), Refusal> {
+        if let Err(stopped) = check_stop(self.underway) {
+            return Err(self.stopped(stopped)?);
+        }
         self.planned = group.planned;
         self.retired.extend(group.retired);
         for outcome in group.outcomes {
@@ -178,19 +185,44 @@ impl<'r> Flow<'r> {
 
     /// What was sorted goes to the writer; when all is on disk the index of values is built.
     pub(crate) fn finish(&mut self) -> Result<Counts, Refusal> {
-        if let Some(sorter) = self.sorter.take() {
-            self.merge(sorter)?;
+        if let Some(sorter) = self.sorter.take()
+            && let Err(refusal) = self.merge(sorter)
+        {
+            return Err(self.stopped(refusal)?);
         }
+        self.finish_what_is_there()?;
+        if !self.import.dry_run {
+            self.retire()?;
+        }
+        self.tell_progress();
+        Ok(self.counts)
+    }
+
+    /// What has been handed to the writer is told of. Unless someone goes on with it, it is found by its values, too.
+    fn stopped(&mut self, refusal: Refusal) -> Result<Refusal, Refusal> {
+        match refusal.code() {
+            "cancelled" => self.finish_what_is_there()?,
+            "cut-short" => {
+                while !self.waiting.is_empty() {
+                    self.wait()?;
+                }
+                self.tell_progress();
+            }
+            _ => {}
+        }
+        Ok(refusal)
+    }
+
+    fn finish_what_is_there(&mut self) -> Result<(), Refusal> {
         while !self.waiting.is_empty() {
             self.wait()?;
         }
         if !self.import.dry_run {
             let held = std::mem::replace(&mut self.held, Held::new(self.registry));
             held.finish(self.registry)?;
-            self.retire()?;
         }
         self.tell_progress();
-        Ok(self.counts)
+        Ok(())
     }
 
     /// Last of all: nothing new could be named under them.
@@ -248,6 +280,7 @@ impl<'r> Flow<'r> {
         if chunk.names.is_empty() {
             return Ok(());
         }
+        check_stop(self.underway)?;
         if self.import.dry_run {
             let loaded = self
                 .registry

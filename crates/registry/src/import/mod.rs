@@ -25,6 +25,7 @@ mod source;
 mod table;
 mod take;
 
+use std::fmt;
 use std::io::{self, Cursor, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -37,15 +38,18 @@ pub use outcome::{Counts, Done, Outcome};
 pub(crate) use ready::Stamp;
 pub(crate) use take::Taking;
 
+use crate::import::batch::Batching;
 use crate::import::dump::Dump;
 use crate::import::flow::Flow;
 use crate::import::ready::Reading;
 use crate::import::source::Lines;
 use crate::import::table::Table;
-use crate::job::{Job, JobKind};
+use crate::job::{Begun, Job, JobKind};
 use crate::principal::Principal;
 use crate::refusal::Refusal;
+use crate::refused::Refusals;
 use crate::registry::Registry;
+use crate::underway::{Stop, Underway};
 
 /// How names are taken from elsewhere.
 ///
@@ -91,6 +95,8 @@ pub struct Import {
     pub dry_run: bool,
     /// Whether to tell of all lines, and not only of those that were refused.
     pub tells_all: bool,
+    /// How long the input is, in bytes, if that is known.
+    pub size: Option<u64>,
 }
 
 /// What an input is.
@@ -223,12 +229,24 @@ impl Registry {
         mut input: R,
         report: &mut dyn FnMut(Report<'_>),
     ) -> Result<Imported, Refusal> {
+        let started = self.start_import(who, import, &mut input)?;
+        self.finish_import(who, started, input, report)
+    }
+
+    /// Looks at the beginning of an input, and begins to take it, or takes up the same that was cut short:
+    /// [`finish_import`](Self::finish_import) does it.
+    pub fn start_import(
+        &self,
+        who: &Principal,
+        import: &Import,
+        input: &mut dyn Read,
+    ) -> Result<StartedImport, Refusal> {
         let unreadable = |source: io::Error| Refusal::Input {
             what: import.source.clone(),
             source,
         };
         let mut beginning = Vec::new();
-        (&mut input)
+        input
             .take(BEGINNING)
             .read_to_end(&mut beginning)
             .map_err(unreadable)?;
@@ -259,6 +277,41 @@ impl Registry {
             source: import.source.clone(),
             fingerprint: import.fingerprint(format, &beginning),
         };
+        let begun = if import.dry_run {
+            None
+        } else {
+            if import.restart {
+                self.give_up(who, &kind)?;
+            }
+            Some(self.begin_job(who, kind, &[])?)
+        };
+        if let (Some(begun), Some(size)) = (&begun, import.size) {
+            begun.entered.underway.set_total(size);
+        }
+        Ok(StartedImport {
+            import: import.clone(),
+            format,
+            reading,
+            beginning,
+            begun,
+        })
+    }
+
+    /// Takes all of an input whose beginning has been looked at, or as much of it as is taken before it is to stop.
+    pub fn finish_import<R: Read + Send>(
+        &self,
+        who: &Principal,
+        started: StartedImport,
+        input: R,
+        report: &mut dyn FnMut(Report<'_>),
+    ) -> Result<Imported, Refusal> {
+        let StartedImport {
+            import,
+            format,
+            reading,
+            beginning,
+            begun,
+        } = started;
         let read = Arc::new(AtomicU64::new(0));
         let input = Counted {
             input: Cursor::new(beginning).chain(input),
@@ -267,81 +320,170 @@ impl Registry {
         // One at a time: each builds the index of values at its end.
         let importing = self.importing.lock();
         let _only = importing.unwrap_or_else(PoisonError::into_inner);
-        let (job, stamp) = self.begin_import(who, import, kind)?;
+        let (job, entered, actor) = match begun {
+            Some(begun) => {
+                let job = if begun.is_new {
+                    self.now_begins(begun.job)?
+                } else {
+                    begun.job
+                };
+                (Some(job), Some(begun.entered), begun.actor)
+            }
+            None => (None, None, [0; 16]),
+        };
         let is_resumed = match &job {
             Some(job) => job.first_event <= self.event_count()?,
             None => false,
         };
-        let loader = Loader {
-            rules: Arc::clone(&self.rules),
-            who: who.clone(),
-            stamp,
-            taking: Taking {
-                update: import.update,
-                // A batch knows how far it has come, and meets nothing of its own again.
-                since: match &job {
-                    Some(job) if format != Format::Batch => job.first_event,
-                    _ => u64::MAX,
-                },
+        let taking = Taking {
+            update: import.update,
+            // A batch knows how far it has come, and meets nothing of its own again.
+            since: match &job {
+                Some(job) if format != Format::Batch => job.first_event,
+                _ => u64::MAX,
             },
+        };
+        let loader = Loader {
+            taking,
             tells_all: import.tells_all,
+            ..self.runner(who, actor)
         };
         let number = job.as_ref().map(|job| job.number);
+        let mut refusals = match number {
+            Some(number) => Some(Refusals::of(self, number)?),
+            None => None,
+        };
+        let underway = entered.as_ref().map(|entered| &*entered.underway);
+        let mut telling = |told: Report<'_>| {
+            match &told {
+                Report::Line(outcome) => {
+                    if let Some(refusals) = &mut refusals {
+                        refusals.add(outcome);
+                        if refusals.are_many() {
+                            // What cannot be kept is told, at least.
+                            drop(refusals.write(self));
+                        }
+                    }
+                }
+                Report::Progress { bytes, counts } => {
+                    if let Some(underway) = underway {
+                        underway.at(*bytes, *counts);
+                    }
+                }
+            }
+            report(told);
+        };
         let outcome = if format == Format::Batch {
-            self.import_batch(&loader, &reading, job.clone(), input, &read, report)
+            let run = Batching {
+                by: &loader,
+                reading: &reading,
+                read: &read,
+                underway,
+            };
+            self.import_batch(&run, job.clone(), input, &mut telling)
         } else {
-            let mut flow = Flow::new(self, loader, import, &read, report);
+            let mut flow = Flow::new(self, loader, &import, underway, &read, &mut telling);
             let taken = flow_of(format, &mut flow, input, &reading);
             taken.and_then(|()| Ok((job.clone(), flow.finish()?)))
         };
+        if let Some(refusals) = &mut refusals {
+            refusals.write(self)?;
+        }
+        let counts = self.end_import(job, outcome)?;
+        Ok(Imported {
+            counts,
+            job: number,
+            is_resumed,
+            format,
+        })
+    }
+
+    /// Says what came of an import.
+    fn end_import(
+        &self,
+        job: Option<Job>,
+        outcome: Result<(Option<Job>, Counts), Refusal>,
+    ) -> Result<Counts, Refusal> {
         match outcome {
             Ok((job, counts)) => {
                 if let Some(job) = job {
                     self.end_job(Job { counts, ..job })?;
                 }
-                Ok(Imported {
-                    counts,
-                    job: number,
-                    is_resumed,
-                    format,
-                })
+                Ok(counts)
             }
             Err(refusal) => {
                 // An input that is broken will be broken the next time: there is nothing to go on with.
                 let is_broken = matches!(refusal, Refusal::Input { .. }) && !refusal.is_failure();
-                if let Some(job) = job.filter(|_| is_broken) {
-                    self.end_job(job)?;
+                let is_cancelled = refusal.code() == "cancelled";
+                if let Some(job) = job.filter(|_| is_broken || is_cancelled) {
+                    let progress = self.progress(job.number);
+                    let counts = progress.map_or(job.counts, |progress| progress.counts);
+                    self.end_job(Job {
+                        counts,
+                        is_cancelled,
+                        ..job
+                    })?;
                 }
                 Err(refusal)
             }
         }
     }
 
-    /// A job, unless nothing is to be done, and what its events are stamped with.
-    fn begin_import(
-        &self,
-        who: &Principal,
-        import: &Import,
-        kind: JobKind,
-    ) -> Result<(Option<Job>, Stamp), Refusal> {
-        let (job, actor) = if import.dry_run {
-            (None, [0; 16])
-        } else {
-            if import.restart {
-                self.give_up(who, &kind)?;
-            }
-            let (job, actor) = self.begin_job(who, kind, &[])?;
-            (Some(job), actor)
-        };
-        let mut random = [0; 32];
-        self.random(&mut random);
-        let stamp = Stamp {
-            time: self.now(),
-            actor,
-            node: 1,
-            random,
-        };
-        Ok((job, stamp))
+    /// What was done by others while an import waited for its turn is not its own.
+    fn now_begins(&self, mut job: Job) -> Result<Job, Refusal> {
+        if job.first_event > self.event_count()? {
+            return Ok(job);
+        }
+        let who = job.who.clone();
+        self.change(&who, move |draft| {
+            job.first_event = draft.next_event();
+            draft.keep_job(&job)?;
+            Ok(job)
+        })
+    }
+}
+
+/// An import that has begun, and waits to be done. Whoever drops it has cut it short.
+pub struct StartedImport {
+    import: Import,
+    format: Format,
+    reading: Reading,
+    beginning: Vec<u8>,
+    begun: Option<Begun>,
+}
+
+impl StartedImport {
+    /// The job as it is kept; `None` if nothing is to be done.
+    #[must_use]
+    pub fn job(&self) -> Option<&Job> {
+        self.begun.as_ref().map(|begun| &begun.job)
+    }
+
+    /// Nobody waits for it: it stops at its next batch when the process is about to end.
+    #[must_use]
+    pub fn left_alone(self) -> Self {
+        if let Some(begun) = &self.begun {
+            begun.entered.leave_alone();
+        }
+        self
+    }
+}
+
+impl fmt::Debug for StartedImport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StartedImport").field(&self.job()).finish()
+    }
+}
+
+/// An import that is to stop ends as what was refused does.
+fn check_stop(underway: Option<&Underway>) -> Result<(), Refusal> {
+    match underway.and_then(Underway::stop) {
+        None => Ok(()),
+        Some(Stop::Cancel) => Err(Refusal::policy("cancelled", "the import was cancelled")),
+        Some(Stop::Pause) => {
+            let problem = "the server ends: the import can be gone on with";
+            Err(Refusal::policy("cut-short", problem))
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::refusal::Refusal;
 
 /// What became of a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The line, from 1; in a JSON dump, the number of the record.
     pub line: u64,
@@ -16,7 +16,7 @@ pub struct Outcome {
 }
 
 /// What was done with a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Done {
     /// A name, or an authority, was changed by an event.
     Changed(u64),

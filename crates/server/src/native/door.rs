@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use handfast_registry::Registry;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpListener;
@@ -54,6 +55,7 @@ pub struct Served {
     /// Says that the server is about to end.
     closing: watch::Sender<bool>,
     web_room: Room,
+    registry: Arc<Registry>,
 }
 
 /// How long those who have asked for something have to get it when the server is told to end.
@@ -73,9 +75,14 @@ impl Served {
                 pressed = ctrl_c() => pressed?,
             }
             self.closing.send_replace(true);
+            // What takes long goes on another time.
+            self.registry.pause_jobs();
             let answered = async {
                 tokio::time::sleep(BRIEF_GRACE).await;
                 self.web_room.emptied().await;
+                while self.registry.jobs_under_way() > 0 {
+                    tokio::time::sleep(BRIEF_GRACE).await;
+                }
             };
             tokio::select! {
                 _ = timeout(GRACE, answered) => {}
@@ -127,6 +134,7 @@ impl Door {
         let (closing, told) = watch::channel(false);
         let tls = settings.tls.clone();
         let web = Arc::new(Web::new(Arc::new(native), settings, told.clone())?);
+        let registry = Arc::clone(web.registry());
         let rooms = (Room::new(), Room::new());
         let web_room = rooms.1.clone();
         for core in self.cores {
@@ -150,6 +158,7 @@ impl Door {
             addresses: self.addresses,
             closing,
             web_room,
+            registry,
         })
     }
 }

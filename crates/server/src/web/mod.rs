@@ -80,6 +80,9 @@ const HTTP2_START: u64 = 24 + 9;
 /// How many requests one HTTP/2 connection has under way.
 const TOGETHER: u32 = 64;
 
+/// How long an import that nobody waits for is, unless something else is said.
+const SPOOL_LIMIT: u64 = 1 << 30;
+
 /// What all parts of the web door share.
 pub(crate) struct Web {
     pub(crate) native: Arc<Native>,
@@ -104,6 +107,10 @@ pub(crate) struct Web {
     /// Whether the server is about to end.
     closing: watch::Receiver<bool>,
     pub(crate) api: v1::Api,
+    /// How long a body is, at most, that is kept to be taken later.
+    pub(crate) spool_limit: u64,
+    /// Whether everybody may find active names by words, or by how they begin.
+    pub(crate) public_search: bool,
 }
 
 /// How the web door is set up.
@@ -127,6 +134,10 @@ pub struct WebSettings {
     pub trusted_proxies: Vec<Network>,
     /// Where it is logged who asks for what, and how; without it, nowhere.
     pub access_log: Option<AccessLog>,
+    /// How long an import is, at most, that nobody waits for, in bytes: by default 1 GiB.
+    pub spool_limit: Option<u64>,
+    /// Whether everybody may find active names by words, or by how they begin, and not only those who may list them.
+    pub public_search: bool,
 }
 
 /// Who asks, and how.
@@ -168,7 +179,9 @@ impl Web {
             log: settings.access_log.as_ref().map(Log::open).transpose()?,
             requests: AtomicU64::new(0),
             closing,
-            api: v1::Api::default(),
+            api: v1::Api::new(native.registry()),
+            public_search: settings.public_search,
+            spool_limit: settings.spool_limit.unwrap_or(SPOOL_LIMIT),
             native,
             rest: rest::Rest::default(),
             tls,
@@ -231,7 +244,7 @@ impl Web {
     }
 
     /// A name for a request that came without one: nobody else's since the server started, and hardly before.
-    fn new_id(&self) -> HeaderValue {
+    pub(crate) fn new_id(&self) -> HeaderValue {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
         let id = format!("{:x}-{number:x}", self.started);
         HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("-"))

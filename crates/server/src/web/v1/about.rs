@@ -1,7 +1,10 @@
-//! What this server is, what identifiers are, how much there is, and its log.
+//! What this server is, what identifiers are, and how much there is.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use handfast_id::{Scheme, inspect as inspect_bytes};
-use handfast_registry::DOORS;
+use handfast_registry::{DOORS, rfc3339};
 use serde_json::json;
 
 use super::call::{Answer, Call};
@@ -48,44 +51,38 @@ pub(super) fn inspect(call: &Call) -> Result<Answer, Problem> {
 /// The longest identifier that is looked at.
 const LONGEST: usize = 32 << 10;
 
+/// How old a count of names may be, in milliseconds.
+const OLDEST: u64 = 600_000;
+
+/// What is cheap to count is counted now. Names by scheme and state are counted by a worker, when somebody asks and
+/// the last count is old.
 pub(super) fn statistics(call: &Call) -> Result<Answer, Problem> {
     let found = call.registry().statistics()?;
+    let (tally, is_old) = call.registry().tally(OLDEST)?;
+    let counting = &call.web.api.is_counting;
+    if is_old && !counting.swap(true, Ordering::Relaxed) {
+        let web = Arc::clone(&call.web);
+        let begun = call.web.api.background.run(move || {
+            if let Err(refusal) = web.registry().count_names() {
+                tracing::warn!(error = %refusal, "names could not be counted");
+            }
+            web.api.is_counting.store(false, Ordering::Relaxed);
+        });
+        if begun.is_err() {
+            counting.store(false, Ordering::Relaxed);
+        }
+    }
     Ok(Answer::json(json!({
         "names": found.names,
         "authorities": found.authorities,
+        "accounts": found.accounts,
         "events": found.events,
         "versions": found.versions,
         "jobs": found.jobs,
+        "jobs-under-way": call.registry().jobs_under_way(),
+        "names-by-scheme": tally.as_ref().map(|tally| &tally.by_scheme),
+        "names-by-state": tally.as_ref().map(|tally| &tally.by_state),
+        "counted": tally.as_ref().map(|tally| rfc3339(tally.time)),
+        "log": {"origin": call.registry().log_key()?.name(), "size": found.events},
     })))
-}
-
-pub(super) fn log_key(call: &Call) -> Result<Answer, Problem> {
-    let key = call.registry().log_key()?;
-    Ok(Answer::json(
-        json!({"origin": key.name(), "key": key.to_string()}),
-    ))
-}
-
-/// Signed anew only when there is something new: whoever asks does not make us write.
-pub(super) fn checkpoint(call: &Call) -> Result<Answer, Problem> {
-    let events = call.registry().event_count()?;
-    let signed = &call.web.api.checkpoint;
-    let mut signed = signed
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some((of, text)) = &*signed
-        && *of == events
-    {
-        return Ok(Answer::text(text.clone()));
-    }
-    let text = call.registry().checkpoint()?.to_string();
-    *signed = Some((events, text.clone()));
-    Ok(Answer::text(text))
-}
-
-/// That the log has only grown since the checkpoint in the body.
-pub(super) fn growth(call: &Call) -> Result<Answer, Problem> {
-    let from = str::from_utf8(&call.body).map_err(|_| Problem::usage("that is no checkpoint"))?;
-    let growth = call.registry().prove_growth(from)?;
-    Ok(Answer::json(json!(growth)))
 }

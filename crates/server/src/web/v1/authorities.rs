@@ -2,10 +2,10 @@
 
 use handfast_registry::Principal;
 use handfast_registry::{
-    Authority, AuthorityChange, NewAuthority, Persistence, Refusal, Registry, Role, json,
+    Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, Refusal, Role, json,
 };
 use serde::Deserialize;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::call::{Answer, Call};
 use super::names::principal;
@@ -117,9 +117,7 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
         ));
     }
     let next = next.filter(|_| page.len() == limit);
-    Ok(Answer::json(
-        serde_json::json!({"authorities": page, "next": next}),
-    ))
+    Ok(Answer::json(json!({"authorities": page, "next": next})))
 }
 
 fn without_grants(authority: &Authority) -> Authority {
@@ -172,24 +170,24 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
 }
 
 pub(super) fn approve(call: &Call) -> Result<Answer, Problem> {
-    done(call, Registry::approve_authority)
+    act(call, AuthorityAction::Approve)
 }
 
 pub(super) fn decline(call: &Call) -> Result<Answer, Problem> {
-    call.registry().decline_authority(&call.who, call.id())?;
+    let expected = call.expected()?;
+    let action = AuthorityAction::Decline;
+    call.registry()
+        .act_on_authority(&call.who, call.id(), expected, action)?;
     Ok(Answer::done())
 }
 
 pub(super) fn retire(call: &Call) -> Result<Answer, Problem> {
-    done(call, Registry::retire_authority)
+    act(call, AuthorityAction::Retire)
 }
 
 pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
     let given: To = call.read()?;
-    let to = principal(&given.to)?;
-    call.registry()
-        .transfer_authority(&call.who, call.id(), &to)?;
-    shown(call, call.id())
+    act(call, AuthorityAction::Transfer(principal(&given.to)?))
 }
 
 pub(super) fn grant(call: &Call) -> Result<Answer, Problem> {
@@ -197,22 +195,39 @@ pub(super) fn grant(call: &Call) -> Result<Answer, Problem> {
     let role = given.role.parse::<Role>();
     let role = role.map_err(|error| Problem::usage(error.to_string()))?;
     let to = principal(call.path.get(1).map_or("", String::as_str))?;
-    call.registry().grant(&call.who, call.id(), &to, role)?;
-    shown(call, call.id())
+    act(call, AuthorityAction::Grant { to, role })
 }
 
 pub(super) fn revoke(call: &Call) -> Result<Answer, Problem> {
     let from = principal(call.path.get(1).map_or("", String::as_str))?;
-    call.registry().revoke(&call.who, call.id(), &from, None)?;
+    act(call, AuthorityAction::Revoke { from, role: None })
+}
+
+fn act(call: &Call, action: AuthorityAction) -> Result<Answer, Problem> {
+    let expected = call.expected()?;
+    call.registry()
+        .act_on_authority(&call.who, call.id(), expected, action)?;
     shown(call, call.id())
 }
 
-fn done(
-    call: &Call,
-    change: impl FnOnce(&Registry, &Principal, &str) -> Result<(), Refusal>,
-) -> Result<Answer, Problem> {
-    change(call.registry(), &call.who, call.id())?;
-    shown(call, call.id())
+/// Who has which role, by a grant there or above.
+pub(super) fn grants(call: &Call) -> Result<Answer, Problem> {
+    let mut listed = Vec::new();
+    let mut next = Some(call.id().to_string());
+    while let Some(path) = next {
+        let authority = match call.registry().authority(&call.who, &path) {
+            // What is above need not be kept here.
+            Err(_) if !listed.is_empty() => break,
+            found => found?,
+        };
+        let on = authority.path.to_string();
+        let grants = authority.grants.iter();
+        listed.extend(grants.map(|grant| {
+            json!({"to": grant.to.to_string(), "role": grant.role.as_str(), "authority": on})
+        }));
+        next = authority.parent.map(|parent| parent.to_string());
+    }
+    Ok(Answer::json(Json::Array(listed)))
 }
 
 /// An authority as it is now.

@@ -2,30 +2,56 @@
 
 use std::io::{self, Read, Write};
 
-use handfast_registry::{Done, Export, Format, Import, Report, json};
+use handfast_registry::{Done, Export, Format, Import, Refusal, Report, json};
 use http_body_util::channel::{Channel, Sender};
 use http_body_util::{BodyExt, Either};
 use hyper::Response;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONTENT_TYPE, HeaderValue};
-use serde_json::json;
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TRAILER};
+use serde_json::{Value as Json, json};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+use super::background::is_preferred;
 use super::call::Call;
 use super::jobs::MOST_TOLD;
 use super::problem::Problem;
+use super::routes::Route;
+use super::{once, spool};
 use crate::web::PATIENCE;
 use crate::web::reply::{Body, reply};
 
+/// By what an export says what was given.
+const SUMMARY: HeaderName = HeaderName::from_static("handfast-summary");
 /// How much is given at a time.
 const PIECE: usize = 64 << 10;
 
 /// Takes names as they come, and answers when all are taken: an outcome a line, and a last line for all of them.
-pub(super) fn import(call: &Call, body: Incoming) -> Result<Response<Body>, Problem> {
+/// If the client does not wait, they are kept first, and taken later.
+pub(super) fn import(
+    call: &Call,
+    route: &Route,
+    body: Incoming,
+) -> Result<Response<Body>, Problem> {
+    let options = options(call)?;
+    let input = Receiving {
+        body,
+        left: Bytes::new(),
+        runtime: Handle::current(),
+    };
+    if options.dry_run || !is_preferred(&call.headers) {
+        return import_now(call, &options, input);
+    }
+    let spooled = spool::keep(call, input)?;
+    once(call, route, &spooled.digest, |call| {
+        spool::begin(call, &spooled, &options)
+    })
+}
+
+fn options(call: &Call) -> Result<Import, Problem> {
     let dry_run = call.flag("dry-run")?;
     let source = call.query("source").unwrap_or("web");
-    let options = Import {
+    Ok(Import {
         source: source.chars().take(200).collect(),
         format: format(call)?,
         authority: call.query("authority").map(str::to_string),
@@ -34,17 +60,16 @@ pub(super) fn import(call: &Call, body: Incoming) -> Result<Response<Body>, Prob
         restart: call.flag("restart")?,
         dry_run,
         tells_all: dry_run || call.flag("all")?,
-    };
-    let input = Receiving {
-        body,
-        left: Bytes::new(),
-        runtime: Handle::current(),
-    };
+        size: None,
+    })
+}
+
+fn import_now(call: &Call, options: &Import, input: Receiving) -> Result<Response<Body>, Problem> {
     let mut told = String::new();
     let (mut lines, mut untold) = (0, 0);
     let imported = call
         .registry()
-        .import(&call.who, &options, input, &mut |report| {
+        .import(&call.who, options, input, &mut |report| {
             let Report::Line(outcome) = report else {
                 return;
             };
@@ -62,7 +87,7 @@ pub(super) fn import(call: &Call, body: Incoming) -> Result<Response<Body>, Prob
     let counts = &imported.counts;
     let summary = json!({
         "format": imported.format.as_str(),
-        "dry-run": dry_run,
+        "dry-run": options.dry_run,
         "job": imported.job,
         "resumed": imported.is_resumed,
         "created": counts.created,
@@ -90,6 +115,29 @@ pub(super) fn export(call: &Call, begun: &mut dyn FnMut(Response<Body>)) -> Resu
         Some(Format::Batch) => "text/plain; charset=utf-8",
         Some(Format::Ndjson) | None => "application/x-ndjson",
     };
+    send(begun, content_type, |out| {
+        call.registry()
+            .export(&call.who, &options, out, &mut |_| ())
+            .map(|exported| json::exported(options.format.unwrap_or(Format::Ndjson), &exported))
+    })
+}
+
+/// Gives the whole log, for those who verify it.
+pub(super) fn export_log(
+    call: &Call,
+    begun: &mut dyn FnMut(Response<Body>),
+) -> Result<(), Problem> {
+    send(begun, "application/x-ndjson", |out| {
+        let events = call.registry().export_log(out, &mut |_| ())?;
+        Ok(json!({ "events": events }))
+    })
+}
+
+fn send(
+    begun: &mut dyn FnMut(Response<Body>),
+    content_type: &'static str,
+    give: impl FnOnce(&mut Sending<'_>) -> Result<Json, Refusal>,
+) -> Result<(), Problem> {
     let (sender, body) = Channel::new(4);
     let mut out = Sending {
         begin: Some((begun, body, content_type)),
@@ -97,16 +145,13 @@ pub(super) fn export(call: &Call, begun: &mut dyn FnMut(Response<Body>)) -> Resu
         gathered: Vec::with_capacity(PIECE),
         runtime: Handle::current(),
     };
-    let given = call
-        .registry()
-        .export(&call.who, &options, &mut out, &mut |_| ());
+    let given = give(&mut out).and_then(|summary| {
+        let sent = out.flush().and_then(|()| out.end(&summary));
+        sent.map_err(|source| Refusal::Output { source })
+    });
     let is_begun = out.begin.is_none();
     match given {
-        Ok(_) => {
-            // What is gathered has been sent by the last flush.
-            out.begin();
-            Ok(())
-        }
+        Ok(()) => Ok(()),
         Err(refusal) if is_begun => {
             tracing::warn!(error = %refusal, "an export was broken off");
             out.sender.abort(io::Error::other("broken off"));
@@ -178,7 +223,22 @@ impl Sending<'_> {
             let mut response = Response::new(Either::Right(body.boxed()));
             let content_type = HeaderValue::from_static(content_type);
             response.headers_mut().insert(CONTENT_TYPE, content_type);
+            let trailer = HeaderValue::from_static("handfast-summary");
+            response.headers_mut().insert(TRAILER, trailer);
             begun(response);
+        }
+    }
+
+    /// What was given, for those who take trailers.
+    fn end(&mut self, summary: &Json) -> io::Result<()> {
+        let mut trailers = HeaderMap::new();
+        let value = HeaderValue::from_str(&summary.to_string());
+        trailers.insert(SUMMARY, value.map_err(io::Error::other)?);
+        let sender = &mut self.sender;
+        let sending = async { timeout(PATIENCE, sender.send_trailers(trailers)).await };
+        match self.runtime.block_on(sending) {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use handfast_registry::{Moment, Principal, Registry, parse_rfc3339};
+use handfast_registry::{Moment, Principal, Registry, Token, parse_rfc3339};
 use hyper::body::Bytes;
 use hyper::header::{ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, LOCATION};
 use hyper::{Response, StatusCode};
@@ -19,6 +19,8 @@ pub(super) struct Call {
     pub(super) web: Arc<Web>,
     /// Who asks; nobody if that is not known.
     pub(super) who: Principal,
+    /// What they have shown.
+    pub(super) token: Option<Token>,
     /// What stands for the braces of the path.
     pub(super) path: Vec<String>,
     pub(super) query: Vec<(String, String)>,
@@ -149,6 +151,7 @@ pub(super) struct Answer {
 }
 
 pub(super) enum Content {
+    Bytes(Vec<u8>),
     Json(Json),
     /// JSON that is written already.
     Written(String),
@@ -208,6 +211,7 @@ impl Answer {
 
     pub(super) fn into_response(self) -> Response<Body> {
         let mut response = match self.content {
+            Content::Bytes(bytes) => reply(self.status, "application/octet-stream", bytes),
             Content::Json(body) => reply(self.status, "application/json", body.to_string()),
             Content::Written(body) => reply(self.status, "application/json", body),
             Content::Text(text) => reply(self.status, "text/plain; charset=utf-8", text),

@@ -1,11 +1,17 @@
-//! `/api/v1/jobs`: changing many names at once.
+//! `/api/v1/jobs`: changing many names at once, and looking after that.
 
-use handfast_registry::{Done, Job, JobKind, Outcome, Principal, json};
+use std::sync::Arc;
+
+use handfast_registry::{
+    BulkChanged, Done, Job, JobKind, Outcome, Principal, Refusal, Registry, StartedJob, json,
+};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
+use super::background::is_preferred;
 use super::call::{Answer, Call};
 use super::problem::Problem;
+use super::spool;
 
 #[derive(Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -33,45 +39,158 @@ enum Given {
     },
 }
 
+/// What is to be done.
+enum Wanted {
+    Kind(JobKind),
+    Resume(u64),
+    Withdrawal { names: Vec<String>, reason: String },
+}
+
 /// How many outcomes are told.
 pub(super) const MOST_TOLD: usize = 10_000;
 
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let (limit, after) = (call.limit()?, call.number("after")?.unwrap_or(0));
+    let is_administrator = call.registry().is_administrator(&call.who)?;
     let jobs = call.registry().jobs()?;
-    let mut page: Vec<&Job> = Vec::new();
-    for job in jobs.iter().filter(|job| job.number > after) {
-        if page.len() < limit && may_see(call, job)? {
-            page.push(job);
-        }
-    }
+    let mine = jobs.iter().filter(|job| job.number > after);
+    let mine = mine.filter(|job| is_administrator || job.who == call.who);
+    let page: Vec<&Job> = mine.take(limit).collect();
     let next = page.last().map(|job| job.number.to_string());
     let next = next.filter(|_| page.len() == limit);
-    let page: Vec<Json> = page.into_iter().map(json::job).collect();
+    let page: Vec<Json> = page.into_iter().map(|job| shown(call, job)).collect();
     Ok(Answer::json(json!({"jobs": page, "next": next})))
 }
 
 pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
+    find(call).map(|job| Answer::json(shown(call, &job)))
+}
+
+fn shown(call: &Call, job: &Job) -> Json {
+    json::job(job, call.registry().progress(job.number))
+}
+
+/// A job that someone may see: what someone does with many names is theirs, and for those who may do everything.
+fn find(call: &Call) -> Result<Job, Problem> {
     let number = call.id().parse().ok();
-    let number = number.ok_or_else(|| Problem::usage("a job has a number"))?;
+    let number: u64 = number.ok_or_else(|| Problem::usage("a job has a number"))?;
     let job = call.registry().job(number)?;
-    if !may_see(call, &job)? {
-        let code = "no-job";
-        let problem = format!("there is no job {number}");
-        return Err(handfast_registry::Refusal::Policy { code, problem }.into());
+    if job.who == call.who || call.registry().is_administrator(&call.who)? {
+        return Ok(job);
     }
-    Ok(Answer::json(json::job(&job)))
+    let problem = format!("there is no job {number}");
+    let code = "no-job";
+    Err(Refusal::Policy { code, problem }.into())
 }
 
-/// What someone does with many names is theirs, and for those who may do everything.
-fn may_see(call: &Call, job: &Job) -> Result<bool, Problem> {
-    Ok(job.who == call.who || call.registry().is_administrator(&call.who)?)
+/// What it has refused.
+pub(super) fn outcomes(call: &Call) -> Result<Answer, Problem> {
+    let (limit, after) = (call.limit()?, call.number("after")?.unwrap_or(0));
+    let job = find(call)?;
+    let found = call.registry().refusals(job.number, after, limit)?;
+    let next = found.last().map(|(number, _)| number.to_string());
+    let next = next.filter(|_| found.len() == limit);
+    let page: Vec<Json> = found
+        .iter()
+        .map(|(_, outcome)| json::outcome(outcome))
+        .collect();
+    Ok(Answer::json(json!({"outcomes": page, "next": next})))
 }
 
-/// Runs to its end before it is answered; whoever does not wait finds it in the list.
+/// Stops it at its next batch.
+pub(super) fn cancel(call: &Call) -> Result<Answer, Problem> {
+    let job = find(call)?;
+    let job = call.registry().cancel_job(&call.who, job.number)?;
+    spool::forget(call.registry(), &job);
+    Ok(Answer::json(shown(call, &job)))
+}
+
+pub(super) fn undo(call: &Call) -> Result<Answer, Problem> {
+    let job = find(call)?.number;
+    run(call, Wanted::Kind(JobKind::Undo { job }))
+}
+
+pub(super) fn resume(call: &Call) -> Result<Answer, Problem> {
+    let job = find(call)?;
+    match job.kind {
+        JobKind::Import { .. } if job.ended.is_none() => spool::resume(call, &job),
+        _ => run(call, Wanted::Resume(job.number)),
+    }
+}
+
+/// Runs to its end before it is answered, unless the client does not wait.
 pub(super) fn start(call: &Call) -> Result<Answer, Problem> {
-    let given: Given = call.read()?;
+    let wanted = match call.read()? {
+        Given::Withdraw { names, reason } => Wanted::Withdrawal { names, reason },
+        Given::ReplaceUrl { from, to, .. } if from.is_empty() || to.is_empty() => {
+            return Err(Problem::usage("say both what is there and what is to be"));
+        }
+        Given::ReplaceUrl {
+            authority,
+            from,
+            to,
+            host,
+        } => Wanted::Kind(JobKind::ReplaceUrl {
+            authority,
+            from,
+            to,
+            is_host: host,
+        }),
+        Given::SetTtl {
+            authority,
+            seconds,
+            value_type,
+        } => Wanted::Kind(JobKind::SetTtl {
+            authority,
+            value_type,
+            seconds,
+        }),
+        Given::Undo { job } => Wanted::Kind(JobKind::Undo { job }),
+    };
+    run(call, wanted)
+}
+
+impl Wanted {
+    fn start(self, registry: &Registry, who: &Principal) -> Result<StartedJob, Refusal> {
+        match self {
+            Self::Kind(kind) => registry.start_job(who, kind),
+            Self::Resume(number) => registry.resume_job(who, number),
+            Self::Withdrawal { names, reason } => registry.start_withdrawal(who, &names, &reason),
+        }
+    }
+
+    fn plan(
+        self,
+        registry: &Registry,
+        who: &Principal,
+        report: &mut dyn FnMut(&Outcome),
+    ) -> Result<BulkChanged, Refusal> {
+        match self {
+            Self::Kind(kind) => registry.run_job(who, kind, true, report),
+            Self::Resume(number) => registry.run_job(who, registry.job(number)?.kind, true, report),
+            Self::Withdrawal { names, reason } => {
+                registry.withdraw_all(who, &names, &reason, true, report)
+            }
+        }
+    }
+}
+
+fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
     let dry_run = call.flag("dry-run")?;
+    let (registry, who) = (call.registry(), &call.who);
+    if !dry_run && is_preferred(&call.headers) {
+        let started = wanted.start(registry, who)?.left_alone();
+        let answer = Answer::accepted(call, started.job());
+        let (web, who) = (Arc::clone(&call.web), who.clone());
+        call.web.api.background.run(move || {
+            let number = started.job().number;
+            let done = web.registry().finish_job(&who, started, &mut |_| ());
+            if let Err(refusal) = done {
+                tracing::warn!(job = number, error = %refusal, "a job was not finished");
+            }
+        })?;
+        return Ok(answer);
+    }
     let mut told = Vec::new();
     let mut report = |outcome: &Outcome| {
         let is_told = match outcome.done {
@@ -83,45 +202,14 @@ pub(super) fn start(call: &Call) -> Result<Answer, Problem> {
             told.push(json::outcome(outcome));
         }
     };
-    let registry = call.registry();
-    let who: &Principal = &call.who;
-    let done = match given {
-        Given::Withdraw { names, reason } => {
-            registry.withdraw_all(who, &names, &reason, dry_run, &mut report)
-        }
-        Given::ReplaceUrl { from, to, .. } if from.is_empty() || to.is_empty() => {
-            return Err(Problem::usage("say both what is there and what is to be"));
-        }
-        Given::ReplaceUrl {
-            authority,
-            from,
-            to,
-            host,
-        } => {
-            let kind = JobKind::ReplaceUrl {
-                authority,
-                from,
-                to,
-                is_host: host,
-            };
-            registry.run_job(who, kind, dry_run, &mut report)
-        }
-        Given::SetTtl {
-            authority,
-            seconds,
-            value_type,
-        } => {
-            let kind = JobKind::SetTtl {
-                authority,
-                value_type,
-                seconds,
-            };
-            registry.run_job(who, kind, dry_run, &mut report)
-        }
-        Given::Undo { job } => registry.run_job(who, JobKind::Undo { job }, dry_run, &mut report),
-    }?;
+    let done = if dry_run {
+        wanted.plan(registry, who, &mut report)?
+    } else {
+        let started = wanted.start(registry, who)?;
+        registry.finish_job(who, started, &mut report)?
+    };
     let mut body = match &done.job {
-        Some(job) => json::job(job),
+        Some(job) => json::job(job, None),
         None => json!({
             "dry-run": true,
             "changed": done.counts.changed,

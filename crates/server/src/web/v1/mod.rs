@@ -5,20 +5,27 @@
 //! JSON, or a problem.
 
 mod about;
+mod accounts;
 mod authorities;
+mod background;
 mod bulk;
 mod call;
 mod idempotency;
 mod jobs;
+mod log;
 mod names;
 mod openapi;
 mod problem;
 mod routes;
+mod search;
+mod spool;
+mod table;
 mod tokens;
 
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex};
 
-use handfast_registry::Principal;
+use handfast_registry::{Principal, Registry};
 use http_body_util::{BodyExt, Either, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
@@ -32,7 +39,8 @@ use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use self::call::{Call, decode};
+use self::background::Background;
+use self::call::{Answer, Call, decode};
 use self::idempotency::{Answered, First};
 use self::problem::Problem;
 use self::routes::{Found, Given, Handler, Route};
@@ -43,8 +51,20 @@ use crate::web::{Caller, PATIENCE, Web};
 #[derive(Default)]
 pub(crate) struct Api {
     answered: Answered,
+    background: Background,
+    /// How many bodies are being kept to be taken later.
+    spooling: AtomicUsize,
+    /// Whether names are being counted.
+    is_counting: AtomicBool,
     /// The last checkpoint that was signed, and of how many events.
     checkpoint: Mutex<Option<(u64, String)>>,
+}
+
+impl Api {
+    pub(crate) fn new(registry: &Registry) -> Self {
+        spool::clean(registry);
+        Self::default()
+    }
 }
 
 /// The longest body that is not taken line by line.
@@ -62,11 +82,14 @@ pub(crate) async fn answer(
     // Who asks is said by a header that a page must set itself: no site acts in the name of who visits it.
     let anyone = HeaderValue::from_static("*");
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, anyone);
-    let exposed = HeaderValue::from_static("ETag, Location, X-Request-Id");
+    let exposed = HeaderValue::from_static("ETag, Location, Preference-Applied, X-Request-Id");
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
     let each_time = HeaderValue::from_static("private, no-cache");
-    headers.insert(CACHE_CONTROL, each_time);
-    headers.insert(VARY, HeaderValue::from_static("Authorization"));
+    // What never changes says so itself.
+    if !headers.contains_key(CACHE_CONTROL) {
+        headers.insert(CACHE_CONTROL, each_time);
+        headers.insert(VARY, HeaderValue::from_static("Authorization"));
+    }
     response
 }
 
@@ -98,6 +121,7 @@ async fn find_and_answer(
     let mut call = Call {
         web: Arc::clone(web),
         who: Principal::nobody(),
+        token: None,
         path,
         query,
         headers: parts.headers,
@@ -143,18 +167,30 @@ fn work(
     begun: &mut dyn FnMut(Response<Body>),
 ) -> Result<Option<Response<Body>>, Problem> {
     if let Some(token) = token {
-        let who = call.registry().who_has(token)?;
-        call.who = who.ok_or_else(|| {
+        let found = call.registry().token(token)?;
+        let (who, token) = found.ok_or_else(|| {
             let message = "there is no such token, or it has ended";
             Problem::new(StatusCode::UNAUTHORIZED, "bad-token", message)
         })?;
+        (call.who, call.token) = (who, Some(token));
     }
     let handler = match (&route.handler, stream) {
-        (Handler::Import, Some(body)) => return bulk::import(&call, body).map(Some),
+        (Handler::Import, Some(body)) => return bulk::import(&call, route, body).map(Some),
         (Handler::Export, _) => return bulk::export(&call, begun).map(|()| None),
+        (Handler::LogExport, _) => return bulk::export_log(&call, begun).map(|()| None),
         (Handler::Import, None) => return Err(Problem::usage("there is no body")),
         (Handler::Plain(handler), _) => handler,
     };
+    once(&call, route, &call.body, handler).map(Some)
+}
+
+/// Answers a request, or says again what was answered to the same one before.
+fn once(
+    call: &Call,
+    route: &Route,
+    body: &[u8],
+    handler: impl FnOnce(&Call) -> Result<Answer, Problem>,
+) -> Result<Response<Body>, Problem> {
     let answer = |call: &Call| match handler(call) {
         Ok(answer) => answer.into_response(),
         // Who is not known is told to say who they are.
@@ -163,19 +199,19 @@ fn work(
         }
         Err(problem) => problem.into_response(),
     };
-    let key = idempotency_key(&call, route)?;
+    let key = idempotency_key(call, route)?;
     let Some(key) = key else {
-        return Ok(Some(answer(&call)));
+        return Ok(answer(call));
     };
     let query = format!("{:?}", call.query);
-    let asked = [route.name.as_bytes(), query.as_bytes(), &call.body].join(&0);
+    let asked = [route.name.as_bytes(), query.as_bytes(), body].join(&0);
     let answered = &call.web.api.answered;
     match answered.begin(&key, &asked, call.web.native.now())? {
-        First::Again(response) => Ok(Some(response)),
+        First::Again(response) => Ok(response),
         First::New => {
-            let response = answer(&call);
+            let response = answer(call);
             keep(answered, &key, &response);
-            Ok(Some(response))
+            Ok(response)
         }
     }
 }
@@ -329,8 +365,7 @@ fn other_method(method: &Method, methods: &[&'static str]) -> Response<Body> {
         let headers = response.headers_mut();
         headers.clear();
         headers.insert(ACCESS_CONTROL_ALLOW_METHODS, allowed.clone());
-        let taken =
-            "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id";
+        let taken = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id";
         headers.insert(
             ACCESS_CONTROL_ALLOW_HEADERS,
             HeaderValue::from_static(taken),

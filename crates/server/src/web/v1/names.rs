@@ -272,27 +272,3 @@ pub(super) fn principal(text: &str) -> Result<Principal, Problem> {
         )
     })
 }
-
-/// Names that hold a URL, or another public value.
-pub(super) fn search(call: &Call) -> Result<Answer, Problem> {
-    let limit = call.limit()?;
-    let (value_type, value) = match (call.query("url"), call.query("value")) {
-        (Some(url), None) => ("URL", url),
-        (None, Some(value)) => (call.required("type")?, value),
-        _ => return Err(Problem::usage("give `url`, or `value` with its `type`")),
-    };
-    let found = call.registry().holding(
-        &call.who,
-        value_type,
-        value.as_bytes(),
-        call.query("after"),
-        limit,
-    );
-    let found = found?;
-    let is_full = found.len() == limit;
-    let next = found.last().map(|shown| shown.key.clone());
-    let names: Vec<_> = found.iter().map(json::listed).collect();
-    Ok(Answer::json(
-        json!({"names": names, "next": next.filter(|_| is_full)}),
-    ))
-}

@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::routes::{Given, Gives, Handler, Kind, ROUTES, Route};
+use super::routes::{Given, Gives, Kind, Route};
+use super::table::ROUTES;
 
 /// `OpenAPI` 3.1.
 pub(super) fn document() -> &'static Json {
@@ -14,8 +15,8 @@ pub(super) fn document() -> &'static Json {
 
 fn make() -> Json {
     let mut paths = Map::new();
-    for route in ROUTES {
-        let path = paths.entry(format!("/api/v1{}", route.path));
+    for route in ROUTES.iter().copied().flatten() {
+        let path = paths.entry(format!("/api/v1{}", shown(route)));
         let methods = path.or_insert_with(|| json!({}));
         if let Json::Object(methods) = methods {
             let method = route.method.to_lowercase();
@@ -44,7 +45,7 @@ fn make() -> Json {
 
 fn operation(route: &Route) -> Json {
     let mut parameters: Vec<Json> = Vec::new();
-    for segment in route.path.split('/') {
+    for segment in shown(route).split('/') {
         if let Some(name) = segment
             .strip_prefix('{')
             .and_then(|rest| rest.strip_suffix('}'))
@@ -67,12 +68,14 @@ fn operation(route: &Route) -> Json {
         }));
     }
     let header = |name: &str, about: &str| json!({"name": name, "in": "header", "required": false, "description": about, "schema": {"type": "string"}});
-    if route.refusals.contains(&412) && route.name.contains("Name") && route.path.contains('{')
-        || route.name == "changeAuthority"
+    if route.refusals.contains(&412)
+        && ["/names/{", "/authorities/{"]
+            .iter()
+            .any(|start| route.path.starts_with(start))
     {
         parameters.push(header("If-Match", "The ETag that it must have still"));
     }
-    if route.method == "POST" && matches!(route.handler, Handler::Plain(_)) {
+    if route.method == "POST" && route.is_known {
         parameters.push(header(
             "Idempotency-Key",
             "The same request with the same key is done once",
@@ -84,6 +87,21 @@ fn operation(route: &Route) -> Json {
         status,
         json!({"description": route.summary, "content": given(route.gives)}),
     );
+    if route.is_long {
+        parameters.push(header(
+            "Prefer",
+            "`respond-async`: answer 202 when the job has begun",
+        ));
+        let place = json!({"description": "Where the job is", "schema": {"type": "string"}});
+        responses.insert(
+            "202".into(),
+            json!({
+                "description": "The job has begun",
+                "headers": {"Location": place},
+                "content": given(Gives::Json("Job")),
+            }),
+        );
+    }
     for status in route.refusals {
         let response = if *status == 304 {
             json!({"description": "The client has this already"})
@@ -110,6 +128,11 @@ fn operation(route: &Route) -> Json {
     operation
 }
 
+/// The path of a route, as the description has it: that one can be several segments cannot be said there.
+fn shown(route: &Route) -> String {
+    route.path.replace("{+", "{")
+}
+
 fn schema(name: &str) -> Json {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
@@ -120,7 +143,14 @@ fn given(gives: Gives) -> Json {
         Gives::JsonList(name) => {
             json!({"application/json": {"schema": {"type": "array", "items": schema(name)}}})
         }
+        Gives::Bytes => {
+            json!({"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}})
+        }
         Gives::Lines => json!({"application/x-ndjson": {"schema": {"type": "string"}}}),
+        Gives::Names => {
+            let text = json!({"schema": {"type": "string"}});
+            json!({"application/x-ndjson": text, "text/csv": text, "text/plain": text, "application/json": {"schema": {"type": "object"}}})
+        }
         Gives::Nothing => json!({}),
         Gives::Text => json!({"text/plain": {"schema": {"type": "string"}}}),
     }
@@ -173,8 +203,8 @@ mod tests {
 
     #[test]
     fn every_route_is_described() {
-        for route in ROUTES {
-            let path = format!("/api/v1{}", route.path);
+        for route in ROUTES.iter().copied().flatten() {
+            let path = format!("/api/v1{}", shown(route));
             let method = route.method.to_lowercase();
             assert_eq!(document()["paths"][path][method]["operationId"], route.name);
         }

@@ -89,10 +89,10 @@ fn by_code(code: &str) -> StatusCode {
     match code {
         "other-version" => StatusCode::PRECONDITION_FAILED,
         "not-yours" | "operator-only" | "own-request" => StatusCode::FORBIDDEN,
-        "no-grant" | "no-job" | "no-token" | "not-yet" => StatusCode::NOT_FOUND,
-        "account-exists" | "case-fixed" | "not-approved" | "not-requested" | "permanent" => {
-            StatusCode::CONFLICT
-        }
+        "no-account" | "no-grant" | "no-job" | "no-token" | "not-yet" => StatusCode::NOT_FOUND,
+        "account-exists" | "cancelled" | "case-fixed" | "done" | "no-input" | "not-approved"
+        | "not-requested" | "permanent" | "under-way" | "undone" => StatusCode::CONFLICT,
+        "cut-short" => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     }
 }

@@ -5,7 +5,7 @@ use hyper::Method;
 
 use super::call::{Answer, Call};
 use super::problem::Problem;
-use super::{about, authorities, jobs, names, tokens};
+use super::table::ROUTES;
 
 /// Something that can be asked.
 pub(super) struct Route {
@@ -23,6 +23,8 @@ pub(super) struct Route {
     /// What is answered when all is well.
     pub(super) status: u16,
     pub(super) gives: Gives,
+    /// Whether a client need not wait for it: `Prefer: respond-async`.
+    pub(super) is_long: bool,
     /// The other statuses.
     pub(super) refusals: &'static [u16],
     pub(super) handler: Handler,
@@ -32,6 +34,7 @@ pub(super) struct Route {
 pub(super) enum Handler {
     Export,
     Import,
+    LogExport,
     Plain(fn(&Call) -> Result<Answer, Problem>),
 }
 
@@ -67,246 +70,17 @@ pub(super) enum Given {
 /// A body that is answered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gives {
+    Bytes,
     /// JSON of a schema.
     Json(&'static str),
     /// A list of them.
     JsonList(&'static str),
     Lines,
+    /// Names, in the format that is asked for.
+    Names,
     Nothing,
     Text,
 }
-
-/// Statuses of what only reads.
-const READ: &[u16] = &[400, 401, 403, 404, 503];
-/// Statuses of what reads something that may be gone, or that the client may have.
-const SHOW: &[u16] = &[304, 400, 401, 403, 404, 410, 503];
-/// Statuses of what changes something.
-const WRITE: &[u16] = &[400, 401, 403, 404, 409, 412, 413, 415, 422, 503];
-
-const fn text(name: &'static str, about: &'static str) -> Parameter {
-    Parameter {
-        name,
-        about,
-        is_required: false,
-        kind: Kind::Text,
-    }
-}
-
-const fn required(name: &'static str, about: &'static str) -> Parameter {
-    Parameter {
-        is_required: true,
-        ..text(name, about)
-    }
-}
-
-const fn flag(name: &'static str, about: &'static str) -> Parameter {
-    Parameter {
-        kind: Kind::Flag,
-        ..text(name, about)
-    }
-}
-
-const fn number(name: &'static str, about: &'static str) -> Parameter {
-    Parameter {
-        kind: Kind::Number,
-        ..text(name, about)
-    }
-}
-
-const AFTER: Parameter = text("after", "What `next` of the page before said");
-const LIMIT: Parameter = number("limit", "How many at most, 1 to 1000");
-const AT: Parameter = text(
-    "at",
-    "As it was after this event, or at this time (RFC 3339)",
-);
-const DRY_RUN: Parameter = flag("dry-run", "Say what would be done, and do nothing");
-const FORMATS: Kind = Kind::OneOf(&["ndjson", "csv", "batch", "json"]);
-const SCHEMES: Kind = Kind::OneOf(&[
-    "any", "ark", "cordra", "doi", "handle", "hdl", "http", "info", "urn",
-]);
-
-/// One that reads.
-const fn get(
-    path: &'static str,
-    name: &'static str,
-    summary: &'static str,
-    gives: Gives,
-    handler: fn(&Call) -> Result<Answer, Problem>,
-) -> Route {
-    Route {
-        method: "GET",
-        path,
-        name,
-        summary,
-        is_known: false,
-        query: &[],
-        body: None,
-        status: 200,
-        gives,
-        refusals: READ,
-        handler: Handler::Plain(handler),
-    }
-}
-
-/// One that changes something.
-const fn change(
-    method: &'static str,
-    path: &'static str,
-    name: &'static str,
-    summary: &'static str,
-    body: Option<Given>,
-    gives: Gives,
-    handler: fn(&Call) -> Result<Answer, Problem>,
-) -> Route {
-    Route {
-        method,
-        path,
-        name,
-        summary,
-        is_known: true,
-        query: &[],
-        body,
-        status: 200,
-        gives,
-        refusals: WRITE,
-        handler: Handler::Plain(handler),
-    }
-}
-
-const NAME: Gives = Gives::Json("Name");
-const AUTHORITY: Gives = Gives::Json("Authority");
-
-/// All of them.
-#[rustfmt::skip]
-pub(super) static ROUTES: &[Route] = &[
-    get("", "about", "What this server is", Gives::Json("About"), about::about),
-    get("/openapi.json", "openapi", "This description", Gives::Json("OpenApi"), about::openapi),
-    Route {
-        query: &[
-            required("id", "The identifier, in any spelling"),
-            Parameter { kind: SCHEMES, ..text("as", "Read it as this scheme, to the letter") },
-        ],
-        ..get("/inspect", "inspect", "What an identifier is", Gives::Json("Inspection"), about::inspect)
-    },
-    get("/statistics", "statistics", "How much there is", Gives::Json("Statistics"), about::statistics),
-    Route {
-        query: &[
-            text("url", "A URL that names hold"), text("value", "Another public value"),
-            text("type", "The type of that value"), AFTER, LIMIT,
-        ],
-        ..get("/search", "search", "Find names by what they hold", Gives::Json("NamePage"), names::search)
-    },
-    Route {
-        is_known: true,
-        query: &[
-            required("authority", "The authority"), text("prefix", "How their local parts begin"), AFTER, LIMIT,
-        ],
-        ..get("/names", "listNames", "Names under an authority, in the order of their keys", Gives::Json("NamePage"), names::list)
-    },
-    Route {
-        status: 201,
-        ..change("POST", "/names", "createName", "Create a name, or reserve it", Some(Given::Json("NewName")), NAME, names::create)
-    },
-    Route {
-        query: &[AT],
-        refusals: SHOW,
-        ..get("/names/{id}", "showName", "A name, now or as it was", NAME, names::show)
-    },
-    change("PATCH", "/names/{id}", "changeName", "Change the values of a name; `urls` replaces all its URLs", Some(Given::Json("NameChange")), NAME, names::change),
-    Route {
-        status: 204,
-        ..change("DELETE", "/names/{id}", "eraseName", "Erase a name, under an authority where that is allowed", None, Gives::Nothing, names::erase)
-    },
-    change("POST", "/names/{id}/activate", "activateName", "Make a reserved name active", None, NAME, names::activate),
-    change("POST", "/names/{id}/withdraw", "withdrawName", "Withdraw a name, leaving a tombstone", Some(Given::Json("NewTombstone")), NAME, names::withdraw),
-    change("POST", "/names/{id}/restore", "restoreName", "Make a withdrawn name active again", None, NAME, names::restore),
-    change("POST", "/names/{id}/transfer", "transferName", "Hand the administration of a name to someone", Some(Given::Json("To")), NAME, names::transfer),
-    change("POST", "/names/{id}/undo", "undoName", "Undo a change of a name, as a new change", Some(Given::OptionalJson("NewUndo")), NAME, names::undo),
-    Route {
-        query: &[AT],
-        ..get("/names/{id}/history", "nameHistory", "What happened to a name, oldest first", Gives::JsonList("Event"), names::history)
-    },
-    Route {
-        refusals: &[400, 401, 403, 404, 422, 503],
-        ..get("/names/{id}/proof", "proveName", "Proof that the history of a name is in the log", Gives::Json("Proof"), names::prove)
-    },
-    Route {
-        status: 201,
-        ..change("POST", "/mint", "mint", "Make new names", Some(Given::Json("NewMint")), Gives::Json("Minted"), names::mint)
-    },
-    Route {
-        query: &[AFTER, LIMIT],
-        ..get("/authorities", "listAuthorities", "All authorities, by key", Gives::Json("AuthorityPage"), authorities::list)
-    },
-    Route {
-        status: 201,
-        ..change("POST", "/authorities", "createAuthority", "Create an authority, or ask for one", Some(Given::Json("NewAuthority")), AUTHORITY, authorities::create)
-    },
-    Route {
-        refusals: &[304, 400, 401, 403, 404, 422, 503],
-        ..get("/authorities/{authority}", "showAuthority", "An authority; its grants to those with a role there", AUTHORITY, authorities::show)
-    },
-    change("PATCH", "/authorities/{authority}", "changeAuthority", "Change title, contact or policy", Some(Given::Json("AuthorityChange")), AUTHORITY, authorities::change),
-    change("POST", "/authorities/{authority}/approve", "approveAuthority", "Approve a request: whoever asked becomes its admin", None, AUTHORITY, authorities::approve),
-    Route {
-        status: 204,
-        ..change("POST", "/authorities/{authority}/decline", "declineAuthority", "Decline a request", None, Gives::Nothing, authorities::decline)
-    },
-    change("POST", "/authorities/{authority}/retire", "retireAuthority", "Retire an authority: its names keep resolving, nothing new is named", None, AUTHORITY, authorities::retire),
-    change("POST", "/authorities/{authority}/transfer", "transferAuthority", "Hand an authority to someone, who becomes its only admin", Some(Given::Json("To")), AUTHORITY, authorities::transfer),
-    change("PUT", "/authorities/{authority}/grants/{who}", "grant", "Grant a role on an authority and everything below it", Some(Given::Json("NewGrant")), AUTHORITY, authorities::grant),
-    change("DELETE", "/authorities/{authority}/grants/{who}", "revoke", "Take a role away", None, AUTHORITY, authorities::revoke),
-    Route { is_known: true, ..get("/tokens", "listTokens", "The tokens of whoever asks", Gives::JsonList("Token"), tokens::list) },
-    Route {
-        status: 201,
-        ..change("POST", "/tokens", "createToken", "Make a token; `secret` is shown this once", Some(Given::Json("NewToken")), Gives::Json("Token"), tokens::create)
-    },
-    Route {
-        status: 204,
-        ..change("DELETE", "/tokens/{token}", "revokeToken", "End a token", None, Gives::Nothing, tokens::revoke)
-    },
-    Route {
-        is_known: true,
-        query: &[number("after", "The job before the first"), LIMIT],
-        ..get("/jobs", "listJobs", "The jobs of whoever asks, imports included", Gives::Json("JobPage"), jobs::list)
-    },
-    Route {
-        query: &[DRY_RUN],
-        ..change("POST", "/jobs", "startJob", "Change many names at once, and wait until it is done", Some(Given::Json("NewJob")), Gives::Json("JobDone"), jobs::start)
-    },
-    Route { is_known: true, ..get("/jobs/{job}", "showJob", "A job", Gives::Json("Job"), jobs::show) },
-    Route {
-        query: &[
-            Parameter { kind: FORMATS, ..text("format", "What the lines are, where their beginning does not tell") },
-            text("authority", "Put local names under this authority"),
-            text("source", "What the input is called"),
-            flag("update", "Change names that exist and are different"),
-            flag("migrate", "Take names that could not be registered here"),
-            flag("restart", "Do not go on with the same import that was cut short"),
-            flag("all", "Tell of all lines, and not only of those that were refused"),
-            DRY_RUN,
-        ],
-        handler: Handler::Import,
-        ..change("POST", "/import", "import", "Take names; a line for each outcome, and one for all at the end", Some(Given::Lines), Gives::Lines, about::about)
-    },
-    Route {
-        is_known: true,
-        query: &[
-            Parameter { kind: FORMATS, ..text("format", "How they are given") },
-            text("authority", "Only what is under an authority, and below it"),
-            number("since", "Only names that were given or changed after this event"),
-        ],
-        refusals: &[400, 401, 403, 404, 422, 503],
-        handler: Handler::Export,
-        ..get("/export", "export", "Give names, line by line", Gives::Lines, about::about)
-    },
-    get("/log/key", "logKey", "The public key of the log", Gives::Json("LogKey"), about::log_key),
-    get("/log/checkpoint", "checkpoint", "The signed head of the log", Gives::Text, about::checkpoint),
-    Route {
-        is_known: false,
-        ..change("POST", "/log/growth", "proveGrowth", "Proof that the log has only grown since a checkpoint", Some(Given::Text), Gives::Json("Growth"), about::growth)
-    },
-];
 
 /// What a path leads to.
 pub(super) enum Found {
@@ -323,7 +97,7 @@ pub(super) enum Found {
 pub(super) fn find(method: &Method, path: &str) -> Found {
     let path = path.trim_end_matches('/');
     let mut methods = Vec::new();
-    for route in ROUTES {
+    for route in ROUTES.iter().copied().flatten() {
         let Some(given) = matched(route.path, path) else {
             continue;
         };
@@ -356,6 +130,13 @@ fn matched<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
     loop {
         match (of_pattern.next(), of_path.next()) {
             (None, None) => return Some(given),
+            // `{+…}` is all that follows.
+            (Some(brace), Some(segment)) if brace.starts_with("{+") => {
+                let rest = of_path.fold(segment.len(), |length, more| length + 1 + more.len());
+                let start = path.len().checked_sub(rest)?;
+                given.push(path.get(start..).filter(|rest| !rest.is_empty())?);
+                return Some(given);
+            }
             (Some(brace), Some(segment)) if brace.starts_with('{') && !segment.is_empty() => {
                 given.push(segment);
             }
@@ -388,11 +169,23 @@ mod tests {
             Found::Unreadable
         ));
         assert!(matches!(find(&Method::GET, "/"), Found::Route(_, _)));
+        for (tile, given) in [("x001/234.p/5", "x001/234.p/5"), ("x001%2F234", "x001/234")] {
+            let Found::Route(route, path) = find(&Method::GET, &format!("/log/tile/0/{tile}"))
+            else {
+                panic!("{tile} is not found");
+            };
+            assert_eq!((route.name, path[1].as_str()), ("logTile", given));
+        }
     }
 
     #[test]
     fn names_of_operations_are_their_own() {
-        let mut names: Vec<_> = ROUTES.iter().map(|route| route.name).collect();
+        let mut names: Vec<_> = ROUTES
+            .iter()
+            .copied()
+            .flatten()
+            .map(|route| route.name)
+            .collect();
         names.sort_unstable();
         let all = names.len();
         names.dedup();

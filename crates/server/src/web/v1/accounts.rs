@@ -1,0 +1,120 @@
+//! `/api/v1/accounts`.
+
+use handfast_registry::{AccountChange, Grant, Principal, Refusal, json};
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use super::call::{Answer, Call};
+use super::problem::Problem;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Given {
+    account: String,
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    administrator: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GivenChange {
+    title: Option<String>,
+    administrator: Option<bool>,
+    state: Option<State>,
+}
+
+#[derive(Clone, Copy, Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Active,
+    Suspended,
+}
+
+/// How many roles are told.
+const MOST_ROLES: usize = 1_000;
+
+fn need_administrator(call: &Call) -> Result<(), Problem> {
+    if call.registry().is_administrator(&call.who)? {
+        return Ok(());
+    }
+    let problem = "this is for administrators".to_string();
+    let code = "operator-only";
+    Err(Refusal::Policy { code, problem }.into())
+}
+
+pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
+    need_administrator(call)?;
+    let limit = call.limit()?;
+    let after = call.query("after").unwrap_or_default().to_lowercase();
+    let all = call.registry().accounts()?;
+    let rest = all
+        .iter()
+        .filter(|account| account.name.to_lowercase() > after);
+    let page: Vec<_> = rest.take(limit).collect();
+    let next = page.last().map(|account| account.name.clone());
+    let next = next.filter(|_| page.len() == limit);
+    let page: Vec<Json> = page.into_iter().map(json::account).collect();
+    Ok(Answer::json(json!({"accounts": page, "next": next})))
+}
+
+pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
+    let given: Given = call.read()?;
+    let registry = call.registry();
+    registry.create_account(&call.who, &given.account, &given.title)?;
+    if given.administrator {
+        let change = AccountChange {
+            administrator: Some(true),
+            ..AccountChange::default()
+        };
+        registry.change_account(&call.who, &given.account, &change)?;
+    }
+    let made = registry.account(&given.account)?;
+    Ok(Answer::json(json::account(&made)).created("accounts", &made.name))
+}
+
+pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
+    let is_own = Principal::account(call.id()).is_ok_and(|account| account == call.who);
+    if !is_own {
+        need_administrator(call)?;
+    }
+    let account = call.registry().account(call.id())?;
+    Ok(Answer::json(json::account(&account)))
+}
+
+pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
+    let given: GivenChange = call.read()?;
+    let change = AccountChange {
+        title: given.title,
+        administrator: given.administrator,
+        suspended: given.state.map(|state| state == State::Suspended),
+    };
+    let changed = call
+        .registry()
+        .change_account(&call.who, call.id(), &change)?;
+    Ok(Answer::json(json::account(&changed)))
+}
+
+/// Who asks, what they may do where, and what their token leaves of it.
+pub(super) fn this(call: &Call) -> Result<Answer, Problem> {
+    let registry = call.registry();
+    let mut roles = Vec::new();
+    for authority in registry.authorities()? {
+        let mut own = authority.grants.iter();
+        if let Some(Grant { role, .. }) = own.find(|grant| grant.to == call.who)
+            && roles.len() < MOST_ROLES
+        {
+            let path = authority.path.to_string();
+            roles.push(json!({"authority": path, "role": role.as_str()}));
+        }
+    }
+    let account = registry.account(&call.who.to_string());
+    Ok(Answer::json(json!({
+        "account": call.who.to_string(),
+        "title": account.map(|account| account.title).unwrap_or_default(),
+        "administrator": registry.is_administrator(&call.who)?,
+        "roles": roles,
+        "token": call.token.as_ref().map(json::token),
+    })))
+}

@@ -1,0 +1,141 @@
+//! Work that nobody waits for.
+//!
+//! A client that says `Prefer: respond-async` (RFC 7240) is answered when a job has begun, and looks it up later. Two
+//! workers do such jobs one after the other; how many may wait for them is bounded. What waits when the server ends
+//! was cut short, and can be gone on with.
+
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
+
+use handfast_registry::{Job, json};
+use hyper::StatusCode;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::call::{Answer, Call};
+use super::problem::Problem;
+
+/// What is done later.
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Those who do it.
+#[derive(Default)]
+pub(super) struct Background(OnceLock<Option<SyncSender<Work>>>);
+
+/// How many jobs are done at once.
+const WORKERS: usize = 2;
+/// How many jobs wait for a worker.
+const WAITING: usize = 16;
+pub(super) const PREFER: HeaderName = HeaderName::from_static("prefer");
+const APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+
+impl Background {
+    /// Has something done as soon as a worker is free.
+    pub(super) fn run(&self, work: impl FnOnce() + Send + 'static) -> Result<(), Problem> {
+        let failed = || {
+            let message = "the server has no thread for this; its log says why";
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
+        };
+        let workers = self.0.get_or_init(start).as_ref().ok_or_else(failed)?;
+        workers
+            .try_send(Box::new(work))
+            .map_err(|error| match error {
+                TrySendError::Full(_) => Problem::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "busy",
+                    format!("{WAITING} jobs wait already: come again later"),
+                ),
+                TrySendError::Disconnected(_) => failed(),
+            })
+    }
+}
+
+fn start() -> Option<SyncSender<Work>> {
+    let (give, take) = sync_channel(WAITING);
+    let take = Arc::new(Mutex::new(take));
+    for _ in 0..WORKERS {
+        let take = Arc::clone(&take);
+        let worker = thread::Builder::new().name("handfast-job".into());
+        if let Err(error) = worker.spawn(move || work(&take)) {
+            tracing::error!(%error, "no thread for jobs");
+            return None;
+        }
+    }
+    Some(give)
+}
+
+fn work(take: &Mutex<Receiver<Work>>) {
+    loop {
+        let next = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        match next {
+            // What goes wrong with one concerns no other.
+            Ok(work) => drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))),
+            Err(_) => return,
+        }
+    }
+}
+
+/// RFC 7240 §4.1: "The 'respond-async' preference indicates that the client prefers the server to respond
+/// asynchronously to a response."
+pub(super) fn is_preferred(headers: &HeaderMap) -> bool {
+    let said = headers.get_all(PREFER).iter();
+    let texts = said.filter_map(|value| value.to_str().ok());
+    let mut preferences = texts.flat_map(|text| text.split(','));
+    preferences.any(|preference| {
+        let name = preference.split(';').next().unwrap_or_default();
+        name.trim().eq_ignore_ascii_case("respond-async")
+    })
+}
+
+impl Answer {
+    /// A job has begun.
+    pub(super) fn accepted(call: &Call, job: &Job) -> Self {
+        let progress = call.registry().progress(job.number);
+        let mut answer = Self::json(json::job(job, progress));
+        answer = answer.created("jobs", &job.number.to_string());
+        answer.status = StatusCode::ACCEPTED;
+        let applied = HeaderValue::from_static("respond-async");
+        answer.headers.push((APPLIED, applied));
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preference_is_found_among_others() {
+        for (said, is_meant) in [
+            ("respond-async", true),
+            ("wait=10, Respond-Async", true),
+            ("return=minimal; respond-async", false),
+            ("respond-async; x=y", true),
+            ("respond", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.append(PREFER, HeaderValue::from_static("handling=lenient"));
+            headers.append(PREFER, HeaderValue::from_static(said));
+            assert_eq!(is_preferred(&headers), is_meant, "{said}");
+        }
+    }
+
+    #[test]
+    fn only_so_much_waits() {
+        let background = Background::default();
+        let (go, wait) = sync_channel::<()>(0);
+        let wait = Arc::new(Mutex::new(wait));
+        let mut taken = 0;
+        let refused = loop {
+            let wait = Arc::clone(&wait);
+            let blocked = background.run(move || drop(wait.lock().map(|wait| wait.recv())));
+            match blocked {
+                Ok(()) => taken += 1,
+                Err(problem) => break problem,
+            }
+        };
+        assert_eq!(refused.about["code"], "busy");
+        assert!((WAITING..=WAITING + WORKERS).contains(&taken));
+        drop(go);
+    }
+}
