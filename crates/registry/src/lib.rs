@@ -46,6 +46,7 @@ mod matching;
 mod mint;
 mod name;
 mod names;
+mod namespace;
 mod path;
 mod principal;
 mod proof;
@@ -85,6 +86,11 @@ pub use log_export::{Verify, verify_export};
 pub use matching::{Matching, Wildcard};
 pub use mint::{Minted, Style, StyleError};
 pub use names::{Edit, NewName, Reading, Shown};
+pub use namespace::{
+    Capacity, NamespaceAuthority, NamespaceCase, NamespaceChange, NamespaceDeclaration,
+    NamespaceEntry, NamespaceForm, NamespacePage, NamespaceQuery, NamespaceSample, NamespaceStatus,
+    NamespaceVersion, NamespacesChanged, NormalisationForm, ResolutionForm, SyntaxForm,
+};
 pub use path::{AuthorityPath, PathError};
 pub use principal::{Limit, Principal, PrincipalError};
 pub use proof::{Growth, Opening, Proof, ProofProblem, Proven, ProvenEvent};

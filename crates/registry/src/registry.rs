@@ -5,11 +5,12 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 
-use handfast_id::{RuleBook, Rules};
+use handfast_id::RuleBook;
 use handfast_store::{Loading, Snapshot, Store, StoreError, TableCheck};
 
 use crate::barren::Barren;
 use crate::draft::{Call, Draft};
+use crate::namespace::Book;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::resolve::Prefixes;
@@ -67,7 +68,7 @@ impl fmt::Debug for World {
 /// Authorities, names and events, in a data folder.
 pub struct Registry {
     pub(crate) store: Store,
-    pub(crate) rules: Arc<RuleBook>,
+    pub(crate) rules: Arc<Book>,
     administrators: Arc<[Principal]>,
     world: World,
     /// What is known of prefixes without looking.
@@ -89,6 +90,8 @@ impl Registry {
     /// Opens the registry in a folder.
     pub fn open(folder: &Path, world: World) -> Result<Self, Refusal> {
         let registry = Self::with(Store::open(folder)?, world);
+        // If entries of namespaces cannot be read, everything else still can.
+        drop(registry.rules.refresh(&registry.store));
         // What an import that was cut short has left is done now. If the disk is too full for that,
         // everything else can still be read.
         drop(registry.finish_reverse());
@@ -99,6 +102,7 @@ impl Registry {
     /// head it continues from: what was published after the backup was made is not in it.
     pub fn restore(file: &Path, folder: &Path, world: World) -> Result<Self, Refusal> {
         let registry = Self::with(Store::restore(file, folder)?, world);
+        drop(registry.rules.refresh(&registry.store));
         registry.begin_log(&Principal::Operator, None)?;
         Ok(registry)
     }
@@ -106,7 +110,7 @@ impl Registry {
     fn with(store: Store, world: World) -> Self {
         Self {
             store,
-            rules: Arc::new(RuleBook::standard()),
+            rules: Arc::new(Book::new(RuleBook::standard())),
             administrators: Arc::new([]),
             world,
             prefixes: Prefixes::new(),
@@ -119,7 +123,7 @@ impl Registry {
     #[must_use]
     pub fn with_rules(self, rules: RuleBook) -> Self {
         Self {
-            rules: Arc::new(rules),
+            rules: Arc::new(self.rules.with_base(rules)),
             ..self
         }
     }
@@ -156,12 +160,6 @@ impl Registry {
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.store.folder()
-    }
-
-    /// The rules that hold for all of it; those of its authorities are beside them.
-    #[must_use]
-    pub fn rules(&self) -> &dyn Rules {
-        &*self.rules
     }
 
     /// Reads from a snapshot.

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use handfast_id::RuleBook;
 use handfast_store::{Loading, Place, Snapshot};
 
 use crate::authority::Authority;
@@ -12,6 +11,7 @@ use crate::event::Event;
 use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::ready::{Ready, Stamp};
 use crate::import::take::Taking;
+use crate::namespace::Book;
 use crate::principal::Principal;
 use crate::record::Record;
 use crate::refusal::Refusal;
@@ -50,7 +50,7 @@ impl Loaded {
 /// Keeps chunks.
 #[derive(Clone)]
 pub(crate) struct Loader {
-    pub(crate) rules: Arc<RuleBook>,
+    pub(crate) rules: Arc<Book>,
     pub(crate) who: Principal,
     pub(crate) stamp: Stamp,
     pub(crate) taking: Taking,
