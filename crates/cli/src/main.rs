@@ -20,6 +20,9 @@ mod log;
 mod mint;
 mod name;
 mod name_elsewhere;
+mod namespace;
+mod namespace_form;
+mod namespace_view;
 mod new_file;
 mod output;
 mod progress;
@@ -77,6 +80,9 @@ enum Command {
     /// Names: create, show, change, withdraw, history
     #[command(subcommand)]
     Name(name::Command),
+    /// The registry of info namespaces: propose, review, claim, change
+    #[command(subcommand)]
+    Namespace(namespace::Command),
     /// Make new names, one or a million
     Mint(mint::Mint),
     /// Take names from a file
@@ -157,6 +163,7 @@ impl Cli {
             Command::Serve(command) => command.run(&data),
             Command::Authority(command) => command.run(&data),
             Command::Name(command) => command.run(&data),
+            Command::Namespace(command) => command.run(&data),
             Command::Mint(command) => command.run(&data),
             Command::Import(command) => command.run(&data),
             Command::Export(command) => command.run(&data),
@@ -178,6 +185,7 @@ impl Command {
         match self {
             Self::Authority(_)
             | Self::Mint(_)
+            | Self::Namespace(_)
             | Self::Import(_)
             | Self::Export(_)
             | Self::Job(_)

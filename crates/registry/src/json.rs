@@ -18,7 +18,9 @@ use crate::refusal::Refusal;
 use crate::time::{parse_rfc3339, rfc3339 as time};
 use crate::token::Token;
 
-pub use crate::namespace::to_json::{listed_namespace, namespace, namespace_version, namespaces};
+pub use crate::namespace::to_json::{
+    listed_namespace, namespace, namespace_comment, namespace_policy, namespace_version, namespaces,
+};
 
 /// A name.
 #[must_use]

@@ -87,9 +87,11 @@ pub use matching::{Matching, Wildcard};
 pub use mint::{Minted, Style, StyleError};
 pub use names::{Edit, NewName, Reading, Shown};
 pub use namespace::{
-    Capacity, NamespaceAuthority, NamespaceCase, NamespaceChange, NamespaceDeclaration,
-    NamespaceEntry, NamespaceForm, NamespacePage, NamespaceQuery, NamespaceSample, NamespaceStatus,
-    NamespaceVersion, NamespacesChanged, NormalisationForm, ResolutionForm, SyntaxForm,
+    Capacity, ExampleChange, GivenNamespace, NamespaceAct, NamespaceAuthority, NamespaceCase,
+    NamespaceChange, NamespaceComment, NamespaceDeclaration, NamespaceEntry, NamespaceForm,
+    NamespaceImported, NamespaceOrder, NamespacePage, NamespacePolicy, NamespaceQuery,
+    NamespaceSample, NamespaceStatus, NamespaceVersion, NamespacesChanged, NormalisationForm,
+    ResolutionForm, SyntaxForm,
 };
 pub use path::{AuthorityPath, PathError};
 pub use principal::{Limit, Principal, PrincipalError};

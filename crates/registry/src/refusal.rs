@@ -82,6 +82,14 @@ pub enum Refusal {
     /// There is no such authority here.
     #[error("authority {0} is not kept here")]
     NoAuthority(AuthorityPath),
+    /// An entry of the `info` registry is another's.
+    #[error(
+        "only the authority that owns namespace {namespace} may do this; in a dispute the maintainer does"
+    )]
+    NotTheirs {
+        /// The namespace.
+        namespace: String,
+    },
     /// There is no such name.
     #[error("{0} is not registered here")]
     NotFound(String),
@@ -126,6 +134,7 @@ impl Refusal {
             Self::Input { .. } => "input",
             Self::NoAuthority(_) => "no-authority",
             Self::NotFound(_) => "not-found",
+            Self::NotTheirs { .. } => "denied",
             Self::Output { .. } => "output",
             Self::Policy { code, .. } => code,
             Self::Retired(_) => "retired",
@@ -154,6 +163,9 @@ impl Refusal {
             }
             Self::Identifier { source, .. } => Some(source.remedy().to_string()),
             Self::NoAuthority(path) => Some(format!("run `handfast authority create {path}`")),
+            Self::NotTheirs { namespace } => Some(format!(
+                "if it is yours, run `handfast namespace claim {namespace} --as ACCOUNT --why TEXT`"
+            )),
             Self::NotFound(_) => {
                 Some("check the spelling, or create it with `handfast name create`".into())
             }

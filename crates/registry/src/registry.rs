@@ -178,15 +178,19 @@ impl Registry {
     ) -> Result<T, Refusal> {
         let call = self.call(actor);
         let (rules, administrators) = (Arc::clone(&self.rules), Arc::clone(&self.administrators));
-        let (done, touches_authorities) = self.store.change(move |now| {
+        let (done, touched) = self.store.change(move |now| {
             let view = View::new(now, &rules).with_administrators(&administrators);
             let mut draft = Draft::begin(view, call)?;
             let done = decide(&mut draft)?;
-            let touches_authorities = draft.touches_authorities();
-            Ok::<_, Refusal>((draft.into_writes(), (done, touches_authorities)))
+            let touched = (draft.touches_authorities(), draft.touches_namespaces());
+            Ok::<_, Refusal>((draft.into_writes(), (done, touched)))
         })?;
+        let (touches_authorities, touches_namespaces) = touched;
         if touches_authorities {
             self.prefixes.changed();
+        }
+        if touches_namespaces {
+            self.rules.refresh(&self.store)?;
         }
         Ok(done)
     }
@@ -270,6 +274,12 @@ impl Registry {
 
     pub(crate) fn random(&self, bytes: &mut [u8]) {
         (self.world.random)(bytes);
+    }
+
+    /// What the clock says, in milliseconds since 1970.
+    #[must_use]
+    pub fn time(&self) -> u64 {
+        self.now()
     }
 
     /// Milliseconds since 1970.

@@ -62,6 +62,11 @@ impl<'n> View<'n> {
         }
     }
 
+    /// The rules that were configured, and the entries of the `info` registry.
+    pub(crate) fn book(&self) -> &'n Book {
+        self.book
+    }
+
     /// Reads what a person, or a program, wrote.
     pub(crate) fn identify<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
         match recognise(text, self) {

@@ -54,6 +54,10 @@ impl Kept {
         })
     }
 
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, Refusal> {
+        postcard::to_stdvec(self).map_err(|_| damaged(&self.text))
+    }
+
     /// The commitments of its event: the public part at index 0, who it is about at index 1.
     pub(crate) fn commitments(&self) -> Commitments {
         let people = postcard::to_stdvec(&self.people).unwrap_or_default();

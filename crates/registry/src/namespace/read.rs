@@ -5,6 +5,7 @@ use std::sync::Arc;
 use handfast_id::RuleBook;
 
 use super::entry::{NamespaceEntry, NamespaceStatus};
+use super::live::Generation;
 use super::seeds::seed;
 use crate::authority::Role;
 use crate::event::Action;
@@ -241,6 +242,11 @@ impl View<'_> {
             },
             None => Ok(seed(name).map(|seed| NamespaceEntry::clone(seed))),
         }
+    }
+
+    /// All entries as the snapshot shows them.
+    pub(crate) fn namespaces(&self) -> Result<Arc<Generation>, Refusal> {
+        self.book().at(self.now)
     }
 
     fn namespace_made(

@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use super::comments::NamespaceComment;
 use super::entry::NamespaceEntry;
+use super::policy::NamespacePolicy;
 use super::read::{NamespacePage, NamespaceVersion};
 use crate::time::rfc3339;
 
@@ -74,4 +76,23 @@ pub fn namespace_version(version: &NamespaceVersion) -> Json {
     );
     object.insert("entry".into(), namespace(entry, entry.changed));
     Json::Object(object)
+}
+
+/// A comment on a candidate.
+#[must_use]
+pub fn namespace_comment(comment: &NamespaceComment) -> Json {
+    json!({
+        "comment": comment.number,
+        "version": comment.version,
+        "time": rfc3339(comment.time),
+        "author": comment.author.to_string(),
+        "text": comment.text,
+    })
+}
+
+/// The policy of the registry.
+#[must_use]
+pub fn namespace_policy(policy: &NamespacePolicy) -> Json {
+    let time = (policy.version > 0).then(|| rfc3339(policy.time));
+    json!({"version": policy.version, "time": time, "text": policy.text})
 }

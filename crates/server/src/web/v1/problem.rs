@@ -66,7 +66,7 @@ impl From<Refusal> for Problem {
             | Refusal::Exists { .. }
             | Refusal::Retired(_)
             | Refusal::State { .. } => StatusCode::CONFLICT,
-            Refusal::Denied { .. } => StatusCode::FORBIDDEN,
+            Refusal::Denied { .. } | Refusal::NotTheirs { .. } => StatusCode::FORBIDDEN,
             Refusal::Identifier { .. } | Refusal::Input { .. } => StatusCode::BAD_REQUEST,
             Refusal::NoAuthority(_) | Refusal::NotFound(_) => StatusCode::NOT_FOUND,
             Refusal::Policy { code, .. } => by_code(code),
@@ -88,11 +88,10 @@ impl From<Refusal> for Problem {
 fn by_code(code: &str) -> StatusCode {
     match code {
         "other-version" => StatusCode::PRECONDITION_FAILED,
-        "not-yours" | "operator-only" | "own-request" => StatusCode::FORBIDDEN,
-        "no-grant" | "no-job" | "no-token" | "not-yet" => StatusCode::NOT_FOUND,
-        "account-exists" | "case-fixed" | "not-approved" | "not-requested" | "permanent" => {
-            StatusCode::CONFLICT
-        }
+        "account-only" | "not-yours" | "operator-only" | "own-request" => StatusCode::FORBIDDEN,
+        "no-grant" | "no-job" | "no-namespace" | "no-token" | "not-yet" => StatusCode::NOT_FOUND,
+        "account-exists" | "case-fixed" | "claimed" | "moves-names" | "not-approved"
+        | "not-requested" | "permanent" => StatusCode::CONFLICT,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     }
 }
