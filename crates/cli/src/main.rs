@@ -147,7 +147,7 @@ impl Cli {
             return match command {
                 Command::Authority(command) => command.run_elsewhere(&elsewhere),
                 Command::Name(command) => command.run_elsewhere(&elsewhere),
-                Command::Inspect(command) => command.run(),
+                Command::Inspect(command) => command.run(&data),
                 _ => {
                     let problem =
                         "error: --url is for `name` and `authority`: for others, see the API";
@@ -157,7 +157,7 @@ impl Cli {
             };
         }
         match command {
-            Command::Inspect(command) => command.run(),
+            Command::Inspect(command) => command.run(&data),
             Command::Resolve(command) => command.run(&data),
             Command::Init(command) => command.run(&data),
             Command::Serve(command) => command.run(&data),
@@ -196,11 +196,8 @@ impl Command {
             | Self::Check(_) => true,
             Self::Name(command) => !command.is_elsewhere(),
             Self::Resolve(command) => !command.is_elsewhere(),
-            Self::Inspect(_)
-            | Self::Init(_)
-            | Self::Serve(_)
-            | Self::Restore(_)
-            | Self::Bench(_) => false,
+            Self::Inspect(command) => command.is_live(),
+            Self::Init(_) | Self::Serve(_) | Self::Restore(_) | Self::Bench(_) => false,
         }
     }
 }

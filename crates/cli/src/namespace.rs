@@ -173,8 +173,9 @@ pub(crate) enum Command {
 const EXAMPLES: &str = "\
 Examples:
   handfast namespace show lccn
-  handfast namespace propose oai --as ann --title 'OAI identifiers' --organisation 'Open Archives Initiative' \\
-      --contact https://www.openarchives.org/ --case lower --declare in-use
+  handfast namespace propose oai --as ann --title 'OAI identifiers' \\
+      --organisation 'Open Archives Initiative' --contact https://www.openarchives.org/ \\
+      --case lower --declare in-use
   handfast namespace approve oai --why 'asked the address on their own site'
   handfast namespace change oai --as ann --pattern '[^:]+:.+' --dry-run";
 
@@ -415,7 +416,7 @@ fn policy(
     });
     output.print(outcome, json::namespace_policy, |policy, out| match &text {
         Some(_) => writeln!(out, "set version {} of the policy", policy.version),
-        None => writeln!(out, "{}", crate::view::Shown(policy.text.trim_end())),
+        None => view::text(&policy.text, out),
     })
 }
 

@@ -115,6 +115,12 @@ pub(crate) fn history(versions: &[NamespaceVersion], out: &mut dyn Write) -> io:
     })
 }
 
+/// A text of several lines.
+pub(crate) fn text(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    let mut lines = text.lines();
+    lines.try_for_each(|line| writeln!(out, "{}", Safe(line)))
+}
+
 pub(crate) fn comments(comments: &[NamespaceComment], out: &mut dyn Write) -> io::Result<()> {
     comments.iter().try_for_each(|comment| {
         let time = rfc3339(comment.time);

@@ -9,5 +9,6 @@
 mod api;
 mod beside;
 mod elsewhere;
+mod namespaces;
 mod operations;
 mod server;

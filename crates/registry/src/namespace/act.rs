@@ -8,7 +8,7 @@ use handfast_store::{Place, Table, Write};
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
 use super::form::NamespaceForm;
 use super::kept::{Kept, LAST_CHANGE, entry_key, history_key};
-use super::lifecycle::{NamespaceAct, has_all_of, transition};
+use super::lifecycle::{NamespaceAct, Transition, has_all_of, transition};
 use super::moved::{LookedThrough, look_again, look_through};
 use super::read::bare;
 use super::validate::{MOST_TEXT, check, check_declaration, check_text};
@@ -83,7 +83,7 @@ impl Registry {
         order: NamespaceOrder,
     ) -> Result<Arc<NamespaceEntry>, Refusal> {
         let name = bare(name);
-        let ready = self.prepare_namespace(&name, order)?;
+        let ready = self.prepare_namespace(who, &name, order)?;
         self.change(who, move |draft| {
             let (entry, action) = draft.act_on_namespace(&name, ready)?;
             draft.keep_namespace(entry, action).map(Arc::new)
@@ -98,7 +98,7 @@ impl Registry {
         order: NamespaceOrder,
     ) -> Result<NamespaceEntry, Refusal> {
         let name = bare(name);
-        let ready = self.prepare_namespace(&name, order)?;
+        let ready = self.prepare_namespace(who, &name, order)?;
         self.consider(who, move |draft| {
             let (entry, _) = draft.act_on_namespace(&name, ready)?;
             Ok(entry)
@@ -106,7 +106,14 @@ impl Registry {
     }
 
     /// What takes long is done before the writer is asked: trying rules, and looking through names.
-    fn prepare_namespace(&self, name: &str, order: NamespaceOrder) -> Result<Ready, Refusal> {
+    fn prepare_namespace(
+        &self,
+        who: &Principal,
+        name: &str,
+        order: NamespaceOrder,
+    ) -> Result<Ready, Refusal> {
+        // Whoever may not do it anyway has nothing tried for them.
+        self.consider(who, |draft| draft.may_act(name, &order).map(|_| ()))?;
         check_text("the reason", &order.why, MOST_TEXT)?;
         if order.act.needs_reason() && order.why.trim().is_empty() {
             let problem = "a reason is needed: it stands in the history of the entry";
@@ -175,24 +182,15 @@ impl Draft<'_> {
         ready: Ready,
     ) -> Result<(NamespaceEntry, Action), Refusal> {
         let Ready { order, looked } = ready;
-        let NamespaceOrder { act, why, expects } = order;
+        let allowed = self.may_act(name, &order)?;
+        let NamespaceOrder { act, why, .. } = order;
         let action = act.action();
-        let Some(current) = self.find_namespace(name)? else {
+        let Some((current, transition, by)) = allowed else {
             let NamespaceAct::Propose(form) = act else {
                 return Err(super::read::no_namespace(name));
             };
-            self.may_ask(name)?;
             return Ok((self.proposed(*form, why)?, action));
         };
-        let version = current.version;
-        if expects.is_some_and(|expected| expected != version) {
-            return Err(other_version(&current.uri(), version));
-        }
-        let transition = transition(&act, &current, self.time())?;
-        if matches!(act, NamespaceAct::Propose(_) | NamespaceAct::Claim) {
-            self.may_ask(name)?;
-        }
-        let by = self.capacity(self.who(), &current, &act, &transition)?;
         if let Some(rules) = coming_into_force(Some(&current), &act)? {
             check_fixed(name)?;
             match looked {
@@ -238,6 +236,34 @@ impl Draft<'_> {
             NamespaceAct::Deprecate | NamespaceAct::Refuse | NamespaceAct::Withdraw => {}
         }
         Ok((entry, action))
+    }
+
+    /// The entry as it is, what becomes of it and as what someone comes, if they may do something; nothing if it
+    /// is there to be proposed.
+    fn may_act(
+        &self,
+        name: &str,
+        order: &NamespaceOrder,
+    ) -> Result<Option<(NamespaceEntry, Transition, Capacity)>, Refusal> {
+        let act = &order.act;
+        let current = self.find_namespace(name)?;
+        let Some(current) = current else {
+            if !matches!(act, NamespaceAct::Propose(_)) {
+                return Err(super::read::no_namespace(name));
+            }
+            self.may_ask(name)?;
+            return Ok(None);
+        };
+        let version = current.version;
+        if order.expects.is_some_and(|expected| expected != version) {
+            return Err(other_version(&current.uri(), version));
+        }
+        let transition = transition(act, &current, self.time())?;
+        if matches!(act, NamespaceAct::Propose(_) | NamespaceAct::Claim) {
+            self.may_ask(name)?;
+        }
+        let by = self.capacity(self.who(), &current, act, &transition)?;
+        Ok(Some((current, transition, by)))
     }
 
     /// Whoever proposes, claims or comments has an account.

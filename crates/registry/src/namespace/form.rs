@@ -143,12 +143,14 @@ pub struct NamespaceDeclaration {
 }
 
 /// What the registry adds to a form, so that what it shows can be given back with changes.
-const ADDED: [&str; 15] = [
+const ADDED: [&str; 18] = [
     "by",
     "changed",
     "claim_pending",
     "claimed",
     "deleted",
+    "dry_run",
+    "example_changes",
     "historical",
     "live",
     "owner",
@@ -159,6 +161,7 @@ const ADDED: [&str; 15] = [
     "uri",
     "verified",
     "version",
+    "why",
 ];
 
 impl NamespaceForm {
@@ -168,7 +171,7 @@ impl NamespaceForm {
             message: error.to_string(),
         };
         let mut object: Map<String, Json> = serde_json::from_str(text).map_err(json)?;
-        object.retain(|name, _| name != "why" && !ADDED.contains(&name.as_str()));
+        object.retain(|name, _| !ADDED.contains(&name.as_str()));
         let form: Self = serde_json::from_value(Json::Object(object)).map_err(json)?;
         Ok(form.in_lowercase())
     }

@@ -1,5 +1,6 @@
 //! Taking entries from the records of the original registry.
 
+use handfast_id::InfoValidity;
 use serde_json::{Map, Value as Json};
 
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
@@ -218,12 +219,16 @@ impl GivenNamespace {
             .rules()
             .map(|rules| handfast_id::RuleBook::standard().with_namespace(rules));
         for mut sample in given.examples {
-            // The records state no canonical forms: the rules do.
+            // The records state no canonical forms: the rules do. What does not fit them is no example.
             let uri = handfast_id::InfoUri::parse(&sample.input).ok();
-            if let (Some(uri), Ok(book)) = (uri, &book)
-                && let Ok(canonical) = uri.canonical(book)
-            {
-                sample.canonical = canonical.as_str().to_string();
+            let (Some(uri), Ok(book)) = (uri, &book) else {
+                continue;
+            };
+            match uri.canonical(book) {
+                Ok(canonical) if uri.validate(book) != InfoValidity::DoesNotFit => {
+                    sample.canonical = canonical.as_str().to_string();
+                }
+                _ => continue,
             }
             match form
                 .examples

@@ -148,16 +148,12 @@ impl Generation {
                 return ControlFlow::Break(());
             };
             let read = postcard::from_bytes::<Kept>(bytes).ok();
-            match read.and_then(Kept::read) {
-                Some(entry) => {
-                    entries.insert(entry.name().to_string(), Arc::new(entry));
-                    ControlFlow::Continue(())
-                }
-                None => {
-                    damaged = Some(String::from_utf8_lossy(name).into_owned());
-                    ControlFlow::Break(())
-                }
-            }
+            let Some(entry) = read.and_then(Kept::read) else {
+                damaged = Some(String::from_utf8_lossy(name).into_owned());
+                return ControlFlow::Break(());
+            };
+            entries.insert(entry.name().to_string(), Arc::new(entry));
+            ControlFlow::Continue(())
         })?;
         if let Some(name) = damaged {
             return Err(super::kept::damaged(&name));

@@ -48,13 +48,16 @@ impl Registry {
     /// # Ok::<_, handfast_registry::Refusal>(())
     /// ```
     pub fn namespace_policy(&self) -> Result<NamespacePolicy, Refusal> {
-        let last = self.read(|view| view.policies().map(|mut all| all.pop()))?;
+        let last = self.namespace_policies()?.pop();
         Ok(last.unwrap_or_else(NamespacePolicy::original))
     }
 
     /// All policies that held, oldest first, without the one that comes with the program.
     pub fn namespace_policies(&self) -> Result<Vec<NamespacePolicy>, Refusal> {
-        self.read(|view| view.policies())
+        self.read(|view| {
+            let policies = view.policies()?;
+            Ok(policies)
+        })
     }
 
     /// Sets the policy. Only the maintainer may.

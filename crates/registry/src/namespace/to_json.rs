@@ -6,6 +6,7 @@ use super::comments::NamespaceComment;
 use super::entry::NamespaceEntry;
 use super::policy::NamespacePolicy;
 use super::read::{NamespacePage, NamespaceVersion};
+use crate::event::Action;
 use crate::time::rfc3339;
 
 /// An entry of the `info` registry, as it is at a time. Who owns it is not in it.
@@ -63,10 +64,7 @@ pub fn namespace_version(version: &NamespaceVersion) -> Json {
     object.insert("version".into(), entry.version.into());
     object.insert("event".into(), version.event.into());
     object.insert("time".into(), rfc3339(entry.changed).into());
-    object.insert(
-        "action".into(),
-        version.action.map(|action| action.as_str()).into(),
-    );
+    object.insert("action".into(), version.action.map(Action::as_str).into());
     object.insert("status".into(), entry.status.as_str().into());
     object.insert("by".into(), entry.by.as_str().into());
     object.insert("why".into(), entry.why.clone().into());

@@ -1,5 +1,7 @@
 //! Identifiers nobody thought of, on which rules are tried.
 
+use std::fmt::Write;
+
 use super::form::NamespaceForm;
 
 /// How many are made up by chance.
@@ -133,8 +135,12 @@ fn bare_or_triplet(c: char) -> String {
 
 fn triplets(c: char) -> String {
     let mut bytes = [0; 4];
-    let bytes = c.encode_utf8(&mut bytes).bytes();
-    bytes.map(|byte| format!("%{byte:02X}")).collect()
+    let mut out = String::new();
+    for byte in c.encode_utf8(&mut bytes).bytes() {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "%{byte:02X}");
+    }
+    out
 }
 
 fn swap_case(token: &mut str) {

@@ -4,7 +4,7 @@
 //! construction, and rules are tried: examples must come out as stated, and nothing may come out differently
 //! when it is normalised twice.
 
-use handfast_id::{InfoUri, InfoValidity, Namespace, NamespaceError, RuleBook};
+use handfast_id::{InfoUri, InfoValidity, Namespace, NamespaceError, Pattern, RuleBook};
 
 use super::form::{NamespaceForm, ResolutionForm};
 use super::trials::trials;
@@ -34,6 +34,7 @@ pub(super) fn check_historical(form: &NamespaceForm) -> Result<Namespace, Refusa
     check_texts(form)?;
     check_resolution(&form.resolution)?;
     let rules = rules(form)?;
+    check_cost(form)?;
     let book = RuleBook::standard().with_namespace(rules.clone());
     check_examples(form, &book)?;
     check_trials(form, &book)?;
@@ -190,6 +191,28 @@ fn check_resolution(said: &ResolutionForm) -> Result<(), Refusal> {
     if security.trim().is_empty() {
         let problem = "no mechanism is registered without security considerations";
         return Err(Refusal::policy("no-security", problem));
+    }
+    Ok(())
+}
+
+/// What all patterns of an entry take together, in bytes. It bounds what an identifier costs, which strangers
+/// send: some tenths of a second for the longest one, whatever the patterns.
+const MOST_COMPILED: usize = 1 << 18;
+
+/// Patterns run in linear time, but how long a byte takes grows with them.
+fn check_cost(form: &NamespaceForm) -> Result<(), Refusal> {
+    let steps = form.normalisation.steps.iter().flatten();
+    let rewrites = steps.filter_map(|step| match step.as_array()?.as_slice() {
+        [name, pattern, _] if name == "rewrite" => pattern.as_str(),
+        _ => None,
+    });
+    let patterns: Vec<&str> = rewrites.chain(form.syntax.pattern.as_deref()).collect();
+    for pattern in &patterns {
+        if Pattern::within(pattern, MOST_COMPILED / patterns.len()).is_err() {
+            let problem =
+                format!("the pattern {pattern:?} costs too much: it has too many repetitions");
+            return Err(Refusal::policy("bad-pattern", problem));
+        }
     }
     Ok(())
 }
