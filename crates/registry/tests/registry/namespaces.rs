@@ -133,19 +133,19 @@ fn who_may_do_what_is_as_the_table_says() {
     let mut cells = 0;
     for line in lines {
         let mut fields = line.split(',');
-        let (act, state) = (fields.next().unwrap(), fields.next().unwrap());
+        let (act, before) = (fields.next().unwrap(), fields.next().unwrap());
         let stage = stage();
-        let name = stage.set(state);
+        let name = stage.set(before);
         let expected: Vec<&str> = fields.collect();
         for (who, expected) in people.iter().zip(&expected) {
             let got = stage.try_it(act, name, who, true);
-            assert_eq!(got, *expected, "{act} on {state} by {who}");
+            assert_eq!(got, *expected, "{act} on {before} by {who}");
             cells += 1;
         }
         // What would be done is what is done; a refusal does nothing.
         for (who, expected) in people.iter().zip(&expected).rev() {
             let got = stage.try_it(act, name, who, false);
-            assert_eq!(got, *expected, "{act} on {state} by {who}, in earnest");
+            assert_eq!(got, *expected, "{act} on {before} by {who}, in earnest");
             if expected.parse::<NamespaceStatus>().is_ok() {
                 break;
             }
