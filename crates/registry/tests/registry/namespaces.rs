@@ -7,6 +7,7 @@ use handfast_registry::{
     Action, GivenNamespace, Limit, NamespaceAct, NamespaceCase, NamespaceEntry, NamespaceForm,
     NamespaceOrder, NamespaceQuery, NamespaceStatus, NamespacesChanged, Role,
 };
+use handfast_store::{Place, Table, Write};
 use proptest::prelude::*;
 
 use crate::*;
@@ -733,6 +734,77 @@ fn all_of_it_survives_being_closed_backed_up_and_restored() {
         opened.namespace("oai").unwrap().status,
         NamespaceStatus::Registered
     );
+}
+
+/// A name that is kept under rules which held a moment ago would never be found again.
+#[test]
+fn names_and_rules_may_race() {
+    let stage = stage();
+    for round in 0..8 {
+        let space = format!("r{round}");
+        authority(&stage, &format!("info:{space}"));
+        let mut form = oai();
+        (form.namespace, form.examples) = (space.clone(), Vec::new());
+        stage.propose(form).unwrap();
+        let names = std::thread::scope(|scope| {
+            let creating = scope.spawn(|| {
+                let names = (0..6).map(|i| format!("info:{space}/NAME-{i}"));
+                let create = |id: &String| name(&stage, id);
+                names.inspect(create).collect::<Vec<_>>()
+            });
+            // Refused if a name was faster.
+            match stage.approve(&space) {
+                Ok(_) => {}
+                Err(refusal) => assert_eq!(refusal.code(), "moves-names"),
+            }
+            creating.join().unwrap()
+        });
+        for id in names {
+            stage.show(&OPERATOR, &id).unwrap();
+        }
+    }
+    assert!(stage.check().unwrap().problems.is_empty());
+}
+
+#[test]
+fn check_finds_an_entry_that_is_not_what_was_written() {
+    let stage = stage();
+    stage.register(oai()).unwrap();
+    stage
+        .comment_on_namespace(&account("other"), "oai", "x")
+        .unwrap_err();
+    let folder = stage.folder().to_path_buf();
+    let Stage {
+        registry,
+        folder: _kept,
+        ..
+    } = stage;
+    drop(registry);
+    {
+        let store = handfast_store::Store::open(&folder).unwrap();
+        store
+            .change(|now| {
+                let place = Place::named(Table::Namespaces, b"entry:oai");
+                let bytes = now.get(&place, <[u8]>::to_vec)?.unwrap();
+                let text = String::from_utf8_lossy(&bytes).contains("because");
+                assert!(text);
+                let at = bytes.windows(7).position(|w| w == b"because").unwrap();
+                let mut bytes = bytes;
+                bytes[at] = b'B';
+                let write = Write::put(place, &bytes);
+                Ok::<_, handfast_store::StoreError>((vec![write], ()))
+            })
+            .unwrap();
+    }
+    let opened = Registry::open(&folder, world()).unwrap();
+    let problems: Vec<_> = opened
+        .check()
+        .unwrap()
+        .problems
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(problems, ["entry:oai of the info registry is damaged"]);
 }
 
 proptest! {
