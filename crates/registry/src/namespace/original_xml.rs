@@ -5,6 +5,7 @@
 //! missing. Personal contacts are left out.
 
 use handfast_id::InfoUri;
+use handfast_wire::namespace::has_few_attributes;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::form::{NamespaceAuthority, NamespaceForm, NamespaceSample};
@@ -17,6 +18,10 @@ const MOST_NODES: u32 = 500_000;
 
 /// Reads all records of a document, wherever in it they stand.
 pub(super) fn read(text: &str) -> Result<Vec<GivenNamespace>, Refusal> {
+    if !has_few_attributes(text) {
+        let problem = "an element of it has thousands of attributes";
+        return Err(Refusal::policy("bad-record", problem));
+    }
     let options = ParsingOptions {
         // What entities stand for grows without bounds.
         allow_dtd: false,
@@ -199,6 +204,9 @@ mod tests {
         let bomb = r#"<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>
             <info-registry-entry><info-namespace>&b;</info-namespace></info-registry-entry>"#;
         assert_eq!(read(bomb).unwrap_err().code(), "bad-record");
+        let many: Vec<_> = (0..5_000).map(|i| format!("a{i}='x'")).collect();
+        let many = format!("<info-registry-entry {}/>", many.join(" "));
+        assert_eq!(read(&many).unwrap_err().code(), "bad-record");
         assert!(read("<x/>").is_err() && read("<x>").is_err());
     }
 }
