@@ -271,6 +271,7 @@ impl Check {
                     "records": check.records,
                     "versions": check.versions,
                     "authorities": check.authorities,
+                    "namespaces": check.namespaces,
                     "events": check.events,
                     "problems": problems,
                 })

@@ -15,7 +15,9 @@ use handfast_id::{
 };
 use serde::Serialize;
 
+use crate::console;
 use crate::exit::{Answer, is_broken_pipe};
+use crate::folder::Data;
 use crate::lines::{self, Line};
 use crate::view;
 
@@ -34,6 +36,10 @@ Exit status: 0 if all could be read, 1 if any could not, 2 wrong usage, 3 the sy
 /// answers in the same order.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command"
+)]
 pub(crate) struct Inspect {
     /// The identifiers; `-` reads them from standard input, one a line
     #[arg(value_name = "ID", required = true)]
@@ -60,6 +66,10 @@ pub(crate) struct Inspect {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     registry: Option<PathBuf>,
 
+    /// Take the rules of the data folder: its registry of info namespaces, and its configuration
+    #[arg(long, conflicts_with_all = ["registry", "no_registry"])]
+    live: bool,
+
     /// Show each step on the way to the canonical form
     #[arg(long)]
     explain: bool,
@@ -70,12 +80,22 @@ pub(crate) struct Inspect {
 }
 
 impl Inspect {
-    pub(crate) fn run(&self) -> anyhow::Result<Answer> {
-        let rules = self.rules()?;
+    /// Whether it is about what is in the data folder.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live
+    }
+
+    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        let rules = self.rules(data)?;
+        let out: Box<dyn Write> = if self.live {
+            console::stdout()
+        } else {
+            Box::new(io::stdout().lock())
+        };
         let mut answering = Answering {
             command: self,
             rules: &rules,
-            out: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
+            out: BufWriter::with_capacity(1 << 16, out),
             all_read: true,
         };
         match answering.run(&self.ids) {
@@ -89,8 +109,13 @@ impl Inspect {
         })
     }
 
-    fn rules(&self) -> anyhow::Result<RuleBook> {
-        let mut rules = RuleBook::standard().with_info_grammar(self.grammar);
+    fn rules(&self, data: &Data) -> anyhow::Result<RuleBook> {
+        let rules = if self.live {
+            RuleBook::clone(&*data.open()?.rules())
+        } else {
+            RuleBook::standard()
+        };
+        let mut rules = rules.with_info_grammar(self.grammar);
         if self.no_registry {
             rules = rules.without_registry();
         }
@@ -129,7 +154,7 @@ impl<W: Write> Answering<'_, W> {
     }
 
     fn standard_input(&mut self) -> anyhow::Result<()> {
-        let mut reader = BufReader::with_capacity(1 << 16, io::stdin().lock());
+        let mut reader = BufReader::with_capacity(1 << 16, console::stdin());
         lines::for_each(
             &mut reader,
             self,

@@ -23,6 +23,9 @@ mod log_elsewhere;
 mod mint;
 mod name;
 mod name_elsewhere;
+mod namespace;
+mod namespace_form;
+mod namespace_view;
 mod new_file;
 mod output;
 mod progress;
@@ -80,6 +83,9 @@ enum Command {
     /// Names: create, show, change, withdraw, history
     #[command(subcommand)]
     Name(name::Command),
+    /// The registry of info namespaces: propose, review, claim, change
+    #[command(subcommand)]
+    Namespace(namespace::Command),
     /// Make new names, one or a million
     Mint(mint::Mint),
     /// Take names from a file
@@ -152,7 +158,7 @@ impl Cli {
                 Command::User(command) => command.run_elsewhere(&elsewhere),
                 Command::Token(command) => command.run_elsewhere(&elsewhere),
                 // The rules of identifiers are the same everywhere.
-                Command::Inspect(command) => command.run(),
+                Command::Inspect(command) => command.run(&data),
                 other => {
                     writeln!(io::stderr(), "error: {}", other.why_not_elsewhere())?;
                     Ok(exit::Answer::Misused)
@@ -160,12 +166,13 @@ impl Cli {
             };
         }
         match command {
-            Command::Inspect(command) => command.run(),
+            Command::Inspect(command) => command.run(&data),
             Command::Resolve(command) => command.run(&data),
             Command::Init(command) => command.run(&data),
             Command::Serve(command) => command.run(&data),
             Command::Authority(command) => command.run(&data),
             Command::Name(command) => command.run(&data),
+            Command::Namespace(command) => command.run(&data),
             Command::Mint(command) => command.run(&data),
             Command::Import(command) => command.run(&data),
             Command::Export(command) => command.run(&data),
@@ -205,6 +212,7 @@ impl Command {
         match self {
             Self::Authority(_)
             | Self::Mint(_)
+            | Self::Namespace(_)
             | Self::Import(_)
             | Self::Export(_)
             | Self::Job(_)
@@ -215,11 +223,8 @@ impl Command {
             | Self::Check(_) => true,
             Self::Name(command) => !command.is_elsewhere(),
             Self::Resolve(command) => !command.is_elsewhere(),
-            Self::Inspect(_)
-            | Self::Init(_)
-            | Self::Serve(_)
-            | Self::Restore(_)
-            | Self::Bench(_) => false,
+            Self::Inspect(command) => command.is_live(),
+            Self::Init(_) | Self::Serve(_) | Self::Restore(_) | Self::Bench(_) => false,
         }
     }
 }

@@ -202,7 +202,7 @@ impl Steps {
             uri.to_string(),
         );
         match rules.namespace(uri.namespace()) {
-            NamespaceLookup::Registered(entry) => {
+            NamespaceLookup::Former(entry) | NamespaceLookup::Registered(entry) => {
                 let mut identifier = uri.normalised();
                 for step in entry.steps().iter() {
                     identifier = step.apply(&identifier).unwrap_or(identifier);

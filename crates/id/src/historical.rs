@@ -34,6 +34,12 @@ impl Namespaces {
         READ.get_or_init(|| Box::new(Self::from_json(HISTORICAL).unwrap_or_default()))
     }
 
+    /// The same as they stand in `data/info-namespaces.json`.
+    #[must_use]
+    pub fn historical_json() -> &'static str {
+        HISTORICAL
+    }
+
     /// Reads a list of entries in the form of `data/info-namespaces.json`. Only `namespace` is
     /// required; a field that is not known, and a namespace that stands twice, are errors.
     ///

@@ -14,7 +14,6 @@ use crate::hdl_uri::{HdlUri, check_length, wrong_scheme};
 use crate::http::HttpUrl;
 use crate::info::InfoUri;
 use crate::key::Key;
-use crate::namespace::NamespaceLookup;
 use crate::percent::{self, NonAscii};
 use crate::recognise::recognise;
 use crate::rules::{HandleProfile, Rules};
@@ -256,10 +255,8 @@ impl InfoUri<'_> {
 
     /// `X-4` for the canonical form, which registry steps can make longer than the text.
     pub(crate) fn check_canonical(&self, rules: &dyn Rules) -> Result<(), ParseError> {
-        match rules.namespace(self.namespace()) {
-            NamespaceLookup::Registered(entry) if !entry.steps().is_empty() => {
-                self.canonical(rules).map(|_| ())
-            }
+        match rules.namespace(self.namespace()).entry() {
+            Some(entry) if !entry.steps().is_empty() => self.canonical(rules).map(|_| ()),
             _ => Ok(()),
         }
     }

@@ -180,8 +180,8 @@ impl<'a> InfoUri<'a> {
     /// of the namespace. It may be too long, as steps can add characters.
     pub fn canonical(&self, rules: &dyn Rules) -> Result<CanonicalInfo, ParseError> {
         let lookup = rules.namespace(&self.namespace);
-        let text = match &lookup {
-            NamespaceLookup::Registered(entry) if !entry.steps().is_empty() => {
+        let text = match lookup.entry() {
+            Some(entry) if !entry.steps().is_empty() => {
                 self.with_identifier(&entry.steps().apply(self.normalised())?)
             }
             _ => self.to_string(),
@@ -232,7 +232,7 @@ impl<'a> InfoUri<'a> {
     pub fn validate(&self, rules: &dyn Rules) -> InfoValidity {
         match rules.namespace(&self.namespace) {
             NamespaceLookup::Unavailable => InfoValidity::RegistryUnavailable,
-            NamespaceLookup::Unknown => InfoValidity::NotRegistered,
+            NamespaceLookup::Former(_) | NamespaceLookup::Unknown => InfoValidity::NotRegistered,
             NamespaceLookup::Registered(entry) => self.validate_under(entry),
         }
     }

@@ -30,6 +30,7 @@ pub struct Namespace {
     steps: Steps,
     pattern: Option<Pattern>,
     record: NamespaceRecord,
+    is_former: bool,
 }
 
 impl Namespace {
@@ -42,6 +43,7 @@ impl Namespace {
             steps: Steps::default(),
             pattern: None,
             record: NamespaceRecord::default(),
+            is_former: false,
         })
     }
 
@@ -61,6 +63,33 @@ impl Namespace {
     #[must_use]
     pub fn with_record(self, record: NamespaceRecord) -> Self {
         Self { record, ..self }
+    }
+
+    /// The same entry, registered no longer. A string is never used again for something else
+    /// (`INFO-10`), so what its identifiers are normalised to stays as it was.
+    ///
+    /// ```
+    /// use handfast_id::{Fold, InfoUri, Namespace, RuleBook, Steps};
+    ///
+    /// let shelf = Namespace::new("shelf")?.with_steps(Steps::short("", Some(Fold::Upper))?);
+    /// let rules = RuleBook::standard().with_namespace(shelf.into_former());
+    /// let canonical = InfoUri::parse("info:shelf/ab1")?.canonical(&rules)?;
+    /// assert_eq!(canonical.as_str(), "info:shelf/AB1");
+    /// assert_eq!(canonical.registered(), Some(false));
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn into_former(self) -> Self {
+        Self {
+            is_former: true,
+            ..self
+        }
+    }
+
+    /// Whether it was registered, and is no longer.
+    #[must_use]
+    pub fn is_former(&self) -> bool {
+        self.is_former
     }
 
     /// The namespace string, in lowercase.
@@ -146,6 +175,8 @@ pub struct NamespaceExample {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum NamespaceLookup<'a> {
+    /// There was a live entry: its steps are applied as before, and nothing else is claimed.
+    Former(&'a Namespace),
     /// There is a live entry.
     Registered(&'a Namespace),
     /// The registry could not be consulted.
@@ -161,7 +192,18 @@ impl NamespaceLookup<'_> {
         match self {
             Self::Registered(_) => Some(true),
             Self::Unavailable => None,
-            Self::Unknown => Some(false),
+            Self::Former(_) | Self::Unknown => Some(false),
+        }
+    }
+}
+
+impl<'a> NamespaceLookup<'a> {
+    /// The entry whose steps an identifier goes through.
+    #[must_use]
+    pub fn entry(&self) -> Option<&'a Namespace> {
+        match self {
+            Self::Former(entry) | Self::Registered(entry) => Some(entry),
+            Self::Unavailable | Self::Unknown => None,
         }
     }
 }
@@ -222,6 +264,16 @@ impl Namespaces {
                 self.entries.insert(index, entry);
                 None
             }
+        }
+    }
+
+    /// What it says of a namespace, whose name must be in lowercase.
+    #[must_use]
+    pub fn lookup(&self, name: &str) -> NamespaceLookup<'_> {
+        match self.get(name) {
+            Some(entry) if entry.is_former => NamespaceLookup::Former(entry),
+            Some(entry) => NamespaceLookup::Registered(entry),
+            None => NamespaceLookup::Unknown,
         }
     }
 

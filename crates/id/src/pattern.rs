@@ -34,20 +34,34 @@ const MAX_COMPILED: usize = 1 << 20;
 impl Pattern {
     /// Compiles a pattern.
     pub fn new(source: &str) -> Result<Self, PatternError> {
+        Self::within(source, MAX_COMPILED)
+    }
+
+    /// Compiles a pattern that may take so many bytes of memory, and no more than any other. What matching costs
+    /// for each byte of a text grows with it: a smaller limit is for patterns of strangers.
+    ///
+    /// ```
+    /// use handfast_id::Pattern;
+    ///
+    /// assert!(Pattern::within("[a-z]{2}[0-9]{6}", 1 << 17).is_ok());
+    /// assert!(Pattern::within("((a?){90}){90}", 1 << 17).is_err());
+    /// ```
+    pub fn within(source: &str, bytes: usize) -> Result<Self, PatternError> {
+        let bytes = bytes.min(MAX_COMPILED);
         if source.len() > MAX_PATTERN {
             return Err(PatternError::TooLong {
                 length: source.len(),
             });
         }
         // Compiled alone first: `a)(b` must not become a pattern by being put in parentheses.
-        compile(source)?;
+        compile(source, bytes)?;
         let mut whole = String::with_capacity(source.len() + 10);
         whole.push_str(r"\A(?:");
         whole.push_str(source);
         whole.push_str(r")\z");
         Ok(Self {
             source: source.to_string(),
-            whole: compile(&whole)?,
+            whole: compile(&whole, bytes)?,
         })
     }
 
@@ -68,9 +82,9 @@ impl Pattern {
     }
 }
 
-fn compile(source: &str) -> Result<Regex, PatternError> {
+fn compile(source: &str, bytes: usize) -> Result<Regex, PatternError> {
     RegexBuilder::new(source)
-        .size_limit(MAX_COMPILED)
+        .size_limit(bytes)
         .build()
         .map_err(|error| PatternError::Syntax {
             message: error.to_string(),

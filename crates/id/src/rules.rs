@@ -252,9 +252,7 @@ impl Rules for RuleBook {
 
     fn namespace(&self, name: &str) -> NamespaceLookup<'_> {
         match &self.registry {
-            Registry::Given(registry) => registry
-                .get(name)
-                .map_or(NamespaceLookup::Unknown, NamespaceLookup::Registered),
+            Registry::Given(registry) => registry.lookup(name),
             Registry::Shipped => shipped_namespace(name),
             Registry::Unavailable => NamespaceLookup::Unavailable,
         }
@@ -272,8 +270,7 @@ fn standard_urn_profile(nid: &str) -> Option<&'static UrnProfile> {
 
 #[cfg(feature = "historical")]
 fn shipped_namespace(name: &str) -> NamespaceLookup<'static> {
-    let entry = Namespaces::historical().get(name);
-    entry.map_or(NamespaceLookup::Unknown, NamespaceLookup::Registered)
+    Namespaces::historical().lookup(name)
 }
 
 #[cfg(not(feature = "historical"))]

@@ -436,8 +436,30 @@ impl core::error::Error for StepError {}
 mod json {
     use serde_json::Value;
 
-    use super::{Fold, Step, StepError};
+    use super::{Fold, Step, StepError, Steps};
     use alloc::string::ToString;
+    use alloc::vec::Vec;
+
+    impl Steps {
+        /// Reads a list of steps in JSON, as `data/info-namespaces.json` has it.
+        ///
+        /// ```
+        /// use handfast_id::Steps;
+        ///
+        /// let steps = Steps::from_json(r#"[["strip", "-"], ["fold", "lower", "before", "/"]]"#)?;
+        /// assert_eq!(steps.apply("A-B/C".into())?, "ab/C");
+        /// assert!(Steps::from_json(r#"[["shout"]]"#).is_err());
+        /// # Ok::<_, Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn from_json(json: &str) -> Result<Self, StepError> {
+            let unknown = |_| StepError::Unknown {
+                step: json.to_string(),
+            };
+            let steps: Vec<Value> = serde_json::from_str(json).map_err(unknown)?;
+            let steps = steps.iter().map(Step::from_json);
+            Self::new(steps.collect::<Result<_, _>>()?)
+        }
+    }
 
     impl Step {
         /// A step as `info-registry.md` §6 writes it in JSON.

@@ -8,7 +8,11 @@ use handfast_store::{Place, Table};
 use crate::account::Account;
 use crate::authority::Authority;
 use crate::draft::{AUTHORITY_HISTORY, authority_commitments, commitments};
-use crate::event::{Action, Event, Subject};
+use crate::event::{Action, Commitments, Event, Subject};
+use crate::namespace::comments::COMMENT;
+use crate::namespace::kept::{ENTRY, Kept, NAMESPACE_HISTORY};
+use crate::namespace::policy::POLICY;
+use crate::namespace::{NamespaceComment, NamespacePolicy};
 use crate::principal::Principal;
 use crate::record::Record;
 use crate::refusal::Refusal;
@@ -25,6 +29,8 @@ pub struct Check {
     pub versions: u64,
     /// How many authorities were read.
     pub authorities: u64,
+    /// How many entries of the `info` registry were read that somebody has touched.
+    pub namespaces: u64,
     /// How many events were read.
     pub events: u64,
     /// What is wrong.
@@ -52,6 +58,8 @@ pub enum Problem {
         /// How many it should have.
         expected: u64,
     },
+    /// An entry of the `info` registry, a comment on one, or its policy is not what was written.
+    Namespace(String),
     /// A record cannot be read.
     Record(String),
     /// The values of a record are not those that its last event committed to.
@@ -76,6 +84,9 @@ impl fmt::Display for Problem {
                 f,
                 "the index of values has {found} entries where the records have {expected} values"
             ),
+            Self::Namespace(key) => {
+                write!(f, "{} of the info registry is damaged", key.escape_debug())
+            }
             Self::Record(key) => write!(f, "the record of {key} is damaged"),
             Self::RecordAndEvent(key, number) => {
                 write!(f, "the record of {key} is not what event {number} says")
@@ -93,6 +104,7 @@ impl Registry {
             let mut check = Check::default();
             check.events(view);
             check.authorities(view);
+            check.namespaces(view);
             check.records(view);
             check.versions(view);
             check.names_of_events(view);
@@ -182,7 +194,9 @@ impl Check {
             check.versions += 1;
             let key = String::from_utf8_lossy(place.name()).into_owned();
             let version = place.number().unwrap_or_default();
-            let is_right = if key.starts_with(AUTHORITY_HISTORY) {
+            let is_right = if let Some(name) = key.strip_prefix(NAMESPACE_HISTORY) {
+                is_committed_namespace(view, name, Some(version), bytes)
+            } else if key.starts_with(AUTHORITY_HISTORY) {
                 postcard::from_bytes::<Authority>(bytes).is_ok_and(|authority| {
                     key.strip_prefix(AUTHORITY_HISTORY) == Some(authority.path.key())
                         && authority.version == version
@@ -195,6 +209,30 @@ impl Check {
             };
             if !is_right {
                 check.problems.push(Problem::Version(key, version));
+            }
+        });
+    }
+
+    fn namespaces(&mut self, view: &View<'_>) {
+        self.table(view, Table::Namespaces, |check, place, bytes| {
+            let key = String::from_utf8_lossy(place.name()).into_owned();
+            let is_committed = |number: u64, commitments: &Commitments| {
+                matches!(view.event(number), Ok(Some(event)) if event.commitments == *commitments)
+            };
+            let is_right = if let Some(name) = key.strip_prefix(ENTRY) {
+                check.namespaces += 1;
+                is_committed_namespace(view, name, None, bytes)
+            } else if key.starts_with(COMMENT) {
+                postcard::from_bytes::<NamespaceComment>(bytes)
+                    .is_ok_and(|comment| is_committed(comment.event, &comment.commitments()))
+            } else if place.name().starts_with(POLICY) {
+                postcard::from_bytes::<NamespacePolicy>(bytes)
+                    .is_ok_and(|policy| is_committed(policy.event, &policy.commitments()))
+            } else {
+                false
+            };
+            if !is_right {
+                check.problems.push(Problem::Namespace(key));
             }
         });
     }
@@ -267,6 +305,9 @@ impl Check {
         };
         let is_gone = matches!(event.action, Action::Erase | Action::DeclineAuthority);
         let made_by = match key.strip_prefix(AUTHORITY_HISTORY) {
+            _ if key.starts_with(NAMESPACE_HISTORY) => view
+                .kept_namespace(key.trim_start_matches(NAMESPACE_HISTORY))
+                .map(|found| found.map(|found| found.last_event)),
             Some(key) => view
                 .authority_by_key(key)
                 .map(|found| found.map(|found| found.last_event)),
@@ -328,6 +369,27 @@ fn is_committed_authority(view: &View<'_>, authority: &Authority) -> bool {
     let committed = authority_commitments(authority);
     event.version == authority.version
         && committed.is_ok_and(|(commitments, _)| commitments == event.commitments)
+}
+
+/// Whether an event committed to an entry, or to an earlier version of one. What came with the program has no
+/// event.
+fn is_committed_namespace(view: &View<'_>, name: &str, version: Option<u64>, bytes: &[u8]) -> bool {
+    let Ok(kept) = postcard::from_bytes::<Kept>(bytes) else {
+        return false;
+    };
+    let (last_event, commitments) = (kept.last_event, kept.commitments());
+    let Some(entry) = kept.read() else {
+        return false;
+    };
+    if entry.name() != name || version.is_some_and(|version| version != entry.version) {
+        return false;
+    }
+    if last_event == 0 {
+        return version == Some(1) && entry.historical;
+    }
+    matches!(view.event(last_event), Ok(Some(event)) if event.version == entry.version
+        && event.authority == format!("info:{name}")
+        && event.commitments == commitments)
 }
 
 fn names(event: &Event, key: &str, record: &Record) -> bool {

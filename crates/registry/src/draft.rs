@@ -86,6 +86,14 @@ impl<'n> Draft<'n> {
         })
     }
 
+    /// Whether entries of the `info` registry will be others.
+    pub(crate) fn touches_namespaces(&self) -> bool {
+        self.writes.iter().any(|write| match write {
+            Write::Put(place, _) | Write::Delete(place) => place.table() == Table::Namespaces,
+            Write::Hold { .. } | Write::Release { .. } => false,
+        })
+    }
+
     /// The tree of all events so far.
     pub(crate) fn tree(&self) -> &Tree {
         &self.tree

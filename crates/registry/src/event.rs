@@ -77,11 +77,35 @@ pub enum Action {
     /// A log began that continues another: the authority is that log's name, the version is how many
     /// events it had, and the one commitment is its head.
     BeginLog,
+    /// A namespace was proposed.
+    ProposeNamespace,
+    /// A namespace was registered, or is in good standing again.
+    ApproveNamespace,
+    /// A candidate, or a claim, was turned down.
+    RefuseNamespace,
+    /// Someone said that a namespace is theirs.
+    ClaimNamespace,
+    /// A claim was found to be right.
+    VerifyNamespace,
+    /// What an authority says of its namespace was changed.
+    ChangeNamespace,
+    /// A namespace should not be used for anything new.
+    DeprecateNamespace,
+    /// A namespace was withdrawn, or a candidate taken back.
+    WithdrawNamespace,
+    /// A provisional namespace goes on for a while.
+    RenewNamespace,
+    /// An entry was taken from the records of the original registry.
+    ImportNamespace,
+    /// Something was said of a candidate.
+    CommentNamespace,
+    /// The policy of the registry of namespaces was set.
+    NamespacePolicy,
 }
 
 impl Action {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 33] = [
         Self::Create,
         Self::Reserve,
         Self::Activate,
@@ -103,6 +127,18 @@ impl Action {
         Self::TransferAuthority,
         Self::Account,
         Self::BeginLog,
+        Self::ProposeNamespace,
+        Self::ApproveNamespace,
+        Self::RefuseNamespace,
+        Self::ClaimNamespace,
+        Self::VerifyNamespace,
+        Self::ChangeNamespace,
+        Self::DeprecateNamespace,
+        Self::WithdrawNamespace,
+        Self::RenewNamespace,
+        Self::ImportNamespace,
+        Self::CommentNamespace,
+        Self::NamespacePolicy,
     ];
 
     /// The byte on disk.
@@ -130,6 +166,18 @@ impl Action {
             Self::TransferAuthority => 0x18,
             Self::Account => 0x20,
             Self::BeginLog => 0x30,
+            Self::ProposeNamespace => 0x40,
+            Self::ApproveNamespace => 0x41,
+            Self::RefuseNamespace => 0x42,
+            Self::ClaimNamespace => 0x43,
+            Self::VerifyNamespace => 0x44,
+            Self::ChangeNamespace => 0x45,
+            Self::DeprecateNamespace => 0x46,
+            Self::WithdrawNamespace => 0x47,
+            Self::RenewNamespace => 0x48,
+            Self::ImportNamespace => 0x49,
+            Self::CommentNamespace => 0x4A,
+            Self::NamespacePolicy => 0x4B,
         }
     }
 
@@ -158,6 +206,18 @@ impl Action {
             Self::TransferAuthority => "transfer authority",
             Self::Account => "account",
             Self::BeginLog => "begin log",
+            Self::ProposeNamespace => "propose namespace",
+            Self::ApproveNamespace => "approve namespace",
+            Self::RefuseNamespace => "refuse namespace",
+            Self::ClaimNamespace => "claim namespace",
+            Self::VerifyNamespace => "verify namespace",
+            Self::ChangeNamespace => "change namespace",
+            Self::DeprecateNamespace => "deprecate namespace",
+            Self::WithdrawNamespace => "withdraw namespace",
+            Self::RenewNamespace => "renew namespace",
+            Self::ImportNamespace => "import namespace",
+            Self::CommentNamespace => "comment on namespace",
+            Self::NamespacePolicy => "namespace policy",
         }
     }
 

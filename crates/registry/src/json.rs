@@ -23,6 +23,10 @@ use crate::time::{parse_rfc3339, rfc3339 as time};
 use crate::token::Token;
 use crate::underway::Progress;
 
+pub use crate::namespace::to_json::{
+    listed_namespace, namespace, namespace_comment, namespace_policy, namespace_version, namespaces,
+};
+
 /// A name.
 #[must_use]
 pub fn name(shown: &Shown) -> Json {

@@ -47,6 +47,7 @@ mod matching;
 mod mint;
 mod name;
 mod names;
+mod namespace;
 mod path;
 mod principal;
 mod proof;
@@ -91,6 +92,13 @@ pub use log_export::{Verify, verify_export};
 pub use matching::{Matching, Wildcard};
 pub use mint::{Minted, Style, StyleError};
 pub use names::{Edit, NewName, Reading, Shown};
+pub use namespace::{
+    Capacity, ExampleChange, GivenNamespace, NamespaceAct, NamespaceAuthority, NamespaceCase,
+    NamespaceChange, NamespaceComment, NamespaceDeclaration, NamespaceEntry, NamespaceForm,
+    NamespaceImported, NamespaceOrder, NamespacePage, NamespacePolicy, NamespaceQuery,
+    NamespaceSample, NamespaceStatus, NamespaceVersion, NamespacesChanged, NormalisationForm,
+    ResolutionForm, SyntaxForm,
+};
 pub use path::{AuthorityPath, PathError};
 pub use principal::{Limit, Principal, PrincipalError};
 pub use proof::{Growth, Opening, Proof, ProofProblem, Proven, ProvenEvent};

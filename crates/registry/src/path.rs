@@ -32,6 +32,9 @@ impl AuthorityPath {
         if let Some(rest) = strip(text, "urn:") {
             return Self::parse_urn(rest, rules);
         }
+        if text.eq_ignore_ascii_case("info:") {
+            return Ok(Self::info_root());
+        }
         if let Some(name) = strip(text, "info:") {
             let key = handfast_id::Namespace::new(name)?.name().to_string();
             return Ok(Self {
@@ -68,6 +71,15 @@ impl AuthorityPath {
             return Err(PathError::NotDelegated { nid });
         }
         Ok(Self::of_urn(&urn))
+    }
+
+    /// The root of `info`, which has no names: roles on it are those of the registry of namespaces.
+    #[must_use]
+    pub fn info_root() -> Self {
+        Self {
+            text: "info:".to_string(),
+            key: "info:".to_string(),
+        }
     }
 
     /// The authority of a prefix.

@@ -82,6 +82,14 @@ pub enum Refusal {
     /// There is no such authority here.
     #[error("authority {0} is not kept here")]
     NoAuthority(AuthorityPath),
+    /// An entry of the `info` registry is another's.
+    #[error(
+        "only the authority that owns namespace {namespace} may do this; in a dispute the maintainer does"
+    )]
+    NotTheirs {
+        /// The namespace.
+        namespace: String,
+    },
     /// There is no such name.
     #[error("{0} is not registered here")]
     NotFound(String),
@@ -119,7 +127,7 @@ impl Refusal {
             Self::AuthorityExists(_) => "authority-exists",
             Self::Configuration { .. } => "configuration",
             Self::Corrupt { .. } => "corrupt",
-            Self::Denied { .. } => "denied",
+            Self::Denied { .. } | Self::NotTheirs { .. } => "denied",
             Self::Differs { .. } => "differs",
             Self::Exists { .. } => "exists",
             Self::Identifier { source, .. } => source.code(),
@@ -154,6 +162,9 @@ impl Refusal {
             }
             Self::Identifier { source, .. } => Some(source.remedy().to_string()),
             Self::NoAuthority(path) => Some(format!("run `handfast authority create {path}`")),
+            Self::NotTheirs { namespace } => Some(format!(
+                "if it is yours, run `handfast namespace claim {namespace} --as ACCOUNT --why TEXT`"
+            )),
             Self::NotFound(_) => {
                 Some("check the spelling, or create it with `handfast name create`".into())
             }

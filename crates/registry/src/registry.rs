@@ -5,11 +5,12 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 
-use handfast_id::{RuleBook, Rules};
+use handfast_id::RuleBook;
 use handfast_store::{Loading, Snapshot, Store, StoreError, TableCheck};
 
 use crate::barren::Barren;
 use crate::draft::{Call, Draft};
+use crate::namespace::Book;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::resolve::Prefixes;
@@ -69,7 +70,7 @@ impl fmt::Debug for World {
 /// Authorities, names and events, in a data folder.
 pub struct Registry {
     pub(crate) store: Store,
-    pub(crate) rules: Arc<RuleBook>,
+    pub(crate) rules: Arc<Book>,
     administrators: Arc<[Principal]>,
     world: World,
     /// What is known of prefixes without looking.
@@ -95,6 +96,8 @@ impl Registry {
     /// Opens the registry in a folder.
     pub fn open(folder: &Path, world: World) -> Result<Self, Refusal> {
         let registry = Self::with(Store::open(folder)?, world);
+        // If entries of namespaces cannot be read, everything else still can.
+        drop(registry.rules.refresh(&registry.store));
         // What an import that was cut short has left is done now. If the disk is too full for that,
         // everything else can still be read.
         drop(registry.finish_reverse());
@@ -105,6 +108,7 @@ impl Registry {
     /// head it continues from: what was published after the backup was made is not in it.
     pub fn restore(file: &Path, folder: &Path, world: World) -> Result<Self, Refusal> {
         let registry = Self::with(Store::restore(file, folder)?, world);
+        drop(registry.rules.refresh(&registry.store));
         registry.begin_log(&Principal::Operator, None)?;
         Ok(registry)
     }
@@ -112,7 +116,7 @@ impl Registry {
     fn with(store: Store, world: World) -> Self {
         Self {
             store,
-            rules: Arc::new(RuleBook::standard()),
+            rules: Arc::new(Book::new(RuleBook::standard())),
             administrators: Arc::new([]),
             world,
             prefixes: Prefixes::new(),
@@ -127,7 +131,7 @@ impl Registry {
     #[must_use]
     pub fn with_rules(self, rules: RuleBook) -> Self {
         Self {
-            rules: Arc::new(rules),
+            rules: Arc::new(self.rules.with_base(rules)),
             ..self
         }
     }
@@ -166,12 +170,6 @@ impl Registry {
         self.store.folder()
     }
 
-    /// The rules that hold for all of it; those of its authorities are beside them.
-    #[must_use]
-    pub fn rules(&self) -> &dyn Rules {
-        &*self.rules
-    }
-
     /// Reads from a snapshot.
     pub(crate) fn read<T>(
         &self,
@@ -188,15 +186,20 @@ impl Registry {
     ) -> Result<T, Refusal> {
         let call = self.call(actor);
         let (rules, administrators) = (Arc::clone(&self.rules), Arc::clone(&self.administrators));
-        let (done, touches_authorities) = self.store.change(move |now| {
+        let (done, touched) = self.store.change(move |now| {
             let view = View::new(now, &rules).with_administrators(&administrators);
             let mut draft = Draft::begin(view, call)?;
             let done = decide(&mut draft)?;
-            let touches_authorities = draft.touches_authorities();
-            Ok::<_, Refusal>((draft.into_writes(), (done, touches_authorities)))
+            let touched = (draft.touches_authorities(), draft.touches_namespaces());
+            Ok::<_, Refusal>((draft.into_writes(), (done, touched)))
         })?;
+        let (touches_authorities, touches_namespaces) = touched;
         if touches_authorities {
             self.prefixes.changed();
+        }
+        if touches_namespaces {
+            // What was asked for is done. If it cannot be read back, whoever decides the next change hears so.
+            drop(self.rules.refresh(&self.store));
         }
         Ok(done)
     }
@@ -280,6 +283,12 @@ impl Registry {
 
     pub(crate) fn random(&self, bytes: &mut [u8]) {
         (self.world.random)(bytes);
+    }
+
+    /// What the clock says, in milliseconds since 1970.
+    #[must_use]
+    pub fn time(&self) -> u64 {
+        self.now()
     }
 
     /// Milliseconds since 1970.

@@ -1,18 +1,20 @@
 //! The state as a snapshot shows it, read into the types of the domain.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use handfast_id::{
     CaseRule, Handle, HandleProfile, HttpResolver, Identifier, InfoGrammar, NamespaceLookup,
-    Prefix, RuleBook, Rules, UrnProfile, recognise,
+    Prefix, Rules, UrnProfile, recognise,
 };
 use handfast_store::{Place, Snapshot, Table};
 use serde::de::DeserializeOwned;
 
 use crate::authority::Authority;
 use crate::event::Event;
+use crate::namespace::{Book, Generation};
 use crate::path::{AuthorityPath, PathError};
 use crate::principal::Principal;
 use crate::record::Record;
@@ -21,7 +23,9 @@ use crate::refusal::Refusal;
 /// A snapshot, and the rules that hold in it.
 pub(crate) struct View<'n> {
     pub(crate) now: &'n Snapshot<'n>,
-    base: &'n RuleBook,
+    book: &'n Book,
+    /// The entries of the `info` registry, once somebody has asked.
+    namespaces: OnceCell<Option<Arc<Generation>>>,
     /// The rules of the prefix that was asked for last: reading one identifier asks several times.
     last: RefCell<Option<(String, CaseRule, HandleProfile)>>,
     /// Those who may do everything.
@@ -31,10 +35,11 @@ pub(crate) struct View<'n> {
 }
 
 impl<'n> View<'n> {
-    pub(crate) fn new(now: &'n Snapshot<'n>, base: &'n RuleBook) -> Self {
+    pub(crate) fn new(now: &'n Snapshot<'n>, book: &'n Book) -> Self {
         Self {
             now,
-            base,
+            book,
+            namespaces: OnceCell::new(),
             last: RefCell::new(None),
             administrators: &[],
             planned: None,
@@ -57,10 +62,21 @@ impl<'n> View<'n> {
         }
     }
 
+    /// The rules that were configured, and the entries of the `info` registry.
+    pub(crate) fn book(&self) -> &'n Book {
+        self.book
+    }
+
     /// Reads what a person, or a program, wrote.
     pub(crate) fn identify<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
         match recognise(text, self) {
-            Ok(found) => Ok(found.identifier),
+            Ok(found) => {
+                if matches!(found.identifier, Identifier::Info(_)) {
+                    // Without its rules a name would be looked for, or kept, elsewhere than it is.
+                    self.book.at(self.now)?;
+                }
+                Ok(found.identifier)
+            }
             Err(source) => Err(Refusal::Identifier {
                 text: text.to_string(),
                 source,
@@ -176,8 +192,8 @@ impl<'n> View<'n> {
         let (case, profile) = match self.authority(&AuthorityPath::of_prefix(prefix)) {
             Ok(Some(authority)) => (authority.policy.case_rule(), authority.policy.profile()),
             _ => (
-                self.base.case_rule(prefix),
-                self.base.handle_profile(prefix),
+                self.book.base.case_rule(prefix),
+                self.book.base.handle_profile(prefix),
             ),
         };
         self.last
@@ -218,18 +234,23 @@ impl Rules for View<'_> {
     }
 
     fn urn_profile(&self, nid: &str) -> Option<&UrnProfile> {
-        self.base.urn_profile(nid)
+        self.book.base.urn_profile(nid)
     }
 
     fn info_grammar(&self) -> InfoGrammar {
-        self.base.info_grammar()
+        self.book.base.info_grammar()
     }
 
     fn namespace(&self, name: &str) -> NamespaceLookup<'_> {
-        self.base.namespace(name)
+        let generation = self.namespaces.get_or_init(|| self.book.at(self.now).ok());
+        match generation {
+            Some(generation) => generation.rules.lookup(name),
+            // Whoever needs it hears that it is damaged.
+            None => NamespaceLookup::Unavailable,
+        }
     }
 
     fn resolvers(&self) -> &[HttpResolver] {
-        self.base.resolvers()
+        self.book.base.resolvers()
     }
 }

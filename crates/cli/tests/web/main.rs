@@ -10,5 +10,6 @@ mod api;
 mod beside;
 mod elsewhere;
 mod jobs;
+mod namespaces;
 mod operations;
 mod server;

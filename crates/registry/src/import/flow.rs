@@ -145,6 +145,7 @@ impl<'r> Flow<'r> {
             let mut once = Chunk {
                 names: Vec::with_capacity(chunk.names.len()),
                 assumed: chunk.assumed,
+                namespaces: chunk.namespaces,
             };
             for name in chunk.names {
                 if self.is_duplicate(&name) {

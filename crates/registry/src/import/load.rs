@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use handfast_id::RuleBook;
 use handfast_store::{Loading, Place, Snapshot};
 
 use crate::authority::Authority;
@@ -12,6 +11,7 @@ use crate::event::Event;
 use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::ready::{Ready, Stamp};
 use crate::import::take::Taking;
+use crate::namespace::Book;
 use crate::principal::Principal;
 use crate::record::Record;
 use crate::refusal::Refusal;
@@ -25,6 +25,8 @@ pub(crate) struct Chunk {
     pub(crate) names: Vec<Ready>,
     /// The authorities that were relied on when they were prepared, and their versions.
     pub(crate) assumed: HashMap<String, u64>,
+    /// The last change of an entry of the `info` registry that was known then.
+    pub(crate) namespaces: u64,
 }
 
 /// What became of a chunk.
@@ -50,7 +52,7 @@ impl Loaded {
 /// Keeps chunks.
 #[derive(Clone)]
 pub(crate) struct Loader {
-    pub(crate) rules: Arc<RuleBook>,
+    pub(crate) rules: Arc<Book>,
     pub(crate) who: Principal,
     pub(crate) stamp: Stamp,
     pub(crate) taking: Taking,
@@ -63,12 +65,17 @@ impl Loader {
     pub(crate) fn load(&self, loading: &mut Loading<'_>, chunk: Chunk) -> Result<Loaded, Refusal> {
         let mut loaded = Loaded::default();
         let is_current = self.is_current(loading, &chunk)?;
+        let has_same_rules = self.rules.at(&loading.snapshot())?.number == chunk.namespaces;
         let mut tree = tree::read(&loading.snapshot())?;
         let before = tree.size();
         let mut given = 0;
         reverse::leave_for_later(loading, before + 1)?;
         for name in chunk.names {
             let Ready { key, line, kept } = name;
+            if !has_same_rules && let Some(moved) = self.moved(loading, &key, &kept.record, line)? {
+                loaded.add(moved, self.tells_all);
+                continue;
+            }
             let place = Place::record(key.as_bytes());
             let is_new =
                 loading.is_behind(&place)? || loading.snapshot().get(&place, |_| ())?.is_none();
@@ -104,6 +111,28 @@ impl Loader {
         tree::write(&tree, loading)?;
         loaded.given = (given, before, tree.size());
         Ok(loaded)
+    }
+
+    /// What becomes of a name of the `info` scheme that other rules hold for than when it was prepared.
+    fn moved(
+        &self,
+        loading: &Loading<'_>,
+        key: &str,
+        record: &[u8],
+        line: u64,
+    ) -> Result<Option<Outcome>, Refusal> {
+        let text = Record::name_in(record).unwrap_or(key);
+        if !key.starts_with("info:") {
+            return Ok(None);
+        }
+        let snapshot = loading.snapshot();
+        let view = View::new(&snapshot, &self.rules);
+        if view.identify(text)?.key(&view).as_str() == key {
+            return Ok(None);
+        }
+        let problem = "the rules of its namespace have changed meanwhile: import it again";
+        let refusal = Refusal::policy("rules-changed", problem);
+        Ok(Some(Outcome::refused(line, Some(text), &refusal)))
     }
 
     /// What would become of a chunk.

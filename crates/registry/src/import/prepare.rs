@@ -206,6 +206,8 @@ impl<'r> Preparer<'r> {
     fn names(&mut self, blocks: Vec<Block>, group: &mut Group) -> Result<(), Refusal> {
         let (registry, loader, reading) = (self.registry, self.loader, self.reading);
         let planned = &*self.planned;
+        // Before any snapshot is taken: what changes in between is noticed when the names are kept.
+        group.chunk.namespaces = registry.rules.newest().number;
         let prepared = blocks
             .into_par_iter()
             .map(|block| {

@@ -5,6 +5,7 @@
 mod authorities;
 mod import;
 mod names;
+mod namespaces;
 mod protocol;
 mod rights;
 mod secrets;

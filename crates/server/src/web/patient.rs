@@ -61,12 +61,12 @@ impl Moved {
     }
 
     /// Waits until hardly any of the answers that wait on a shelf is taken for some time.
-    pub(crate) async fn not_taken(&self, patience: Duration, shelf: &Shelf) {
+    pub(crate) async fn not_taken(&self, patience: Duration, waiting: &Shelf) {
         loop {
-            let (before, was_empty) = (self.written(), shelf.is_empty());
+            let (before, was_empty) = (self.written(), waiting.is_empty());
             sleep(patience).await;
             let taken = self.written().saturating_sub(before);
-            if taken < ENOUGH && !was_empty && !shelf.is_empty() {
+            if taken < ENOUGH && !was_empty && !waiting.is_empty() {
                 return;
             }
         }

@@ -1,6 +1,6 @@
 //! Where this resolver is (`URI-13`).
 
-use handfast_id::HttpResolver;
+use handfast_id::{HttpResolver, Rules};
 use handfast_registry::DOORS;
 use hyper::header::HOST;
 use hyper::{HeaderMap, Uri};

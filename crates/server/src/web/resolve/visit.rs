@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use handfast_id::{Identifier, Rules, Urn};
+use handfast_id::{Identifier, RuleBook, Urn};
 use handfast_registry::Refusal;
 use http_body_util::{Either, Full};
 use hyper::http::request::Parts;
@@ -79,15 +79,15 @@ impl<'r> Visit<'r> {
             }
             return page::front(&self.base());
         };
-        let found = handfast_id::recognise(typed, self.rules());
+        let found = handfast_id::recognise(typed, &*self.rules());
         let path = match found.map(|found| found.identifier) {
             Ok(Identifier::Urn(urn)) => urn.to_string(),
             Ok(Identifier::Ark(ark)) => ark.to_string(),
-            Ok(id @ Identifier::Info(_)) if id.named(self.rules()).is_none() => {
-                id.canonical(self.rules())
+            Ok(id @ Identifier::Info(_)) if id.named(&*self.rules()).is_none() => {
+                id.canonical(&*self.rules())
             }
             Ok(id) => {
-                let handle = id.spellings(self.rules()).handle;
+                let handle = id.spellings(&*self.rules()).handle;
                 path_of(&handle.unwrap_or_else(|| typed.clone()))
             }
             // A prefix alone has a record too, and names that were taken from elsewhere as they were are not regular.
@@ -216,7 +216,7 @@ impl<'r> Visit<'r> {
         if asked.kind == Kind::Urn {
             usual = StatusCode::SEE_OTHER;
             let text = with_scheme(&asked.text);
-            if let Ok(urn) = Urn::parse_with(&text, self.rules()) {
+            if let Ok(urn) = Urn::parse_with(&text, &*self.rules()) {
                 // The query of a URN with components is those components.
                 is_handed_on &= urn.q().is_none() && urn.r().is_none();
                 url = with_components(&url, &urn);
@@ -311,7 +311,7 @@ impl<'r> Visit<'r> {
         address::base(self.web, self.caller, &self.head.uri, &self.head.headers)
     }
 
-    fn rules(&self) -> &dyn Rules {
+    fn rules(&self) -> Arc<RuleBook> {
         self.web.registry().rules()
     }
 }

@@ -46,7 +46,7 @@ impl Operand {
             return Err(Failure::malformed(detail));
         }
         // The address of a name at some resolver is a location too, and one that means the name.
-        let is_name = recognise(text, registry.rules()).is_ok();
+        let is_name = recognise(text, &*registry.rules()).is_ok();
         if is_location && (from == From::Location || !is_name) {
             let names = holders(registry, text).map_err(|refusal| failure(&refusal))?;
             if !names.is_empty() {
@@ -109,9 +109,9 @@ pub(crate) fn key(web: &Arc<Web>, text: &str) -> Result<String, Failure> {
     if let Ok(shown) = registry.show(&Principal::Operator, text) {
         return Ok(shown.key);
     }
-    let read = recognise(text, registry.rules()).map(|read| read.identifier);
+    let read = recognise(text, &*registry.rules()).map(|read| read.identifier);
     match read {
-        Ok(identifier) => Ok(identifier.key(registry.rules()).to_string()),
+        Ok(identifier) => Ok(identifier.key(&*registry.rules()).to_string()),
         // URLs are one if they are written the same.
         Err(_) if is_web(text.as_bytes()) => Ok(text.to_string()),
         Err(error) => Err(Failure::malformed(format!(
@@ -123,7 +123,7 @@ pub(crate) fn key(web: &Arc<Web>, text: &str) -> Result<String, Failure> {
 
 /// A name as a URI.
 pub(crate) fn uri(registry: &Registry, name: &Name) -> String {
-    let rules = registry.rules();
+    let rules = &*registry.rules();
     let read = recognise(&name.text, rules).map(|read| read.identifier);
     match read {
         Ok(Identifier::Urn(urn)) => urn.to_string(),

@@ -177,7 +177,7 @@ impl Resolution<'_> {
             return url.to_vec();
         }
         let text = with_scheme(&asked.text);
-        match Urn::parse_with(&text, self.web.registry().rules()) {
+        match Urn::parse_with(&text, &*self.web.registry().rules()) {
             Ok(urn) => with_components(url, &urn),
             Err(_) => url.to_vec(),
         }

@@ -42,7 +42,7 @@ pub(super) fn inspect(call: &Call) -> Result<Answer, Problem> {
         })?,
         None => Scheme::Any,
     };
-    let inspection = inspect_bytes(id.as_bytes(), scheme, call.registry().rules());
+    let inspection = inspect_bytes(id.as_bytes(), scheme, &*call.registry().rules());
     Ok(Answer::written(
         serde_json::to_string(&inspection).unwrap_or_default(),
     ))

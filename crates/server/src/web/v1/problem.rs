@@ -66,7 +66,7 @@ impl From<Refusal> for Problem {
             | Refusal::Exists { .. }
             | Refusal::Retired(_)
             | Refusal::State { .. } => StatusCode::CONFLICT,
-            Refusal::Denied { .. } => StatusCode::FORBIDDEN,
+            Refusal::Denied { .. } | Refusal::NotTheirs { .. } => StatusCode::FORBIDDEN,
             Refusal::Identifier { .. } | Refusal::Input { .. } => StatusCode::BAD_REQUEST,
             Refusal::NoAuthority(_) | Refusal::NotFound(_) => StatusCode::NOT_FOUND,
             Refusal::Policy { code, .. } => by_code(code),
@@ -88,10 +88,14 @@ impl From<Refusal> for Problem {
 fn by_code(code: &str) -> StatusCode {
     match code {
         "other-version" => StatusCode::PRECONDITION_FAILED,
-        "not-yours" | "operator-only" | "own-request" => StatusCode::FORBIDDEN,
-        "no-account" | "no-grant" | "no-job" | "no-token" | "not-yet" => StatusCode::NOT_FOUND,
-        "account-exists" | "cancelled" | "case-fixed" | "done" | "no-input" | "not-approved"
-        | "not-requested" | "permanent" | "under-way" | "undone" => StatusCode::CONFLICT,
+        "account-only" | "not-yours" | "operator-only" | "own-request" => StatusCode::FORBIDDEN,
+        "no-account" | "no-grant" | "no-job" | "no-namespace" | "no-token" | "not-yet" => {
+            StatusCode::NOT_FOUND
+        }
+        "account-exists" | "cancelled" | "case-fixed" | "claimed" | "done" | "moves-names"
+        | "no-input" | "not-approved" | "not-requested" | "permanent" | "under-way" | "undone" => {
+            StatusCode::CONFLICT
+        }
         "cut-short" => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     }

@@ -1,0 +1,387 @@
+//! Something is done with an entry.
+
+use std::sync::Arc;
+
+use handfast_id::Namespace;
+use handfast_store::{Place, Table, Write};
+
+use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
+use super::form::NamespaceForm;
+use super::kept::{Kept, LAST_CHANGE, entry_key, history_key};
+use super::lifecycle::{NamespaceAct, Transition, has_all_of, transition};
+use super::moved::{LookedThrough, look_again, look_through};
+use super::read::bare;
+use super::validate::{MOST_TEXT, check, check_declaration, check_text};
+use crate::act::other_version;
+use crate::authority::Role;
+use crate::draft::Draft;
+use crate::event::{Action, Subject};
+use crate::principal::Principal;
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+use crate::time::rfc3339;
+
+/// The most candidates that one account has.
+const MOST_PROPOSALS: usize = 20;
+/// The most entries of all: they are kept in memory.
+const MOST_ENTRIES: usize = 10_000;
+/// For how long a provisional entry may go on, in milliseconds: twelve months.
+const LONGEST_PROVISIONAL: u64 = 366 * 24 * 60 * 60 * 1_000;
+/// Identifiers that are looked up by other schemes, whose rules these cannot change.
+const OTHERS: [&str; 3] = ["ark", "doi", "hdl"];
+
+/// What is to be done with an entry, and why.
+#[derive(Clone, Debug)]
+pub struct NamespaceOrder {
+    /// What.
+    pub act: NamespaceAct,
+    /// Why; or how an authority was verified.
+    pub why: String,
+    /// The version that the entry must have for this to be done.
+    pub expects: Option<u64>,
+}
+
+impl NamespaceOrder {
+    /// Whatever version the entry has.
+    #[must_use]
+    pub fn new(act: NamespaceAct, why: &str) -> Self {
+        Self {
+            act,
+            why: why.to_string(),
+            expects: None,
+        }
+    }
+}
+
+impl Registry {
+    /// Does something with an entry.
+    ///
+    /// ```
+    /// # use handfast_registry::{NamespaceAct, NamespaceForm, NamespaceOrder, Principal, Registry, World};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # registry.create_account(&Principal::Operator, "ann", "")?;
+    /// let form = NamespaceForm::from_json(r#"{
+    ///     "namespace": "oai", "title": "OAI identifiers",
+    ///     "authority": {"organisation": "Open Archives Initiative", "contact": "oai@example.org"},
+    ///     "normalisation": {"case": "lower"},
+    ///     "declaration": {"public": true, "in_use": true, "without_uri_form": true}
+    /// }"#).unwrap();
+    /// let ann = Principal::account("ann").unwrap();
+    /// let propose = NamespaceOrder::new(NamespaceAct::Propose(Box::new(form)), "");
+    /// registry.act_on_namespace(&ann, "oai", propose)?;
+    /// let approve = NamespaceOrder::new(NamespaceAct::Approve { until: None }, "letterhead");
+    /// assert!(registry.act_on_namespace(&ann, "oai", approve.clone()).is_err());
+    /// let oai = registry.act_on_namespace(&Principal::Operator, "oai", approve)?;
+    /// assert!(oai.is_live(0) && oai.claimed);
+    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// ```
+    pub fn act_on_namespace(
+        &self,
+        who: &Principal,
+        name: &str,
+        order: NamespaceOrder,
+    ) -> Result<Arc<NamespaceEntry>, Refusal> {
+        let name = bare(name);
+        let ready = self.prepare_namespace(who, &name, order)?;
+        self.change(who, move |draft| {
+            let (entry, action) = draft.act_on_namespace(&name, ready)?;
+            draft.keep_namespace(entry, action).map(Arc::new)
+        })
+    }
+
+    /// Says what an entry would become, and does nothing.
+    pub fn consider_namespace(
+        &self,
+        who: &Principal,
+        name: &str,
+        order: NamespaceOrder,
+    ) -> Result<NamespaceEntry, Refusal> {
+        let name = bare(name);
+        let ready = self.prepare_namespace(who, &name, order)?;
+        self.consider(who, move |draft| {
+            let (entry, _) = draft.act_on_namespace(&name, ready)?;
+            Ok(entry)
+        })
+    }
+
+    /// What takes long is done before the writer is asked: trying rules, and looking through names.
+    fn prepare_namespace(
+        &self,
+        who: &Principal,
+        name: &str,
+        order: NamespaceOrder,
+    ) -> Result<Ready, Refusal> {
+        // Whoever may not do it anyway has nothing tried for them.
+        self.consider(who, |draft| draft.may_act(name, &order).map(|_| ()))?;
+        check_text("the reason", &order.why, MOST_TEXT)?;
+        if order.act.needs_reason() && order.why.trim().is_empty() {
+            let problem = "a reason is needed: it stands in the history of the entry";
+            return Err(Refusal::policy("bad-reason", problem));
+        }
+        if let NamespaceAct::Propose(form) | NamespaceAct::Change(form) = &order.act {
+            if bare(&form.namespace) != name {
+                let problem = format!("the form is of {}, not of {name}", form.namespace);
+                return Err(Refusal::policy("other-namespace", problem));
+            }
+            check(form)?;
+        }
+        if let NamespaceAct::Propose(form) = &order.act {
+            check_declaration(form)?;
+        }
+        let looked = self.read(|view| {
+            let current = view.find_namespace(name)?;
+            let rules = coming_into_force(current.as_ref(), &order.act)?;
+            rules.map(|rules| look_through(view, &rules)).transpose()
+        })?;
+        Ok(Ready { order, looked })
+    }
+}
+
+/// An order that was looked at as far as that can be done without the writer.
+struct Ready {
+    order: NamespaceOrder,
+    looked: Option<LookedThrough>,
+}
+
+/// The rules that an act puts in force, if they are others than before.
+fn coming_into_force(
+    current: Option<&NamespaceEntry>,
+    act: &NamespaceAct,
+) -> Result<Option<Namespace>, Refusal> {
+    let Some(current) = current else {
+        return Ok(None);
+    };
+    let form = match act {
+        NamespaceAct::Approve { .. } if !current.was_registered() => &current.form,
+        NamespaceAct::Change(form) if current.was_registered() => form,
+        _ => return Ok(None),
+    };
+    let rules = super::validate::rules(form)?;
+    let is_same =
+        current.was_registered() && current.rules().is_ok_and(|r| r.steps() == rules.steps());
+    Ok((!is_same).then_some(rules))
+}
+
+/// The rules of what is looked up by another scheme are not for changing.
+pub(super) fn check_fixed(name: &str) -> Result<(), Refusal> {
+    if !OTHERS.contains(&name) {
+        return Ok(());
+    }
+    let problem = format!(
+        "identifiers of {name} are looked up as those of another scheme: their normalisation is fixed"
+    );
+    Err(Refusal::policy("fixed-rules", problem))
+}
+
+impl Draft<'_> {
+    /// What an entry becomes.
+    fn act_on_namespace(
+        &self,
+        name: &str,
+        ready: Ready,
+    ) -> Result<(NamespaceEntry, Action), Refusal> {
+        let Ready { order, looked } = ready;
+        let allowed = self.may_act(name, &order)?;
+        let NamespaceOrder { act, why, .. } = order;
+        let action = act.action();
+        let Some((current, transition, by)) = allowed else {
+            let NamespaceAct::Propose(form) = act else {
+                return Err(super::read::no_namespace(name));
+            };
+            return Ok((self.proposed(*form, why)?, action));
+        };
+        if let Some(rules) = coming_into_force(Some(&current), &act)? {
+            check_fixed(name)?;
+            match looked {
+                Some(looked) => look_again(self, &rules, looked)?,
+                None => drop(look_through(self, &rules)?),
+            }
+        }
+        let mut entry = NamespaceEntry {
+            // That it had lapsed is not what it is kept as.
+            status: match transition.to {
+                NamespaceStatus::Lapsed => NamespaceStatus::Registered,
+                to => to,
+            },
+            by,
+            why: why.clone(),
+            ..current
+        };
+        match act {
+            NamespaceAct::Approve { until } => {
+                self.check_until(until)?;
+                entry.provisional_until = until;
+                if entry.registered.is_none() && !entry.historical {
+                    entry.registered = rfc3339(self.time()).get(..10).map(str::to_string);
+                }
+                if current.status == NamespaceStatus::Candidate {
+                    entry.verified = Some(why);
+                }
+            }
+            NamespaceAct::Change(form) => entry.form = form.in_lowercase(),
+            NamespaceAct::Claim => self.claim(&mut entry)?,
+            NamespaceAct::Propose(form) => entry = self.proposed(*form, why)?,
+            NamespaceAct::Refuse if current.status != NamespaceStatus::Candidate => {
+                entry.claimant = None;
+            }
+            NamespaceAct::Renew { until } => {
+                self.check_until(Some(until))?;
+                entry.provisional_until = Some(until);
+            }
+            NamespaceAct::Verify => {
+                entry.owner = entry.claimant.take();
+                entry.verified = Some(why);
+            }
+            NamespaceAct::Deprecate | NamespaceAct::Refuse | NamespaceAct::Withdraw => {}
+        }
+        Ok((entry, action))
+    }
+
+    /// The entry as it is, what becomes of it and as what someone comes, if they may do something; nothing if it
+    /// is there to be proposed.
+    fn may_act(
+        &self,
+        name: &str,
+        order: &NamespaceOrder,
+    ) -> Result<Option<(NamespaceEntry, Transition, Capacity)>, Refusal> {
+        let act = &order.act;
+        let current = self.find_namespace(name)?;
+        let Some(current) = current else {
+            if !matches!(act, NamespaceAct::Propose(_)) {
+                return Err(super::read::no_namespace(name));
+            }
+            self.may_ask(name)?;
+            return Ok(None);
+        };
+        let version = current.version;
+        if order.expects.is_some_and(|expected| expected != version) {
+            return Err(other_version(&current.uri(), version));
+        }
+        let transition = transition(act, &current, self.time())?;
+        if matches!(act, NamespaceAct::Propose(_) | NamespaceAct::Claim) {
+            self.may_ask(name)?;
+        }
+        let by = self.capacity(self.who(), &current, act, &transition)?;
+        Ok(Some((current, transition, by)))
+    }
+
+    /// Whoever proposes, claims or comments has an account.
+    pub(super) fn may_ask(&self, name: &str) -> Result<(), Refusal> {
+        let who = self.who();
+        let account = who.lasting();
+        if !matches!(account, Principal::Account(_)) {
+            let problem = "only an account can do this: say which one with --as ACCOUNT";
+            return Err(Refusal::policy("account-only", problem));
+        }
+        if !has_all_of(who, name, Role::Write) {
+            return Err(Refusal::NotTheirs {
+                namespace: name.to_string(),
+            });
+        }
+        self.need_account(&account)
+    }
+
+    fn proposed(&self, form: NamespaceForm, why: String) -> Result<NamespaceEntry, Refusal> {
+        let owner = self.who().lasting();
+        let all = self.namespaces()?;
+        let open = all.entries.iter().filter(|entry| {
+            entry.status == NamespaceStatus::Candidate && entry.owner.as_ref() == Some(&owner)
+        });
+        if open.count() >= MOST_PROPOSALS || all.entries.len() >= MOST_ENTRIES {
+            let problem = format!("an account has at most {MOST_PROPOSALS} candidates at a time");
+            return Err(Refusal::policy("too-many-proposals", problem));
+        }
+        Ok(NamespaceEntry {
+            form: form.in_lowercase(),
+            status: NamespaceStatus::Candidate,
+            historical: false,
+            registered: None,
+            claimed: false,
+            claim_pending: false,
+            verified: None,
+            provisional_until: None,
+            proposed: Some(self.time()),
+            changed: self.time(),
+            version: 0,
+            by: Capacity::Authority,
+            why,
+            owner: Some(owner),
+            claimant: None,
+            last_event: 0,
+            seed: [0; 32],
+        })
+    }
+
+    fn claim(&self, entry: &mut NamespaceEntry) -> Result<(), Refusal> {
+        let who = self.who().lasting();
+        let problem = if entry.owner.as_ref() == Some(&who) {
+            Some("it is yours already")
+        } else if entry.claim_pending {
+            Some("someone claims it already: that is decided first")
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            return Err(Refusal::policy("claimed", problem));
+        }
+        entry.claimant = Some(who);
+        Ok(())
+    }
+
+    fn check_until(&self, until: Option<u64>) -> Result<(), Refusal> {
+        let now = self.time();
+        let is_fit = until.is_none_or(|until| until > now && until - now <= LONGEST_PROVISIONAL);
+        if is_fit {
+            return Ok(());
+        }
+        let problem = "a provisional entry ends within the next twelve months";
+        Err(Refusal::policy("bad-date", problem))
+    }
+
+    /// Keeps a new version of an entry, with its event.
+    pub(super) fn keep_namespace(
+        &mut self,
+        mut entry: NamespaceEntry,
+        action: Action,
+    ) -> Result<NamespaceEntry, Refusal> {
+        let name = entry.name().to_string();
+        let (number, history) = (self.next_event(), history_key(&name));
+        let old = match self.kept_namespace(&name)? {
+            Some(kept) => Some(kept),
+            None => super::seeds::seed(&name)
+                .map(|seed| Kept::of(seed))
+                .transpose()?,
+        };
+        entry.version = 1;
+        if let Some(old) = old {
+            let bytes = old.to_bytes()?;
+            let version = old
+                .read()
+                .ok_or_else(|| super::kept::damaged(&name))?
+                .version;
+            let place = Place::version(history.as_bytes(), version).into_owned();
+            self.push(Write::Put(place, bytes));
+            entry.version = version + 1;
+        }
+        entry.changed = self.time();
+        entry.last_event = number;
+        entry.seed = self.random("seed");
+        entry.claimed = entry.was_registered() && entry.owner.is_some();
+        entry.claim_pending = entry.claimant.is_some();
+        let kept = Kept::of(&entry)?;
+        let authority = format!("info:{name}");
+        self.add_event(
+            action,
+            Subject::None,
+            &authority,
+            entry.version,
+            kept.commitments(),
+        );
+        let place = Place::event_of(history.as_bytes(), number).into_owned();
+        self.push(Write::Put(place, Vec::new()));
+        self.keep_posted(Table::Namespaces, entry_key(&name).as_bytes(), &kept)?;
+        self.keep_posted(Table::Meta, LAST_CHANGE, &number)?;
+        Ok(entry)
+    }
+}

@@ -1,0 +1,150 @@
+//! What people say of a candidate, in public.
+
+use std::ops::ControlFlow;
+
+use handfast_store::{Place, Table};
+use serde::{Deserialize, Serialize};
+
+use super::entry::NamespaceStatus;
+use super::read::{bare, no_namespace};
+use super::validate::check_text;
+use crate::draft::Draft;
+use crate::event::{Action, Commitments, Subject};
+use crate::principal::Principal;
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+use crate::view::View;
+
+/// The longest comment, in bytes.
+const MOST_BYTES: usize = 4_000;
+/// The most comments on an entry.
+const MOST_COMMENTS: usize = 500;
+/// The most comments of one account on an entry.
+const MOST_OF_ONE: usize = 20;
+
+/// A comment on a candidate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamespaceComment {
+    /// 1, 2, 3 …
+    pub number: u64,
+    /// The version of the entry that it is on.
+    pub version: u64,
+    /// When it was made, in milliseconds since 1970.
+    pub time: u64,
+    /// The account of whoever made it.
+    pub author: Principal,
+    /// What they say.
+    pub text: String,
+    /// The event.
+    pub event: u64,
+    /// The random bytes behind the commitment of that event.
+    pub seed: [u8; 32],
+}
+
+/// How the keys of comments begin in the table `namespaces`.
+pub(crate) const COMMENT: &str = "comment:";
+
+impl Registry {
+    /// Says something of a candidate. Whoever has an account may.
+    pub fn comment_on_namespace(
+        &self,
+        who: &Principal,
+        name: &str,
+        text: &str,
+    ) -> Result<NamespaceComment, Refusal> {
+        check_text("a comment", text, MOST_BYTES)?;
+        if text.trim().is_empty() {
+            return Err(Refusal::policy("empty-comment", "a comment says something"));
+        }
+        let (name, text) = (bare(name), text.to_string());
+        self.change(who, move |draft| draft.comment(&name, text))
+    }
+
+    /// All comments on an entry, oldest first.
+    pub fn namespace_comments(&self, name: &str) -> Result<Vec<NamespaceComment>, Refusal> {
+        let name = bare(name);
+        self.read(|view| match view.find_namespace(&name)? {
+            Some(_) => view.comments(&name),
+            None => Err(no_namespace(&name)),
+        })
+    }
+}
+
+impl View<'_> {
+    fn comments(&self, name: &str) -> Result<Vec<NamespaceComment>, Refusal> {
+        let start = format!("{COMMENT}{name}:");
+        let mut comments = Vec::new();
+        let mut is_damaged = false;
+        let from = Place::named(Table::Namespaces, start.as_bytes());
+        self.now.scan(&from, &mut |place, bytes| {
+            if !place.name().starts_with(start.as_bytes()) {
+                return ControlFlow::Break(());
+            }
+            match postcard::from_bytes(bytes) {
+                Ok(comment) => comments.push(comment),
+                Err(_) => is_damaged = true,
+            }
+            ControlFlow::Continue(())
+        })?;
+        if is_damaged {
+            let what = format!("a comment on namespace {name}");
+            return Err(Refusal::Corrupt { what });
+        }
+        Ok(comments)
+    }
+}
+
+impl Draft<'_> {
+    fn comment(&mut self, name: &str, text: String) -> Result<NamespaceComment, Refusal> {
+        let entry = self.namespace_entry(name)?;
+        self.may_ask(name)?;
+        if entry.status != NamespaceStatus::Candidate {
+            return Err(Refusal::State {
+                id: entry.uri(),
+                state: entry.state(self.time()).as_str(),
+                way_out: "comments are for candidates",
+            });
+        }
+        let before = self.comments(name)?;
+        let author = self.who().lasting();
+        let own = before.iter().filter(|comment| comment.author == author);
+        if before.len() >= MOST_COMMENTS || own.count() >= MOST_OF_ONE {
+            let problem = format!(
+                "there are at most {MOST_COMMENTS} comments on an entry, {MOST_OF_ONE} of one account"
+            );
+            return Err(Refusal::policy("too-many-comments", problem));
+        }
+        let number = before.last().map_or(0, |last| last.number) + 1;
+        let comment = NamespaceComment {
+            number,
+            version: entry.version,
+            time: self.time(),
+            author,
+            text,
+            event: self.next_event(),
+            seed: self.random("seed"),
+        };
+        let authority = format!("info:{name}");
+        let commitments = comment.commitments();
+        self.add_event(
+            Action::CommentNamespace,
+            Subject::None,
+            &authority,
+            number,
+            commitments,
+        );
+        self.keep_posted(Table::Namespaces, &comment.key(name), &comment)?;
+        Ok(comment)
+    }
+}
+
+impl NamespaceComment {
+    pub(crate) fn commitments(&self) -> Commitments {
+        Commitments::to(&self.seed, [(0, self.text.as_bytes())].into_iter())
+    }
+
+    fn key(&self, name: &str) -> Vec<u8> {
+        let start = format!("{COMMENT}{name}:");
+        [start.as_bytes(), &self.number.to_be_bytes()].concat()
+    }
+}

@@ -1,0 +1,207 @@
+//! Entries, and the states they go through.
+
+use std::fmt;
+use std::str::FromStr;
+
+use handfast_id::{Namespace, NamespaceError, NamespaceRecord};
+use serde::{Deserialize, Serialize};
+
+use super::form::NamespaceForm;
+use crate::principal::Principal;
+
+/// An entry of the registry (`INFO-9`): what its authority says of it, and what the registry says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamespaceEntry {
+    /// What the authority says.
+    #[serde(flatten)]
+    pub form: NamespaceForm,
+    /// Where it is in its life. Whether a provisional entry has lapsed depends on the time:
+    /// [`state`](Self::state).
+    pub status: NamespaceStatus,
+    /// Whether it was in the original registry.
+    pub historical: bool,
+    /// The day it was registered, `YYYY-MM-DD`, if that is known.
+    pub registered: Option<String>,
+    /// Whether an authority that was verified looks after it.
+    pub claimed: bool,
+    /// Whether somebody says that it is theirs, and waits to be verified.
+    pub claim_pending: bool,
+    /// How it was verified whose it is.
+    pub verified: Option<String>,
+    /// When it lapses unless it is renewed, in milliseconds since 1970.
+    pub provisional_until: Option<u64>,
+    /// When it was proposed.
+    pub proposed: Option<u64>,
+    /// When this version was made. For a historical entry that nobody has touched, the day it was registered.
+    pub changed: u64,
+    /// Counted up by each change.
+    pub version: u64,
+    /// As what whoever made this version acted.
+    pub by: Capacity,
+    /// Why this version was made.
+    pub why: String,
+    /// Whose it is, or of a candidate, who proposed it. An account is a person's: not for the public.
+    #[serde(skip)]
+    pub owner: Option<Principal>,
+    /// Who waits to be verified.
+    #[serde(skip)]
+    pub claimant: Option<Principal>,
+    /// The event that made this version; 0 for what came with the program.
+    #[serde(skip)]
+    pub last_event: u64,
+    /// The random bytes behind the commitments of that event.
+    #[serde(skip)]
+    pub seed: [u8; 32],
+}
+
+impl NamespaceEntry {
+    /// The namespace string.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.form.namespace
+    }
+
+    /// The beginning of all its identifiers, such as `info:lccn/`.
+    #[must_use]
+    pub fn uri(&self) -> String {
+        format!("info:{}/", self.name())
+    }
+
+    /// What software consults.
+    pub fn rules(&self) -> Result<Namespace, NamespaceError> {
+        let rules = self.form.rules()?;
+        let record = NamespaceRecord {
+            status: self.status.as_str().to_string(),
+            registered: self.registered.clone(),
+            ..rules.record().clone()
+        };
+        Ok(rules.with_record(record))
+    }
+
+    /// Where it is in its life at a time, in milliseconds since 1970.
+    #[must_use]
+    pub fn state(&self, now: u64) -> NamespaceStatus {
+        match self.status {
+            NamespaceStatus::Registered if self.provisional_until.is_some_and(|end| end <= now) => {
+                NamespaceStatus::Lapsed
+            }
+            status => status,
+        }
+    }
+
+    /// Whether it is registered at a time (`INFO-7`): `registered` is true for any live entry.
+    #[must_use]
+    pub fn is_live(&self, now: u64) -> bool {
+        matches!(
+            self.state(now),
+            NamespaceStatus::Registered | NamespaceStatus::Deprecated
+        )
+    }
+
+    /// Whether it was ever registered, so that its string is taken for good and its rules hold.
+    #[must_use]
+    pub fn was_registered(&self) -> bool {
+        !matches!(
+            self.status,
+            NamespaceStatus::Candidate | NamespaceStatus::Refused
+        )
+    }
+
+    /// When it last became what it is at a time: that it lapses is a change, too.
+    #[must_use]
+    pub fn changed_by(&self, now: u64) -> u64 {
+        match (self.state(now), self.provisional_until) {
+            (NamespaceStatus::Lapsed, Some(end)) => self.changed.max(end),
+            _ => self.changed,
+        }
+    }
+}
+
+/// Where an entry is in its life (`INFO-10`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NamespaceStatus {
+    /// Proposed, and open to comments.
+    Candidate,
+    /// Registered; its authority is no longer in good standing, or advises against it.
+    Deprecated,
+    /// Was registered provisionally, and its time is over.
+    Lapsed,
+    /// Was proposed and not taken, or taken back. The string is free.
+    Refused,
+    /// In force.
+    Registered,
+    /// Gone, with a tombstone. The string is never used again.
+    Withdrawn,
+}
+
+impl NamespaceStatus {
+    /// All of them, in the order of a life.
+    pub const ALL: [Self; 6] = [
+        Self::Candidate,
+        Self::Refused,
+        Self::Registered,
+        Self::Lapsed,
+        Self::Deprecated,
+        Self::Withdrawn,
+    ];
+
+    /// In a word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Candidate => "candidate",
+            Self::Deprecated => "deprecated",
+            Self::Lapsed => "lapsed",
+            Self::Refused => "refused",
+            Self::Registered => "registered",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
+
+impl fmt::Display for NamespaceStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for NamespaceStatus {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|status| status.as_str() == text);
+        found.ok_or_else(|| {
+            let all = Self::ALL.map(Self::as_str).join(", ");
+            format!("`{text}` is none of {all}")
+        })
+    }
+}
+
+/// As what someone acts: who it is, is not for the public.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Capacity {
+    /// The namespace's own authority, or whoever says to be it.
+    Authority,
+    /// The maintainer of the registry: sets policy, settles disputes, appoints.
+    Maintainer,
+    /// The operator of the registry: reviews, and records how authorities were verified.
+    Operator,
+    /// The original registry.
+    #[default]
+    Original,
+}
+
+impl Capacity {
+    /// In a word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Authority => "authority",
+            Self::Maintainer => "maintainer",
+            Self::Operator => "operator",
+            Self::Original => "original",
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! What an authority says of its namespace.
+
+use handfast_id::{
+    Fold, Namespace, NamespaceError, NamespaceExample, NamespaceRecord, Pattern, StepError, Steps,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+/// The form that an authority fills in: all that is proposed, and all that its owner can change later.
+///
+/// In JSON it has the shape of the historical records, with a few fields more.
+///
+/// ```
+/// use handfast_registry::NamespaceForm;
+///
+/// let form = NamespaceForm::from_json(
+///     r#"{"namespace": "OAI", "title": "OAI identifiers", "normalisation": {"case": "lower"}}"#,
+/// )?;
+/// assert_eq!(form.namespace, "oai");
+/// assert_eq!(form.rules()?.steps().iter().count(), 1);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NamespaceForm {
+    /// The namespace string, in lowercase (`INFO-10`).
+    pub namespace: String,
+    /// A title for people.
+    pub title: String,
+    /// Who owns the namespace.
+    pub authority: NamespaceAuthority,
+    /// Scope, history, sub-spaces, policy.
+    pub description: String,
+    /// Where more is said of that.
+    pub see: Vec<String>,
+    /// How identifiers are written.
+    pub syntax: SyntaxForm,
+    /// How identifiers are compared.
+    pub normalisation: NormalisationForm,
+    /// What identifiers lead to, if to anything.
+    pub resolution: ResolutionForm,
+    /// Identifiers and their canonical forms.
+    pub examples: Vec<NamespaceSample>,
+    /// What the authority declares; nothing is known of the historical ones.
+    pub declaration: Option<NamespaceDeclaration>,
+}
+
+/// Who owns a namespace, as the public may know it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NamespaceAuthority {
+    /// The organisation.
+    pub organisation: String,
+    /// Its postal address.
+    pub address: String,
+    /// Its web address.
+    pub url: String,
+    /// How the public reaches it.
+    pub contact: String,
+}
+
+/// How identifiers are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SyntaxForm {
+    /// In words.
+    pub summary: String,
+    /// A regular expression over the normalised, decoded identifier (`INFO-8`).
+    pub pattern: Option<String>,
+    /// Where more is said.
+    pub see: Vec<String>,
+}
+
+/// How identifiers are compared (`INFO-6`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NormalisationForm {
+    /// Whether case counts, and if not, which one is canonical.
+    pub case: NamespaceCase,
+    /// Characters that are dropped before that.
+    pub strip: String,
+    /// In words.
+    pub summary: String,
+    /// Ordered steps, in place of `strip` and `case`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Vec<Json>>,
+    /// Where more is said.
+    pub see: Vec<String>,
+}
+
+/// Whether case counts in identifiers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NamespaceCase {
+    /// No: the canonical form is in lowercase.
+    Lower,
+    /// Yes.
+    #[default]
+    Sensitive,
+    /// No: the canonical form is in uppercase.
+    Upper,
+}
+
+/// What identifiers lead to (`INFO-11`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ResolutionForm {
+    /// A URL template with `{id}` for the decoded identifier, percent-encoded again with `/` left bare.
+    pub mechanism: Option<String>,
+    /// The security considerations, without which no mechanism is registered.
+    pub security: Option<String>,
+    /// Whether people are to see a page before they are sent on.
+    pub page_first: bool,
+    /// A service for these identifiers, in words.
+    pub summary: String,
+    /// Where more is said.
+    pub see: Vec<String>,
+}
+
+/// An example: an identifier as it may be written, and its canonical form.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamespaceSample {
+    /// As the authority writes it, outside of URIs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native: Option<String>,
+    /// As an `info` URI.
+    pub input: String,
+    /// The canonical form of that.
+    pub canonical: String,
+}
+
+/// What a proposal states (`INFO-10`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamespaceDeclaration {
+    /// The namespace is public.
+    pub public: bool,
+    /// It is in use; if not, it is formally planned.
+    pub in_use: bool,
+    /// Its identifiers have no URI form of their own.
+    pub without_uri_form: bool,
+}
+
+/// What the registry adds to a form, so that what it shows can be given back with changes.
+const ADDED: [&str; 18] = [
+    "by",
+    "changed",
+    "claim_pending",
+    "claimed",
+    "deleted",
+    "dry_run",
+    "example_changes",
+    "historical",
+    "live",
+    "owner",
+    "proposed",
+    "provisional_until",
+    "registered",
+    "status",
+    "uri",
+    "verified",
+    "version",
+    "why",
+];
+
+impl NamespaceForm {
+    /// Reads a form in JSON. What the registry itself says in an entry is passed over.
+    pub fn from_json(text: &str) -> Result<Self, NamespaceError> {
+        let json = |error: serde_json::Error| NamespaceError::Json {
+            message: error.to_string(),
+        };
+        let mut object: Map<String, Json> = serde_json::from_str(text).map_err(json)?;
+        object.retain(|name, _| !ADDED.contains(&name.as_str()));
+        let form: Self = serde_json::from_value(Json::Object(object)).map_err(json)?;
+        Ok(form.in_lowercase())
+    }
+
+    /// Strings that differ in case are one (`INFO-10`).
+    #[must_use]
+    pub(crate) fn in_lowercase(mut self) -> Self {
+        self.namespace.make_ascii_lowercase();
+        self
+    }
+
+    /// What software consults.
+    pub fn rules(&self) -> Result<Namespace, NamespaceError> {
+        let name = || self.namespace.clone();
+        let namespace = Namespace::new(&self.namespace).map_err(|source| NamespaceError::Name {
+            name: name(),
+            source,
+        })?;
+        let steps = self
+            .normalisation
+            .steps()
+            .map_err(|source| NamespaceError::Step {
+                name: name(),
+                source,
+            })?;
+        let pattern = self.syntax.pattern.as_deref().map(Pattern::new);
+        let pattern = pattern
+            .transpose()
+            .map_err(|source| NamespaceError::Pattern {
+                name: name(),
+                source,
+            })?;
+        Ok(namespace
+            .with_steps(steps)
+            .with_pattern(pattern)
+            .with_record(self.record()))
+    }
+
+    fn record(&self) -> NamespaceRecord {
+        let example = |sample: &NamespaceSample| NamespaceExample {
+            input: sample.input.clone(),
+            canonical: sample.canonical.clone(),
+        };
+        NamespaceRecord {
+            title: self.title.clone(),
+            organisation: self.authority.organisation.clone(),
+            url: self.authority.url.clone(),
+            status: String::new(),
+            registered: None,
+            description: self.description.clone(),
+            syntax: self.syntax.summary.clone(),
+            normalisation: self.normalisation.summary.clone(),
+            mechanism: self.resolution.mechanism.clone(),
+            security: self.resolution.security.clone(),
+            examples: self.examples.iter().map(example).collect(),
+        }
+    }
+}
+
+impl NormalisationForm {
+    /// `steps` stand in place of `strip` and `case`, which are short forms of them.
+    fn steps(&self) -> Result<Steps, StepError> {
+        if let Some(steps) = &self.steps {
+            return Steps::from_json(&Json::from(steps.clone()).to_string());
+        }
+        let fold = match self.case {
+            NamespaceCase::Lower => Some(Fold::Lower),
+            NamespaceCase::Sensitive => None,
+            NamespaceCase::Upper => Some(Fold::Upper),
+        };
+        Steps::short(&self.strip, fold)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_that_is_not_known_is_an_error() {
+        let error = NamespaceForm::from_json(r#"{"namespace": "x", "normalization": {}}"#);
+        assert!(error.unwrap_err().to_string().contains("normalization"));
+    }
+
+    #[test]
+    fn info_10_strings_that_differ_in_case_are_one() {
+        let form = NamespaceForm::from_json(r#"{"namespace": "LCCN"}"#).unwrap();
+        assert_eq!(form.namespace, "lccn");
+    }
+}

@@ -1,0 +1,250 @@
+//! Taking entries from the records of the original registry.
+
+use handfast_id::InfoValidity;
+use serde_json::{Map, Value as Json};
+
+use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
+use super::form::NamespaceForm;
+use super::moved::look_through;
+use super::original_xml;
+use super::validate::check_historical;
+use crate::authority::Role;
+use crate::draft::Draft;
+use crate::event::Action;
+use crate::path::AuthorityPath;
+use crate::principal::Principal;
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+
+/// The largest text of records that is read, in bytes.
+const MOST_BYTES: usize = 16 << 20;
+
+/// A record of the original registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenNamespace {
+    /// What it says.
+    pub form: NamespaceForm,
+    /// The day of registration, `YYYY-MM-DD`, if it says one.
+    pub registered: Option<String>,
+    /// Whether it says how identifiers are normalised, so that a program can do it: the XML does not.
+    pub has_rules: bool,
+}
+
+/// What became of a record.
+#[derive(Debug)]
+pub struct NamespaceImported {
+    /// The namespace.
+    pub namespace: String,
+    /// Whether anything has changed, or why nothing could.
+    pub outcome: Result<bool, Refusal>,
+}
+
+impl GivenNamespace {
+    /// Reads records: the XML of the original registry (one record, or what its OAI-PMH service gave), or JSON in
+    /// the form of `info-namespaces.json` (one record, or a list).
+    ///
+    /// ```
+    /// let xml = "<info-registry-entry><info-namespace>x</info-namespace></info-registry-entry>";
+    /// let read = handfast_registry::GivenNamespace::read(xml)?;
+    /// assert_eq!(read[0].form.namespace, "x");
+    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// ```
+    pub fn read(text: &str) -> Result<Vec<Self>, Refusal> {
+        if text.len() > MOST_BYTES {
+            let problem = format!("records have at most {MOST_BYTES} bytes in all");
+            return Err(Refusal::policy("too-large", problem));
+        }
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        if text.starts_with('<') {
+            return original_xml::read(text);
+        }
+        read_json(text)
+    }
+}
+
+fn read_json(text: &str) -> Result<Vec<GivenNamespace>, Refusal> {
+    let bad = |why: String| Refusal::policy("bad-record", why);
+    let json: Json = serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
+    let records = match json {
+        Json::Array(records) => records,
+        one => vec![one],
+    };
+    let read = |record: Json| {
+        let object: Map<String, Json> = match record {
+            Json::Object(object) => object,
+            other => return Err(bad(format!("{other} is no record"))),
+        };
+        let registered = object.get("registered").and_then(Json::as_str);
+        let registered = registered.and_then(day);
+        let form = NamespaceForm::from_json(&Json::Object(object).to_string());
+        Ok(GivenNamespace {
+            form: form.map_err(|error| bad(error.to_string()))?,
+            registered,
+            has_rules: true,
+        })
+    };
+    records.into_iter().map(read).collect()
+}
+
+/// A day as the records write it, if it is one.
+pub(super) fn day(text: &str) -> Option<String> {
+    let text = text.trim();
+    crate::time::parse_rfc3339(&format!("{text}T00:00:00Z"))?;
+    Some(text.to_string())
+}
+
+impl Registry {
+    /// Takes records of the original registry, one by one. The maintainer may; what an authority has claimed
+    /// is its own.
+    pub fn import_namespaces(
+        &self,
+        who: &Principal,
+        records: Vec<GivenNamespace>,
+    ) -> Result<Vec<NamespaceImported>, Refusal> {
+        let take = |given: GivenNamespace| {
+            let namespace = given.form.namespace.clone();
+            let outcome = self.change(who, move |draft| draft.import_namespace(given));
+            match outcome {
+                Err(refusal) if refusal.is_failure() => Err(refusal),
+                outcome => Ok(NamespaceImported { namespace, outcome }),
+            }
+        };
+        records.into_iter().map(take).collect()
+    }
+
+    /// Says what would become of records.
+    pub fn consider_namespaces(
+        &self,
+        who: &Principal,
+        records: Vec<GivenNamespace>,
+    ) -> Result<Vec<NamespaceImported>, Refusal> {
+        let take = |given: GivenNamespace| NamespaceImported {
+            namespace: given.form.namespace.clone(),
+            outcome: self.consider(who, move |draft| draft.import_namespace(given)),
+        };
+        Ok(records.into_iter().map(take).collect())
+    }
+}
+
+impl Draft<'_> {
+    fn import_namespace(&mut self, given: GivenNamespace) -> Result<bool, Refusal> {
+        self.need(self.who(), Role::Admin, &AuthorityPath::info_root())?;
+        let current = self.find_namespace(&given.form.namespace)?;
+        if let Some(current) = &current {
+            if current.claimed || current.claim_pending {
+                let problem = "its authority has claimed it: only they change it";
+                return Err(Refusal::policy("claimed", problem));
+            }
+            if !current.historical || current.status != NamespaceStatus::Registered {
+                return Err(Refusal::State {
+                    id: current.uri(),
+                    state: current.state(self.time()).as_str(),
+                    way_out: "records are taken for historical entries, and for what is not there",
+                });
+            }
+        }
+        let registered = given.registered.clone();
+        let form = given.over(current.as_ref());
+        let rules = check_historical(&form)?;
+        let is_new = current.is_none();
+        let old = current.unwrap_or_else(|| NamespaceEntry {
+            form: NamespaceForm::default(),
+            status: NamespaceStatus::Registered,
+            historical: true,
+            registered: None,
+            claimed: false,
+            claim_pending: false,
+            verified: None,
+            provisional_until: None,
+            proposed: None,
+            changed: 0,
+            version: 0,
+            by: Capacity::Original,
+            why: String::new(),
+            owner: None,
+            claimant: None,
+            last_event: 0,
+            seed: [0; 32],
+        });
+        let entry = NamespaceEntry {
+            registered: registered.or_else(|| old.registered.clone()),
+            form,
+            by: Capacity::Maintainer,
+            why: "from the records of the original registry".to_string(),
+            ..old.clone()
+        };
+        if !is_new && entry.form == old.form && entry.registered == old.registered {
+            return Ok(false);
+        }
+        let moves = is_new || old.rules().map_or(true, |old| old.steps() != rules.steps());
+        if moves {
+            super::act::check_fixed(entry.name())?;
+            look_through(self, &rules)?;
+        }
+        self.keep_namespace(entry, Action::ImportNamespace)?;
+        Ok(true)
+    }
+}
+
+impl GivenNamespace {
+    /// The record over what is there: what it does not say stays.
+    fn over(self, current: Option<&NamespaceEntry>) -> NamespaceForm {
+        let Some(current) = current.filter(|_| !self.has_rules) else {
+            return self.form;
+        };
+        let (mut form, given) = (current.form.clone(), self.form);
+        take(&mut form.title, given.title);
+        take(
+            &mut form.authority.organisation,
+            given.authority.organisation,
+        );
+        take(&mut form.authority.address, given.authority.address);
+        take(&mut form.authority.url, given.authority.url);
+        take(&mut form.authority.contact, given.authority.contact);
+        take(&mut form.description, given.description);
+        take(&mut form.syntax.summary, given.syntax.summary);
+        take(&mut form.normalisation.summary, given.normalisation.summary);
+        take(&mut form.resolution.summary, given.resolution.summary);
+        for (see, given) in [
+            (&mut form.see, given.see),
+            (&mut form.syntax.see, given.syntax.see),
+            (&mut form.normalisation.see, given.normalisation.see),
+            (&mut form.resolution.see, given.resolution.see),
+        ] {
+            see.extend(given);
+            see.sort();
+            see.dedup();
+        }
+        let book = form
+            .rules()
+            .map(|rules| handfast_id::RuleBook::standard().with_namespace(rules));
+        for mut sample in given.examples {
+            // The records state no canonical forms: the rules do. What does not fit them is no example.
+            let uri = handfast_id::InfoUri::parse(&sample.input).ok();
+            let (Some(uri), Ok(book)) = (uri, &book) else {
+                continue;
+            };
+            match uri.canonical(book) {
+                Ok(canonical) if uri.validate(book) != InfoValidity::DoesNotFit => {
+                    sample.canonical = canonical.as_str().to_string();
+                }
+                _ => continue,
+            }
+            match form
+                .examples
+                .iter_mut()
+                .find(|known| known.input == sample.input)
+            {
+                Some(known) => known.native = sample.native.or(known.native.take()),
+                None => form.examples.push(sample),
+            }
+        }
+        form
+    }
+}
+
+fn take(field: &mut String, given: String) {
+    if !given.is_empty() {
+        *field = given;
+    }
+}

@@ -1,0 +1,113 @@
+//! Entries as they are on disk.
+//!
+//! An event commits to the text of an entry, which is kept as it was written: fields that later programs add
+//! change nothing in what was committed to.
+
+use handfast_store::{Place, Table};
+use serde::{Deserialize, Serialize};
+
+use super::entry::NamespaceEntry;
+use crate::event::Commitments;
+use crate::principal::Principal;
+use crate::refusal::Refusal;
+use crate::view::View;
+
+/// An entry, in postcard form in the table `namespaces`, or of an earlier version in `versions`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    /// The entry in JSON.
+    text: String,
+    people: People,
+    pub(crate) last_event: u64,
+    seed: [u8; 32],
+}
+
+/// What is not for the public.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct People {
+    owner: Option<Principal>,
+    claimant: Option<Principal>,
+}
+
+impl Kept {
+    pub(crate) fn of(entry: &NamespaceEntry) -> Result<Self, Refusal> {
+        let text = serde_json::to_string(entry).map_err(|_| damaged(entry.name()))?;
+        Ok(Self {
+            text,
+            people: People {
+                owner: entry.owner.clone(),
+                claimant: entry.claimant.clone(),
+            },
+            last_event: entry.last_event,
+            seed: entry.seed,
+        })
+    }
+
+    pub(crate) fn read(self) -> Option<NamespaceEntry> {
+        let entry: NamespaceEntry = serde_json::from_str(&self.text).ok()?;
+        Some(NamespaceEntry {
+            owner: self.people.owner,
+            claimant: self.people.claimant,
+            last_event: self.last_event,
+            seed: self.seed,
+            ..entry
+        })
+    }
+
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, Refusal> {
+        postcard::to_stdvec(self).map_err(|_| damaged(&self.text))
+    }
+
+    /// The commitments of its event: the public part at index 0, who it is about at index 1.
+    pub(crate) fn commitments(&self) -> Commitments {
+        let people = postcard::to_stdvec(&self.people).unwrap_or_default();
+        let parts = [(0, self.text.as_bytes()), (1, people.as_slice())];
+        Commitments::to(&self.seed, parts.into_iter())
+    }
+}
+
+/// How the keys of entries begin in the table `namespaces`.
+pub(crate) const ENTRY: &str = "entry:";
+
+/// What versions and events of an entry are found by, beside those of names.
+pub(crate) const NAMESPACE_HISTORY: &str = "namespace ";
+
+/// The number of the last event that changed an entry.
+pub(crate) const LAST_CHANGE: &[u8] = b"namespaces";
+
+pub(crate) fn history_key(name: &str) -> String {
+    format!("{NAMESPACE_HISTORY}{name}")
+}
+
+pub(crate) fn entry_key(name: &str) -> String {
+    format!("{ENTRY}{name}")
+}
+
+pub(crate) fn damaged(name: &str) -> Refusal {
+    Refusal::Corrupt {
+        what: format!("the entry of namespace {name}"),
+    }
+}
+
+impl View<'_> {
+    /// An entry as it is kept, if anybody has touched it.
+    pub(crate) fn kept_namespace(&self, name: &str) -> Result<Option<Kept>, Refusal> {
+        self.posted(Table::Namespaces, entry_key(name).as_bytes())
+    }
+
+    /// An earlier version.
+    pub(crate) fn namespace_version(
+        &self,
+        name: &str,
+        version: u64,
+    ) -> Result<Option<NamespaceEntry>, Refusal> {
+        let key = history_key(name);
+        let place = Place::version(key.as_bytes(), version);
+        let read = |bytes: &[u8]| postcard::from_bytes::<Kept>(bytes).ok()?.read();
+        match self.now.get(&place, read)? {
+            None => Ok(None),
+            Some(Some(entry)) => Ok(Some(entry)),
+            Some(None) => Err(damaged(name)),
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What can become of an entry, and who may see to it (`INFO-10`).
+//!
+//! One table says from which state into which an act leads and as what one must come: the namespace's own
+//! authority, the operator of the registry (`lead` on `info:`) or its maintainer (`admin` there).
+
+use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
+use super::form::NamespaceForm;
+use crate::authority::Role;
+use crate::event::Action;
+use crate::path::AuthorityPath;
+use crate::principal::Principal;
+use crate::refusal::Refusal;
+use crate::view::View;
+
+use Capacity::{Authority, Maintainer, Operator};
+use NamespaceStatus::{Candidate, Deprecated, Lapsed, Refused, Registered, Withdrawn};
+
+/// What is to be done with an entry.
+#[derive(Clone, Debug)]
+pub enum NamespaceAct {
+    /// A candidate is registered; a provisional entry becomes permanent; a deprecated one is in good standing
+    /// again. The reason says how its authority was verified.
+    Approve {
+        /// When it lapses unless it is renewed: the namespace is only planned.
+        until: Option<u64>,
+    },
+    /// What its authority says changes.
+    Change(Box<NamespaceForm>),
+    /// Someone says that it is theirs.
+    Claim,
+    /// It should not be used for anything new.
+    Deprecate,
+    /// A namespace is proposed.
+    Propose(Box<NamespaceForm>),
+    /// A candidate, or a claim, is turned down.
+    Refuse,
+    /// A provisional entry goes on for a while.
+    Renew {
+        /// When it lapses then.
+        until: u64,
+    },
+    /// A claim is found to be right. The reason says how that was verified.
+    Verify,
+    /// It goes, leaving a tombstone; a candidate is taken back.
+    Withdraw,
+}
+
+impl NamespaceAct {
+    /// In a word.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Approve { .. } => "approve",
+            Self::Change(_) => "change",
+            Self::Claim => "claim",
+            Self::Deprecate => "deprecate",
+            Self::Propose(_) => "propose",
+            Self::Refuse => "refuse",
+            Self::Renew { .. } => "renew",
+            Self::Verify => "verify",
+            Self::Withdraw => "withdraw",
+        }
+    }
+
+    pub(super) fn action(&self) -> Action {
+        match self {
+            Self::Approve { .. } => Action::ApproveNamespace,
+            Self::Change(_) => Action::ChangeNamespace,
+            Self::Claim => Action::ClaimNamespace,
+            Self::Deprecate => Action::DeprecateNamespace,
+            Self::Propose(_) => Action::ProposeNamespace,
+            Self::Refuse => Action::RefuseNamespace,
+            Self::Renew { .. } => Action::RenewNamespace,
+            Self::Verify => Action::VerifyNamespace,
+            Self::Withdraw => Action::WithdrawNamespace,
+        }
+    }
+
+    /// Whether a reason must be given: of proposals and changes the form speaks for itself.
+    pub(super) fn needs_reason(&self) -> bool {
+        !matches!(self, Self::Propose(_) | Self::Change(_))
+    }
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transition {
+    act: &'static str,
+    from: NamespaceStatus,
+    pub(super) to: NamespaceStatus,
+    /// As what one may come; the first that fits is recorded.
+    needs: &'static [Capacity],
+}
+
+/// All that can become of an entry that is there. A proposal is by whoever has an account; so is a claim.
+const TABLE: &[Transition] = &[
+    row("propose", Refused, Candidate, &[Authority]),
+    row("change", Candidate, Candidate, &[Authority, Maintainer]),
+    row("change", Registered, Registered, &[Authority, Maintainer]),
+    row("change", Deprecated, Deprecated, &[Authority, Maintainer]),
+    row("approve", Candidate, Registered, &[Operator]),
+    row("approve", Registered, Registered, &[Operator]),
+    row("approve", Lapsed, Registered, &[Operator]),
+    row("approve", Deprecated, Registered, &[Operator]),
+    row("refuse", Candidate, Refused, &[Operator]),
+    row("refuse", Registered, Registered, &[Operator]),
+    row("refuse", Lapsed, Lapsed, &[Operator]),
+    row("refuse", Deprecated, Deprecated, &[Operator]),
+    row("claim", Registered, Registered, &[Authority]),
+    row("claim", Lapsed, Lapsed, &[Authority]),
+    row("claim", Deprecated, Deprecated, &[Authority]),
+    row("verify", Registered, Registered, &[Operator]),
+    row("verify", Lapsed, Lapsed, &[Operator]),
+    row("verify", Deprecated, Deprecated, &[Operator]),
+    row("renew", Registered, Registered, &[Operator]),
+    row("renew", Lapsed, Registered, &[Operator]),
+    row("deprecate", Registered, Deprecated, &[Authority, Operator]),
+    row("deprecate", Lapsed, Deprecated, &[Authority, Operator]),
+    row("withdraw", Candidate, Refused, &[Authority]),
+    row("withdraw", Registered, Withdrawn, &[Authority, Maintainer]),
+    row("withdraw", Lapsed, Withdrawn, &[Authority, Maintainer]),
+    row("withdraw", Deprecated, Withdrawn, &[Authority, Maintainer]),
+];
+
+const fn row(
+    act: &'static str,
+    from: NamespaceStatus,
+    to: NamespaceStatus,
+    needs: &'static [Capacity],
+) -> Transition {
+    Transition {
+        act,
+        from,
+        to,
+        needs,
+    }
+}
+
+/// What an act leads to, or that it leads nowhere.
+pub(super) fn transition(
+    act: &NamespaceAct,
+    entry: &NamespaceEntry,
+    now: u64,
+) -> Result<Transition, Refusal> {
+    let from = entry.state(now);
+    let mut rows = TABLE.iter();
+    let found = rows.find(|row| row.act == act.as_str() && row.from == from);
+    let refuse = |way_out| Refusal::State {
+        id: entry.uri(),
+        state: from.as_str(),
+        way_out,
+    };
+    let Some(found) = found else {
+        return Err(refuse(match (from, act) {
+            (Withdrawn, _) => "its string is never used again",
+            (Refused, _) => "it would have to be proposed again",
+            (Candidate, _) => "it is not registered yet",
+            (_, NamespaceAct::Propose(_)) => "claim it if it is yours",
+            (Lapsed, _) => "renew it first",
+            _ => "nothing is left to do",
+        }));
+    };
+    let is_waiting = entry.claim_pending;
+    let is_provisional = entry.provisional_until.is_some();
+    match act {
+        NamespaceAct::Approve { .. } if from == Registered && !is_provisional => {
+            Err(refuse("nothing is left to do"))
+        }
+        NamespaceAct::Renew { .. } if !is_provisional => {
+            Err(refuse("it is not provisional, so it does not lapse"))
+        }
+        NamespaceAct::Verify if !is_waiting => Err(refuse("nobody claims it")),
+        NamespaceAct::Refuse if from != Candidate && !is_waiting => {
+            Err(refuse("nobody claims it, so nothing can be refused"))
+        }
+        _ => Ok(*found),
+    }
+}
+
+impl View<'_> {
+    /// As what someone comes to do something, if they may.
+    pub(super) fn capacity(
+        &self,
+        who: &Principal,
+        entry: &NamespaceEntry,
+        act: &NamespaceAct,
+        transition: &Transition,
+    ) -> Result<Capacity, Refusal> {
+        // A claim on what has an owner is a dispute.
+        let is_dispute = matches!(act, NamespaceAct::Verify) && entry.claimed;
+        let needs = if is_dispute {
+            &[Maintainer]
+        } else {
+            transition.needs
+        };
+        let root = AuthorityPath::info_root();
+        let asks = match act {
+            NamespaceAct::Approve { .. } | NamespaceAct::Refuse => entry.owner.as_ref(),
+            NamespaceAct::Verify => entry.claimant.as_ref(),
+            _ => None,
+        };
+        for capacity in needs {
+            let may = match capacity {
+                Authority if is_open(act) => true,
+                Authority => owns(who, entry),
+                Operator => self.role(who, &root)? >= Some(Role::Lead),
+                Maintainer => self.role(who, &root)? >= Some(Role::Admin),
+                Capacity::Original => false,
+            };
+            if !may {
+                continue;
+            }
+            if asks == Some(who) && *capacity != Authority {
+                let problem = "someone else must decide on what you have asked for";
+                return Err(Refusal::policy("own-request", problem));
+            }
+            return Ok(*capacity);
+        }
+        let only = |role| Refusal::Denied {
+            needs: role,
+            authority: root.clone(),
+        };
+        Err(match needs {
+            [Operator] => only(Role::Lead),
+            [Maintainer] => only(Role::Admin),
+            _ => Refusal::NotTheirs {
+                namespace: entry.name().to_string(),
+            },
+        })
+    }
+}
+
+/// Whether whoever has an account may do it.
+fn is_open(act: &NamespaceAct) -> bool {
+    matches!(act, NamespaceAct::Propose(_) | NamespaceAct::Claim)
+}
+
+/// Whether an entry is someone's, and they have not come with less than that.
+fn owns(who: &Principal, entry: &NamespaceEntry) -> bool {
+    entry.owner.as_ref() == Some(who) && has_all_of(who, entry.name(), Role::Admin)
+}
+
+/// Whether a token, if that is by what someone is known, is enough for something about a namespace.
+pub(super) fn has_all_of(who: &Principal, name: &str, needs: Role) -> bool {
+    let Principal::Limited { limit, .. } = who else {
+        return true;
+    };
+    let path = format!("info:{name}");
+    let mut authority = limit.authority.iter();
+    limit.role >= needs && authority.all(|authority| ["info:", &path].contains(&authority.key()))
+}

@@ -1,0 +1,205 @@
+//! The rules that hold now.
+//!
+//! Entries are few and asked for often, so all of them are in memory. What is there is of a *generation*: the
+//! number of the last event that changed an entry. Doors take the newest that is on disk; a snapshot, and a
+//! change that is being decided, take the one that they see themselves, so that no name is ever kept under rules
+//! that held a moment ago.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+use handfast_id::{Namespace, Namespaces, RuleBook};
+use handfast_store::{Place, Snapshot, Store, Table};
+
+use super::entry::NamespaceEntry;
+use super::kept::{ENTRY, Kept, LAST_CHANGE};
+use super::seeds::seeds;
+use crate::refusal::Refusal;
+
+/// All rules: those that were configured, and the entries of the registry.
+pub(crate) struct Book {
+    pub(crate) base: RuleBook,
+    newest: RwLock<Arc<Generation>>,
+    doors: RwLock<Option<ForDoors>>,
+}
+
+/// All entries after an event.
+pub(crate) struct Generation {
+    /// The number of the last event that changed one; 0 if none did.
+    pub(crate) number: u64,
+    /// All entries, by name.
+    pub(crate) entries: Vec<Arc<NamespaceEntry>>,
+    /// The rules of those that were ever registered: keys do not depend on whether they still are.
+    pub(crate) rules: Namespaces,
+}
+
+/// Rules as doors use them.
+struct ForDoors {
+    generation: u64,
+    /// When a provisional entry lapses next.
+    until: Option<u64>,
+    rules: Arc<RuleBook>,
+}
+
+impl Book {
+    pub(crate) fn new(base: RuleBook) -> Self {
+        Self {
+            base,
+            newest: RwLock::new(Generation::original()),
+            doors: RwLock::new(None),
+        }
+    }
+
+    /// The same entries beside other rules.
+    pub(crate) fn with_base(&self, base: RuleBook) -> Self {
+        Self {
+            base,
+            newest: RwLock::new(self.newest()),
+            doors: RwLock::new(None),
+        }
+    }
+
+    /// The newest entries.
+    pub(crate) fn newest(&self) -> Arc<Generation> {
+        Arc::clone(&self.newest.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes up what is on disk.
+    pub(crate) fn refresh(&self, store: &Store) -> Result<(), Refusal> {
+        let current = store.read(|now| Ok(self.at(now)))??;
+        let mut newest = self.newest.write().unwrap_or_else(PoisonError::into_inner);
+        // Whoever read an older snapshot comes too late.
+        if current.number > newest.number {
+            *newest = current;
+        }
+        Ok(())
+    }
+
+    /// The entries of a snapshot. They are not remembered: what a change sees may not come to be.
+    pub(crate) fn at(&self, now: &Snapshot<'_>) -> Result<Arc<Generation>, Refusal> {
+        let newest = self.newest();
+        let number = last_change(now)?;
+        if number == newest.number {
+            return Ok(newest);
+        }
+        if number == 0 {
+            return Ok(Generation::original());
+        }
+        Ok(Arc::new(Generation::read(number, now, &newest)?))
+    }
+
+    /// The rules at a time, for those who read identifiers and keep nothing.
+    pub(crate) fn for_doors(&self, now: u64) -> Arc<RuleBook> {
+        let newest = self.newest();
+        {
+            let known = self.doors.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(known) = &*known
+                && known.generation == newest.number
+                && known.until.is_none_or(|until| now < until)
+            {
+                return Arc::clone(&known.rules);
+            }
+        }
+        let mut live = Namespaces::default();
+        let mut until: Option<u64> = None;
+        for entry in &newest.entries {
+            if let Some(rules) = newest.rules.get(entry.name()) {
+                let rules = rules.clone();
+                let is_live = entry.is_live(now);
+                live.insert(if is_live { rules } else { rules.into_former() });
+                let end = entry.provisional_until.filter(|end| is_live && *end > now);
+                until = until.into_iter().chain(end).min();
+            }
+        }
+        let rules = Arc::new(self.base.clone().with_registry(live));
+        let mut known = self.doors.write().unwrap_or_else(PoisonError::into_inner);
+        *known = Some(ForDoors {
+            generation: newest.number,
+            until,
+            rules: Arc::clone(&rules),
+        });
+        rules
+    }
+}
+
+impl Generation {
+    /// As it is before anybody has changed anything: the same for all folders.
+    fn original() -> Arc<Self> {
+        static ORIGINAL: LazyLock<Arc<Generation>> = LazyLock::new(|| {
+            Arc::new(Generation {
+                number: 0,
+                entries: seeds().to_vec(),
+                rules: Namespaces::historical().clone(),
+            })
+        });
+        Arc::clone(&ORIGINAL)
+    }
+
+    fn read(number: u64, now: &Snapshot<'_>, before: &Self) -> Result<Self, Refusal> {
+        let mut entries: BTreeMap<String, Arc<NamespaceEntry>> = BTreeMap::new();
+        for seed in seeds() {
+            entries.insert(seed.name().to_string(), Arc::clone(seed));
+        }
+        let mut damaged = None;
+        let from = Place::named(Table::Namespaces, ENTRY.as_bytes());
+        now.scan(&from, &mut |place, bytes| {
+            let Some(name) = place.name().strip_prefix(ENTRY.as_bytes()) else {
+                return ControlFlow::Break(());
+            };
+            let read = postcard::from_bytes::<Kept>(bytes).ok();
+            let Some(entry) = read.and_then(Kept::read) else {
+                damaged = Some(String::from_utf8_lossy(name).into_owned());
+                return ControlFlow::Break(());
+            };
+            entries.insert(entry.name().to_string(), Arc::new(entry));
+            ControlFlow::Continue(())
+        })?;
+        if let Some(name) = damaged {
+            return Err(super::kept::damaged(&name));
+        }
+        let mut rules = Namespaces::default();
+        for entry in entries.values().filter(|entry| entry.was_registered()) {
+            rules.insert(before.rules_of(entry)?);
+        }
+        Ok(Self {
+            number,
+            entries: entries.into_values().collect(),
+            rules,
+        })
+    }
+
+    /// An entry.
+    pub(crate) fn entry(&self, name: &str) -> Option<&Arc<NamespaceEntry>> {
+        let at = self
+            .entries
+            .binary_search_by(|entry| entry.name().cmp(name));
+        at.ok().and_then(|at| self.entries.get(at))
+    }
+
+    /// The rules of an entry, which are compiled once for each version.
+    fn rules_of(&self, entry: &NamespaceEntry) -> Result<Namespace, Refusal> {
+        let is_same = self.entry(entry.name()).is_some_and(|known| {
+            (&known.form, known.status, &known.registered)
+                == (&entry.form, entry.status, &entry.registered)
+        });
+        if let Some(rules) = self.rules.get(entry.name()).filter(|_| is_same) {
+            return Ok(rules.clone());
+        }
+        let rules = entry.rules();
+        rules.map_err(|_| super::kept::damaged(entry.name()))
+    }
+}
+
+/// The number of the last event that changed an entry.
+fn last_change(now: &Snapshot<'_>) -> Result<u64, Refusal> {
+    let read = |bytes: &[u8]| postcard::from_bytes::<u64>(bytes).ok();
+    let found = now.get(&Place::named(Table::Meta, LAST_CHANGE), read)?;
+    match found {
+        None => Ok(0),
+        Some(Some(number)) => Ok(number),
+        Some(None) => Err(Refusal::Corrupt {
+            what: "the number of the last change of a namespace".into(),
+        }),
+    }
+}

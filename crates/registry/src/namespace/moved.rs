@@ -1,0 +1,93 @@
+//! Names that new rules would lose.
+//!
+//! A name is kept under the canonical form that it had when it was created. If other rules give it another one it
+//! would not be found any more, or two names would become one: such rules are refused.
+
+use std::ops::ControlFlow;
+
+use handfast_id::{InfoUri, Namespace, RuleBook};
+use handfast_store::{Place, Table};
+
+use crate::record::{Record, State};
+use crate::refusal::Refusal;
+use crate::view::View;
+
+/// How many of them are named.
+const NAMED: usize = 10;
+/// How many events are looked at to see whether names have come since.
+const MOST_EVENTS: u64 = 10_000;
+
+/// The names of a namespace, as they were looked through.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LookedThrough {
+    /// The last event then.
+    event: u64,
+}
+
+/// Looks through all names of a namespace, however many they are.
+pub(super) fn look_through(view: &View<'_>, rules: &Namespace) -> Result<LookedThrough, Refusal> {
+    let start = format!("info:{}/", rules.name());
+    let book = RuleBook::standard().with_namespace(rules.clone());
+    let stays = |text: &str, key: &str| {
+        let canonical = InfoUri::parse(text).and_then(|uri| uri.canonical(&book));
+        canonical.is_ok_and(|canonical| canonical.as_str() == key)
+    };
+    let mut moved = Vec::new();
+    let mut count = 0_u64;
+    view.now
+        .scan(&Place::record(start.as_bytes()), &mut |place, bytes| {
+            if !place.name().starts_with(start.as_bytes()) {
+                return ControlFlow::Break(());
+            }
+            let key = String::from_utf8_lossy(place.name());
+            let text = Record::name_in(bytes).unwrap_or(&key);
+            if !stays(text, &key) || !stays(&key, &key) {
+                count += 1;
+                // Not everybody may know of a reserved one.
+                let is_open =
+                    Record::from_bytes(bytes).is_ok_and(|record| record.state != State::Reserved);
+                if is_open && moved.len() < NAMED {
+                    moved.push(text.to_string());
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+    if count == 0 {
+        let event = view.now.count(Table::Events)?;
+        return Ok(LookedThrough { event });
+    }
+    let more = match count - u64::try_from(moved.len()).unwrap_or(count) {
+        0 => String::new(),
+        more if moved.is_empty() => format!("{more} of them"),
+        more => format!(" and {more} more"),
+    };
+    Err(Refusal::policy(
+        "moves-names",
+        format!(
+            "names are kept here that these rules would move or make one: {}{more}",
+            moved.join(", ")
+        ),
+    ))
+}
+
+/// Looks again if names may have come since: the writer must not wait for millions of names each time.
+pub(super) fn look_again(
+    view: &View<'_>,
+    rules: &Namespace,
+    before: LookedThrough,
+) -> Result<(), Refusal> {
+    let authority = format!("info:{}", rules.name());
+    let last = view.now.count(Table::Events)?;
+    let mut is_settled = last.saturating_sub(before.event) <= MOST_EVENTS;
+    for number in before.event + 1..=last {
+        if !is_settled {
+            break;
+        }
+        let event = view.event(number)?;
+        is_settled = event.is_some_and(|event| event.authority != authority);
+    }
+    if is_settled {
+        return Ok(());
+    }
+    look_through(view, rules).map(|_| ())
+}

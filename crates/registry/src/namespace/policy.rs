@@ -1,0 +1,155 @@
+//! The policy of the registry, which its maintainer sets in the open.
+
+use std::ops::ControlFlow;
+
+use handfast_store::{Place, Table};
+use serde::{Deserialize, Serialize};
+
+use super::validate::check_text;
+use crate::authority::Role;
+use crate::event::{Action, Commitments, Subject};
+use crate::path::AuthorityPath;
+use crate::principal::Principal;
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+use crate::view::View;
+
+/// The longest policy, in bytes.
+const MOST_BYTES: usize = 100_000;
+
+/// The policy, in one of its versions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamespacePolicy {
+    /// 1, 2, 3 …; 0 for the one that comes with the program.
+    pub version: u64,
+    /// Plain text.
+    pub text: String,
+    /// When it was set, in milliseconds since 1970.
+    pub time: u64,
+    /// The event.
+    pub event: u64,
+    /// The random bytes behind the commitment of that event.
+    pub seed: [u8; 32],
+}
+
+/// How the keys of versions begin in the table `namespaces`.
+pub(crate) const POLICY: &[u8] = b"policy:";
+
+impl Registry {
+    /// The policy that holds.
+    ///
+    /// ```
+    /// # use handfast_registry::{Principal, Registry, World};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// assert_eq!(registry.namespace_policy()?.version, 0);
+    /// registry.set_namespace_policy(&Principal::Operator, "Ask first.")?;
+    /// assert_eq!(registry.namespace_policy()?.text, "Ask first.");
+    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// ```
+    pub fn namespace_policy(&self) -> Result<NamespacePolicy, Refusal> {
+        let last = self.namespace_policies()?.pop();
+        Ok(last.unwrap_or_else(NamespacePolicy::original))
+    }
+
+    /// All policies that held, oldest first, without the one that comes with the program.
+    pub fn namespace_policies(&self) -> Result<Vec<NamespacePolicy>, Refusal> {
+        self.read(|view| {
+            let policies = view.policies()?;
+            Ok(policies)
+        })
+    }
+
+    /// Sets the policy. Only the maintainer may.
+    pub fn set_namespace_policy(
+        &self,
+        who: &Principal,
+        text: &str,
+    ) -> Result<NamespacePolicy, Refusal> {
+        check_text("a policy", text, MOST_BYTES)?;
+        if text.trim().is_empty() {
+            return Err(Refusal::policy("empty-policy", "a policy says something"));
+        }
+        let text = text.to_string();
+        self.change(who, move |draft| {
+            let root = AuthorityPath::info_root();
+            draft.need(draft.who(), Role::Admin, &root)?;
+            let last = draft.policies()?.last().map_or(0, |last| last.version);
+            let policy = NamespacePolicy {
+                version: last + 1,
+                text,
+                time: draft.time(),
+                event: draft.next_event(),
+                seed: draft.random("seed"),
+            };
+            let commitments = policy.commitments();
+            draft.add_event(
+                Action::NamespacePolicy,
+                Subject::None,
+                root.key(),
+                policy.version,
+                commitments,
+            );
+            let key = [POLICY, &policy.version.to_be_bytes()[..]].concat();
+            draft.keep_posted(Table::Namespaces, &key, &policy)?;
+            Ok(policy)
+        })
+    }
+}
+
+impl View<'_> {
+    fn policies(&self) -> Result<Vec<NamespacePolicy>, Refusal> {
+        let mut policies = Vec::new();
+        let mut is_damaged = false;
+        let from = Place::named(Table::Namespaces, POLICY);
+        self.now.scan(&from, &mut |place, bytes| {
+            if !place.name().starts_with(POLICY) {
+                return ControlFlow::Break(());
+            }
+            match postcard::from_bytes(bytes) {
+                Ok(policy) => policies.push(policy),
+                Err(_) => is_damaged = true,
+            }
+            ControlFlow::Continue(())
+        })?;
+        if is_damaged {
+            let what = "the policy of the registry of namespaces".into();
+            return Err(Refusal::Corrupt { what });
+        }
+        Ok(policies)
+    }
+}
+
+impl NamespacePolicy {
+    fn original() -> Self {
+        Self {
+            version: 0,
+            text: ORIGINAL.to_string(),
+            time: 0,
+            event: 0,
+            seed: [0; 32],
+        }
+    }
+
+    pub(crate) fn commitments(&self) -> Commitments {
+        Commitments::to(&self.seed, [(0, self.text.as_bytes())].into_iter())
+    }
+}
+
+const ORIGINAL: &str = "\
+Who may register. Only the organisation that owns or manages a namespace; never a third party. It picks the
+string, and gives a public contact.
+
+What may be registered. A namespace that is public, is in use or formally planned, and has no URI form of its
+own. There is no speculative registration and no fee.
+
+How. A proposal is open to comments until the operator approves or refuses it; the operator looks for clashes
+and records how the authority was verified. A namespace that is only planned is registered provisionally, for
+twelve months at most, and lapses unless it is renewed. Disputes go to the maintainer.
+
+Afterwards. Only the authority changes its entry. It may deprecate or withdraw it; a string that was registered is
+never used for something else, and what was normalised by its rules stays so.
+
+What registration means. Identification only: no persistence, no resolution, no meaning. Where an entry names a
+resolution mechanism, read its security considerations.
+";

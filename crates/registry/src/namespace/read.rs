@@ -1,0 +1,326 @@
+//! Looking into the registry of namespaces: all of this is public.
+
+use std::sync::Arc;
+
+use handfast_id::RuleBook;
+
+use super::entry::{NamespaceEntry, NamespaceStatus};
+use super::live::Generation;
+use super::seeds::seed;
+use crate::authority::Role;
+use crate::event::Action;
+use crate::path::AuthorityPath;
+use crate::principal::Principal;
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+use crate::view::View;
+
+/// Which entries are wanted.
+///
+/// ```
+/// use handfast_registry::NamespaceQuery;
+///
+/// let query = NamespaceQuery { text: Some("library".into()), ..NamespaceQuery::default() };
+/// assert_eq!(query.limit, 100);
+/// ```
+#[derive(Clone, Debug)]
+pub struct NamespaceQuery {
+    /// A text that stands in the string, the title, the description or the organisation, in any case.
+    pub text: Option<String>,
+    /// Where they are in their life.
+    pub status: Option<NamespaceStatus>,
+    /// Those of the original registry, or the others.
+    pub historical: Option<bool>,
+    /// The string that the page before ended with.
+    pub after: Option<String>,
+    /// The most that are wanted.
+    pub limit: usize,
+}
+
+impl Default for NamespaceQuery {
+    fn default() -> Self {
+        Self {
+            text: None,
+            status: None,
+            historical: None,
+            after: None,
+            limit: 100,
+        }
+    }
+}
+
+/// Some of the entries that were asked for, by their strings.
+#[derive(Clone, Debug)]
+pub struct NamespacePage {
+    /// The entries.
+    pub entries: Vec<Arc<NamespaceEntry>>,
+    /// How many there are in all.
+    pub total: usize,
+    /// The `after` of the next page, if there is one.
+    pub next: Option<String>,
+}
+
+/// A stretch of changes that is asked for, for those who come again and again.
+#[derive(Clone, Debug, Default)]
+pub struct NamespacesChanged {
+    /// Changes at this time or later, in milliseconds since 1970.
+    pub from: Option<u64>,
+    /// Changes at this time or earlier.
+    pub until: Option<u64>,
+    /// The time and string that the page before ended with.
+    pub after: Option<(u64, String)>,
+    /// The most that are wanted; all if 0.
+    pub limit: usize,
+}
+
+/// The last change of an entry that is, or was, registered.
+#[derive(Clone, Debug)]
+pub struct NamespaceChange {
+    /// The entry as it is now.
+    pub entry: Arc<NamespaceEntry>,
+    /// When it became so, in milliseconds since 1970, cut to the second.
+    pub changed: u64,
+    /// Whether it is gone: withdrawn, or lapsed.
+    pub deleted: bool,
+}
+
+/// A version in the history of an entry.
+#[derive(Clone, Debug)]
+pub struct NamespaceVersion {
+    /// The entry as it was.
+    pub entry: NamespaceEntry,
+    /// What was done; `None` for what came with the program.
+    pub action: Option<Action>,
+    /// The number of the event.
+    pub event: Option<u64>,
+    /// Who did it, for those who may see that.
+    pub who: Option<Principal>,
+}
+
+impl Registry {
+    /// An entry, by its string in any case, with or without `info:` and a slash.
+    ///
+    /// ```
+    /// # use handfast_registry::{Principal, Registry, World};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// let lccn = registry.namespace("LCCN")?;
+    /// assert_eq!(lccn.form.authority.organisation, "Library of Congress");
+    /// assert!(lccn.historical && !lccn.claimed);
+    /// assert_eq!(registry.namespace("nobody").unwrap_err().code(), "no-namespace");
+    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// ```
+    pub fn namespace(&self, name: &str) -> Result<Arc<NamespaceEntry>, Refusal> {
+        let found = self.rules.newest().entry(&bare(name)).map(Arc::clone);
+        found.ok_or_else(|| no_namespace(name))
+    }
+
+    /// Entries, by their strings.
+    ///
+    /// ```
+    /// # use handfast_registry::{NamespaceQuery, Principal, Registry, World};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// let page = registry.namespaces(&NamespaceQuery { limit: 10, ..Default::default() });
+    /// assert_eq!((page.entries.len(), page.total), (10, 29));
+    /// assert_eq!(page.next.as_deref(), Some("hdl"));
+    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// ```
+    #[must_use]
+    pub fn namespaces(&self, query: &NamespaceQuery) -> NamespacePage {
+        let now = self.now();
+        let newest = self.rules.newest();
+        let wanted: Vec<_> = newest
+            .entries
+            .iter()
+            .filter(|entry| query.fits(entry, now))
+            .collect();
+        let total = wanted.len();
+        let mut rest = wanted.into_iter().filter(|entry| {
+            let after = query.after.as_deref();
+            after.is_none_or(|after| entry.name() > after)
+        });
+        let entries: Vec<_> = rest.by_ref().take(query.limit).map(Arc::clone).collect();
+        let last = entries.last().map(|entry| entry.name().to_string());
+        let next = last.filter(|_| rest.next().is_some());
+        NamespacePage {
+            entries,
+            total,
+            next,
+        }
+    }
+
+    /// What has become of entries that are, or were, registered, in the order of change: time, then string.
+    /// Proposals are not among them.
+    ///
+    /// ```
+    /// # use handfast_registry::{NamespacesChanged, Principal, Registry, World};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// let all = registry.namespaces_changed(&NamespacesChanged::default());
+    /// assert_eq!(all.first().unwrap().entry.name(), "bibcode");
+    /// assert_eq!(all.last().unwrap().entry.name(), "nyu");
+    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// ```
+    #[must_use]
+    pub fn namespaces_changed(&self, wanted: &NamespacesChanged) -> Vec<NamespaceChange> {
+        let now = self.now();
+        let newest = self.rules.newest();
+        let mut changes: Vec<_> = newest
+            .entries
+            .iter()
+            .filter(|entry| entry.was_registered())
+            .map(|entry| NamespaceChange {
+                changed: entry.changed_by(now) / 1_000 * 1_000,
+                deleted: !entry.is_live(now),
+                entry: Arc::clone(entry),
+            })
+            .filter(|change| wanted.fits(change))
+            .collect();
+        changes.sort_by(|a, b| a.order().cmp(&b.order()));
+        if wanted.limit > 0 {
+            changes.truncate(wanted.limit);
+        }
+        changes
+    }
+
+    /// The versions of an entry, oldest first. Who acted is shown to the owner, and to those with a role on
+    /// the registry.
+    pub fn namespace_history(
+        &self,
+        who: &Principal,
+        name: &str,
+    ) -> Result<Vec<NamespaceVersion>, Refusal> {
+        let name = bare(name);
+        self.read(|view| {
+            let current = view.namespace_entry(&name)?;
+            let sees_all = current.owner.as_ref() == Some(who)
+                || view.role(who, &AuthorityPath::info_root())? >= Some(Role::Read);
+            let mut versions = Vec::new();
+            for version in 1..current.version {
+                let entry = view.namespace_version(&name, version)?;
+                let missing = || Refusal::Corrupt {
+                    what: format!("version {version} of namespace {name}"),
+                };
+                versions.push(view.namespace_made(entry.ok_or_else(missing)?, sees_all)?);
+            }
+            versions.push(view.namespace_made(current, sees_all)?);
+            Ok(versions)
+        })
+    }
+
+    /// What changes whenever an entry does: the number of the last event that changed one, and how many
+    /// have lapsed.
+    #[must_use]
+    pub fn namespaces_tag(&self) -> String {
+        let (now, newest) = (self.now(), self.rules.newest());
+        let lapsed = newest.entries.iter();
+        let lapsed = lapsed.filter(|entry| entry.state(now) == NamespaceStatus::Lapsed);
+        format!("{}-{}", newest.number, lapsed.count())
+    }
+
+    /// The rules that hold for all of it now, with the entries of the `info` registry; those of its
+    /// authorities are beside them.
+    #[must_use]
+    pub fn rules(&self) -> Arc<RuleBook> {
+        self.rules.for_doors(self.now())
+    }
+}
+
+impl View<'_> {
+    /// An entry as the snapshot shows it.
+    pub(crate) fn namespace_entry(&self, name: &str) -> Result<NamespaceEntry, Refusal> {
+        let found = self.find_namespace(name)?;
+        found.ok_or_else(|| no_namespace(name))
+    }
+
+    pub(crate) fn find_namespace(&self, name: &str) -> Result<Option<NamespaceEntry>, Refusal> {
+        match self.kept_namespace(name)? {
+            Some(kept) => match kept.read() {
+                Some(entry) => Ok(Some(entry)),
+                None => Err(super::kept::damaged(name)),
+            },
+            None => Ok(seed(name).map(|seed| NamespaceEntry::clone(seed))),
+        }
+    }
+
+    /// All entries as the snapshot shows them.
+    pub(crate) fn namespaces(&self) -> Result<Arc<Generation>, Refusal> {
+        self.book().at(self.now)
+    }
+
+    fn namespace_made(
+        &self,
+        mut entry: NamespaceEntry,
+        sees_all: bool,
+    ) -> Result<NamespaceVersion, Refusal> {
+        let event = match entry.last_event {
+            0 => None,
+            number => self.event(number)?,
+        };
+        let actor = event.as_ref().map(|event| self.actor(&event.actor));
+        let who = actor.transpose()?.flatten().filter(|_| sees_all);
+        if !sees_all {
+            (entry.owner, entry.claimant) = (None, None);
+        }
+        Ok(NamespaceVersion {
+            entry,
+            action: event.as_ref().map(|event| event.action),
+            event: event.map(|event| event.number),
+            who,
+        })
+    }
+}
+
+impl NamespaceQuery {
+    fn fits(&self, entry: &NamespaceEntry, now: u64) -> bool {
+        let form = &entry.form;
+        let has = |text: &str| {
+            let texts = [
+                &form.namespace,
+                &form.title,
+                &form.description,
+                &form.authority.organisation,
+            ];
+            let text = text.to_lowercase();
+            texts.iter().any(|said| said.to_lowercase().contains(&text))
+        };
+        self.text.as_deref().is_none_or(has)
+            && self.status.is_none_or(|status| entry.state(now) == status)
+            && self
+                .historical
+                .is_none_or(|historical| entry.historical == historical)
+    }
+}
+
+impl NamespacesChanged {
+    fn fits(&self, change: &NamespaceChange) -> bool {
+        self.from
+            .is_none_or(|from| change.changed >= from / 1_000 * 1_000)
+            && self.until.is_none_or(|until| change.changed <= until)
+            && self
+                .after
+                .as_ref()
+                .is_none_or(|(time, name)| change.order() > (*time / 1_000 * 1_000, name.as_str()))
+    }
+}
+
+impl NamespaceChange {
+    fn order(&self) -> (u64, &str) {
+        (self.changed, self.entry.name())
+    }
+}
+
+/// A namespace string as people write it: `info:LCCN/` is `lccn`.
+pub(crate) fn bare(name: &str) -> String {
+    let name = name.trim().to_ascii_lowercase();
+    let name = name.strip_prefix("info:").unwrap_or(&name);
+    name.strip_suffix('/').unwrap_or(name).to_string()
+}
+
+pub(crate) fn no_namespace(name: &str) -> Refusal {
+    Refusal::policy(
+        "no-namespace",
+        format!("there is no entry for namespace {}", bare(name)),
+    )
+}

@@ -1,0 +1,95 @@
+//! The 29 entries of the original registry, as they are before anybody touches them.
+
+use std::sync::{Arc, LazyLock};
+
+use handfast_id::Namespaces;
+use serde_json::{Map, Value as Json};
+
+use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
+use super::form::NamespaceForm;
+use crate::time::parse_rfc3339;
+
+/// All of them, by name. Read on first use; `all_29_are_read` below is the test that they can be.
+pub(super) fn seeds() -> &'static [Arc<NamespaceEntry>] {
+    static READ: LazyLock<Vec<Arc<NamespaceEntry>>> = LazyLock::new(|| {
+        let all: Vec<Map<String, Json>> =
+            serde_json::from_str(Namespaces::historical_json()).unwrap_or_default();
+        let mut all: Vec<_> = all.into_iter().filter_map(read).map(Arc::new).collect();
+        all.sort_by(|a, b| a.name().cmp(b.name()));
+        all
+    });
+    &READ
+}
+
+/// One of them.
+pub(super) fn seed(name: &str) -> Option<&'static Arc<NamespaceEntry>> {
+    let all = seeds();
+    let at = all.binary_search_by(|entry| entry.name().cmp(name)).ok()?;
+    all.get(at)
+}
+
+fn read(object: Map<String, Json>) -> Option<NamespaceEntry> {
+    let registered = object.get("registered").and_then(Json::as_str);
+    let registered = registered.map(str::to_string);
+    let form = NamespaceForm::from_json(&Json::Object(object).to_string()).ok()?;
+    let day = registered
+        .as_deref()
+        .unwrap_or(match form.namespace.as_str() {
+            // `info-registry.md` §4: two full records lack a date, and their short ones have it.
+            "bnf" => "2008-05-13",
+            "nyu" => "2010-05-12",
+            _ => CLOSED,
+        });
+    Some(NamespaceEntry {
+        changed: parse_rfc3339(&format!("{day}T00:00:00Z")).unwrap_or_default(),
+        form,
+        status: NamespaceStatus::Registered,
+        historical: true,
+        registered,
+        claimed: false,
+        claim_pending: false,
+        verified: None,
+        provisional_until: None,
+        proposed: None,
+        version: 1,
+        by: Capacity::Original,
+        why: String::new(),
+        owner: None,
+        claimant: None,
+        last_event: 0,
+        seed: [0; 32],
+    })
+}
+
+/// The day the original registry closed.
+const CLOSED: &str = "2010-05-22";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_29_are_read() {
+        assert_eq!(seeds().len(), 29);
+        assert!(seeds().iter().all(|entry| entry.is_live(0)));
+        assert_eq!(seed("bnf").unwrap().registered, None);
+        assert!(seed("bnf").unwrap().changed < seed("nyu").unwrap().changed);
+    }
+
+    /// Entries that nobody has touched are read from the program, not from the folder: were these rules to
+    /// change, names that are kept under them would be lost. If this test fails, the data is wrong.
+    #[test]
+    fn their_rules_are_frozen() {
+        let rules: Vec<_> = seeds()
+            .iter()
+            .map(|entry| {
+                let said = &entry.form.normalisation;
+                serde_json::json!([entry.name(), said.case, said.strip, said.steps])
+            })
+            .collect();
+        let digest = crate::event::digest(&[serde_json::to_string(&rules).unwrap().as_bytes()]);
+        let expected = "a3d469aaa4c0382e";
+        let digest: [u8; 8] = digest[..8].try_into().unwrap();
+        assert_eq!(format!("{:016x}", u64::from_be_bytes(digest)), expected);
+    }
+}

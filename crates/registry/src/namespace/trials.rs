@@ -1,0 +1,167 @@
+//! Identifiers nobody thought of, on which rules are tried.
+
+use std::fmt::Write;
+
+use super::form::NamespaceForm;
+
+/// How many are made up by chance.
+const BY_CHANCE: usize = 400;
+/// How many are made from each example.
+const FROM_EXAMPLE: usize = 12;
+/// How many examples are used.
+const EXAMPLES: usize = 30;
+/// How many characters are tried in all orders.
+const IN_ALL_ORDERS: usize = 9;
+
+/// Some thousand `info` URIs, the same ones for the same form: made of what stands in its steps and examples,
+/// since rules say most about those characters.
+pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
+    let mut chance = Chance(0x9E37_79B9_7F4A_7C15);
+    let own = own_characters(form);
+    let start = format!("info:{}/", form.namespace);
+    let mut all = Vec::new();
+    // Two steps that undo each other mostly do so on two or three characters side by side.
+    let tokens: Vec<String> = own
+        .iter()
+        .copied()
+        .chain(['a', 'A', '0'])
+        .map(bare_or_triplet)
+        .collect();
+    let few = tokens
+        .get(tokens.len().saturating_sub(IN_ALL_ORDERS)..)
+        .unwrap_or_default();
+    for a in few {
+        for b in few {
+            all.push(format!("{start}{a}{b}"));
+            all.extend(few.iter().map(|c| format!("{start}{a}{b}{c}")));
+        }
+    }
+    for _ in 0..BY_CHANCE {
+        let mut text = start.clone();
+        // Of few characters, so that they meet.
+        let few = [
+            chance.character(&own),
+            chance.character(&own),
+            chance.character(&own),
+        ];
+        for _ in 0..chance.below(9) {
+            let c = few.get(chance.below(few.len())).copied().unwrap_or('a');
+            text.push_str(&chance.token(c));
+        }
+        all.push(text);
+    }
+    for sample in form.examples.iter().take(EXAMPLES) {
+        let identifier = sample.input.get(start.len()..).unwrap_or_default();
+        // What is dropped in front or behind may stand there twice.
+        all.push(format!("{start}{identifier}{identifier}"));
+        for _ in 0..FROM_EXAMPLE {
+            let mut tokens: Vec<String> = identifier.chars().map(String::from).collect();
+            for _ in 0..=chance.below(3) {
+                let at = chance.below(tokens.len() + 1);
+                let c = chance.character(&own);
+                let token = chance.token(c);
+                match chance.below(3) {
+                    0 if at < tokens.len() => drop(tokens.remove(at)),
+                    1 => tokens
+                        .iter_mut()
+                        .take(at)
+                        .for_each(|token| swap_case(token)),
+                    _ => tokens.insert(at, token),
+                }
+            }
+            all.push(format!("{start}{}", tokens.concat()));
+        }
+    }
+    all
+}
+
+/// The characters that stand in steps, those of examples before them.
+fn own_characters(form: &NamespaceForm) -> Vec<char> {
+    let said = &form.normalisation;
+    let steps = said.steps.iter().flatten();
+    let words = steps.filter_map(|step| step.as_array()?.get(1..));
+    let words = words.flatten().filter_map(|word| word.as_str());
+    let steps = words.chain([said.strip.as_str()]).flat_map(str::chars);
+    let examples = form.examples.iter().flat_map(|sample| sample.input.chars());
+    let mut own: Vec<char> = Vec::new();
+    for c in examples
+        .chain(steps)
+        .filter(|c| c.is_ascii_graphic() || *c == ' ')
+    {
+        own.retain(|known| *known != c);
+        own.push(c);
+    }
+    own
+}
+
+/// What stands in identifiers everywhere.
+const COMMON: &[u8] = b"aAzZbB0123456789-.:/_()+ ~";
+
+/// A plain generator of numbers: trials must be the same each time, and need not surprise anybody.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        let end = u64::try_from(end.max(1)).unwrap_or(1);
+        usize::try_from(self.0 % end).unwrap_or_default()
+    }
+
+    /// One that rules may say something about, or any.
+    fn character(&mut self, own: &[char]) -> char {
+        let common = COMMON.get(self.below(COMMON.len())).copied();
+        let common = common.map_or('a', char::from);
+        let own = own.get(self.below(own.len())).copied().unwrap_or(common);
+        if self.below(3) > 0 { own } else { common }
+    }
+
+    /// A character, bare or as a triplet.
+    fn token(&mut self, c: char) -> String {
+        if self.below(8) > 0 {
+            return bare_or_triplet(c);
+        }
+        triplets(c)
+    }
+}
+
+fn bare_or_triplet(c: char) -> String {
+    if c.is_ascii_alphanumeric() || "-._~!$&'()*+,;=:@/".contains(c) {
+        return c.to_string();
+    }
+    triplets(c)
+}
+
+fn triplets(c: char) -> String {
+    let mut bytes = [0; 4];
+    let mut out = String::new();
+    for byte in c.encode_utf8(&mut bytes).bytes() {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "%{byte:02X}");
+    }
+    out
+}
+
+fn swap_case(token: &mut str) {
+    if token.bytes().all(|b| b.is_ascii_lowercase()) {
+        token.make_ascii_uppercase();
+    } else {
+        token.make_ascii_lowercase();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trials_are_many_and_the_same_each_time() {
+        let form = NamespaceForm {
+            namespace: "shelf".into(),
+            ..NamespaceForm::default()
+        };
+        assert_eq!(trials(&form), trials(&form));
+        assert!(trials(&form).len() >= BY_CHANCE);
+    }
+}

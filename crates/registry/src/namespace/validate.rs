@@ -1,0 +1,291 @@
+//! Is this form fit for the registry?
+//!
+//! Forms come from strangers. Everything in them is bounded, texts are plain, patterns run in linear time by
+//! construction, and rules are tried: examples must come out as stated, and nothing may come out differently
+//! when it is normalised twice.
+
+use handfast_id::{InfoUri, InfoValidity, Namespace, NamespaceError, Pattern, RuleBook};
+
+use super::form::{NamespaceForm, ResolutionForm};
+use super::trials::trials;
+use crate::refusal::Refusal;
+
+/// The longest namespace string.
+const MOST_NAME: usize = 64;
+/// The longest title, name or contact, in bytes.
+const MOST_LINE: usize = 500;
+/// The longest URI.
+const MOST_URI: usize = 2_000;
+/// The longest text.
+pub(super) const MOST_TEXT: usize = 10_000;
+/// The most URIs in one place.
+const MOST_URIS: usize = 20;
+/// The most examples.
+const MOST_EXAMPLES: usize = 100;
+
+/// Checks a form, and gives its rules.
+pub(super) fn check(form: &NamespaceForm) -> Result<Namespace, Refusal> {
+    check_given(form)?;
+    check_historical(form)
+}
+
+/// The same for one from the original registry, which may lack what a proposal must have.
+pub(super) fn check_historical(form: &NamespaceForm) -> Result<Namespace, Refusal> {
+    check_texts(form)?;
+    check_resolution(&form.resolution)?;
+    let rules = rules(form)?;
+    check_cost(form)?;
+    let book = RuleBook::standard().with_namespace(rules.clone());
+    check_examples(form, &book)?;
+    check_trials(form, &book)?;
+    Ok(rules)
+}
+
+/// What a proposal states (`INFO-10`).
+pub(super) fn check_declaration(form: &NamespaceForm) -> Result<(), Refusal> {
+    let is_declared = form
+        .declaration
+        .is_some_and(|declared| declared.public && declared.without_uri_form);
+    if is_declared {
+        return Ok(());
+    }
+    Err(Refusal::policy(
+        "not-declared",
+        "a proposal declares that the namespace is public, is in use or planned, and has no URI form of its own",
+    ))
+}
+
+/// The rules of a form, or what is wrong with them.
+pub(super) fn rules(form: &NamespaceForm) -> Result<Namespace, Refusal> {
+    form.rules().map_err(|error| {
+        let (code, why) = match &error {
+            NamespaceError::Name { source, .. } => ("bad-namespace", source.to_string()),
+            NamespaceError::Pattern { source, .. } => ("bad-pattern", source.to_string()),
+            NamespaceError::Step { source, .. } => ("bad-steps", source.to_string()),
+            other => ("bad-entry", other.to_string()),
+        };
+        Refusal::policy(code, format!("{error}: {why}"))
+    })
+}
+
+/// What must be there (`INFO-10`).
+fn check_given(form: &NamespaceForm) -> Result<(), Refusal> {
+    let authority = &form.authority;
+    for (field, text) in [
+        ("title", &form.title),
+        ("authority.organisation", &authority.organisation),
+        ("authority.contact", &authority.contact),
+    ] {
+        if text.trim().is_empty() {
+            let problem = format!("{field} is missing");
+            return Err(Refusal::policy("missing-field", problem));
+        }
+    }
+    Ok(())
+}
+
+fn check_texts(form: &NamespaceForm) -> Result<(), Refusal> {
+    let authority = &form.authority;
+    let native = form
+        .examples
+        .iter()
+        .filter_map(|sample| sample.native.as_ref());
+    let lines = [
+        ("namespace", &form.namespace, MOST_NAME),
+        ("title", &form.title, MOST_LINE),
+        ("authority.organisation", &authority.organisation, MOST_LINE),
+        ("authority.contact", &authority.contact, MOST_LINE),
+        ("authority.address", &authority.address, MOST_URI),
+        ("description", &form.description, MOST_TEXT),
+        ("syntax.summary", &form.syntax.summary, MOST_TEXT),
+        (
+            "normalisation.summary",
+            &form.normalisation.summary,
+            MOST_TEXT,
+        ),
+        ("resolution.summary", &form.resolution.summary, MOST_TEXT),
+    ];
+    let lines = lines.into_iter();
+    let lines = lines.chain(native.map(|text| ("examples.native", text, MOST_URI)));
+    let security = form.resolution.security.iter();
+    let lines = lines.chain(security.map(|text| ("resolution.security", text, MOST_TEXT)));
+    for (field, text, most) in lines {
+        check_text(field, text, most)?;
+    }
+    let uris = [&form.see, &form.syntax.see, &form.normalisation.see];
+    for see in uris.into_iter().chain([&form.resolution.see]) {
+        if see.len() > MOST_URIS {
+            let problem = format!("at most {MOST_URIS} addresses stand in one place");
+            return Err(Refusal::policy("too-large", problem));
+        }
+        see.iter().try_for_each(|uri| check_uri("see", uri))?;
+    }
+    if !authority.url.is_empty() {
+        check_uri("authority.url", &authority.url)?;
+    }
+    Ok(())
+}
+
+/// A text is bounded and plain. It may hold anything that can be printed, and is escaped where it is shown.
+pub(super) fn check_text(field: &str, text: &str, most: usize) -> Result<(), Refusal> {
+    if text.len() > most {
+        let problem = format!(
+            "{field} has at most {most} bytes, this one has {}",
+            text.len()
+        );
+        return Err(Refusal::policy("too-large", problem));
+    }
+    let is_plain = |c: char| !c.is_control() || matches!(c, '\n' | '\r' | '\t');
+    if !text.chars().all(is_plain) {
+        let problem = format!("{field} holds a control character: it is plain text");
+        return Err(Refusal::policy("not-plain-text", problem));
+    }
+    Ok(())
+}
+
+fn check_uri(field: &str, uri: &str) -> Result<(), Refusal> {
+    check_text(field, uri, MOST_URI)?;
+    if is_web_address(uri) {
+        return Ok(());
+    }
+    let problem = format!("{field}: {uri:?} is no http or https address");
+    Err(Refusal::policy("bad-uri", problem))
+}
+
+/// `http://` or `https://`, a host that nobody can mistake for another, and what a URI may hold.
+pub(super) fn is_web_address(uri: &str) -> bool {
+    let rest = uri
+        .strip_prefix("https://")
+        .or_else(|| uri.strip_prefix("http://"));
+    let Some(rest) = rest else { return false };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let in_host = |b: u8| b.is_ascii_alphanumeric() || b".-:[]".contains(&b);
+    let in_uri = |b: u8| b.is_ascii_graphic() && !b"\"<>\\^`".contains(&b);
+    !host.is_empty() && host.bytes().all(in_host) && rest.bytes().all(in_uri)
+}
+
+/// `INFO-11`: a template with `{id}`, and no mechanism without security considerations.
+fn check_resolution(said: &ResolutionForm) -> Result<(), Refusal> {
+    let Some(mechanism) = &said.mechanism else {
+        return Ok(());
+    };
+    // With the identifier out of the way, what is left is an address whose host is fixed.
+    let without = mechanism.replace("{id}", "");
+    let host_stays = mechanism
+        .split("://")
+        .nth(1)
+        .and_then(|rest| rest.split(['/', '?', '#']).next())
+        .is_some_and(|host| !host.contains('{'));
+    let is_template = mechanism.len() <= MOST_URI
+        && without != *mechanism
+        && !without.contains(['{', '}'])
+        && host_stays
+        && is_web_address(&without);
+    if !is_template {
+        let problem = format!(
+            "{mechanism:?} is no mechanism: that is an http or https address with {{id}} behind its host"
+        );
+        return Err(Refusal::policy("bad-mechanism", problem));
+    }
+    let security = said.security.as_deref().unwrap_or_default();
+    if security.trim().is_empty() {
+        let problem = "no mechanism is registered without security considerations";
+        return Err(Refusal::policy("no-security", problem));
+    }
+    Ok(())
+}
+
+/// What all patterns of an entry take together, in bytes. It bounds what an identifier costs, which strangers
+/// send: some tenths of a second for the longest one, whatever the patterns.
+const MOST_COMPILED: usize = 1 << 18;
+
+/// Patterns run in linear time, but how long a byte takes grows with them.
+fn check_cost(form: &NamespaceForm) -> Result<(), Refusal> {
+    let steps = form.normalisation.steps.iter().flatten();
+    let rewrites = steps.filter_map(|step| match step.as_array()?.as_slice() {
+        [name, pattern, _] if name == "rewrite" => pattern.as_str(),
+        _ => None,
+    });
+    let patterns: Vec<&str> = rewrites.chain(form.syntax.pattern.as_deref()).collect();
+    for pattern in &patterns {
+        if Pattern::within(pattern, MOST_COMPILED / patterns.len()).is_err() {
+            let problem =
+                format!("the pattern {pattern:?} costs too much: it has too many repetitions");
+            return Err(Refusal::policy("bad-pattern", problem));
+        }
+    }
+    Ok(())
+}
+
+fn check_examples(form: &NamespaceForm, book: &RuleBook) -> Result<(), Refusal> {
+    if form.examples.len() > MOST_EXAMPLES {
+        let problem = format!("an entry has at most {MOST_EXAMPLES} examples");
+        return Err(Refusal::policy("too-large", problem));
+    }
+    for sample in &form.examples {
+        let refuse = |why: String| Err(Refusal::policy("bad-example", why));
+        let read = |text: &str| {
+            let uri = InfoUri::parse(text).map_err(|error| {
+                Refusal::policy("bad-example", format!("example {text:?}: {error}"))
+            })?;
+            let canonical = uri.canonical(book).map_err(|error| {
+                Refusal::policy("bad-example", format!("example {text:?}: {error}"))
+            })?;
+            Ok::<_, Refusal>((uri.into_owned(), canonical.as_str().to_string()))
+        };
+        let (uri, canonical) = read(&sample.input)?;
+        if uri.namespace() != form.namespace {
+            return refuse(format!(
+                "example {:?} is of another namespace",
+                sample.input
+            ));
+        }
+        if canonical != sample.canonical {
+            let (input, stated) = (&sample.input, &sample.canonical);
+            return refuse(format!(
+                "example {input:?} comes out as {canonical:?}, not as {stated:?}"
+            ));
+        }
+        if uri.validate(book) == InfoValidity::DoesNotFit {
+            return refuse(format!(
+                "example {:?} does not fit the pattern",
+                sample.input
+            ));
+        }
+        let (_, again) = read(&canonical)?;
+        if again != canonical {
+            return Err(not_idempotent(&sample.input, &canonical, &again));
+        }
+    }
+    Ok(())
+}
+
+/// `info-registry.md` §6: steps must be idempotent on generated trials, too.
+fn check_trials(form: &NamespaceForm, book: &RuleBook) -> Result<(), Refusal> {
+    let has_steps = form.rules().is_ok_and(|rules| !rules.steps().is_empty());
+    if !has_steps {
+        return Ok(());
+    }
+    for trial in trials(form) {
+        let once = canonical(&trial, book);
+        let twice = once.as_deref().and_then(|once| canonical(once, book));
+        if let (Some(once), Some(twice)) = (once, twice)
+            && once != twice
+        {
+            return Err(not_idempotent(&trial, &once, &twice));
+        }
+    }
+    Ok(())
+}
+
+fn canonical(text: &str, book: &RuleBook) -> Option<String> {
+    let canonical = InfoUri::parse(text).ok()?.canonical(book).ok()?;
+    Some(canonical.as_str().to_string())
+}
+
+fn not_idempotent(input: &str, once: &str, twice: &str) -> Refusal {
+    let problem = format!(
+        "{input:?} comes out as {once:?}, and that as {twice:?}: what is canonical must stay as it is"
+    );
+    Refusal::policy("not-idempotent", problem)
+}

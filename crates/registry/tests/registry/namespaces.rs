@@ -1,0 +1,843 @@
+//! The living registry of `info` namespaces.
+
+use std::sync::Arc;
+
+use handfast_id::{InfoUri, InfoValidity, Namespaces, recognise};
+use handfast_registry::{
+    Action, GivenNamespace, Limit, NamespaceAct, NamespaceCase, NamespaceEntry, NamespaceForm,
+    NamespaceOrder, NamespaceQuery, NamespaceStatus, NamespacesChanged, Role,
+};
+use handfast_store::{Place, Table, Write};
+use proptest::prelude::*;
+
+use crate::*;
+
+const DAY: u64 = 24 * 60 * 60 * 1_000;
+
+/// A registry with a clock that stands still until it is set.
+struct Stage {
+    registry: Registry,
+    clock: Arc<AtomicU64>,
+    folder: tempfile::TempDir,
+}
+
+impl std::ops::Deref for Stage {
+    type Target = Registry;
+
+    fn deref(&self) -> &Registry {
+        &self.registry
+    }
+}
+
+fn stage() -> Stage {
+    let clock = Arc::new(AtomicU64::new(1_800_000_000_000));
+    let folder = tempfile::tempdir().unwrap();
+    let (shown, chance) = (Arc::clone(&clock), AtomicU64::new(1));
+    let world = World::new(
+        move || shown.load(Ordering::Relaxed),
+        move |bytes| {
+            let draw = chance.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+            let draw = draw.iter().cycle();
+            bytes.iter_mut().zip(draw).for_each(|(byte, d)| *byte = *d);
+        },
+    );
+    let registry = Registry::create(&folder.path().join("data"), world).unwrap();
+    for name in ["owner", "stranger", "lead", "admin", "other"] {
+        registry.create_account(&OPERATOR, name, "").unwrap();
+    }
+    authority(&registry, "info:");
+    for (name, role) in [("lead", Role::Lead), ("admin", Role::Admin)] {
+        registry
+            .grant(&OPERATOR, "info:", &account(name), role)
+            .unwrap();
+    }
+    Stage {
+        registry,
+        clock,
+        folder,
+    }
+}
+
+fn form(json: &str) -> NamespaceForm {
+    let mut form = NamespaceForm::from_json(json).unwrap();
+    let whole = r#"{"namespace": "x", "title": "T",
+        "authority": {"organisation": "O", "contact": "c@example.org"},
+        "declaration": {"public": true, "in_use": true, "without_uri_form": true}}"#;
+    let whole = NamespaceForm::from_json(whole).unwrap();
+    form.title = whole.title;
+    form.authority = whole.authority;
+    form.declaration = whole.declaration;
+    form
+}
+
+fn oai() -> NamespaceForm {
+    form(
+        r#"{"namespace": "oai", "normalisation": {"case": "lower"}, "examples": [
+        {"input": "info:OAI/arXiv.org%3AHEP-TH%2F9901001", "canonical": "info:oai/arxiv.org:hep-th%2F9901001"}]}"#,
+    )
+}
+
+impl Stage {
+    fn act(
+        &self,
+        who: &Principal,
+        name: &str,
+        act: NamespaceAct,
+    ) -> Result<Arc<NamespaceEntry>, Refusal> {
+        self.act_on_namespace(who, name, NamespaceOrder::new(act, "because"))
+    }
+
+    fn propose(&self, form: NamespaceForm) -> Result<Arc<NamespaceEntry>, Refusal> {
+        let name = form.namespace.clone();
+        self.act(
+            &account("owner"),
+            &name,
+            NamespaceAct::Propose(Box::new(form)),
+        )
+    }
+
+    fn approve(&self, name: &str) -> Result<Arc<NamespaceEntry>, Refusal> {
+        self.act(&OPERATOR, name, NamespaceAct::Approve { until: None })
+    }
+
+    fn register(&self, form: NamespaceForm) -> Result<Arc<NamespaceEntry>, Refusal> {
+        let name = form.namespace.clone();
+        self.propose(form)?;
+        self.approve(&name)
+    }
+
+    fn change(&self, form: NamespaceForm) -> Result<Arc<NamespaceEntry>, Refusal> {
+        let name = form.namespace.clone();
+        self.act(
+            &account("owner"),
+            &name,
+            NamespaceAct::Change(Box::new(form)),
+        )
+    }
+
+    fn canonical(&self, text: &str) -> (String, Option<bool>) {
+        let uri = InfoUri::parse(text).unwrap();
+        let canonical = uri.canonical(&*self.rules()).unwrap();
+        (canonical.as_str().to_string(), canonical.registered())
+    }
+
+    fn at(&self, later: u64) {
+        self.clock.fetch_add(later, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn who_may_do_what_is_as_the_table_says() {
+    let table = include_str!("namespaces.csv");
+    let mut lines = table.lines().filter(|line| !line.starts_with('#'));
+    let people: Vec<&str> = lines.next().unwrap().split(',').skip(2).collect();
+    let mut cells = 0;
+    for line in lines {
+        let mut fields = line.split(',');
+        let (act, before) = (fields.next().unwrap(), fields.next().unwrap());
+        let stage = stage();
+        let name = stage.set(before);
+        let expected: Vec<&str> = fields.collect();
+        for (who, expected) in people.iter().zip(&expected) {
+            let got = stage.try_it(act, name, who, true);
+            assert_eq!(got, *expected, "{act} on {before} by {who}");
+            cells += 1;
+        }
+        // What would be done is what is done; a refusal does nothing.
+        for (who, expected) in people.iter().zip(&expected).rev() {
+            let got = stage.try_it(act, name, who, false);
+            assert_eq!(got, *expected, "{act} on {before} by {who}, in earnest");
+            if expected.parse::<NamespaceStatus>().is_ok() {
+                break;
+            }
+        }
+    }
+    assert_eq!(cells, 5 * 63);
+}
+
+impl Stage {
+    /// Tries an act, or says what would come of it.
+    fn try_it(&self, act: &str, name: &str, who: &str, is_rehearsed: bool) -> &'static str {
+        let who = match who {
+            "console" => OPERATOR,
+            account_name => account(account_name),
+        };
+        let form = || match self.namespace(name) {
+            Ok(entry) => NamespaceForm {
+                declaration: oai().declaration,
+                authority: oai().authority,
+                ..entry.form.clone()
+            },
+            Err(_) => oai(),
+        };
+        let until = self.time() + 100 * DAY;
+        let act = match act {
+            "propose" => NamespaceAct::Propose(Box::new(form())),
+            "change" => NamespaceAct::Change(Box::new(form())),
+            "approve" => NamespaceAct::Approve { until: None },
+            "refuse" => NamespaceAct::Refuse,
+            "claim" => NamespaceAct::Claim,
+            "verify" => NamespaceAct::Verify,
+            "renew" => NamespaceAct::Renew { until },
+            "deprecate" => NamespaceAct::Deprecate,
+            "withdraw" => NamespaceAct::Withdraw,
+            "comment" => {
+                return match self.comment_on_namespace(&who, name, "Fine.") {
+                    Ok(_) => self.namespace(name).unwrap().state(self.time()).as_str(),
+                    Err(refusal) => refusal.code(),
+                };
+            }
+            "policy" => {
+                let set = self.set_namespace_policy(&who, "Ask first.");
+                return set.map_or_else(|refusal| refusal.code(), |_| "ok");
+            }
+            "import" => {
+                let mut form = form();
+                form.title = "Another".into();
+                let given = GivenNamespace {
+                    form,
+                    registered: None,
+                    has_rules: true,
+                };
+                let mut done = self.import_namespaces(&who, vec![given]).unwrap();
+                let done = done.pop().unwrap();
+                return done.outcome.map_or_else(|refusal| refusal.code(), |_| "ok");
+            }
+            other => panic!("{other}"),
+        };
+        let done = if is_rehearsed {
+            let order = NamespaceOrder::new(act, "because");
+            self.consider_namespace(&who, name, order).map(Arc::new)
+        } else {
+            self.act(&who, name, act)
+        };
+        match done {
+            Ok(entry) => entry.state(self.time()).as_str(),
+            Err(refusal) => refusal.code(),
+        }
+    }
+
+    /// Brings an entry into a state, and gives its name.
+    fn set(&self, state: &str) -> &'static str {
+        let owner = account("owner");
+        let provisional = || {
+            self.propose(oai()).unwrap();
+            let until = Some(self.time() + DAY);
+            self.act(&OPERATOR, "oai", NamespaceAct::Approve { until })
+                .unwrap();
+        };
+        match state {
+            "none" => {}
+            "candidate" => drop(self.propose(oai()).unwrap()),
+            "refused" => {
+                self.propose(oai()).unwrap();
+                self.act(&OPERATOR, "oai", NamespaceAct::Refuse).unwrap();
+            }
+            "registered" => drop(self.register(oai()).unwrap()),
+            "unclaimed" => return "pronom",
+            "claim on unclaimed" => {
+                self.act(&account("other"), "pronom", NamespaceAct::Claim)
+                    .unwrap();
+                return "pronom";
+            }
+            "claimed by another" => {
+                self.register(oai()).unwrap();
+                self.act(&account("other"), "oai", NamespaceAct::Claim)
+                    .unwrap();
+            }
+            "provisional" => provisional(),
+            "lapsed" => {
+                provisional();
+                self.at(DAY);
+            }
+            "deprecated" => {
+                self.register(oai()).unwrap();
+                self.act(&owner, "oai", NamespaceAct::Deprecate).unwrap();
+            }
+            "withdrawn" => {
+                self.register(oai()).unwrap();
+                self.act(&owner, "oai", NamespaceAct::Withdraw).unwrap();
+            }
+            other => panic!("{other}"),
+        }
+        "oai"
+    }
+}
+
+/// Document 003 §6: N4 before, N0 after; nothing is opened anew in between.
+#[test]
+fn info_6_oai_as_in_the_document() {
+    let stage = stage();
+    let u4 = "info:OAI/arXiv.org%3AHEP-TH%2F9901001";
+    let n4 = "info:oai/arXiv.org:HEP-TH%2F9901001";
+    assert_eq!(stage.canonical(u4), (n4.into(), Some(false)));
+    stage.propose(oai()).unwrap();
+    assert_eq!(stage.canonical(u4), (n4.into(), Some(false)));
+    stage.approve("oai").unwrap();
+    let n0 = "info:oai/arxiv.org:hep-th%2F9901001";
+    assert_eq!(stage.canonical(u4), (n0.into(), Some(true)));
+    // Names are looked up by the same rules.
+    authority(&stage, "info:oai");
+    name(&stage, u4);
+    assert_eq!(stage.show(&OPERATOR, n0).unwrap().key, n0);
+    // Withdrawn, it is no longer registered, and what was equal stays so.
+    stage
+        .act(&account("owner"), "oai", NamespaceAct::Withdraw)
+        .unwrap();
+    assert_eq!(stage.canonical(u4), (n0.into(), Some(false)));
+    assert_eq!(stage.show(&OPERATOR, u4).unwrap().key, n0);
+    assert_eq!(code(stage.propose(oai())), "state");
+}
+
+#[test]
+fn info_7_every_historical_example_comes_out_as_stated() {
+    let stage = stage();
+    let mut count = 0;
+    let page = stage.namespaces(&NamespaceQuery::default());
+    assert_eq!((page.total, page.next), (29, None));
+    for entry in page.entries {
+        assert!(entry.historical && !entry.claimed && entry.is_live(stage.time()));
+        for sample in &entry.form.examples {
+            let expected = (sample.canonical.clone(), Some(true));
+            assert_eq!(stage.canonical(&sample.input), expected);
+            assert_eq!(stage.canonical(&sample.canonical), expected);
+            let uri = InfoUri::parse(&sample.input).unwrap();
+            assert_eq!(uri.validate(&*stage.rules()), InfoValidity::Fits);
+            count += 1;
+        }
+    }
+    assert_eq!(count, 81);
+}
+
+/// Each historical entry would be taken again: its examples and the generated trials come out alike twice.
+#[test]
+fn all_historical_entries_pass_what_new_ones_must() {
+    let stage = stage();
+    let given = GivenNamespace::read(Namespaces::historical_json()).unwrap();
+    assert_eq!(given.len(), 29);
+    let done = stage.import_namespaces(&OPERATOR, given).unwrap();
+    for imported in done {
+        assert!(
+            !imported.outcome.unwrap(),
+            "{} has changed",
+            imported.namespace
+        );
+    }
+    for entry in stage.namespaces(&NamespaceQuery::default()).entries {
+        let mut form = form(&serde_json::to_string(&entry.form).unwrap());
+        form.title.clone_from(&entry.form.title);
+        let act = NamespaceAct::Change(Box::new(form));
+        stage.act(&OPERATOR, entry.name(), act).unwrap();
+    }
+    let check = stage.check().unwrap();
+    assert_eq!((check.problems, check.namespaces), (vec![], 29));
+}
+
+#[test]
+fn rules_that_would_move_or_merge_names_are_refused() {
+    let stage = stage();
+    authority(&stage, "info:oai");
+    name(&stage, "info:oai/ABC");
+    stage.propose(oai()).unwrap();
+    let refusal = stage.approve("oai").unwrap_err();
+    assert_eq!(refusal.code(), "moves-names");
+    assert!(refusal.to_string().contains("info:oai/ABC"), "{refusal}");
+
+    // Rules under which each name stays where it is are fine.
+    let mut plain = oai();
+    plain.normalisation.case = NamespaceCase::Sensitive;
+    plain.examples.clear();
+    stage.change(plain.clone()).unwrap();
+    stage.approve("oai").unwrap();
+    name(&stage, "info:oai/abc");
+    assert_eq!(code(stage.change(oai())), "moves-names");
+    for i in 0..20 {
+        name(&stage, &format!("info:oai/X-{i}"));
+    }
+    plain.normalisation.strip = "-".into();
+    let refusal = stage.change(plain.clone()).unwrap_err().to_string();
+    assert!(
+        refusal.contains("info:oai/X-0") && refusal.contains("10 more"),
+        "{refusal}"
+    );
+    // A reserved name counts, and is not told.
+    let reserved = NewName {
+        reserve: true,
+        ..NewName::default()
+    };
+    stage
+        .create_name(&OPERATOR, "info:oai/secret_", reserved)
+        .unwrap();
+    plain.normalisation.strip = "_".into();
+    let refusal = stage.change(plain.clone()).unwrap_err().to_string();
+    assert!(!refusal.contains("secret"), "{refusal}");
+    // What changes no name may change.
+    plain.normalisation.strip = "~".into();
+    plain.title = "Another".into();
+    assert_eq!(stage.change(plain).unwrap().form.title, "Another");
+    assert!(stage.check().unwrap().problems.is_empty());
+}
+
+#[test]
+fn what_other_schemes_look_up_keeps_its_rules() {
+    let stage = stage();
+    let mut doi = stage.namespace("doi").unwrap().form.clone();
+    doi.authority.contact = "doi@example.org".into();
+    doi.normalisation.case = NamespaceCase::Sensitive;
+    doi.examples.clear();
+    let act = |form: &NamespaceForm| NamespaceAct::Change(Box::new(form.clone()));
+    assert_eq!(code(stage.act(&OPERATOR, "doi", act(&doi))), "fixed-rules");
+    doi.normalisation.case = NamespaceCase::Upper;
+    stage.act(&OPERATOR, "doi", act(&doi)).unwrap();
+}
+
+#[test]
+fn info_10_nobody_decides_on_what_they_asked_for() {
+    let stage = stage();
+    stage
+        .grant(&OPERATOR, "info:", &account("owner"), Role::Lead)
+        .unwrap();
+    stage.propose(oai()).unwrap();
+    let approve = NamespaceAct::Approve { until: None };
+    assert_eq!(
+        code(stage.act(&account("owner"), "oai", approve.clone())),
+        "own-request"
+    );
+    stage.act(&account("lead"), "oai", approve).unwrap();
+}
+
+#[test]
+fn info_10_claims() {
+    let stage = stage();
+    let other = account("other");
+    let claimed = stage.act(&other, "lccn", NamespaceAct::Claim).unwrap();
+    assert!(claimed.claim_pending && !claimed.claimed && claimed.owner.is_none());
+    let order = NamespaceOrder::new(
+        NamespaceAct::Verify,
+        "a letter, and a TXT record at loc.gov",
+    );
+    let verified = stage
+        .act_on_namespace(&account("lead"), "lccn", order)
+        .unwrap();
+    assert!(verified.claimed && !verified.claim_pending);
+    assert_eq!(verified.owner, Some(other.clone()));
+    assert_eq!(
+        verified.verified.as_deref(),
+        Some("a letter, and a TXT record at loc.gov")
+    );
+    let mut form = verified.form.clone();
+    form.authority.contact = "lccn@example.org".into();
+    let change = NamespaceAct::Change(Box::new(form));
+    assert_eq!(
+        code(stage.act(&account("owner"), "lccn", change.clone())),
+        "denied"
+    );
+    stage.act(&other, "lccn", change).unwrap();
+
+    let history = stage
+        .namespace_history(&account("stranger"), "info:LCCN/")
+        .unwrap();
+    let said: Vec<_> = history
+        .iter()
+        .map(|version| {
+            (
+                version.entry.version,
+                version.action,
+                version.entry.by.as_str(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        said,
+        [
+            (1, None, "original"),
+            (2, Some(Action::ClaimNamespace), "authority"),
+            (3, Some(Action::VerifyNamespace), "operator"),
+            (4, Some(Action::ChangeNamespace), "authority"),
+        ]
+    );
+    assert!(
+        history
+            .iter()
+            .all(|version| version.who.is_none() && version.entry.owner.is_none())
+    );
+    let history = stage.namespace_history(&account("lead"), "lccn").unwrap();
+    assert_eq!(history[1].who, Some(other));
+    assert!(stage.check().unwrap().problems.is_empty());
+}
+
+/// Whoever could block a string with a proposal of their own would keep its authority out.
+#[test]
+fn info_10_a_refused_string_is_free_a_withdrawn_one_never() {
+    let stage = stage();
+    stage.propose(oai()).unwrap();
+    stage
+        .act(&account("lead"), "oai", NamespaceAct::Refuse)
+        .unwrap();
+    let again = NamespaceAct::Propose(Box::new(oai()));
+    let again = stage.act(&account("other"), "OAI", again).unwrap();
+    assert_eq!(
+        (again.version, again.owner.clone()),
+        (3, Some(account("other")))
+    );
+    stage.approve("oai").unwrap();
+    stage
+        .act(&account("other"), "oai", NamespaceAct::Withdraw)
+        .unwrap();
+    for who in ["other", "owner", "admin"] {
+        let again = NamespaceAct::Propose(Box::new(oai()));
+        let refusal = stage.act(&account(who), "oai", again).unwrap_err();
+        assert!(
+            refusal.to_string().contains("never used again"),
+            "{refusal}"
+        );
+    }
+}
+
+#[test]
+fn provisional_entries_lapse_by_the_clock() {
+    let stage = stage();
+    stage.propose(oai()).unwrap();
+    let until = Some(stage.time() + DAY);
+    let too_late = Some(stage.time() + 400 * DAY);
+    let approve = |until| NamespaceAct::Approve { until };
+    assert_eq!(
+        code(stage.act(&OPERATOR, "oai", approve(too_late))),
+        "bad-date"
+    );
+    stage.act(&OPERATOR, "oai", approve(until)).unwrap();
+    let (tag, text) = (stage.namespaces_tag(), "info:oai/ABC");
+    assert_eq!(stage.canonical(text), ("info:oai/abc".into(), Some(true)));
+    stage.at(DAY);
+    // What it is normalised to does not depend on the time of day.
+    assert_eq!(stage.canonical(text), ("info:oai/abc".into(), Some(false)));
+    assert_ne!(stage.namespaces_tag(), tag);
+    let changes = stage.namespaces_changed(&NamespacesChanged {
+        from: until,
+        ..NamespacesChanged::default()
+    });
+    assert_eq!(changes.len(), 1);
+    assert!(changes[0].deleted && Some(changes[0].changed) == until);
+    let until = stage.time() + DAY;
+    stage
+        .act(&OPERATOR, "oai", NamespaceAct::Renew { until })
+        .unwrap();
+    assert_eq!(stage.canonical(text).1, Some(true));
+    stage.approve("oai").unwrap();
+    stage.at(1_000 * DAY);
+    assert_eq!(stage.canonical(text).1, Some(true));
+}
+
+#[test]
+fn what_changed_is_harvested_in_order() {
+    let stage = stage();
+    let all = stage.namespaces_changed(&NamespacesChanged::default());
+    assert_eq!(all.len(), 29);
+    assert!(
+        all.windows(2)
+            .all(|pair| pair[0].changed <= pair[1].changed)
+    );
+    // In pages of ten, nothing twice and nothing lost.
+    let (mut harvested, mut after) = (Vec::new(), None);
+    loop {
+        let page = stage.namespaces_changed(&NamespacesChanged {
+            after: after.take(),
+            limit: 10,
+            ..NamespacesChanged::default()
+        });
+        let Some(last) = page.last() else { break };
+        after = Some((last.changed, last.entry.name().to_string()));
+        harvested.extend(
+            page.into_iter()
+                .map(|change| change.entry.name().to_string()),
+        );
+    }
+    let names: Vec<_> = all
+        .iter()
+        .map(|change| change.entry.name().to_string())
+        .collect();
+    assert_eq!(harvested, names);
+
+    let since = stage.time();
+    stage.propose(oai()).unwrap();
+    let changed = || {
+        let changes = stage.namespaces_changed(&NamespacesChanged {
+            from: Some(since),
+            ..NamespacesChanged::default()
+        });
+        changes
+            .iter()
+            .map(|c| (c.entry.name().to_string(), c.deleted))
+            .collect::<Vec<_>>()
+    };
+    assert!(changed().is_empty(), "a candidate is not registered");
+    stage.at(5_500);
+    stage.approve("oai").unwrap();
+    assert_eq!(changed(), [("oai".to_string(), false)]);
+    stage
+        .act(&account("owner"), "oai", NamespaceAct::Withdraw)
+        .unwrap();
+    assert_eq!(changed(), [("oai".to_string(), true)]);
+}
+
+#[test]
+fn comments_are_plain_bounded_and_of_accounts() {
+    let stage = stage();
+    stage.propose(oai()).unwrap();
+    let stranger = account("stranger");
+    let say = |text: &str| stage.comment_on_namespace(&stranger, "oai", text);
+    assert_eq!(say("<script>alert(1)</script>").unwrap().number, 1);
+    assert_eq!(code(say(&"x".repeat(4_001))), "too-large");
+    assert_eq!(code(say("\u{1b}[2J")), "not-plain-text");
+    assert_eq!(code(say(" ")), "empty-comment");
+    let nobody = stage.comment_on_namespace(&account("nobody"), "oai", "x");
+    assert_eq!(code(nobody), "no-account");
+    (1..20).for_each(|_| drop(say("again").unwrap()));
+    assert_eq!(code(say("again")), "too-many-comments");
+    let comments = stage.namespace_comments("oai").unwrap();
+    assert_eq!(comments.len(), 20);
+    assert_eq!(comments[0].author, stranger);
+    assert!(stage.check().unwrap().problems.is_empty());
+}
+
+#[test]
+fn a_token_is_its_account_made_smaller() {
+    let stage = stage();
+    stage.register(oai()).unwrap();
+    let limited = |authority: Option<&str>, role| {
+        let rules = stage.rules();
+        let path = |text| handfast_registry::AuthorityPath::parse(text, &*rules).unwrap();
+        Principal::Limited {
+            account: "owner".into(),
+            limit: Limit {
+                authority: authority.map(path),
+                role,
+            },
+        }
+    };
+    for (authority, role, may) in [
+        (None, Role::Admin, true),
+        (None, Role::Lead, false),
+        (Some("info:oai"), Role::Admin, true),
+        (Some("info:"), Role::Admin, true),
+        (Some("info:lccn"), Role::Admin, false),
+        (Some("20.1000"), Role::Admin, false),
+    ] {
+        let change = NamespaceAct::Change(Box::new(oai()));
+        let done = stage.act(&limited(authority, role), "oai", change);
+        assert_eq!(done.is_ok(), may, "{authority:?} {role}");
+    }
+}
+
+#[test]
+fn forms_that_are_not_fit_are_refused() {
+    let stage = stage();
+    let mut count = 0;
+    for line in include_str!("namespaces_refused.jsonl").lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let expected = line["refused"].as_str().unwrap();
+        assert_eq!(
+            code(stage.propose(form(&line["form"].to_string()))),
+            expected,
+            "{line}"
+        );
+        count += 1;
+    }
+    assert_eq!(count, 24);
+    let long = |bytes| NamespaceForm {
+        description: "x".repeat(bytes),
+        ..oai()
+    };
+    assert_eq!(code(stage.propose(long(10_001))), "too-large");
+    let pattern = "a".repeat(1_025);
+    assert_eq!(
+        code(stage.propose(form(&format!(
+            r#"{{"namespace": "x", "syntax": {{"pattern": "{pattern}"}}}}"#
+        )))),
+        "bad-pattern"
+    );
+    let undeclared = NamespaceForm {
+        declaration: None,
+        ..oai()
+    };
+    assert_eq!(code(stage.propose(undeclared)), "not-declared");
+    // Script in a text is a text.
+    let script = NamespaceForm {
+        description: "<script>alert(1)</script>".into(),
+        ..oai()
+    };
+    stage.propose(script).unwrap();
+}
+
+/// In a program that backtracks, each of these takes longer than anybody lives.
+#[test]
+fn hostile_patterns_do_no_harm() {
+    let stage = stage();
+    let patterns = [
+        "(a+)+c",
+        "(a|aa)+c",
+        "(a*)*c",
+        "(.*)(.*)(.*)(.*)(.*)c",
+        "(?:a?){64}a{64}c",
+        "(?:(?:a?){30}){30}c",
+        "(?:a|b)*a(?:a|b){200}c",
+    ];
+    // Without a period, so that nothing seen before comes again.
+    let letter = |i: u64| {
+        let bits = i.wrapping_mul(i).wrapping_mul(2_654_435_761) >> 13;
+        if bits & 1 == 0 { 'a' } else { 'b' }
+    };
+    let letters: String = (0..8_000).map(letter).collect();
+    for (number, pattern) in patterns.iter().enumerate() {
+        let mut form = form(&format!(r#"{{"namespace": "h{number}"}}"#));
+        form.syntax.pattern = Some((*pattern).into());
+        let steps = serde_json::json!([["rewrite", pattern, "x"]]);
+        form.normalisation.steps = Some(steps.as_array().unwrap().clone());
+        stage.register(form).unwrap();
+        let text = format!("info:h{number}/{letters}");
+        let uri = InfoUri::parse(&text).unwrap();
+        let rules = stage.rules();
+        assert!(uri.canonical(&*rules).is_ok());
+        assert_eq!(uri.validate(&*rules), InfoValidity::DoesNotFit);
+    }
+}
+
+#[test]
+fn all_of_it_survives_being_closed_backed_up_and_restored() {
+    let stage = stage();
+    stage.register(oai()).unwrap();
+    stage
+        .set_namespace_policy(&account("admin"), "Ask first.")
+        .unwrap();
+    let copy = stage.folder.path().join("copy");
+    stage.backup(&copy).unwrap();
+    let restored = stage.folder.path().join("restored");
+    let restored = Registry::restore(&copy, &restored, world()).unwrap();
+    assert!(restored.check().unwrap().problems.is_empty());
+    assert_eq!(restored.namespace_policy().unwrap().text, "Ask first.");
+    let key = |registry: &Registry| {
+        let rules = registry.rules();
+        let found = recognise("info:oai/ABC", &*rules).unwrap();
+        found.identifier.key(&*rules).to_string()
+    };
+    assert_eq!(key(&restored), "info:oai/abc");
+    let folder = stage.folder().to_path_buf();
+    let Stage {
+        registry,
+        folder: _kept,
+        ..
+    } = stage;
+    drop(registry);
+    let opened = Registry::open(&folder, world()).unwrap();
+    assert_eq!(key(&opened), "info:oai/abc");
+    assert_eq!(
+        opened.namespace("oai").unwrap().status,
+        NamespaceStatus::Registered
+    );
+}
+
+/// A name that is kept under rules which held a moment ago would never be found again.
+#[test]
+fn names_and_rules_may_race() {
+    let stage = stage();
+    for round in 0..8 {
+        let space = format!("r{round}");
+        authority(&stage, &format!("info:{space}"));
+        let mut form = oai();
+        (form.namespace, form.examples) = (space.clone(), Vec::new());
+        stage.propose(form).unwrap();
+        let names = std::thread::scope(|scope| {
+            let creating = scope.spawn(|| {
+                let names = (0..6).map(|i| format!("info:{space}/NAME-{i}"));
+                let create = |id: &String| name(&stage, id);
+                names.inspect(create).collect::<Vec<_>>()
+            });
+            // Refused if a name was faster.
+            match stage.approve(&space) {
+                Ok(_) => {}
+                Err(refusal) => assert_eq!(refusal.code(), "moves-names"),
+            }
+            creating.join().unwrap()
+        });
+        for id in names {
+            stage.show(&OPERATOR, &id).unwrap();
+        }
+    }
+    assert!(stage.check().unwrap().problems.is_empty());
+}
+
+#[test]
+fn check_finds_an_entry_that_is_not_what_was_written() {
+    let stage = stage();
+    stage.register(oai()).unwrap();
+    stage
+        .comment_on_namespace(&account("other"), "oai", "x")
+        .unwrap_err();
+    let folder = stage.folder().to_path_buf();
+    let Stage {
+        registry,
+        folder: _kept,
+        ..
+    } = stage;
+    drop(registry);
+    {
+        let store = handfast_store::Store::open(&folder).unwrap();
+        store
+            .change(|now| {
+                let place = Place::named(Table::Namespaces, b"entry:oai");
+                let bytes = now.get(&place, <[u8]>::to_vec)?.unwrap();
+                let text = String::from_utf8_lossy(&bytes).contains("because");
+                assert!(text);
+                let at = bytes.windows(7).position(|w| w == b"because").unwrap();
+                let mut bytes = bytes;
+                bytes[at] = b'B';
+                let write = Write::put(place, &bytes);
+                Ok::<_, handfast_store::StoreError>((vec![write], ()))
+            })
+            .unwrap();
+    }
+    let opened = Registry::open(&folder, world()).unwrap();
+    let problems: Vec<_> = opened
+        .check()
+        .unwrap()
+        .problems
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(problems, ["entry:oai of the info registry is damaged"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever steps are taken are idempotent on what nobody generated.
+    #[test]
+    fn info_6_what_is_taken_is_idempotent(
+        strip in "[-._ ]{0,2}", upper in any::<bool>(), cut in "[/:]{0,1}", trim in "[./]{0,2}",
+        texts in prop::collection::vec("[a-zA-Z0-9./:_~-]{0,12}(%20|%2F|%C3%A9)?[a-z./-]{0,4}", 20),
+    ) {
+        let mut steps = vec![];
+        if !trim.is_empty() {
+            steps.push(serde_json::json!(["trim", trim]));
+        }
+        if !strip.is_empty() {
+            steps.push(serde_json::json!(["strip", strip]));
+        }
+        if !cut.is_empty() {
+            steps.push(serde_json::json!(["cut-at", cut]));
+        }
+        steps.push(serde_json::json!(["fold", if upper { "upper" } else { "lower" }]));
+        let mut form = form(r#"{"namespace": "p"}"#);
+        form.normalisation.steps = Some(steps);
+        let stage = stage();
+        match stage.register(form) {
+            Err(refusal) => prop_assert_eq!(refusal.code(), "not-idempotent"),
+            Ok(_) => {
+                for text in texts {
+                    let once = stage.canonical(&format!("info:p/{text}")).0;
+                    prop_assert_eq!(&stage.canonical(&once).0, &once);
+                }
+            }
+        }
+    }
+}
