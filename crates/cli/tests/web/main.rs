@@ -9,6 +9,7 @@
 mod api;
 mod beside;
 mod elsewhere;
+mod guarded;
 mod jobs;
 mod namespaces;
 mod operations;

@@ -234,6 +234,7 @@ impl Web {
         let address = self.proxies.client(headers)?;
         Some(Arc::new(Caller {
             address: SocketAddr::new(address, 0),
+            is_secure: caller.is_secure || Proxies::is_secure(headers),
             ..caller.clone()
         }))
     }
@@ -436,7 +437,7 @@ impl Part {
     fn of_path(path: &str) -> Self {
         let mut segments = path.trim_start_matches('/').split('/');
         match (segments.next().unwrap_or_default(), segments.next()) {
-            ("api", Some("v1")) => Self::V1,
+            ("api", Some("v1")) | ("log", Some(_)) => Self::V1,
             ("api" | "hrls", _) => Self::Rest,
             ("uri-res", _) => Self::Urn,
             ("healthz" | "readyz" | "metrics", None) | (".well-known", Some("acme-challenge")) => {

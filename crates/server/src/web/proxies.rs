@@ -17,12 +17,23 @@ pub(crate) struct Proxies {
     pub(crate) trusted: Vec<Network>,
 }
 
+/// By what proxies say how a client has come to them.
+const PROTOCOL: HeaderName = HeaderName::from_static("x-forwarded-proto");
+
 /// How many addresses of a header are looked at, from the right.
 const MOST: usize = 32;
 
 impl Proxies {
     pub(crate) fn is_trusted(&self, address: IpAddr) -> bool {
         self.trusted.iter().any(|one| one.contains(address))
+    }
+
+    /// Whether a trusted proxy has spoken TLS with its client, and says so.
+    pub(crate) fn is_secure(headers: &HeaderMap) -> bool {
+        let mut lines = headers.get_all(PROTOCOL).iter();
+        // One line: whoever wrote another in front of it is not the proxy.
+        let said = lines.next().filter(|_| lines.next().is_none());
+        said.is_some_and(|said| said.as_bytes().eq_ignore_ascii_case(b"https"))
     }
 
     /// The address of the client behind a trusted proxy: the last one that no trusted proxy has, or the first if all are

@@ -26,15 +26,28 @@ pub(super) struct Answered(Mutex<Kept>);
 
 #[derive(Default)]
 struct Kept {
-    by_key: HashMap<String, Entry>,
-    /// Oldest first.
-    order: VecDeque<String>,
+    by_key: HashMap<Key, Entry>,
+    /// Oldest first; some of them are forgotten already.
+    order: VecDeque<Key>,
     octets: usize,
+}
+
+/// Who asked for what, with which key: as long as each other, however long that was.
+pub(super) type Key = [u8; 32];
+
+/// The key of everything that tells requests apart.
+pub(super) fn key(parts: &[&[u8]]) -> Key {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
 }
 
 struct Entry {
     /// What was asked.
-    asked: [u8; 32],
+    asked: Key,
     at: u64,
     /// `None` as long as it is worked on.
     answer: Option<(StatusCode, HeaderMap, Bytes)>,
@@ -50,11 +63,10 @@ pub(super) enum First {
 
 impl Answered {
     /// Looks a request up, and remembers it.
-    pub(super) fn begin(&self, key: &str, asked: &[u8], now: u64) -> Result<First, Problem> {
-        let asked: [u8; 32] = Sha256::digest(asked).into();
+    pub(super) fn begin(&self, key: Key, asked: Key, now: u64) -> Result<First, Problem> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.forget(now);
-        match kept.by_key.get(key) {
+        match kept.by_key.get(&key) {
             Some(entry) if entry.asked != asked => Err(Problem::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "other-request",
@@ -79,26 +91,26 @@ impl Answered {
                     at: now,
                     answer: None,
                 };
-                kept.by_key.insert(key.to_string(), entry);
-                kept.order.push_back(key.to_string());
+                kept.by_key.insert(key, entry);
+                kept.order.push_back(key);
                 Ok(First::New)
             }
         }
     }
 
     /// Keeps what came of it. What may come out otherwise next time is not kept.
-    pub(super) fn end(&self, key: &str, status: StatusCode, headers: &HeaderMap, body: &Bytes) {
+    pub(super) fn end(&self, key: Key, status: StatusCode, headers: &HeaderMap, body: &Bytes) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if status.is_server_error() || body.len() > LONGEST {
             kept.drop_key(key);
-        } else if let Some(entry) = kept.by_key.get_mut(key) {
+        } else if let Some(entry) = kept.by_key.get_mut(&key) {
             entry.answer = Some((status, headers.clone(), body.clone()));
             kept.octets += body.len();
         }
     }
 
     /// Forgets a request of which nothing came.
-    pub(super) fn give_up(&self, key: &str) {
+    pub(super) fn give_up(&self, key: Key) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.drop_key(key);
     }
@@ -106,20 +118,19 @@ impl Answered {
 
 impl Kept {
     fn forget(&mut self, now: u64) {
-        while let Some(oldest) = self.order.front() {
-            let entry = self.by_key.get(oldest);
+        while let Some(oldest) = self.order.front().copied() {
+            let entry = self.by_key.get(&oldest);
             let is_old = entry.is_none_or(|entry| now.saturating_sub(entry.at) > DAY);
-            if !is_old && self.by_key.len() < MOST && self.octets < MOST_OCTETS {
+            if !is_old && self.order.len() < MOST && self.octets < MOST_OCTETS {
                 return;
             }
-            let oldest = oldest.clone();
             self.order.pop_front();
-            self.drop_key(&oldest);
+            self.drop_key(oldest);
         }
     }
 
-    fn drop_key(&mut self, key: &str) {
-        if let Some(entry) = self.by_key.remove(key) {
+    fn drop_key(&mut self, key: Key) {
+        if let Some(entry) = self.by_key.remove(&key) {
             let length = entry.answer.map_or(0, |(_, _, body)| body.len());
             self.octets = self.octets.saturating_sub(length);
         }
@@ -130,19 +141,23 @@ impl Kept {
 mod tests {
     use super::*;
 
+    const A: Key = [1; 32];
+    const X: Key = [2; 32];
+    const Y: Key = [3; 32];
+
     #[test]
     fn the_second_time_is_answered_as_the_first() {
         let answered = Answered::default();
-        assert!(matches!(answered.begin("a", b"x", 0), Ok(First::New)));
-        assert!(answered.begin("a", b"x", 0).is_err());
+        assert!(matches!(answered.begin(A, X, 0), Ok(First::New)));
+        assert!(answered.begin(A, X, 0).is_err());
         let body = Bytes::from_static(b"{}");
-        answered.end("a", StatusCode::CREATED, &HeaderMap::new(), &body);
-        let Ok(First::Again(again)) = answered.begin("a", b"x", 0) else {
+        answered.end(A, StatusCode::CREATED, &HeaderMap::new(), &body);
+        let Ok(First::Again(again)) = answered.begin(A, X, 0) else {
             panic!("it is done again");
         };
         assert_eq!(again.status(), StatusCode::CREATED);
-        assert!(answered.begin("a", b"y", 0).is_err());
-        assert!(matches!(answered.begin("a", b"y", DAY + 1), Ok(First::New)));
+        assert!(answered.begin(A, Y, 0).is_err());
+        assert!(matches!(answered.begin(A, Y, DAY + 1), Ok(First::New)));
     }
 
     #[test]
@@ -150,11 +165,18 @@ mod tests {
         let answered = Answered::default();
         for n in 0..MOST + 10 {
             assert!(matches!(
-                answered.begin(&n.to_string(), b"x", 0),
+                answered.begin(key(&[&n.to_be_bytes()]), X, 0),
                 Ok(First::New)
             ));
         }
+        // Those of which nothing comes are forgotten too, and leave nothing behind.
+        for n in 0..MOST * 2 {
+            let key = key(&[b"dropped", &n.to_be_bytes()]);
+            assert!(matches!(answered.begin(key, X, 0), Ok(First::New)));
+            answered.give_up(key);
+        }
         let kept = answered.0.lock().unwrap();
         assert!(kept.by_key.len() <= MOST);
+        assert!(kept.order.len() <= MOST);
     }
 }

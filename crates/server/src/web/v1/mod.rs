@@ -19,6 +19,7 @@ mod problem;
 mod routes;
 mod search;
 mod spool;
+mod streams;
 mod table;
 mod tokens;
 
@@ -27,11 +28,11 @@ use std::sync::{Arc, Mutex};
 
 use handfast_registry::{Principal, Registry};
 use http_body_util::{BodyExt, Either, Limited};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST,
-    HeaderMap, HeaderName, HeaderValue, VARY,
+    HeaderMap, HeaderName, HeaderValue, IF_MATCH, VARY,
 };
 use hyper::http::request::Parts;
 use hyper::http::uri::Authority;
@@ -41,9 +42,10 @@ use tokio::time::timeout;
 
 use self::background::Background;
 use self::call::{Answer, Call, decode};
-use self::idempotency::{Answered, First};
+use self::idempotency::{Answered, First, Key};
 use self::problem::Problem;
 use self::routes::{Found, Given, Handler, Route};
+use self::streams::Streams;
 use crate::web::reply::{Body, plain};
 use crate::web::{Caller, PATIENCE, Web};
 
@@ -52,6 +54,7 @@ use crate::web::{Caller, PATIENCE, Web};
 pub(crate) struct Api {
     answered: Answered,
     background: Background,
+    streams: Streams,
     /// How many bodies are being kept to be taken later.
     spooling: AtomicUsize,
     /// Whether names are being counted.
@@ -69,6 +72,8 @@ impl Api {
 
 /// The longest body that is not taken line by line.
 const LONGEST: usize = 2 << 20;
+/// The longest body of who is not known.
+const LONGEST_OF_STRANGERS: usize = 16 << 10;
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 pub(crate) async fn answer(
@@ -98,9 +103,13 @@ async fn find_and_answer(
     caller: &Arc<Caller>,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Problem> {
-    let path = request.uri().path();
-    let path = path.trim_start_matches('/').strip_prefix("api/v1");
-    let (route, path) = match routes::find(request.method(), path.unwrap_or_default()) {
+    let path = request.uri().path().trim_start_matches('/');
+    // The log has a door of its own, too, where those who audit logs look for it.
+    let path = match path.strip_prefix("api/v1") {
+        Some(path) => path.to_string(),
+        None => format!("/{path}"),
+    };
+    let (route, path) = match routes::find(request.method(), &path) {
         Found::Route(route, path) => (route, path),
         Found::Methods(methods) => return Ok(other_method(request.method(), &methods)),
         Found::Nothing => {
@@ -117,11 +126,23 @@ async fn find_and_answer(
     if token.is_none() && route.is_known {
         return Err(Problem::unknown());
     }
+    // Who asks is known before anything that they send is taken.
+    let found = token
+        .map(|token| web.registry().token(&token))
+        .transpose()?;
+    let (who, token) = match found {
+        Some(Some((who, token))) => (who, Some(token)),
+        Some(None) => {
+            let message = "there is no such token, or it has ended";
+            return Err(Problem::new(StatusCode::UNAUTHORIZED, "bad-token", message));
+        }
+        None => (Principal::nobody(), None),
+    };
     let base = base_of(&parts, caller);
     let mut call = Call {
         web: Arc::clone(web),
-        who: Principal::nobody(),
-        token: None,
+        who,
+        token,
         path,
         query,
         headers: parts.headers,
@@ -132,7 +153,7 @@ async fn find_and_answer(
     let mut stream = None;
     match route.body {
         Some(Given::Lines) => stream = Some(body),
-        Some(_) => call.body = collect(web, body).await?,
+        Some(_) => call.body = collect(web, body, call.token.is_some()).await?,
         None => drop(body),
     }
     let (begun, first) = oneshot::channel();
@@ -145,7 +166,7 @@ async fn find_and_answer(
                 drop(begun.send(response));
             }
         };
-        match work(call, route, token.as_deref(), stream, &mut tell) {
+        match work(&call, route, stream, &mut tell) {
             Ok(Some(response)) => tell(response),
             Ok(None) => {}
             Err(problem) => tell(problem.into_response()),
@@ -160,28 +181,23 @@ async fn find_and_answer(
 
 /// Answers a request, or begins to.
 fn work(
-    mut call: Call,
+    call: &Call,
     route: &'static Route,
-    token: Option<&str>,
     stream: Option<Incoming>,
     begun: &mut dyn FnMut(Response<Body>),
 ) -> Result<Option<Response<Body>>, Problem> {
-    if let Some(token) = token {
-        let found = call.registry().token(token)?;
-        let (who, token) = found.ok_or_else(|| {
-            let message = "there is no such token, or it has ended";
-            Problem::new(StatusCode::UNAUTHORIZED, "bad-token", message)
-        })?;
-        (call.who, call.token) = (who, Some(token));
-    }
+    let is_stream = !matches!(route.handler, Handler::Plain(_));
+    let streams = &call.web.api.streams;
+    let stream_of = is_stream.then(|| streams.enter(call.who.to_string()));
+    let _open = stream_of.transpose()?;
     let handler = match (&route.handler, stream) {
-        (Handler::Import, Some(body)) => return bulk::import(&call, route, body).map(Some),
-        (Handler::Export, _) => return bulk::export(&call, begun).map(|()| None),
-        (Handler::LogExport, _) => return bulk::export_log(&call, begun).map(|()| None),
+        (Handler::Import, Some(body)) => return bulk::import(call, route, body).map(Some),
+        (Handler::Export, _) => return bulk::export(call, begun).map(|()| None),
+        (Handler::LogExport, _) => return bulk::export_log(call, begun).map(|()| None),
         (Handler::Import, None) => return Err(Problem::usage("there is no body")),
         (Handler::Plain(handler), _) => handler,
     };
-    once(&call, route, &call.body, handler).map(Some)
+    once(call, route, &call.body, handler).map(Some)
 }
 
 /// Answers a request, or says again what was answered to the same one before.
@@ -204,19 +220,21 @@ fn once(
         return Ok(answer(call));
     };
     let query = format!("{:?}", call.query);
-    let asked = [route.name.as_bytes(), query.as_bytes(), body].join(&0);
+    let condition = call.headers.get(IF_MATCH).map(HeaderValue::as_bytes);
+    let condition = condition.unwrap_or_default();
+    let asked = idempotency::key(&[route.name.as_bytes(), query.as_bytes(), condition, body]);
     let answered = &call.web.api.answered;
-    match answered.begin(&key, &asked, call.web.native.now())? {
+    match answered.begin(key, asked, call.web.native.now())? {
         First::Again(response) => Ok(response),
         First::New => {
             let response = answer(call);
-            keep(answered, &key, &response);
+            keep(answered, key, &response);
             Ok(response)
         }
     }
 }
 
-fn keep(answered: &Answered, key: &str, response: &Response<Body>) {
+fn keep(answered: &Answered, key: Key, response: &Response<Body>) {
     // A body that is there can be had again.
     match response.body() {
         Either::Left(full) => {
@@ -235,8 +253,9 @@ fn keep(answered: &Answered, key: &str, response: &Response<Body>) {
     }
 }
 
-/// Under what a request is remembered, if it is to be: for each who asks their own. A token that was made is shown once.
-fn idempotency_key(call: &Call, route: &Route) -> Result<Option<String>, Problem> {
+/// Under what a request is remembered, if it is to be: for each token its own, as what one may see another may not. A
+/// token that was made is shown once.
+fn idempotency_key(call: &Call, route: &Route) -> Result<Option<Key>, Problem> {
     let Some(key) = call.headers.get(IDEMPOTENCY_KEY) else {
         return Ok(None);
     };
@@ -249,8 +268,10 @@ fn idempotency_key(call: &Call, route: &Route) -> Result<Option<String>, Problem
         .filter(|text| !text.is_empty() && text.len() <= 255);
     let problem = || Problem::usage("`Idempotency-Key` has 1 to 255 visible characters");
     let text = text.ok_or_else(problem)?;
+    let token = call.token.as_ref().map_or("", |token| &token.id);
     let path = call.path.join("\n");
-    Ok(Some(format!("{}\n{path}\n{text}", call.who.key())))
+    let parts = [token, &path, text].map(str::as_bytes);
+    Ok(Some(idempotency::key(&parts)))
 }
 
 impl Call {
@@ -331,17 +352,29 @@ fn check_type(headers: &HeaderMap, route: &Route) -> Result<(), Problem> {
     }
 }
 
-async fn collect(web: &Arc<Web>, body: Incoming) -> Result<Bytes, Problem> {
+/// Takes a body. What strangers send is short, and takes no room from others.
+async fn collect(web: &Arc<Web>, body: Incoming, is_known: bool) -> Result<Bytes, Problem> {
+    let longest = if is_known {
+        LONGEST
+    } else {
+        LONGEST_OF_STRANGERS
+    };
+    let said = body.size_hint().upper().map(usize::try_from);
+    let length = said.map_or(longest, |said| said.unwrap_or(longest).min(longest));
     let receiving = async {
-        let room = web.native.room(LONGEST).await;
-        let body = Limited::new(body, LONGEST).collect().await;
+        let room = if is_known {
+            Some(web.native.room(length).await)
+        } else {
+            None
+        };
+        let body = Limited::new(body, longest).collect().await;
         drop(room);
         body
     };
     match timeout(PATIENCE, receiving).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-            let message = format!("a body has at most {LONGEST} bytes");
+            let message = format!("a body has at most {longest} bytes");
             Err(
                 Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message)
                     .hint("many names are taken by /api/v1/import"),

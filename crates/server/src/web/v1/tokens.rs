@@ -18,8 +18,12 @@ struct Given {
     days: Option<u64>,
 }
 
+/// Whoever has a token for less than its account may do knows of that one only.
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
-    let tokens = call.registry().tokens(&call.who)?;
+    let tokens = match &call.token {
+        Some(token) if token.limit.is_some() => vec![token.clone()],
+        _ => call.registry().tokens(&call.who)?,
+    };
     Ok(Answer::json(
         tokens.iter().map(json::token).collect::<Json>(),
     ))

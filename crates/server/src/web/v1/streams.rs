@@ -1,0 +1,73 @@
+//! How many bodies of any length are on their way at once.
+//!
+//! Each has a thread that waits for it, for as long as something comes or goes: so there are few of them, and fewer for
+//! one account.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use hyper::StatusCode;
+
+use super::problem::Problem;
+
+/// Of all accounts together; there are more threads, so that some are left for everything else.
+const MOST: usize = 8;
+/// Of one account.
+const MOST_OF_ONE: usize = 3;
+
+/// Those on their way, by account.
+#[derive(Default)]
+pub(super) struct Streams(Mutex<HashMap<String, usize>>);
+
+/// One of them, until it is dropped.
+pub(super) struct Stream<'s> {
+    streams: &'s Streams,
+    account: String,
+}
+
+impl Streams {
+    pub(super) fn enter(&self, account: String) -> Result<Stream<'_>, Problem> {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = open.get(&account).copied().unwrap_or_default();
+        if own >= MOST_OF_ONE || open.values().sum::<usize>() >= MOST {
+            let message = "others are being sent and taken already: come again later";
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            return Err(Problem::new(status, "busy", message));
+        }
+        open.insert(account.clone(), own + 1);
+        Ok(Stream {
+            streams: self,
+            account,
+        })
+    }
+}
+
+impl Drop for Stream<'_> {
+    fn drop(&mut self) {
+        let open = self.streams.0.lock();
+        let mut open = open.unwrap_or_else(PoisonError::into_inner);
+        match open.get_mut(&self.account) {
+            Some(own) if *own > 1 => *own -= 1,
+            _ => drop(open.remove(&self.account)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_takes_all_places() {
+        let streams = Streams::default();
+        let enter = |account: &str| streams.enter(account.to_string());
+        let mut open: Vec<_> = (0..MOST_OF_ONE).map(|_| enter("ann").unwrap()).collect();
+        assert!(enter("ann").is_err());
+        open.extend((MOST_OF_ONE..MOST).map(|n| enter(&n.to_string()).unwrap()));
+        assert!(enter("bob").is_err());
+        open.remove(0);
+        drop(enter("ann").unwrap());
+        open.clear();
+        assert!(streams.0.lock().unwrap().is_empty());
+    }
+}
