@@ -125,6 +125,10 @@ impl Native {
     /// §3.2 and §7.7.
     fn resolve(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
         let asked: ResolutionRequest<'_> = read(request)?;
+        if asked.is_excessive() {
+            let text = "more indexes or types than a record has values";
+            return Err(Fault::new(ResponseCode::ProtocolError, text));
+        }
         let whole = with_slash(&asked.handle);
         if whole.eq_ignore_ascii_case("0.SITE/status") {
             return Err(Fault::plain(ResponseCode::HandleNotFound));
