@@ -310,6 +310,50 @@ fn who_guesses_has_to_wait() {
     assert_eq!(ask(Nobody).status, 200);
 }
 
+/// A hundred at once were looked at before the first was counted.
+#[test]
+fn who_guesses_many_at_once_has_to_wait() {
+    let server = Server::start();
+    let ask = |who| server.ask(who, "GET /api/handles/20.1000/p1?index=1", &[], "");
+    let together = std::sync::Barrier::new(60);
+    let statuses: Vec<_> = std::thread::scope(|scope| {
+        let asking = (0..60).map(|_| {
+            scope.spawn(|| {
+                together.wait();
+                ask(Who::Basic("300%3A20.1000/ADMIN:wrong")).status
+            })
+        });
+        let asking: Vec<_> = asking.collect();
+        asking
+            .into_iter()
+            .map(|asked| asked.join().unwrap())
+            .collect()
+    });
+    let taken = statuses.iter().filter(|status| **status == 401).count();
+    let refused = statuses.iter().filter(|status| **status == 503).count();
+    assert_eq!((taken, refused), (20, 40));
+}
+
+#[test]
+fn who_signs_does_not_guess_and_nobody_has_a_name_without_end() {
+    let server = Server::start();
+    let ask = |authorization: &str| {
+        let headers = [("Authorization", authorization)];
+        server.ask(Nobody, HIDDEN, &headers, "").status
+    };
+    let basic = |user: &str| format!("Basic {}", base64(user.as_bytes()));
+    let wrong = basic("300%3A20.1000/ADMIN:wrong");
+    let statuses: Vec<_> = (0..21).map(|_| ask(&wrong)).collect();
+    assert_eq!(statuses.last(), Some(&503));
+    let (id, nonce) = session(&server);
+    let signed = answer(&server, "KEY-SHA256", &nonce, b"");
+    assert_eq!(ask(&header(&id, &signed)), 200);
+    // Longer than any handle: it is not looked up, counted or remembered.
+    let long = basic(&format!("20.1000/{}:x", "x".repeat(2_041)));
+    let statuses: Vec<_> = (0..21).map(|_| ask(&long)).collect();
+    assert_eq!(statuses, [401; 21]);
+}
+
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn a_certificate_logs_in() {

@@ -7,10 +7,11 @@ use base64::prelude::BASE64_STANDARD;
 use handfast_registry::Principal;
 use handfast_wire::body::ChallengeAnswer;
 use handfast_wire::crypto::{SecretAlgorithm, answer_with_secret, certified_algorithm};
-use handfast_wire::{PublicKey, Reference, ResponseCode, Version};
+use handfast_wire::{PublicKey, Reference, ResponseCode as Code, Version};
 use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 
 use super::answer::{Answer, Problem};
+use super::attempts::Attempt;
 use super::authorization::{Authorization, Basic, Fields};
 use super::certificate::Certified;
 use super::open_sessions::{Known, Session};
@@ -52,7 +53,7 @@ impl Login {
         let known = self.known.as_ref();
         known
             .map(|known| &known.who)
-            .ok_or_else(|| Fault::plain(ResponseCode::AuthenticationNeeded))
+            .ok_or_else(|| Fault::plain(Code::AuthenticationNeeded))
     }
 }
 
@@ -194,36 +195,40 @@ fn verified(
     nonce: &[u8],
     client_nonce: &[u8],
 ) -> Result<Option<Principal>, Problem> {
-    let whom = &answer.key.handle;
-    need_patience(web, question, whom)?;
+    // Nobody guesses a signature.
+    let is_guess = answer.authentication_type != "HS_PUBKEY";
+    let attempt = is_guess.then(|| attempt(web, question, &answer.key.handle));
+    let attempt = attempt.transpose()?;
     match web.native.identify(answer, nonce, client_nonce) {
         Ok(Authenticated {
             who,
             is_right: true,
         }) => Ok(Some(who)),
-        Err(fault) if fault.code == ResponseCode::Error => Err(fault.into()),
-        // Nobody guesses a signature.
-        _ if answer.authentication_type == "HS_PUBKEY" => Ok(None),
+        // Nothing is known of it yet.
+        Err(fault) if matches!(fault.code, Code::Error | Code::ServerTooBusy) => Err(fault.into()),
         _ => {
-            web.rest
-                .attempts
-                .failed(question.caller.address.ip(), whom, web.native.world().now());
+            if let Some(attempt) = attempt {
+                attempt.failed();
+            }
             Ok(None)
         }
     }
 }
 
-/// Fails if somebody has guessed a secret too often.
-pub(crate) fn need_patience(web: &Web, question: &Question, whom: &str) -> Result<(), Fault> {
+/// A guess of somebody's secret; fails if there were too many.
+pub(crate) fn attempt<'w>(
+    web: &'w Web,
+    question: &Question,
+    whom: &str,
+) -> Result<Attempt<'w>, Fault> {
     let now = web.native.world().now();
     let from = question.caller.address.ip();
-    if web.rest.attempts.allow(from, whom, now) {
-        return Ok(());
-    }
-    Err(Fault::new(
-        ResponseCode::ServerTooBusy,
-        "too many attempts have failed: try again in a minute",
-    ))
+    web.rest.attempts.begin(from, whom, now).ok_or_else(|| {
+        Fault::new(
+            Code::ServerTooBusy,
+            "too many attempts have failed: try again in a minute",
+        )
+    })
 }
 
 /// Whom a certificate names, if it is their key. Browsers show certificates unasked: one that names nobody here is as
