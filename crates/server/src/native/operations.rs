@@ -301,7 +301,7 @@ impl Native {
         }
         self.need_responsible(&handle)?;
         check_indexes(&asked.values)?;
-        if !mint && !overwrite && self.registry.is_taken(&handle)? {
+        if !mint && !overwrite && self.registry.is_known(&handle)? {
             return Err(Fault::plain(ResponseCode::HandleAlreadyExists));
         }
         let operation = Operation::Create {
