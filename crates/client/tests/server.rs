@@ -11,11 +11,11 @@ mod common;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-use common::{OPERATOR, SECRET_ADMIN, Server, block_on, client, values_of};
+use common::{KEY_ADMIN, OPERATOR, SECRET_ADMIN, Server, block_on, client, values_of};
 use handfast_client::{
     Client, ClientError, Creation, Login, Query, ReplyFault, Roots, ServerAddress, Way,
 };
-use handfast_registry::{NewValue, Operation};
+use handfast_registry::{Edit, NewValue, Operation};
 use handfast_wire::crypto::{SecretAlgorithm, answer_with_secret};
 use handfast_wire::{Codec, Permissions, Reference, ResponseCode, RootInfo, Site, Ttl, Value};
 
@@ -285,6 +285,36 @@ fn a_session_serves_many_requests_at_once_and_is_set_up_anew_when_it_is_lost() {
         create(100).await.unwrap();
         admin.end_sessions().await;
         create(101).await.unwrap();
+    });
+}
+
+/// A session went on with a key that had been taken away.
+#[test]
+fn a_session_ends_with_the_key_that_opened_it() {
+    let server = Server::start();
+    block_on(async {
+        let values = [Value::new(1, "URL", b"https://example.org/")];
+        for (number, (admin, who)) in [
+            (server.with_secret(), SECRET_ADMIN),
+            (server.with_key(), KEY_ADMIN),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let create = async |part: u32| {
+                let handle = format!("20.1000/{number}-{part}");
+                admin.create(&handle, &values, Creation::default()).await
+            };
+            create(1).await.unwrap();
+            let (index, handle) = who.split_once(':').unwrap();
+            let edit = |edit: Edit| server.registry.edit_name(&OPERATOR, handle, edit);
+            // Whatever else changes in the record is nothing to it.
+            edit(Edit::put(vec![NewValue::new(77, "NOTE", b"x")])).unwrap();
+            create(2).await.unwrap();
+            edit(Edit::remove(&[index.parse().unwrap()])).unwrap();
+            let refused = create(3).await;
+            assert_eq!(code(refused), ResponseCode::AuthenticationFailed, "{who}");
+        }
     });
 }
 

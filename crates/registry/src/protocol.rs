@@ -7,9 +7,9 @@
 use handfast_id::{Guid, Handle, Identifier, Rules};
 use handfast_wire::{AdminPermissions, Value};
 
-use crate::admin::needed_for;
+use crate::admin::{needed_for, touches_identities};
 use crate::authorities::{NewAuthority, prefix_key};
-use crate::authority::{Authority, AuthorityStatus, Persistence};
+use crate::authority::{Authority, AuthorityStatus, Persistence, Role};
 use crate::draft::Draft;
 use crate::event::Action;
 use crate::name::Name;
@@ -134,14 +134,25 @@ impl Registry {
 
     /// Whether a handle is taken: also one that was withdrawn, or is reserved.
     pub fn is_taken(&self, handle: &str) -> Result<bool, Refusal> {
+        Ok(self.state_of(handle)?.is_some())
+    }
+
+    /// Whether everybody may know that a handle is taken: it resolves, or once did. That one is reserved is known to
+    /// those who may see it.
+    pub fn is_known(&self, handle: &str) -> Result<bool, Refusal> {
+        let state = self.state_of(handle)?;
+        Ok(state.is_some_and(|state| state != State::Reserved))
+    }
+
+    fn state_of(&self, handle: &str) -> Result<Option<State>, Refusal> {
         self.read(|view| {
             let whole = with_slash(handle);
             if !view.is_exact(&whole)? {
-                return Ok(false);
+                return Ok(None);
             }
             match view.show(&Principal::Operator, &whole) {
-                Ok(_) => Ok(true),
-                Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => Ok(false),
+                Ok(shown) => Ok(Some(shown.record.state)),
+                Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => Ok(None),
                 Err(refusal) => Err(refusal),
             }
         })
@@ -286,6 +297,8 @@ impl Draft<'_> {
                 Ok(done(handle, false))
             }
             Operation::Remove { handle, indexes } => {
+                let name = self.find_active(&with_slash(&handle))?;
+                self.need_to_touch(&name, &[], &indexes)?;
                 self.edit_handle(&with_slash(&handle), &Edit::remove(&indexes))?;
                 Ok(done(handle, false))
             }
@@ -352,6 +365,8 @@ impl Draft<'_> {
             return Err(refusal);
         }
         let old = name.record.clone();
+        let indexes: Vec<_> = old.values.iter().map(|value| value.index).collect();
+        self.need_to_touch(&name, &new.values, &indexes)?;
         let ttl = name.authority.policy.default_ttl;
         let wanted: Vec<Value<'static>> =
             new.values.iter().map(|value| value.settle(ttl)).collect();
@@ -439,6 +454,7 @@ impl Draft<'_> {
         overwrite: bool,
     ) -> Result<(u64, bool), Refusal> {
         let name = self.find_active(handle)?;
+        self.need_to_touch(&name, &add, &[])?;
         let taken = add.iter().find(|value| has(&name.record, value.index));
         if let Some(taken) = taken.filter(|_| !overwrite) {
             return Err(Refusal::Value {
@@ -462,6 +478,7 @@ impl Draft<'_> {
         put: Vec<NewValue>,
     ) -> Result<u64, Refusal> {
         let name = self.find_active(handle)?;
+        self.need_to_touch(&name, &put, &[])?;
         if let Some(value) = put.iter().find(|value| !has(&name.record, value.index)) {
             return Err(Refusal::Value {
                 index: value.index,
@@ -496,6 +513,34 @@ impl Draft<'_> {
         };
         let action = name.withdraw(self, tombstone)?;
         Ok(self.keep_name(&old, name, action))
+    }
+
+    /// Whoever has no say in a name hears nothing of what not everybody may read in it: neither that an index is taken,
+    /// or free, nor that what they write is there already. Of values that they see, and of those that the public may
+    /// write, the usual checks decide.
+    fn need_to_touch(&self, name: &Name, put: &[NewValue], indexes: &[u32]) -> Result<(), Refusal> {
+        let values = &name.record.values;
+        let is_seen = |index: u32| {
+            let value = values.iter().find(|value| value.index == index);
+            let permissions = value.map(|value| value.permissions);
+            permissions.is_some_and(|given| given.public_read() || given.public_write())
+        };
+        let put: Vec<_> = put.iter().filter(|value| !is_seen(value.index)).collect();
+        let anything = AdminPermissions::NONE;
+        if put.is_empty() && indexes.iter().all(|index| is_seen(*index))
+            || self.protocol_grants(self.who(), anything, values)?
+        {
+            return Ok(());
+        }
+        // What is said depends on what was asked for alone.
+        let ttl = name.authority.policy.default_ttl;
+        let put: Vec<_> = put.into_iter().map(|value| value.settle(ttl)).collect();
+        let needs = if name.is_prefix() || touches_identities(&[], &put) {
+            Role::Lead
+        } else {
+            Role::Write
+        };
+        name.need(self, needs)
     }
 
     /// A name that the protocol knows: one that was withdrawn is not there for it.

@@ -120,6 +120,10 @@ impl Dspace {
         let Some(endpoint) = self.endpoint(handle) else {
             return Ok(None);
         };
+        // What a repository cannot have, it is not asked for.
+        if !stays_in_place(handle) {
+            return Ok(None);
+        }
         let path = escaped(handle);
         let said: Option<Vec<String>> = self.ask(format!("{endpoint}/resolve/{path}"))?;
         let url = said.and_then(|said| said.into_iter().next());
@@ -235,6 +239,52 @@ fn escaped(handle: &str) -> String {
     out
 }
 
+/// Whether a handle, behind the path of the question, is part of that path for everybody who may read it: proxies and
+/// servers that walk up at `..`, cut off what follows `;`, take `\` for `/`, or decode once more than they should.
+fn stays_in_place(handle: &str) -> bool {
+    let mut bytes = handle.as_bytes().to_vec();
+    for _ in 0..DECODINGS {
+        let is_odd = |byte: &u8| byte.is_ascii_control() || matches!(byte, b';' | b'\\');
+        let mut segments = bytes.split(|byte| *byte == b'/');
+        if bytes.iter().any(is_odd) || segments.any(|part| matches!(part, b"." | b"..")) {
+            return false;
+        }
+        let decoded = decoded(&bytes);
+        if decoded == bytes {
+            return true;
+        }
+        bytes = decoded;
+    }
+    false
+}
+
+/// How often something is decoded on its way, at most.
+const DECODINGS: usize = 4;
+
+/// The same with each escape that is whole decoded once.
+fn decoded(bytes: &[u8]) -> Vec<u8> {
+    let digit = |byte: u8| {
+        let digit = char::from(byte).to_digit(16)?;
+        u8::try_from(digit).ok()
+    };
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let [first, after @ ..] = rest {
+        let escape = match rest {
+            [b'%', high, low, after @ ..] => digit(*high).zip(digit(*low)).zip(Some(after)),
+            _ => None,
+        };
+        if let Some(((high, low), after)) = escape {
+            out.push(high << 4 | low);
+            rest = after;
+        } else {
+            out.push(*first);
+            rest = after;
+        }
+    }
+    out
+}
+
 fn format_byte(byte: u8) -> String {
     format!("%{byte:02X}")
 }
@@ -247,5 +297,31 @@ mod tests {
     fn handles_stay_in_their_path() {
         assert_eq!(escaped("123456789/1"), "123456789/1");
         assert_eq!(escaped("1/a?b#c d%\r\nü"), "1/a%3Fb%23c%20d%25%0D%0A%C3%BC");
+    }
+
+    #[test]
+    #[rustfmt::skip] // A row is a line.
+    fn handles_that_could_lead_elsewhere_are_not_asked_for() {
+        for (handle, stays) in [
+            ("123456789/1", true),
+            ("123456789/1.2..3", true),
+            ("123456789/a/...", true),
+            ("123456789/100%", true),
+            ("123456789/50%25 of it", true),
+            ("123456789/..", false),
+            ("123456789/../../manager/html", false),
+            ("123456789/a/./b", false),
+            ("123456789/%2e%2E/x", false),
+            ("123456789/%252e./x", false),
+            ("123456789/..%2Fx", false),
+            ("123456789/a;b", false),
+            ("123456789/a%3bb", false),
+            ("123456789/a\\b", false),
+            ("123456789/a\nb", false),
+            ("123456789/%00", false),
+            ("123456789/%2525252541", false),
+        ] {
+            assert_eq!(stays_in_place(handle), stays, "{handle}");
+        }
     }
 }

@@ -34,6 +34,10 @@ fn repository() -> SocketAddr {
                 "/server/resolve/123456789/script" => (200, r#"["javascript:alert(1)"]"#),
                 "/server/resolve/123456789/a%3Fb" => (200, r#"["https://repo.example/items/a"]"#),
                 "/server/resolve/123456789/broken" => (500, "oh"),
+                // Whoever is led astray finds something.
+                path if path.contains("..") || path.contains(';') || path.contains("%2e") => {
+                    (200, r#"["https://repo.example/secrets"]"#)
+                }
                 _ => (200, "null"),
             };
             let length = body.len();
@@ -162,6 +166,14 @@ fn handles_of_a_repository_resolve_here() {
         ("123456789/gone", "404", "\"responseCode\":100"),
         ("123456789/2", "404", "\"responseCode\":100"),
         ("123456789/script", "404", "\"responseCode\":100"),
+        (
+            "123456789/../../../manager/html",
+            "404",
+            "\"responseCode\":100",
+        ),
+        ("123456789/%2E%2E/x", "404", "\"responseCode\":100"),
+        ("123456789/%252e%252e/x", "404", "\"responseCode\":100"),
+        ("123456789/1;x", "404", "\"responseCode\":100"),
         ("123456789/broken", "503", "\"responseCode\":3"),
         ("21.9999/1", "400", "\"responseCode\":301"),
     ] {

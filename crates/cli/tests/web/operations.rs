@@ -17,6 +17,9 @@ fn a_server_says_that_it_lives_and_what_it_does() {
         let reply = server.get(path, &[]);
         assert_eq!((reply.status, reply.body.as_str()), (200, text));
     }
+    for path in ["//healthz", "//metrics"] {
+        assert_eq!(server.get(path, &[]).status, 404, "{path}");
+    }
     assert_eq!(server.ask("POST", "/healthz", &[], Some("")).status, 405);
     assert_eq!(server.get("/api/v1/names/20.1000%2Fno", &[]).status, 404);
     let metrics = server.get("/metrics", &[]);

@@ -18,7 +18,7 @@ use crate::native::operations::{Asked, Done};
 use crate::native::replication::is_streamed;
 use crate::native::response::Fault;
 use crate::native::sessions::Session;
-use crate::native::{Authenticated, Native, Outgoing, Raw, Way, read};
+use crate::native::{Native, Outgoing, Raw, Way, read};
 
 /// One request, and the session it came in.
 pub(crate) struct Exchange<'n> {
@@ -84,10 +84,11 @@ impl Exchange<'_> {
             return Ok(vec![self.challenge(request)]);
         };
         self.check_mac(session, request, true)?;
-        let who = Authenticated {
-            who,
-            is_right: true,
-        };
+        // Who has lost the key has lost the session.
+        if !self.native.holds(who.by.as_ref())? {
+            self.native.sessions.remove(session.number);
+            return Err(Fault::plain(ResponseCode::SessionTimeout));
+        }
         match self.native.look_at(request, Some(&who))? {
             Asked::Done(done) => Ok(self.replies(request, done)),
             Asked::Who => Err(Fault::plain(ResponseCode::InvalidAdmin)),
@@ -123,7 +124,7 @@ impl Exchange<'_> {
                 // Only whom the session was set up for is known by it from here on.
                 let is_claimed = session.claimed.as_ref() == Some(&answer.key);
                 if is_claimed {
-                    session.is_of(who.who);
+                    session.is_of(who);
                 }
             }
             match done {

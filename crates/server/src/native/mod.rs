@@ -9,6 +9,7 @@ mod allowance;
 mod challenges;
 mod door;
 mod elsewhere;
+pub(crate) mod evidence;
 mod exchange;
 mod feed;
 pub(crate) mod meters;
@@ -41,6 +42,7 @@ use crate::dspace::Dspace;
 use crate::identity::Identity;
 use crate::native::challenges::Challenges;
 use crate::native::elsewhere::Elsewhere;
+use crate::native::evidence::Evidence;
 use crate::native::exchange::Exchange;
 use crate::native::feed::Feed;
 use crate::native::meters::Meters;
@@ -311,7 +313,7 @@ impl Native {
             && !self.registry.is_responsible(handle)?
         {
             let is_right = elsewhere.verifies(&answer.key, nonce, digest, &answer.response)?;
-            return Authenticated::new(index, handle, is_right);
+            return Authenticated::new(index, handle, is_right, None);
         }
         let keys = values.iter().filter(|value| {
             value.value_type == answer.authentication_type && (index == 0 || value.index == index)
@@ -327,7 +329,7 @@ impl Native {
             };
             match verified {
                 Ok(()) => {
-                    right = Some(value.index);
+                    right = Some(value);
                     break;
                 }
                 Err(CryptoError::Algorithm) if !is_key => {
@@ -339,10 +341,11 @@ impl Native {
         // A public key that verifies says which one it is; a secret without an index matches only
         // references without one.
         let index = match right {
-            Some(found) if is_key => found,
+            Some(found) if is_key => found.index,
             _ => index,
         };
-        Authenticated::new(index, handle, right.is_some())
+        let by = right.map(|value| self.evidence(handle, value));
+        Authenticated::new(index, handle, right.is_some(), by.transpose()?.flatten())
     }
 
     /// The values among which a public key is: of a handle that is kept here, or elsewhere.
@@ -410,17 +413,20 @@ impl std::fmt::Debug for Native {
 }
 
 /// Someone who says who they are.
+#[derive(Clone, Debug)]
 pub(crate) struct Authenticated {
     pub(crate) who: Principal,
     /// Whether they have shown it. What they may is looked at first (§7.4).
     pub(crate) is_right: bool,
+    /// By what, if that is kept here.
+    pub(crate) by: Option<Evidence>,
 }
 
 impl Authenticated {
-    fn new(index: u32, handle: &str, is_right: bool) -> Result<Self, Fault> {
+    fn new(index: u32, handle: &str, is_right: bool, by: Option<Evidence>) -> Result<Self, Fault> {
         let who = Principal::parse(&format!("{index}:{handle}"))
             .map_err(|_| Fault::plain(ResponseCode::AuthenticationFailed))?;
-        Ok(Self { who, is_right })
+        Ok(Self { who, is_right, by })
     }
 }
 

@@ -125,6 +125,10 @@ impl Native {
     /// §3.2 and §7.7.
     fn resolve(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
         let asked: ResolutionRequest<'_> = read(request)?;
+        if asked.is_excessive() {
+            let text = "more indexes or types than a record has values";
+            return Err(Fault::new(ResponseCode::ProtocolError, text));
+        }
         let whole = with_slash(&asked.handle);
         if whole.eq_ignore_ascii_case("0.SITE/status") {
             return Err(Fault::plain(ResponseCode::HandleNotFound));
@@ -297,7 +301,7 @@ impl Native {
         }
         self.need_responsible(&handle)?;
         check_indexes(&asked.values)?;
-        if !mint && !overwrite && self.registry.is_taken(&handle)? {
+        if !mint && !overwrite && self.registry.is_known(&handle)? {
             return Err(Fault::plain(ResponseCode::HandleAlreadyExists));
         }
         let operation = Operation::Create {

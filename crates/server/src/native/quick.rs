@@ -55,7 +55,7 @@ impl Native {
         }
         let asked = ResolutionRequest::decode(&mut Reader::new(body)).ok()?;
         // What is computed is not stored as it is said.
-        if asked.handle.starts_with("0.") {
+        if asked.handle.starts_with("0.") || asked.is_excessive() {
             return None;
         }
         let handle = Handle::from_stored(&asked.handle).ok()?;

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use handfast_registry::Principal;
 use handfast_wire::crypto::{CounterWindow, SessionKey};
 use handfast_wire::{Reference, Version};
+
+use crate::native::Authenticated;
+use crate::native::evidence;
 
 /// How many sessions there are at most: those that were silent longest make room.
 const MOST: usize = 10_000;
@@ -27,10 +29,11 @@ pub(crate) struct Session {
 #[derive(Debug)]
 struct State {
     /// Who the client has shown to be.
-    who: Option<Principal>,
+    who: Option<Authenticated>,
     incoming: CounterWindow,
     outgoing: u32,
     timeout: u64,
+    began: u64,
     last: u64,
 }
 
@@ -53,6 +56,7 @@ impl Session {
                 incoming: CounterWindow::default(),
                 outgoing: 0,
                 timeout: u64::from(timeout.min(LONGEST)) * 1_000,
+                began: now,
                 last: now,
             }),
         }
@@ -62,12 +66,12 @@ impl Session {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn who(&self) -> Option<Principal> {
+    pub(crate) fn who(&self) -> Option<Authenticated> {
         self.state().who.clone()
     }
 
     /// The client has shown who it is.
-    pub(crate) fn is_of(&self, who: Principal) {
+    pub(crate) fn is_of(&self, who: Authenticated) {
         self.state().who = Some(who);
     }
 
@@ -149,5 +153,26 @@ impl Session {
     fn is_alive(&self, now: u64) -> bool {
         let state = self.state();
         now.saturating_sub(state.last) <= state.timeout
+            && now.saturating_sub(state.began) <= evidence::LONGEST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use handfast_wire::crypto::SessionAlgorithm;
+
+    #[test]
+    fn a_session_ends_by_silence_and_after_a_day() {
+        let key = SessionKey::new(SessionAlgorithm::Aes, &[7; 32]).unwrap();
+        let session = Session::new(7, key, Version::CURRENT, None, 3_600, 0);
+        let sessions = Sessions::default();
+        sessions.add(session, 0);
+        let hour = 3_600_000;
+        for passed in 0..=24 {
+            let session = sessions.get(7, passed * hour).unwrap();
+            session.touch(passed * hour);
+        }
+        assert!(sessions.get(7, 24 * hour + 1).is_none());
     }
 }

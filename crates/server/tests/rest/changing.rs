@@ -4,7 +4,7 @@ use handfast_client::{Client, Creation, Login, Query, ServerAddress};
 use handfast_registry::NewName;
 
 use crate::server::{ADMIN, GUEST, OPERATOR, Server, Who};
-use Who::{Nobody, PlainAdmin};
+use Who::{Nobody, Plain, PlainAdmin};
 
 fn code(code: u32, handle: &str) -> String {
     format!(r#"{{"responseCode":{code},"handle":"{handle}"}}"#)
@@ -199,4 +199,64 @@ fn what_one_door_acknowledges_every_door_shows() {
         let reply = server.ask(Nobody, &format!("GET /api/handles/{name}"), &[], "");
         assert!(reply.text().contains("http://own/"));
     }
+}
+
+/// Anybody could find out which names are reserved.
+#[test]
+fn what_is_reserved_is_nobodys_business() {
+    let server = Server::start();
+    let reserved = NewName {
+        reserve: true,
+        ..NewName::default()
+    };
+    let created = server
+        .registry
+        .create_name(&OPERATOR, "20.1000/kept", reserved);
+    created.unwrap();
+    let value = r#"[{"index":1,"type":"URL","data":"http://x/"}]"#;
+    for who in [Nobody, Plain, GUEST] {
+        for overwrite in [true, false] {
+            let put = |name: &str| {
+                let path = format!("/api/handles/20.1000/{name}?overwrite={overwrite}");
+                let reply = server.put(who, &path, value);
+                (reply.status, reply.text().replace(name, "NAME"))
+            };
+            assert_eq!(put("kept"), put("free"), "{who:?} {overwrite}");
+        }
+    }
+    let reply = server.put(ADMIN, "/api/handles/20.1000/kept?overwrite=false", value);
+    assert_eq!(reply.json()["responseCode"], 101);
+}
+
+/// Whoever had logged in could find out which indexes are taken, and guess what is there.
+#[test]
+#[rustfmt::skip] // A row is a line.
+fn what_is_hidden_in_a_record_is_not_told_to_those_without_rights() {
+    let server = Server::start();
+    // 3 is hidden, and 9 is free.
+    let value = |index: u32| format!(r#"[{{"index":{index},"type":"NOTE","data":"hidden","permissions":"1100"}}]"#);
+    let path = |index: u32, rest: &str| format!("/api/handles/20.1000/p1?index={index}{rest}");
+    for rest in ["", "&overwrite=false", "&overwrite=true"] {
+        let told = |index| {
+            let reply = server.put(GUEST, &path(index, rest), &value(index));
+            (reply.status, reply.text())
+        };
+        assert_eq!(told(3), told(9), "{rest}");
+        assert_eq!(told(3).0, 403);
+    }
+    let told = |index| {
+        let reply = server.ask(GUEST, &format!("DELETE {}", path(index, "")), &[], "");
+        (reply.status, reply.text())
+    };
+    assert_eq!(told(3), told(9));
+    assert_eq!(told(3).0, 403);
+    // Those with rights are told.
+    let reply = server.put(ADMIN, &path(3, "&overwrite=false"), &value(3));
+    assert_eq!(reply.json()["responseCode"], 201);
+    let reply = server.ask(ADMIN, &format!("DELETE {}", path(9, "")), &[], "");
+    assert_eq!(reply.json()["responseCode"], 200);
+    // So is everybody of what everybody sees.
+    let url = r#"[{"index":1,"type":"URL","data":"http://x/"}]"#;
+    let reply = server.put(GUEST, &path(1, "&overwrite=false"), url);
+    assert_eq!(reply.json()["responseCode"], 201);
 }

@@ -129,3 +129,25 @@ fn sessions_and_forms_of_any_bytes_are_refused() {
     std::io::Write::write_all(&mut stream, request).unwrap();
     assert!(server.folder.path().exists());
 }
+
+#[test]
+fn selections_have_an_end() {
+    let server = Server::start();
+    let form = [("Content-Type", "application/x-www-form-urlencoded")];
+    let ask = |body: &str| server.ask(Nobody, "POST /api/handles/20.1000/p1", &form, body);
+    // As much as a body holds, over and over the same.
+    let reply = ask(&"type=B&".repeat(140_000));
+    assert_eq!(reply.json()["responseCode"], 200);
+    let reply = ask(&format!("{}type=url", "type=B&".repeat(140_000)));
+    assert_eq!(reply.json()["values"].as_array().unwrap().len(), 1);
+    for name in ["type", "index"] {
+        let many = |count: usize| {
+            let all: Vec<_> = (0..count)
+                .map(|number| format!("{name}={number}"))
+                .collect();
+            ask(&all.join("&")).status
+        };
+        assert_eq!(many(2_048), 200);
+        assert_eq!(many(2_049), 400);
+    }
+}

@@ -4,13 +4,14 @@ use std::fmt::Write;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use handfast_registry::{Edit, NewValue};
 use handfast_wire::crypto::{SecretAlgorithm, answer_with_secret, verify_signature};
 use handfast_wire::{DigestAlgorithm, PublicKey};
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair};
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use serde_json::{Value as Json, json};
 
-use crate::server::{ADMIN, GUEST, Reply, Server, Who};
+use crate::server::{ADMIN, GUEST, OPERATOR, Reply, Server, Who};
 use Who::{Nobody, Plain};
 
 const HIDDEN: &str = "GET /api/handles/20.1000/p1?index=3&publicOnly=false";
@@ -308,6 +309,107 @@ fn who_guesses_has_to_wait() {
     // Nobody else waits.
     assert_eq!(ask(GUEST).status, 200);
     assert_eq!(ask(Nobody).status, 200);
+}
+
+/// A hundred at once were looked at before the first was counted.
+#[test]
+fn who_guesses_many_at_once_has_to_wait() {
+    let server = Server::start();
+    let ask = |who| server.ask(who, "GET /api/handles/20.1000/p1?index=1", &[], "");
+    let together = std::sync::Barrier::new(60);
+    let statuses: Vec<_> = std::thread::scope(|scope| {
+        let asking = (0..60).map(|_| {
+            scope.spawn(|| {
+                together.wait();
+                ask(Who::Basic("300%3A20.1000/ADMIN:wrong")).status
+            })
+        });
+        let asking: Vec<_> = asking.collect();
+        asking
+            .into_iter()
+            .map(|asked| asked.join().unwrap())
+            .collect()
+    });
+    let taken = statuses.iter().filter(|status| **status == 401).count();
+    let refused = statuses.iter().filter(|status| **status == 503).count();
+    assert_eq!((taken, refused), (20, 40));
+}
+
+#[test]
+fn who_signs_does_not_guess_and_nobody_has_a_name_without_end() {
+    let server = Server::start();
+    let ask = |authorization: &str| {
+        let headers = [("Authorization", authorization)];
+        server.ask(Nobody, HIDDEN, &headers, "").status
+    };
+    let basic = |user: &str| format!("Basic {}", base64(user.as_bytes()));
+    let wrong = basic("300%3A20.1000/ADMIN:wrong");
+    let statuses: Vec<_> = (0..21).map(|_| ask(&wrong)).collect();
+    assert_eq!(statuses.last(), Some(&503));
+    let (id, nonce) = session(&server);
+    let signed = answer(&server, "KEY-SHA256", &nonce, b"");
+    assert_eq!(ask(&header(&id, &signed)), 200);
+    // Longer than any handle: it is not looked up, counted or remembered.
+    let long = basic(&format!("20.1000/{}:x", "x".repeat(2_041)));
+    let statuses: Vec<_> = (0..21).map(|_| ask(&long)).collect();
+    assert_eq!(statuses, [401; 21]);
+}
+
+/// A session went on with a key that had been taken away.
+#[test]
+fn a_session_ends_with_the_key_that_opened_it() {
+    let server = Server::start();
+    let opened = || {
+        let (by_key, nonce) = session(&server);
+        let signed = header(&by_key, &answer(&server, "KEY-SHA256", &nonce, b""));
+        let reply = server.ask(Nobody, HIDDEN, &[("Authorization", &signed)], "");
+        assert_eq!(reply.status, 200);
+        let by_password = server.ask(ADMIN, "POST /api/sessions", &[], "");
+        [of(&by_password).0, by_key]
+    };
+    let ask = |what: &str, id: &String| {
+        let named = format!("Handle sessionId=\"{id}\"");
+        server
+            .ask(Nobody, what, &[("Authorization", &named)], "")
+            .status
+    };
+    let edit = |edit: Edit| {
+        let edited = server.registry.edit_name(&OPERATOR, "20.1000/ADMIN", edit);
+        edited.unwrap();
+    };
+    let put = |index, kind, data: &[u8]| edit(Edit::put(vec![NewValue::new(index, kind, data)]));
+    let sessions = opened();
+    let statuses = || sessions.each_ref().map(|id| ask(HIDDEN, id));
+    // Whatever else changes in the record is nothing to them.
+    put(7, "NOTE", b"x");
+    assert_eq!(statuses(), [200, 200]);
+    put(300, "HS_SECKEY", b"another");
+    assert_eq!(statuses(), [401, 200]);
+    assert_eq!(ask("GET /api/sessions/this", &sessions[0]), 403);
+    put(300, "HS_SECKEY", b"secret");
+    // What has ended stays ended.
+    assert_eq!(statuses(), [401, 200]);
+    edit(Edit::remove(&[301]));
+    assert_eq!(statuses(), [401, 401]);
+}
+
+#[test]
+fn a_session_ends_with_the_handle_of_who_opened_it() {
+    let server = Server::start();
+    let reply = server.ask(GUEST, "POST /api/sessions", &[], "");
+    let named = format!("Handle sessionId=\"{}\"", of(&reply).0);
+    let ask = || {
+        let headers = [("Authorization", &*named)];
+        server
+            .ask(Nobody, "GET /api/sessions/this", &headers, "")
+            .status
+    };
+    assert_eq!(ask(), 200);
+    let withdrawn = server
+        .registry
+        .withdraw_name(&OPERATOR, "20.1000/GUEST", "left", None);
+    withdrawn.unwrap();
+    assert_eq!(ask(), 403);
 }
 
 #[test]

@@ -265,3 +265,49 @@ fn scripts_hold_what_is_public() {
     let reply = server.ask(ADMIN, "POST /api/prefixes/55.5", &form, "");
     assert_eq!(reply.status, 401);
 }
+
+#[test]
+#[rustfmt::skip] // A row is a line.
+fn pages_of_others_change_nothing_in_the_name_of_a_user() {
+    let server = Server::start();
+    let (site, mode, origin) = ("Sec-Fetch-Site", "Sec-Fetch-Mode", "Origin");
+    let (kind, by) = ("Content-Type", "X-Requested-With");
+    let (evil, own) = ("https://evil.example", "https://localhost");
+    for (headers, is_taken) in [
+        // What a script asks for without asking first, as browsers say it, new and old.
+        (&[(site, "cross-site"), (mode, "cors"), (origin, evil), (kind, "text/plain")][..], false),
+        (&[(site, "cross-site"), (mode, "no-cors"), (kind, "text/plain")], false),
+        (&[(site, "same-site"), (mode, "cors"), (origin, "https://b.localhost")], false),
+        (&[(site, "cross-site"), (mode, "cors"), (kind, "application/x-www-form-urlencoded")], false),
+        (&[(site, "cross-site"), (kind, "text/plain; application/json")], false),
+        (&[(origin, evil), (kind, "text/plain")], false),
+        (&[(origin, "null")], false),
+        (&[(origin, "http://localhost")], false),
+        (&[(origin, "https://localhost:8443")], false),
+        // What it has to ask for first.
+        (&[(site, "cross-site"), (mode, "cors"), (origin, evil), (kind, "application/json")], true),
+        (&[(origin, evil), (by, "XMLHttpRequest")], true),
+        // Our own pages, addresses that people type, and programs.
+        (&[(site, "same-origin"), (origin, "https://a-proxy.example")], true),
+        (&[(site, "none")], true),
+        (&[(origin, own)], true),
+        (&[(origin, "https://LOCALHOST")], true),
+        (&[(kind, "text/plain")], true),
+    ] {
+        let status = if is_taken { 200 } else { 401 };
+        let body = if headers.contains(&(kind, "application/json")) { "{}" } else { "" };
+        let reply = server.ask(ADMIN, "POST /api/prefixes/0.NA/20.666", headers, body);
+        assert_eq!(reply.status, status, "{headers:?} {}", reply.text());
+        let reply = server.ask(ADMIN, "POST /api/sessions", headers, body);
+        let status = if is_taken { 201 } else { 403 };
+        assert_eq!(reply.status, status, "{headers:?} {}", reply.text());
+    }
+    let reply = server.ask(ADMIN, "DELETE /api/prefixes/0.NA/20.666", &[(origin, evil)], "");
+    assert_eq!(reply.status, 200);
+    // A session is named by who knows it.
+    let session = server.ask(ADMIN, "POST /api/sessions", &[], "").json();
+    let named = format!("Handle sessionId=\"{}\"", session["sessionId"].as_str().unwrap());
+    let headers = [("Authorization", &*named), (site, "cross-site"), (mode, "cors"), (origin, evil)];
+    let reply = server.ask(Who::Nobody, "POST /api/prefixes/0.NA/20.666", &headers, "");
+    assert_eq!(reply.status, 200);
+}

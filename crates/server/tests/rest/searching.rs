@@ -101,3 +101,32 @@ fn handles_are_found_by_what_they_hold() {
         ["Basic realm=\"default\""]
     );
 }
+
+#[test]
+fn searches_and_their_answers_have_an_end() {
+    let server = Server::start();
+    // As much as a record holds, in each of many.
+    for number in 0..140 {
+        let value = NewValue::new(1, "URL", "x".repeat(250_000).as_bytes());
+        let name = NewName {
+            values: vec![value],
+            ..NewName::default()
+        };
+        let handle = format!("20.1000/large-{number:03}");
+        server
+            .registry
+            .create_name(&OPERATOR, &handle, name)
+            .unwrap();
+    }
+    let ask = |what: &str| server.ask(ADMIN, &format!("GET /hrls/handles?{what}"), &[], "");
+    let reply = ask("URL=x*&retrieverecords=true");
+    assert_eq!(reply.status, 400);
+    assert!(reply.text().contains("limit"));
+    assert_eq!(ask("URL=x*&retrieverecords=true&limit=50").status, 200);
+    assert_eq!(ask("URL=x*").json().as_array().unwrap().len(), 140);
+    let pattern = |length: usize| format!("URL=*{}", "x".repeat(length - 1));
+    assert_eq!(ask(&pattern(4_096)).status, 200);
+    assert_eq!(ask(&pattern(4_097)).status, 400);
+    assert_eq!(ask(&["URL=*"; 16].join("&")).status, 200);
+    assert_eq!(ask(&["URL=*"; 17].join("&")).status, 400);
+}

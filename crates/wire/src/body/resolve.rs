@@ -32,6 +32,15 @@ pub struct ResolutionRequest<'a> {
 }
 
 impl<'a> ResolutionRequest<'a> {
+    /// As many indexes, or types, as a record has values at most (§3.2).
+    pub const MOST: usize = 2_048;
+
+    /// Whether more is asked for than any record has: each entry is compared with each value.
+    #[must_use]
+    pub fn is_excessive(&self) -> bool {
+        self.indexes.len() > Self::MOST || self.types.len() > Self::MOST
+    }
+
     /// All values of a handle.
     #[must_use]
     pub fn all(handle: impl Into<Cow<'a, str>>) -> Self {

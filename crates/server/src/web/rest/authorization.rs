@@ -4,6 +4,7 @@
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use handfast_id::MAX_HANDLE;
 use handfast_wire::crypto::SecretAlgorithm;
 use handfast_wire::{DigestAlgorithm, Reference, put_bytes};
 use serde_json::Value as Json;
@@ -73,7 +74,8 @@ impl Basic {
     }
 }
 
-/// "Split it at its first colon if what precedes is all digits; without an index it means index 0."
+/// "Split it at its first colon if what precedes is all digits; without an index it means index 0." Nobody has a handle
+/// that is longer than handles are.
 pub(crate) fn reference(id: &str) -> Option<Reference<'static>> {
     let (index, handle) = match id.split_once(':') {
         Some((index, handle)) if !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()) => {
@@ -81,7 +83,8 @@ pub(crate) fn reference(id: &str) -> Option<Reference<'static>> {
         }
         _ => (0, id),
     };
-    (!handle.is_empty()).then(|| Reference::new(handle.to_string(), index))
+    let is_handle = !handle.is_empty() && handle.len() <= MAX_HANDLE;
+    is_handle.then(|| Reference::new(handle.to_string(), index))
 }
 
 /// The fields of the scheme `Handle`.

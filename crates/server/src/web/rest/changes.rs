@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use handfast_id::{CaseRule, Handle};
-use handfast_registry::{NewValue, Operation, Performed, Principal, with_slash};
+use handfast_registry::{
+    NewValue, Operation, Performed, Principal, Refusal, ValueProblem, with_slash,
+};
 use handfast_wire::json::GivenValue;
 use handfast_wire::{Permissions, Reference, ResponseCode, type_matches};
 use hyper::StatusCode;
@@ -52,7 +54,7 @@ pub(crate) fn put(web: &Web, question: &Question, name: &str) -> Result<Answer, 
     check_values(&given.values, is_whole).map_err(about)?;
     let overwrite = question.parameters.strictly("overwrite").unwrap_or(true);
     let mint = question.parameters.strictly("mintNewSuffix") == Some(true);
-    if is_whole && !mint && !overwrite && web.registry().is_taken(name)? {
+    if is_whole && !mint && !overwrite && web.registry().is_known(name)? {
         return Err(Problem::code(ResponseCode::HandleAlreadyExists).of(name));
     }
     let who = login.need().map_err(about)?;
@@ -68,12 +70,7 @@ pub(crate) fn put(web: &Web, question: &Question, name: &str) -> Result<Answer, 
             mint,
         }
     } else {
-        let record = web.native.found(name).map_err(about)?;
-        let mut indexes = given.values.iter().map(|value| value.index);
-        let taken = indexes.find(|index| record.values.iter().any(|value| value.index == *index));
-        if let Some(taken) = taken.filter(|_| !overwrite) {
-            return Err(about(conflict(taken)));
-        }
+        web.native.found(name).map_err(about)?;
         Operation::Add {
             handle: with_slash(name),
             values: given.values,
@@ -100,15 +97,11 @@ pub(crate) fn delete(web: &Web, question: &Question, name: &str) -> Result<Answe
         return Ok(answer);
     }
     let handle = with_slash(name);
-    let record = web.native.found(&handle).map_err(about)?;
+    web.native.found(&handle).map_err(about)?;
     let who = login.need().map_err(about)?;
     let operation = if indexes.is_empty() {
         Operation::Delete { handle }
     } else {
-        let has = |index: &u32| record.values.iter().any(|value| value.index == *index);
-        if !indexes.iter().all(has) {
-            return Err(Problem::code(ResponseCode::ValuesNotFound).of(name));
-        }
         Operation::Remove { handle, indexes }
     };
     perform(web, who, operation).map_err(about)?;
@@ -116,7 +109,18 @@ pub(crate) fn delete(web: &Web, question: &Question, name: &str) -> Result<Answe
 }
 
 fn perform(web: &Web, who: &Principal, operation: Operation) -> Result<Performed, Fault> {
-    Ok(web.registry().perform(who, operation)?)
+    // Which indexes a record has, the registry says to those who may know.
+    match web.registry().perform(who, operation) {
+        Err(Refusal::Value {
+            index,
+            problem: ValueProblem::Exists,
+        }) => Err(conflict(index)),
+        Err(Refusal::Value {
+            problem: ValueProblem::Missing,
+            ..
+        }) => Err(Fault::plain(ResponseCode::ValuesNotFound)),
+        performed => Ok(performed?),
+    }
 }
 
 fn check_handle(name: &str) -> Result<(), Fault> {

@@ -7,10 +7,11 @@ use base64::prelude::BASE64_STANDARD;
 use handfast_registry::Principal;
 use handfast_wire::body::ChallengeAnswer;
 use handfast_wire::crypto::{SecretAlgorithm, answer_with_secret, certified_algorithm};
-use handfast_wire::{PublicKey, Reference, ResponseCode, Version};
+use handfast_wire::{PublicKey, Reference, ResponseCode as Code, Version};
 use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 
 use super::answer::{Answer, Problem};
+use super::attempts::Attempt;
 use super::authorization::{Authorization, Basic, Fields};
 use super::certificate::Certified;
 use super::open_sessions::{Known, Session};
@@ -44,6 +45,7 @@ impl Login {
         self.known.as_ref().map(|known| Authenticated {
             who: known.who.clone(),
             is_right: true,
+            by: known.by.clone(),
         })
     }
 
@@ -52,7 +54,7 @@ impl Login {
         let known = self.known.as_ref();
         known
             .map(|known| &known.who)
-            .ok_or_else(|| Fault::plain(ResponseCode::AuthenticationNeeded))
+            .ok_or_else(|| Fault::plain(Code::AuthenticationNeeded))
     }
 }
 
@@ -78,6 +80,18 @@ pub(crate) fn login(web: &Web, question: &Question) -> Result<Login, Problem> {
     }
 }
 
+/// A session that lives: with the key that opened it, it goes.
+pub(crate) fn session(web: &Web, id: &str) -> Result<Option<Arc<Session>>, Fault> {
+    let session = web.rest.sessions.get(id, web.native.world().now());
+    let known = session.as_ref().and_then(|session| session.known());
+    let by = known.and_then(|known| known.by);
+    if web.native.holds(by.as_ref())? {
+        return Ok(session);
+    }
+    web.rest.sessions.end(id);
+    Ok(None)
+}
+
 fn by_fields(web: &Web, question: &Question, fields: &Fields) -> Result<Login, Problem> {
     if !fields.is_version_known() {
         return Err(Problem::Credentials("Unsupported version"));
@@ -85,7 +99,7 @@ fn by_fields(web: &Web, question: &Question, fields: &Fields) -> Result<Login, P
     let session = match fields.session() {
         None => None,
         Some(id) => {
-            let session = web.rest.sessions.get(id, web.native.world().now());
+            let session = session(web, id)?;
             Some(session.ok_or(Problem::Credentials("Invalid session"))?)
         }
     };
@@ -137,8 +151,9 @@ pub(crate) fn by_password(
             key,
             response: response.into(),
         };
-        if let Some(who) = verified(web, question, &answer, &nonce, &[])? {
-            return Ok(Known { who, id });
+        if let Some(Authenticated { who, by, .. }) = verified(web, question, &answer, &nonce, &[])?
+        {
+            return Ok(Known { who, id, by });
         }
     }
     Err(Problem::Credentials(NOT_VERIFIED))
@@ -175,9 +190,9 @@ pub(crate) fn by_answer(
         response: response.into(),
     };
     match verified(web, question, &answer, &session.nonce, &client_nonce)? {
-        Some(who) => {
+        Some(Authenticated { who, by, .. }) => {
             let id = id.to_string();
-            let known = Known { who, id };
+            let known = Known { who, id, by };
             let now = web.native.world().now();
             web.rest.sessions.keep(session, known.clone(), now);
             Ok(known)
@@ -193,37 +208,38 @@ fn verified(
     answer: &ChallengeAnswer<'_>,
     nonce: &[u8],
     client_nonce: &[u8],
-) -> Result<Option<Principal>, Problem> {
-    let whom = &answer.key.handle;
-    need_patience(web, question, whom)?;
+) -> Result<Option<Authenticated>, Problem> {
+    // Nobody guesses a signature.
+    let is_guess = answer.authentication_type != "HS_PUBKEY";
+    let attempt = is_guess.then(|| attempt(web, question, &answer.key.handle));
+    let attempt = attempt.transpose()?;
     match web.native.identify(answer, nonce, client_nonce) {
-        Ok(Authenticated {
-            who,
-            is_right: true,
-        }) => Ok(Some(who)),
-        Err(fault) if fault.code == ResponseCode::Error => Err(fault.into()),
-        // Nobody guesses a signature.
-        _ if answer.authentication_type == "HS_PUBKEY" => Ok(None),
+        Ok(who) if who.is_right => Ok(Some(who)),
+        // Nothing is known of it yet.
+        Err(fault) if matches!(fault.code, Code::Error | Code::ServerTooBusy) => Err(fault.into()),
         _ => {
-            web.rest
-                .attempts
-                .failed(question.caller.address.ip(), whom, web.native.world().now());
+            if let Some(attempt) = attempt {
+                attempt.failed();
+            }
             Ok(None)
         }
     }
 }
 
-/// Fails if somebody has guessed a secret too often.
-pub(crate) fn need_patience(web: &Web, question: &Question, whom: &str) -> Result<(), Fault> {
+/// A guess of somebody's secret; fails if there were too many.
+pub(crate) fn attempt<'w>(
+    web: &'w Web,
+    question: &Question,
+    whom: &str,
+) -> Result<Attempt<'w>, Fault> {
     let now = web.native.world().now();
     let from = question.caller.address.ip();
-    if web.rest.attempts.allow(from, whom, now) {
-        return Ok(());
-    }
-    Err(Fault::new(
-        ResponseCode::ServerTooBusy,
-        "too many attempts have failed: try again in a minute",
-    ))
+    web.rest.attempts.begin(from, whom, now).ok_or_else(|| {
+        Fault::new(
+            Code::ServerTooBusy,
+            "too many attempts have failed: try again in a minute",
+        )
+    })
 }
 
 /// Whom a certificate names, if it is their key. Browsers show certificates unasked: one that names nobody here is as
@@ -244,6 +260,8 @@ fn by_certificate(web: &Web, question: &Question) -> Result<Option<Known>, Probl
     Ok(who.ok().map(|who| Known {
         who,
         id: certified.id,
+        // It is shown again with each connection.
+        by: None,
     }))
 }
 

@@ -20,13 +20,14 @@ use crate::web::Web;
 pub(crate) fn read(web: &Web, question: &Question, name: &str) -> Result<Answer, Problem> {
     let login = login(web, question)?;
     let indexes = question.parameters.indexes()?;
+    let types = question.parameters.types()?;
     if name.is_empty() {
         let fault = Fault::new(ResponseCode::InvalidHandle, "Empty handle invalid");
         return Err(fault.into());
     }
     let asked = ResolutionRequest {
         indexes,
-        types: question.parameters.all("type").map(Cow::Borrowed).collect(),
+        types: types.into_iter().map(Cow::Borrowed).collect(),
         ..ResolutionRequest::all(name)
     };
     let is_public_only = match question.parameters.first("publicOnly") {

@@ -122,6 +122,7 @@ async fn respond(
     let question = Question {
         presentation: Presentation::of(&parameters),
         path: parts.uri.path().to_string(),
+        authority: parts.uri.authority().map(ToString::to_string),
         headers: parts.headers,
         caller: Arc::clone(caller),
         method,

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use handfast_registry::{Principal, World};
 
+use crate::native::evidence::{Evidence, LONGEST};
+
 /// How long a session lives without a request, in milliseconds.
 const IDLE: u64 = 30 * 60_000;
 /// How many are open at most.
@@ -21,6 +23,8 @@ pub(crate) struct Session {
 #[derive(Debug)]
 struct State {
     who: Option<Known>,
+    /// When it was opened, or somebody has shown anew who they are.
+    began: u64,
     last: u64,
 }
 
@@ -30,6 +34,8 @@ pub(crate) struct Known {
     pub(crate) who: Principal,
     /// As they have said it.
     pub(crate) id: String,
+    /// By what, if that is kept here.
+    pub(crate) by: Option<Evidence>,
 }
 
 impl Session {
@@ -42,7 +48,8 @@ impl Session {
     }
 
     fn is_alive(&self, now: u64) -> bool {
-        now.saturating_sub(self.state().last) <= IDLE
+        let state = self.state();
+        now.saturating_sub(state.last) <= IDLE && now.saturating_sub(state.began) <= LONGEST
     }
 }
 
@@ -65,12 +72,14 @@ impl OpenSessions {
 
     /// Opens one.
     pub(crate) fn start(&self, world: &World) -> Arc<Session> {
+        let now = world.now();
         let session = Arc::new(Session {
             id: readable(&world.random::<20>()),
             nonce: world.random(),
             state: Mutex::new(State {
                 who: None,
-                last: world.now(),
+                began: now,
+                last: now,
             }),
         });
         let mut open = self.open();
@@ -100,7 +109,9 @@ impl OpenSessions {
 
     /// Somebody has shown who they are.
     pub(crate) fn keep(&self, session: &Arc<Session>, known: Known, now: u64) {
-        session.state().who = Some(known);
+        let mut state = session.state();
+        (state.who, state.began) = (Some(known), now);
+        drop(state);
         let mut open = self.open();
         open.of_nobody.remove(&session.id);
         if open.known.len() >= MOST {
@@ -173,7 +184,8 @@ mod tests {
         let (mine, first) = (sessions.start(&world), sessions.start(&world));
         let who = Principal::parse("300:20.1000/A").unwrap();
         let id = "300:20.1000/A".to_string();
-        sessions.keep(&mine, Known { who, id }, 0);
+        let by = None;
+        sessions.keep(&mine, Known { who, id, by }, 0);
         for _ in 0..MOST * 2 {
             sessions.start(&world);
         }
@@ -184,5 +196,29 @@ mod tests {
         now.store(1, Ordering::Relaxed);
         assert!(sessions.get(&mine.id, IDLE).is_some());
         assert!(sessions.get(&mine.id, IDLE * 2 + 1).is_none());
+    }
+
+    #[test]
+    fn a_session_ends_after_a_day_unless_somebody_logs_in_again() {
+        let world = world(Arc::new(AtomicU64::new(0)));
+        let sessions = OpenSessions::default();
+        let known = || Known {
+            who: Principal::parse("300:20.1000/A").unwrap(),
+            id: "300:20.1000/A".to_string(),
+            by: None,
+        };
+        let (one, other) = (sessions.start(&world), sessions.start(&world));
+        for session in [&one, &other] {
+            sessions.keep(session, known(), 0);
+        }
+        let mut now = 0;
+        while now < LONGEST {
+            now += IDLE;
+            assert!(sessions.get(&one.id, now).is_some());
+            assert!(sessions.get(&other.id, now).is_some());
+        }
+        sessions.keep(&other, known(), now);
+        assert!(sessions.get(&one.id, now + 1).is_none());
+        assert!(sessions.get(&other.id, now + 1).is_some());
     }
 }

@@ -1,6 +1,9 @@
 //! What stands behind the `?`, or in the body of a POST (`http-interfaces.md` A.4).
 
+use std::collections::{BTreeSet, HashSet};
+
 use handfast_wire::ResponseCode;
+use handfast_wire::body::ResolutionRequest;
 use serde_json::Value as Json;
 
 use crate::native::response::Fault;
@@ -74,13 +77,24 @@ impl Parameters {
             .map(|value| value.eq_ignore_ascii_case("true"))
     }
 
-    /// The indexes; those below 0 are numbers, and no value has them.
+    /// The types, each once, whatever its case.
+    pub(crate) fn types(&self) -> Result<Vec<&str>, Fault> {
+        let mut seen = HashSet::new();
+        let mut types: Vec<_> = self.all("type").collect();
+        types.retain(|kind| seen.insert(kind.to_ascii_uppercase()));
+        check_count("type", types.len())?;
+        Ok(types)
+    }
+
+    /// The indexes, each once; those below 0 are numbers, and no value has them.
     pub(crate) fn indexes(&self) -> Result<Vec<u32>, Fault> {
         let read = |text: &str| text.parse().map(i32::cast_unsigned);
         let all = self.all("index").map(|text| {
             read(text).map_err(|_| wrong("the parameter `index` should be a whole number"))
         });
-        all.collect()
+        let all = all.collect::<Result<BTreeSet<_>, _>>()?;
+        check_count("index", all.len())?;
+        Ok(all.into_iter().collect())
     }
 
     /// A number that may be below 0.
@@ -91,6 +105,17 @@ impl Parameters {
         };
         self.first(name).map(read).transpose()
     }
+}
+
+/// Each is compared with each value: more than a record can have are a mistake, or malice.
+fn check_count(name: &str, count: usize) -> Result<(), Fault> {
+    let most = ResolutionRequest::MOST;
+    if count <= most {
+        return Ok(());
+    }
+    Err(wrong(format!(
+        "the parameter `{name}` has more than {most} values"
+    )))
 }
 
 fn text_of(member: &Json) -> Option<String> {
@@ -154,5 +179,23 @@ mod tests {
         assert_eq!(read("c"), (false, Some(false)));
         assert_eq!(read("d"), (true, Some(true)));
         assert_eq!(read("e"), (false, None));
+    }
+
+    #[test]
+    fn what_is_said_twice_counts_once_and_too_much_is_refused() {
+        let given = Parameters::read("type=URL&index=7&type=url&index=07&type=EMAIL").unwrap();
+        assert_eq!(given.types().unwrap(), ["URL", "EMAIL"]);
+        assert_eq!(given.indexes().unwrap(), [7]);
+        for name in ["type", "index"] {
+            let many = |count: usize| {
+                let all: Vec<_> = (0..count)
+                    .map(|number| format!("{name}={number}"))
+                    .collect();
+                let given = Parameters::read(&all.join("&")).unwrap();
+                given.types().is_ok() && given.indexes().is_ok()
+            };
+            assert!(many(2_048), "{name}");
+            assert!(!many(2_049), "{name}");
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Reverse lookup: the handles that hold values (`http-interfaces.md` C.3).
 
-use handfast_registry::{Matching, Wildcard};
+use std::ops::ControlFlow;
+
+use handfast_registry::{Matching, Record, Wildcard};
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 
@@ -13,6 +15,12 @@ use crate::web::Web;
 const USUAL: u64 = 1_000;
 /// How many come at most.
 const MOST: u64 = 100_000;
+/// The longest answer, in bytes: some records are short, and some are not.
+const LONGEST_ANSWER: usize = 32 << 20;
+/// How many patterns there are at most: each is compared with each value.
+const MOST_PATTERNS: usize = 16;
+/// The longest pattern, in bytes.
+const LONGEST_PATTERN: usize = 4_096;
 
 pub(crate) fn ping() -> Answer {
     text(StatusCode::OK, "OK\n")
@@ -48,29 +56,70 @@ pub(crate) fn search(
         skip: asked.page.saturating_mul(asked.limit),
         most: asked.limit,
     };
-    let found = web.registry().matching(&known.who, &matching)?;
-    let mut out = Vec::new();
-    if asked.has_records {
-        out.push(b'{');
-        for (number, record) in found.iter().enumerate() {
-            if number > 0 {
-                out.push(b',');
-            }
-            put(&mut out, &record.text);
+    let mut found = Found::new(asked.has_records);
+    let searched = web
+        .registry()
+        .matching(&known.who, &matching, &mut |record| found.add(record));
+    searched?;
+    Ok(match found.into_json() {
+        Some(json) => Answer::new(StatusCode::OK, json),
+        None => text(
+            StatusCode::BAD_REQUEST,
+            "the answer would be too long: ask for less with limit\n",
+        ),
+    })
+}
+
+/// What was found, as it is said: names, or with what they hold.
+struct Found {
+    out: Vec<u8>,
+    has_records: bool,
+    has_any: bool,
+}
+
+impl Found {
+    fn new(has_records: bool) -> Self {
+        Self {
+            out: vec![if has_records { b'{' } else { b'[' }],
+            has_records,
+            has_any: false,
+        }
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.out.len() > LONGEST_ANSWER
+    }
+
+    fn add(&mut self, record: &Record) -> ControlFlow<()> {
+        let out = &mut self.out;
+        if std::mem::replace(&mut self.has_any, true) {
+            out.push(b',');
+        }
+        put(out, &record.text);
+        if self.has_records {
             out.push(b':');
             let public = record.values.iter().filter(|value| value.is_public());
             let shown = public.map(|value| {
                 let text = String::from_utf8_lossy(&value.data);
                 serde_json::json!({"type": value.value_type, "value": text})
             });
-            put(&mut out, &shown.collect::<Vec<_>>());
+            put(out, &shown.collect::<Vec<_>>());
         }
-        out.push(b'}');
-    } else {
-        let names: Vec<_> = found.iter().map(|record| record.text.as_str()).collect();
-        put(&mut out, &names);
+        if self.is_too_long() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
-    Ok(Answer::new(StatusCode::OK, out))
+
+    /// `None` if there was too much.
+    fn into_json(mut self) -> Option<Vec<u8>> {
+        if self.is_too_long() {
+            return None;
+        }
+        self.out.push(if self.has_records { b'}' } else { b']' });
+        Some(self.out)
+    }
 }
 
 /// What is searched for.
@@ -99,6 +148,8 @@ impl Asked {
                 _ if handfast_wire::type_matches(name, "HS_SECKEY") => {
                     return Err("Searching via HS_SECKEY entries is not allowed!\n");
                 }
+                _ if value.len() > LONGEST_PATTERN => return Err("a pattern is too long\n"),
+                _ if asked.values.len() == MOST_PATTERNS => return Err("too many patterns\n"),
                 _ => asked.values.push((name.to_string(), Wildcard::new(value))),
             }
         }

@@ -9,7 +9,7 @@ use hyper::{Method, StatusCode};
 
 use super::answer::{Answer, Problem, put, put_member};
 use super::authorization::{Authorization, Fields};
-use super::credentials::{Signed, by_answer, by_password, challenge_line, sign};
+use super::credentials::{Signed, by_answer, by_password, challenge_line, session, sign};
 use super::open_sessions::Session;
 use super::parameters::wrong;
 use super::question::Question;
@@ -52,8 +52,7 @@ pub(crate) fn this(web: &Web, question: &Question) -> Result<Answer, Problem> {
             forbidden()
         });
     };
-    let now = web.native.world().now();
-    let Some(session) = web.rest.sessions.get(id, now) else {
+    let Some(session) = session(web, id)? else {
         return Ok(forbidden());
     };
     if question.method == Method::DELETE {

@@ -5,7 +5,7 @@ use hyper::StatusCode;
 
 use super::answer::{Answer, Problem, put_member, start};
 use super::authorization::{from_base64, reference, secret_response};
-use super::credentials::need_patience;
+use super::credentials::attempt;
 use super::parameters::wrong;
 use super::question::Question;
 use crate::native::response::Fault;
@@ -28,14 +28,12 @@ pub(crate) fn verify(web: &Web, question: &Question, name: &str) -> Result<Answe
     let response = secret_response(algorithm, &mac, derived);
     let response = response.ok_or_else(|| wrong("the parameter `alg` names no algorithm"))?;
     // Whoever asks could be guessing.
-    need_patience(web, question, &key.handle)?;
+    let attempt = attempt(web, question, &key.handle)?;
     let is_valid = web
         .native
         .verifies(&key, &nonce, &client_nonce, &response)?;
     if !is_valid {
-        let now = web.native.world().now();
-        let from = question.caller.address.ip();
-        web.rest.attempts.failed(from, &key.handle, now);
+        attempt.failed();
     }
     let mut out = start(ResponseCode::Success);
     put_member(&mut out, "isValid", &is_valid);

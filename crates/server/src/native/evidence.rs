@@ -1,0 +1,59 @@
+//! By what somebody has shown who they are: a value, which may be changed or taken away again.
+//!
+//! A session is as good as the key behind it. Whoever removes a key that was stolen ends what was opened with it.
+
+use handfast_wire::{DigestAlgorithm, Value};
+
+use crate::native::Native;
+use crate::native::response::Fault;
+
+/// How long a session lives at most, whatever is said in it, in milliseconds: a day. Of keys that are kept elsewhere it is
+/// not known when they are taken away.
+pub(crate) const LONGEST: u64 = 24 * 60 * 60_000;
+
+/// A key that is kept here, and that somebody has shown to have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Evidence {
+    handle: String,
+    index: u32,
+    /// Of its type and data, which may be a secret.
+    digest: Vec<u8>,
+}
+
+impl Evidence {
+    fn of(handle: &str, value: &Value<'_>) -> Self {
+        let parts = [value.value_type.as_bytes(), &[0], &value.data];
+        Self {
+            handle: handle.to_string(),
+            index: value.index,
+            digest: DigestAlgorithm::Sha256.digest(&parts),
+        }
+    }
+}
+
+impl Native {
+    /// What a key is known by later; `None` if it is kept elsewhere.
+    pub(super) fn evidence(
+        &self,
+        handle: &str,
+        value: &Value<'_>,
+    ) -> Result<Option<Evidence>, Fault> {
+        let evidence = Some(Evidence::of(handle, value));
+        Ok(if self.holds(evidence.as_ref())? {
+            evidence
+        } else {
+            None
+        })
+    }
+
+    /// Whether a key is still there, as it was.
+    pub(crate) fn holds(&self, evidence: Option<&Evidence>) -> Result<bool, Fault> {
+        let Some(evidence) = evidence else {
+            return Ok(true);
+        };
+        let values = self.values_of(&evidence.handle)?;
+        let mut values = values.iter();
+        let value = values.find(|value| value.index == evidence.index);
+        Ok(value.is_some_and(|value| Evidence::of(&evidence.handle, value) == *evidence))
+    }
+}
