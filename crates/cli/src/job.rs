@@ -179,13 +179,9 @@ impl Command {
             Self::List { output } => output.print(
                 data.open().and_then(|registry| {
                     let jobs = registry.jobs()?.into_iter();
-                    let with = |job: Job| {
-                        let progress = registry.progress(job.number);
-                        json::job(&job, progress)
-                    };
-                    Ok(jobs.map(with).collect::<Vec<_>>())
+                    jobs.map(|job| look(&registry, job)).collect()
                 }),
-                |jobs| Json::from(jobs.clone()),
+                |jobs: &Vec<Json>| Json::from(jobs.clone()),
                 |jobs, out| {
                     jobs.iter()
                         .try_for_each(|job| writeln!(out, "{}", line(job)))
@@ -193,8 +189,7 @@ impl Command {
             ),
             Self::Cancel { job, output } => output.print(
                 data.open().and_then(|registry| {
-                    let found = registry.cancel_job(&Principal::Operator, *job)?;
-                    Ok(json::job(&found, registry.progress(*job)))
+                    look(&registry, registry.cancel_job(&Principal::Operator, *job)?)
                 }),
                 Json::clone,
                 tell_cancelled,
@@ -204,13 +199,13 @@ impl Command {
                 follow: is_followed,
                 output,
             } => {
-                let look = |registry: &Registry| {
-                    let found = registry.job(*job)?;
-                    Ok(json::job(&found, registry.progress(*job)))
-                };
-                let found = data.open().and_then(|registry| match is_followed {
-                    true => follow(&mut || look(&registry)),
-                    false => look(&registry),
+                let found = data.open().and_then(|registry| {
+                    let mut look = || look(&registry, registry.job(*job)?);
+                    if *is_followed {
+                        follow(&mut look)
+                    } else {
+                        look()
+                    }
                 });
                 output.print(found, Json::clone, show)
             }
@@ -438,4 +433,10 @@ pub(crate) fn far(job: &Json) -> String {
         Some(total) => format!("{done} of {total} {unit}"),
         None => format!("{done} {unit}"),
     }
+}
+
+/// A job as it is now.
+fn look(registry: &Registry, job: Job) -> Result<Json, Refusal> {
+    let (job, progress) = registry.with_progress(job)?;
+    Ok(json::job(&job, progress))
 }

@@ -153,10 +153,20 @@ impl Drop for Entered {
 
 impl Registry {
     /// How far a job has come that is under way in this process.
-    #[must_use]
-    pub fn progress(&self, number: u64) -> Option<Progress> {
+    pub(crate) fn progress(&self, number: u64) -> Option<Progress> {
         let all = self.underways.all();
         all.get(&number).map(|underway| underway.progress())
+    }
+
+    /// A job that was looked up, and how far it has come if it is under way in this process. One that ended in between
+    /// is looked up again: it was not cut short.
+    pub fn with_progress(&self, job: Job) -> Result<(Job, Option<Progress>), Refusal> {
+        let progress = self.progress(job.number);
+        let job = match progress {
+            None if job.ended.is_none() => self.job(job.number)?,
+            _ => job,
+        };
+        Ok((job, progress))
     }
 
     /// Stops a job at its next batch, for good; one that was cut short is not gone on with any more. What it has done

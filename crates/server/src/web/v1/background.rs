@@ -89,14 +89,14 @@ pub(super) fn is_preferred(headers: &HeaderMap) -> bool {
 
 impl Answer {
     /// A job has begun.
-    pub(super) fn accepted(call: &Call, job: &Job) -> Self {
-        let progress = call.registry().progress(job.number);
-        let mut answer = Self::json(json::job(job, progress));
+    pub(super) fn accepted(call: &Call, job: Job) -> Result<Self, Problem> {
+        let (job, progress) = call.registry().with_progress(job)?;
+        let mut answer = Self::json(json::job(&job, progress));
         answer = answer.created("jobs", &job.number.to_string());
         answer.status = StatusCode::ACCEPTED;
         let applied = HeaderValue::from_static("respond-async");
         answer.headers.push((APPLIED, applied));
-        answer
+        Ok(answer)
     }
 }
 

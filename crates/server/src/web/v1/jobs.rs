@@ -55,19 +55,21 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let jobs = call.registry().jobs()?;
     let mine = jobs.iter().filter(|job| job.number > after);
     let mine = mine.filter(|job| is_administrator || job.who == call.who);
-    let page: Vec<&Job> = mine.take(limit).collect();
+    let page: Vec<Job> = mine.take(limit).cloned().collect();
     let next = page.last().map(|job| job.number.to_string());
     let next = next.filter(|_| page.len() == limit);
-    let page: Vec<Json> = page.into_iter().map(|job| shown(call, job)).collect();
+    let page = page.into_iter().map(|job| shown(call, job));
+    let page = page.collect::<Result<Vec<_>, _>>()?;
     Ok(Answer::json(json!({"jobs": page, "next": next})))
 }
 
 pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
-    find(call).map(|job| Answer::json(shown(call, &job)))
+    Ok(Answer::json(shown(call, find(call)?)?))
 }
 
-fn shown(call: &Call, job: &Job) -> Json {
-    json::job(job, call.registry().progress(job.number))
+fn shown(call: &Call, job: Job) -> Result<Json, Problem> {
+    let (job, progress) = call.registry().with_progress(job)?;
+    Ok(json::job(&job, progress))
 }
 
 /// A job that someone may see: what someone does with many names is theirs, and for those who may do everything.
@@ -102,7 +104,7 @@ pub(super) fn cancel(call: &Call) -> Result<Answer, Problem> {
     let job = find(call)?;
     let job = call.registry().cancel_job(&call.who, job.number)?;
     spool::forget(call.registry(), &job);
-    Ok(Answer::json(shown(call, &job)))
+    Ok(Answer::json(shown(call, job)?))
 }
 
 pub(super) fn undo(call: &Call) -> Result<Answer, Problem> {
@@ -180,7 +182,7 @@ fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
     let (registry, who) = (call.registry(), &call.who);
     if !dry_run && is_preferred(&call.headers) {
         let started = wanted.start(registry, who)?.left_alone();
-        let answer = Answer::accepted(call, started.job());
+        let answer = Answer::accepted(call, started.job().clone())?;
         let (web, who) = (Arc::clone(&call.web), who.clone());
         call.web.api.background.run(move || {
             let number = started.job().number;

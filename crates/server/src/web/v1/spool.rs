@@ -201,7 +201,7 @@ fn take(
     + Send
     + 'static,
 ) -> Result<Answer, Problem> {
-    let answer = Answer::accepted(call, job);
+    let answer = Answer::accepted(call, job.clone())?;
     let (web, who, number) = (Arc::clone(&call.web), call.who.clone(), job.number);
     let begun = call.web.api.background.run(move || {
         let taken = finish(web.registry(), &who);
