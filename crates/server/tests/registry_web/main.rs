@@ -8,6 +8,7 @@
     reason = "a test may panic, and need not use all that another does"
 )]
 
+mod living;
 mod oai;
 mod pages;
 mod resolving;
