@@ -88,6 +88,7 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             public_search,
             ..
         } = config.web;
+        let registry_email = config.registry.email;
         let form = access_log.unwrap_or_default();
         let access_log = (form != LogForm::Off).then(|| AccessLog {
             is_json: form == LogForm::Json,
@@ -122,6 +123,7 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             tls,
             client_certificates,
             country_header,
+            registry_email,
             geoip: geoip.map(|file| folder.join(file)),
             client_header,
             trusted_proxies,
@@ -199,6 +201,8 @@ pub(crate) struct Config {
     pub(crate) native: Native,
     #[serde(default)]
     pub(crate) web: Web,
+    #[serde(default, skip_serializing_if = "Register::is_silent")]
+    registry: Register,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     urn: Vec<Namespace>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -262,6 +266,20 @@ pub(crate) struct Web {
     pub(crate) public_search: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     acme: Option<acme::Section>,
+}
+
+/// The public register of namespaces.
+#[derive(Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Register {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    email: Option<String>,
+}
+
+impl Register {
+    fn is_silent(&self) -> bool {
+        self.email.is_none()
+    }
 }
 
 /// What lines of the access log look like.

@@ -7,14 +7,17 @@ mod access_log;
 mod acme;
 mod brief;
 mod compress;
+mod form;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod geoip;
 mod metrics;
 mod network;
+mod oai;
 mod operations;
 mod patient;
 mod proxies;
+mod register;
 mod reply;
 mod resolve;
 mod rest;
@@ -24,6 +27,7 @@ mod tls;
 mod tunnel;
 mod urn;
 mod v1;
+mod xml;
 
 use std::convert::Infallible;
 use std::io;
@@ -90,6 +94,8 @@ pub(crate) struct Web {
     tls: Acceptor,
     /// A header that says where clients are.
     country_header: Option<HeaderName>,
+    /// Whom to write to about the register.
+    pub(crate) registry_email: Option<String>,
     /// How long clients may take.
     patience: Duration,
     /// Room for long answers.
@@ -123,6 +129,8 @@ pub struct WebSettings {
     /// A header by which a proxy in front says in which country a client is (ISO 3166). Clients could set it too, unless
     /// the proxy takes theirs out.
     pub country_header: Option<HeaderName>,
+    /// Whom to write to about the register of namespaces: OAI-PMH says so to those who harvest it.
+    pub registry_email: Option<String>,
     /// How long a client may take for a handshake, for the head of a request, and to read some of an answer; without
     /// it, 30 seconds.
     pub patience: Option<Duration>,
@@ -186,6 +194,7 @@ impl Web {
             rest: rest::Rest::default(),
             tls,
             country_header: settings.country_header,
+            registry_email: settings.registry_email,
             patience: settings.patience.unwrap_or(PATIENCE),
             shelf: Shelf::of_all(),
         })
@@ -384,7 +393,9 @@ async fn closed(mut closing: watch::Receiver<bool>) {
 /// A part of the door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
+    Oai,
     Operations,
+    Register,
     Resolve,
     Rest,
     Tunnel,
@@ -393,8 +404,10 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Oai,
         Self::Operations,
+        Self::Register,
         Self::Resolve,
         Self::Rest,
         Self::Tunnel,
@@ -404,7 +417,9 @@ impl Part {
 
     pub(crate) fn as_str(self) -> &'static str {
         match self {
+            Self::Oai => "oai",
             Self::Operations => "operations",
+            Self::Register => "register",
             Self::Resolve => "resolve",
             Self::Rest => "rest",
             Self::Tunnel => "tunnel",
@@ -416,12 +431,14 @@ impl Part {
     /// Its place in [`ALL`](Self::ALL).
     pub(crate) fn number(self) -> usize {
         match self {
-            Self::Operations => 0,
-            Self::Resolve => 1,
-            Self::Rest => 2,
-            Self::Tunnel => 3,
-            Self::Urn => 4,
-            Self::V1 => 5,
+            Self::Oai => 0,
+            Self::Operations => 1,
+            Self::Register => 2,
+            Self::Resolve => 3,
+            Self::Rest => 4,
+            Self::Tunnel => 5,
+            Self::Urn => 6,
+            Self::V1 => 7,
         }
     }
 
@@ -440,6 +457,8 @@ impl Part {
             ("api", Some("v1")) | ("log", Some(_)) => Self::V1,
             ("api" | "hrls", _) => Self::Rest,
             ("uri-res", _) => Self::Urn,
+            ("oai", None | Some("")) | ("registry", Some("OAIHandler")) => Self::Oai,
+            ("registry", _) => Self::Register,
             ("healthz" | "readyz" | "metrics", None) | (".well-known", Some("acme-challenge")) => {
                 Self::Operations
             }
@@ -472,6 +491,8 @@ async fn answer(
         Part::V1 => v1::answer(&web, caller, request).await,
         Part::Rest => rest::answer(&web, caller, request).await,
         Part::Urn => urn::answer(&web, caller, request).await,
+        Part::Oai => oai::answer(&web, caller, request).await,
+        Part::Register => register::answer(&web, caller, request).await,
         Part::Operations => operations::answer(&web, &request),
         Part::Resolve => resolve::answer(&web, caller, request).await,
     };

@@ -38,7 +38,7 @@ fn what_is_not_there_says_why_to_people_and_to_programs() {
         ),
         ("/urn:urn-3:!", 400, "malformed", "no identifier"),
         ("/ark:12025/none", 404, "not-found", "cannot be found"),
-        ("/info:lccn/none", 404, "not-found", "cannot be found"),
+        ("/info:lccn/none", 404, "no-resolution", "cannot be found"),
         ("/20.1000/%zz", 400, "malformed", "hexadecimal"),
         ("/20.1000/%ff", 400, "malformed", "UTF-8"),
         ("/20.1000/%00", 400, "malformed", "no identifier"),

@@ -13,7 +13,7 @@ use handfast_server::{Door, Identity, Native, Served, WebSettings};
 
 const OPERATOR: Principal = Principal::Operator;
 /// What time it is: Sun, 15 Nov 2026 06:17:16 GMT.
-const NOW: u64 = 1_794_723_436_000;
+pub const NOW: u64 = 1_794_723_436_000;
 
 pub struct Server {
     _folder: tempfile::TempDir,
@@ -51,10 +51,11 @@ impl Answer {
     }
 }
 
-fn world() -> World {
+fn world(clock: &Arc<AtomicU64>) -> World {
     let counter = AtomicU64::new(1);
+    let clock = Arc::clone(clock);
     World::new(
-        || NOW,
+        move || clock.load(Ordering::SeqCst),
         move |bytes| {
             for byte in bytes {
                 let next = counter.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
@@ -73,14 +74,19 @@ impl Server {
     }
 
     pub fn start_with(settings: WebSettings) -> Self {
+        Self::start_by(&Arc::new(AtomicU64::new(NOW)), settings)
+    }
+
+    /// By a clock that is moved from outside.
+    pub fn start_by(clock: &Arc<AtomicU64>, settings: WebSettings) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let registry = Arc::new(Registry::create(folder.path(), world()).unwrap());
+        let registry = Arc::new(Registry::create(folder.path(), world(clock)).unwrap());
         fill(&registry);
         let any = "127.0.0.1:0".parse().unwrap();
         let door = Door::bind(any, any).unwrap();
         let addresses = door.addresses();
         let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
-        let native = Native::new(Arc::clone(&registry), identity, world(), Vec::new());
+        let native = Native::new(Arc::clone(&registry), identity, world(clock), Vec::new());
         Self {
             _served: door.open(native, settings).unwrap(),
             _folder: folder,

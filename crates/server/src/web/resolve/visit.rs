@@ -9,6 +9,7 @@ use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 
 use crate::identity::Identity;
+use crate::web::register::unkept::Unkept;
 use crate::web::reply::{Body, plain};
 use crate::web::resolve::accept::Accept;
 use crate::web::resolve::choice::Taste;
@@ -255,6 +256,12 @@ impl<'r> Visit<'r> {
             Kind::Prefix => &*asked.written,
             _ => &*asked.text,
         };
+        if matches!(found, Found::Missing) && asked.kind == Kind::Other {
+            let unkept = Unkept::read(self.web.registry(), &asked.text);
+            if let Some(unkept) = unkept {
+                return self.unkept(&unkept);
+            }
+        }
         self.fail(match found {
             Found::Endless => {
                 let mut failure = Failure::missing(text);
@@ -269,6 +276,18 @@ impl<'r> Visit<'r> {
             Found::Withdrawn { text, tombstone } => Failure::withdrawn(&text, tombstone.as_ref()),
             Found::Missing | Found::Name(_) => self.missing(asked, text),
         })
+    }
+
+    /// An `info` URI of which nothing is kept here (`INFO-11`).
+    fn unkept(&self, unkept: &Unkept) -> Response<Body> {
+        let is_json = self.wishes.action == Action::Json || self.accept.wants_json();
+        let is_shown = self.wishes.action != Action::Redirect || unkept.is_page_first();
+        let offered = if is_shown {
+            unkept.shown(is_json)
+        } else {
+            unkept.redirect(StatusCode::FOUND, self.head.version)
+        };
+        offered.unwrap_or_else(|| unkept.described(self.fail(unkept.failure())))
     }
 
     fn missing(&self, asked: &Asked<'_>, text: &str) -> Failure {

@@ -9,6 +9,7 @@ use handfast_registry::Refusal;
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 
+use crate::web::register::unkept::Unkept;
 use crate::web::reply::Body;
 use crate::web::resolve::accept::Accept;
 use crate::web::resolve::choice::Taste;
@@ -54,7 +55,29 @@ impl Resolution<'_> {
             Operand::Name(name) => self.of_name(&name),
             Operand::Location { names } => self.of_location(&names),
         });
-        answered.unwrap_or_else(|failure| failure.answer(self.accept))
+        answered.unwrap_or_else(|failure| {
+            let missing = (failure.code == "not-found")
+                .then(|| self.unkept())
+                .flatten();
+            missing.unwrap_or_else(|| failure.answer(self.accept))
+        })
+    }
+
+    /// What the namespace of an `info` URI says, of which nothing is kept here (`INFO-11`).
+    fn unkept(&self) -> Option<Response<Body>> {
+        let unkept = Unkept::read(self.web.registry(), &self.text())?;
+        let version = self.head.version;
+        let offered = match (self.service.to, unkept.location()) {
+            (To::Location | To::Resource | To::Resources, _) if unkept.is_page_first() => {
+                unkept.shown(self.accept.wants_json())
+            }
+            (To::Location, _) => unkept.redirect(StatusCode::SEE_OTHER, version),
+            (To::Resource | To::Resources, _) => unkept.redirect(StatusCode::FOUND, version),
+            (To::Locations, Some(location)) => Some(unkept.described(self.list(&[location]))),
+            _ => None,
+        };
+        let nothing = || unkept.described(unkept.failure().answer(self.accept));
+        Some(offered.unwrap_or_else(nothing))
     }
 
     fn text(&self) -> Cow<'_, str> {

@@ -14,6 +14,7 @@ mod idempotency;
 mod jobs;
 mod log;
 mod names;
+mod namespaces;
 mod openapi;
 mod problem;
 mod routes;

@@ -69,7 +69,7 @@ fn operation(route: &Route) -> Json {
     }
     let header = |name: &str, about: &str| json!({"name": name, "in": "header", "required": false, "description": about, "schema": {"type": "string"}});
     if route.refusals.contains(&412)
-        && ["/names/{", "/authorities/{"]
+        && ["/names/{", "/authorities/{", "/namespaces/{"]
             .iter()
             .any(|start| route.path.starts_with(start))
     {

@@ -3,10 +3,11 @@
 use super::call::{Answer, Call};
 use super::problem::Problem;
 use super::routes::{Given, Gives, Handler, Kind, Parameter, Route};
-use super::{about, accounts, authorities, jobs, log, names, search, tokens};
+use super::{about, accounts, authorities, jobs, log, names, namespaces, search, tokens};
 
 /// All of it.
-pub(super) static ROUTES: &[&[Route]] = &[GENERAL, NAMES, AUTHORITIES, ACCOUNTS, JOBS, LOG];
+pub(super) static ROUTES: &[&[Route]] =
+    &[GENERAL, NAMES, AUTHORITIES, NAMESPACES, ACCOUNTS, JOBS, LOG];
 
 /// Statuses of what only reads.
 const READ: &[u16] = &[400, 401, 403, 404, 503];
@@ -311,4 +312,74 @@ const LOG: &[Route] = &[
         handler: Handler::LogExport,
         ..get("/log/export", "exportLog", "The whole log, for `handfast log verify --export`", Gives::Lines, about::about)
     },
+];
+
+const NAMESPACE: Gives = Gives::Json("NamespaceDone");
+const REASON: Option<Given> = Some(Given::Json("NamespaceReason"));
+const STATUSES: Kind = Kind::OneOf(&[
+    "candidate",
+    "refused",
+    "registered",
+    "lapsed",
+    "deprecated",
+    "withdrawn",
+]);
+
+/// Something that is done with an entry of the registry of namespaces.
+const fn act(
+    path: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    body: Option<Given>,
+    handler: fn(&Call) -> Result<Answer, Problem>,
+) -> Route {
+    Route {
+        query: &[DRY_RUN],
+        ..change("POST", path, name, summary, body, NAMESPACE, handler)
+    }
+}
+
+/// The registry of `info` namespaces.
+#[rustfmt::skip]
+const NAMESPACES: &[Route] = &[
+    Route {
+        query: &[
+            text("q", "A text in the string, the title, the description or the organisation"),
+            Parameter { kind: STATUSES, ..text("status", "Where they are in their life") },
+            flag("historical", "Those of the original registry, or the others"), AFTER, LIMIT,
+        ],
+        ..get("/namespaces", "listNamespaces", "Entries of the registry of info namespaces", Gives::Json("NamespacePage"), namespaces::list)
+    },
+    Route {
+        status: 201,
+        query: &[DRY_RUN],
+        ..change("POST", "/namespaces", "proposeNamespace", "Propose a namespace: it is open to comments until the operator decides", Some(Given::Json("NamespaceForm")), NAMESPACE, namespaces::propose)
+    },
+    Route {
+        refusals: SHOW,
+        ..get("/namespaces/{namespace}", "showNamespace", "An entry, or a proposal", Gives::Json("Namespace"), namespaces::show)
+    },
+    Route {
+        query: &[DRY_RUN],
+        ..change("PATCH", "/namespaces/{namespace}", "changeNamespace", "Change what an entry says; what is not given stays", Some(Given::Json("NamespaceChange")), NAMESPACE, namespaces::change)
+    },
+    get("/namespaces/{namespace}/history", "namespaceHistory", "How an entry came to be what it is, oldest first", Gives::JsonList("NamespaceVersion"), namespaces::history),
+    get("/namespaces/{namespace}/comments", "namespaceComments", "What was said of a candidate", Gives::JsonList("NamespaceComment"), namespaces::comments),
+    Route {
+        status: 201,
+        refusals: &[400, 401, 403, 404, 409, 413, 415, 422, 503],
+        ..change("POST", "/namespaces/{namespace}/comments", "commentOnNamespace", "Say something of a candidate", Some(Given::Json("NewText")), Gives::Json("NamespaceComment"), namespaces::comment)
+    },
+    act("/namespaces/{namespace}/approve", "approveNamespace", "Register a candidate; make a provisional entry permanent; reinstate a deprecated one", Some(Given::Json("NamespaceApproval")), namespaces::approve),
+    act("/namespaces/{namespace}/refuse", "refuseNamespace", "Turn down a candidate, or a claim", REASON, namespaces::refuse),
+    act("/namespaces/{namespace}/claim", "claimNamespace", "Say that an entry is yours", REASON, namespaces::claim),
+    act("/namespaces/{namespace}/verify", "verifyNamespace", "Find that a claim is right: whoever made it owns the entry", REASON, namespaces::verify),
+    act("/namespaces/{namespace}/renew", "renewNamespace", "Let a provisional entry go on for a while", Some(Given::Json("NamespaceRenewal")), namespaces::renew),
+    act("/namespaces/{namespace}/deprecate", "deprecateNamespace", "Say that a namespace should not be used for anything new", REASON, namespaces::deprecate),
+    act("/namespaces/{namespace}/withdraw", "withdrawNamespace", "Withdraw an entry, leaving a tombstone, or take back a candidate", REASON, namespaces::withdraw),
+    Route {
+        refusals: SHOW,
+        ..get("/namespace-policy", "showPolicy", "The policy of the registry of namespaces", Gives::Json("NamespacePolicy"), namespaces::policy)
+    },
+    change("PUT", "/namespace-policy", "setPolicy", "Set the policy of the registry of namespaces", Some(Given::Json("NewText")), Gives::Json("NamespacePolicy"), namespaces::set_policy),
 ];

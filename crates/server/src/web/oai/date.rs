@@ -1,0 +1,80 @@
+//! Dates as OAI-PMH writes them (§3.3): days, or seconds of UTC.
+
+use handfast_registry::{parse_rfc3339, rfc3339};
+
+/// How fine a date is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Granularity {
+    Day,
+    Second,
+}
+
+/// A date that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Date {
+    /// Its beginning, in milliseconds since 1970.
+    start: u64,
+    pub(crate) granularity: Granularity,
+}
+
+const SECOND: u64 = 1_000;
+const DAY: u64 = 86_400 * SECOND;
+
+impl Date {
+    /// `YYYY-MM-DD` or `YYYY-MM-DDThh:mm:ssZ`, and no other spelling.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (whole, granularity) = match text.len() {
+            10 => (format!("{text}T00:00:00Z"), Granularity::Day),
+            20 => (text.to_string(), Granularity::Second),
+            _ => return None,
+        };
+        let start = parse_rfc3339(&whole)?;
+        (rfc3339(start) == whole).then_some(Self { start, granularity })
+    }
+
+    /// The first moment of it.
+    pub(crate) fn start(self) -> u64 {
+        self.start
+    }
+
+    /// The last moment of it: `until` includes the day or second that it names.
+    pub(crate) fn end(self) -> u64 {
+        self.start
+            + match self.granularity {
+                Granularity::Day => DAY - 1,
+                Granularity::Second => SECOND - 1,
+            }
+    }
+}
+
+/// A moment, to the second.
+pub(crate) fn written(milliseconds: u64) -> String {
+    rfc3339(milliseconds / SECOND * SECOND)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_seconds_are_read_and_nothing_else() {
+        let read = |text| Date::parse(text).map(|date| (date.start(), date.end()));
+        assert_eq!(read("1970-01-02"), Some((86_400_000, 172_799_999)));
+        assert_eq!(read("1970-01-01T00:00:01Z"), Some((1_000, 1_999)));
+        for bad in [
+            "",
+            "1970",
+            "1970-1-2",
+            "2026-02-30",
+            "2026-13-01",
+            "1970-01-01t00:00:01z",
+            "1970-01-01 00:00:01Z",
+            "1970-01-01T00:00:01",
+            "1970-01-01T24:00:00Z",
+            "1970-01-01T01+01:00Z",
+            "١٩٧٠-٠١",
+        ] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! How the public reaches someone: one text, which may be an address of some kind.
+
+/// What kind of address it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Contact<'t> {
+    Email(&'t str),
+    Web(&'t str),
+    Words(&'t str),
+}
+
+impl<'t> Contact<'t> {
+    pub(crate) fn of(text: &'t str) -> Self {
+        let text = text.trim();
+        let bare = text.strip_prefix("mailto:").unwrap_or(text);
+        if is_email(bare) {
+            Self::Email(bare)
+        } else if is_http(text) {
+            Self::Web(text)
+        } else {
+            Self::Words(text)
+        }
+    }
+}
+
+/// Whether a link may lead there: only to the web.
+pub(crate) fn is_http(url: &str) -> bool {
+    let starts = |scheme: &str| {
+        url.split_at_checked(scheme.len())
+            .is_some_and(|(head, rest)| head.eq_ignore_ascii_case(scheme) && !rest.is_empty())
+    };
+    let is_plain = |c: char| !c.is_control() && !c.is_whitespace();
+    (starts("http://") || starts("https://")) && url.chars().all(is_plain)
+}
+
+/// As the schema of OAI-PMH has it: `\S+@(\S+\.)+\S+`; and nothing that a link could take for something else.
+pub(crate) fn is_email(text: &str) -> bool {
+    let Some((local, host)) = text.rsplit_once('@') else {
+        return false;
+    };
+    let is_of_host = |byte: u8| byte.is_ascii_alphanumeric() || b".-[]:".contains(&byte);
+    let is_of_local = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$*+-/=^_{|}~.".contains(&byte);
+    !local.is_empty()
+        && local.bytes().all(is_of_local)
+        && host.bytes().all(is_of_host)
+        && host
+            .rsplit_once('.')
+            .is_some_and(|(a, b)| !a.is_empty() && !b.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_told_apart() {
+        for (text, kind) in [
+            (
+                "desk@library.example",
+                Contact::Email("desk@library.example"),
+            ),
+            ("mailto:a.b@c.d", Contact::Email("a.b@c.d")),
+            ("a@localhost", Contact::Words("a@localhost")),
+            ("a b@c.d", Contact::Words("a b@c.d")),
+            ("a@b.c?cc=d@e.f", Contact::Words("a@b.c?cc=d@e.f")),
+            (
+                "https://a.example/ask",
+                Contact::Web("https://a.example/ask"),
+            ),
+            ("javascript:alert(1)", Contact::Words("javascript:alert(1)")),
+            (
+                "https://a.example/\nx",
+                Contact::Words("https://a.example/\nx"),
+            ),
+            ("", Contact::Words("")),
+        ] {
+            assert_eq!(Contact::of(text), kind, "{text}");
+        }
+    }
+}

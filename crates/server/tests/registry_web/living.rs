@@ -1,0 +1,382 @@
+//! An entry through its life, over HTTP: who may do what, and what others are told of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use handfast_registry::{NewAuthority, NewToken, Principal, Role};
+use handfast_server::WebSettings;
+use serde_json::{Value as Json, json};
+
+use crate::web::{Answer, NOW, Server};
+
+const SECOND: u64 = 1_000;
+const DAY: u64 = 86_400 * SECOND;
+/// N0 and N4 of the draft (§5.3).
+const N0: &str = "info:oai/arxiv.org:hep-th%2F9901001";
+const N4: &str = "info:oai/arXiv.org:HEP-TH%2F9901001";
+
+struct Living {
+    server: Server,
+    clock: Arc<AtomicU64>,
+    tokens: Vec<(&'static str, String)>,
+}
+
+impl Living {
+    /// `ann` and `bob` have accounts, `olga` is operator of the registry, `mia` its maintainer.
+    fn start() -> Self {
+        let clock = Arc::new(AtomicU64::new(NOW));
+        let server = Server::start_by(&clock, WebSettings::default());
+        let (registry, operator) = (&server.registry, &Principal::Operator);
+        let root = registry.create_authority(operator, "info:", NewAuthority::default());
+        root.unwrap();
+        let mut tokens = Vec::new();
+        for (name, role) in [
+            ("ann", None),
+            ("bob", None),
+            ("olga", Some(Role::Lead)),
+            ("mia", Some(Role::Admin)),
+        ] {
+            registry.create_account(operator, name, "").unwrap();
+            let who = Principal::account(name).unwrap();
+            if let Some(role) = role {
+                registry.grant(operator, "info:", &who, role).unwrap();
+            }
+            let made = registry.create_token(operator, name, NewToken::default());
+            tokens.push((name, made.unwrap().0));
+        }
+        Self {
+            server,
+            clock,
+            tokens,
+        }
+    }
+
+    fn pass(&self, milliseconds: u64) {
+        self.clock.fetch_add(milliseconds, Ordering::SeqCst);
+    }
+
+    fn call(&self, who: &str, method: &str, path: &str, body: &Json, headers: &str) -> Answer {
+        let token = self.tokens.iter().find(|(name, _)| *name == who);
+        let known = token.map(|(_, token)| format!("Authorization: Bearer {token}\r\n"));
+        let body = body.to_string();
+        let request = format!(
+            "{method} /api/v1{path} HTTP/1.1\r\nHost: names.example:8000\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n{}{headers}\r\n{body}",
+            body.len(),
+            known.unwrap_or_default()
+        );
+        self.server.raw(request.as_bytes())
+    }
+
+    /// Something that is to come out with a status.
+    fn does(&self, who: &str, method: &str, path: &str, body: &Json, status: u16) -> Json {
+        let answer = self.call(who, method, path, body, "");
+        assert_eq!(
+            answer.status, status,
+            "{who} {method} {path}: {}",
+            answer.body
+        );
+        serde_json::from_str(&answer.body).unwrap()
+    }
+
+    fn get(&self, path: &str) -> Json {
+        let answer = self.server.get(path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        serde_json::from_str(&answer.body).unwrap()
+    }
+
+    fn inspected(&self) -> (String, bool) {
+        let said = self.get("/api/v1/inspect?id=info:OAI/arXiv.org%253AHEP-TH%252F9901001");
+        let canonical = said["canonical"].as_str().unwrap().to_string();
+        (canonical, said["components"]["registered"] == true)
+    }
+}
+
+fn form() -> Json {
+    json!({
+        "namespace": "OAI",
+        "title": "OAI <script>alert(1)</script> identifiers",
+        "authority": {
+            "organisation": "Open Archives \"Initiative\" & others",
+            "url": "https://www.openarchives.example/",
+            "contact": "oai@openarchives.example"
+        },
+        "description": "]]></dc:description><script>alert(2)</script>",
+        "syntax": {"summary": "<img src=x onerror=alert(3)>", "pattern": "[^:]+:.+"},
+        "normalisation": {"case": "lower"},
+        "resolution": {
+            "mechanism": "https://oai.example/get?id={id}",
+            "security": "Do not <b>trust</b> it."
+        },
+        "examples": [{"native": "oai:arXiv.org:hep-th/9901001", "input": "info:oai/arXiv.org:hep-th%2F9901001", "canonical": N0}],
+        "declaration": {"public": true, "in_use": true, "without_uri_form": true}
+    })
+}
+
+fn harmless(answer: &Answer) {
+    for hostile in ["<script", "<img", "<b>trust"] {
+        assert!(!answer.body.contains(hostile), "{}", answer.body);
+    }
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a life is long")]
+fn an_entry_lives_from_proposal_to_tombstone() {
+    let living = Living::start();
+    let server = &living.server;
+    assert_eq!(living.inspected(), (N4.to_string(), false));
+    assert_eq!(server.get("/info:oai/x").status, 404);
+
+    // Someone must be known to propose.
+    living.does("nobody", "POST", "/namespaces", &form(), 401);
+    let rehearsed = living.call("ann", "POST", "/namespaces?dry-run=true", &form(), "");
+    assert_eq!(rehearsed.status, 200, "{}", rehearsed.body);
+    assert_eq!(server.get("/registry/info/oai").status, 404);
+    let proposed = living.does("ann", "POST", "/namespaces", &form(), 201);
+    assert_eq!(
+        (&proposed["status"], &proposed["live"]),
+        (&json!("candidate"), &json!(false))
+    );
+    assert_eq!(living.inspected(), (N4.to_string(), false));
+    living.does("bob", "POST", "/namespaces", &form(), 409);
+
+    // Its page does no harm, tries by its own rules, and shows what is said of it.
+    let comment = json!({"text": "Why not <script>alert(4)</script>?"});
+    living.does("nobody", "POST", "/namespaces/oai/comments", &comment, 401);
+    living.does("bob", "POST", "/namespaces/oai/comments", &comment, 201);
+    assert_eq!(
+        living.get("/api/v1/namespaces/oai/comments")[0]["author"],
+        "bob"
+    );
+    for path in [
+        "/registry/info/oai?id=A:B",
+        "/registry/",
+        "/registry/?status=candidate",
+    ] {
+        let page = server.get(path);
+        assert_eq!(page.status, 200);
+        harmless(&page);
+    }
+    let page = server.get("/registry/info/oai?id=A:B").body;
+    assert!(page.contains("Why not &lt;script&gt;"), "{page}");
+    assert!(page.contains("<code>info:oai/a:b</code>"), "{page}");
+    let feed = server.get("/registry/changes.atom");
+    harmless(&feed);
+    assert!(feed.body.contains("<title>info:oai/ candidate</title>"));
+    roxmltree::Document::parse(&feed.body).unwrap();
+    // Proposals are not harvested.
+    let record = "/oai?verb=GetRecord&metadataPrefix=oai_dc&identifier=info:oai/";
+    assert!(server.get(record).body.contains("idDoesNotExist"));
+
+    // Whoever proposes does not decide.
+    let why = json!({"why": "asked the address on their own site"});
+    living.does("ann", "POST", "/namespaces/oai/approve", &why, 403);
+    living.does("bob", "POST", "/namespaces/oai/approve", &why, 403);
+    living.does("olga", "POST", "/namespaces/oai/approve", &json!({}), 400);
+    living.pass(DAY);
+    living.does("olga", "POST", "/namespaces/oai/approve", &why, 200);
+    assert_eq!(living.inspected(), (N0.to_string(), true));
+    let redirect = server.get("/info:OAI/arXiv.org%3AHEP-TH%2F9901001");
+    assert_eq!(
+        (redirect.status, redirect.location()),
+        (302, "https://oai.example/get?id=arxiv.org%3Ahep-th/9901001")
+    );
+    for format in ["oai_dc", "reg"] {
+        let record = server.get(&format!(
+            "/oai?verb=GetRecord&metadataPrefix={format}&identifier=info:oai/"
+        ));
+        harmless(&record);
+        roxmltree::Document::parse(&record.body).unwrap();
+        assert!(
+            record
+                .body
+                .contains("<datestamp>2026-11-16T06:17:16Z</datestamp>"),
+            "{}",
+            record.body
+        );
+        assert!(record.body.contains("<setSpec>later</setSpec>"));
+    }
+
+    // Whoever comes again is told what is new, and only that.
+    let since = |from: &str| {
+        let list = format!("/oai?verb=ListIdentifiers&metadataPrefix=reg&from={from}");
+        let body = server.get(&list).body;
+        let count = body.matches("<header").count();
+        (count, body)
+    };
+    assert_eq!(since("2026-11-16T06:17:16Z").0, 1);
+    assert_eq!(since("2026-11-16").0, 1);
+    assert!(since("2026-11-16T06:17:17Z").1.contains("noRecordsMatch"));
+
+    // Only whose it is changes it, and only the version that they have seen.
+    let change = json!({"resolution": {"page_first": true}, "why": "people should know"});
+    living.does("bob", "PATCH", "/namespaces/oai", &change, 403);
+    let stale = living.call(
+        "ann",
+        "PATCH",
+        "/namespaces/oai",
+        &change,
+        "If-Match: \"1\"\r\n",
+    );
+    assert_eq!(stale.status, 412, "{}", stale.body);
+    let cased = json!({"normalisation": {"case": "upper"}});
+    let rehearsed = living.call("ann", "PATCH", "/namespaces/oai?dry-run=true", &cased, "");
+    assert_eq!(rehearsed.status, 422, "{}", rehearsed.body);
+    living.does("ann", "PATCH", "/namespaces/oai", &change, 200);
+    let page = server.get("/info:oai/x:y");
+    assert_eq!(page.status, 200);
+    harmless(&page);
+    assert!(
+        page.body
+            .contains("<a href=\"https://oai.example/get?id=x%3Ay\""),
+        "{}",
+        page.body
+    );
+    assert!(
+        page.header("link")
+            .unwrap()
+            .contains("/registry/info/oai#security")
+    );
+    let program = server.accepting("/info:oai/x:y", "application/json");
+    let said: Json = serde_json::from_str(&program.body).unwrap();
+    assert_eq!(said["location"], "https://oai.example/get?id=x%3Ay");
+    assert_eq!(server.get("/uri-res/I2L?info:oai/x:y").status, 200);
+
+    // It goes, and its string with it.
+    living.pass(DAY);
+    living.does("ann", "POST", "/namespaces/oai/deprecate", &why, 200);
+    assert!(server.get("/info:oai/x:y").body.contains("deprecated"));
+    living.does("olga", "POST", "/namespaces/oai/withdraw", &why, 403);
+    living.does("ann", "POST", "/namespaces/oai/withdraw", &why, 200);
+    let gone = living.does("ann", "POST", "/namespaces", &form(), 409);
+    assert_eq!(gone["code"], "state", "{gone}");
+    assert_eq!(living.inspected(), (N0.to_string(), false));
+    let page = server.get("/info:oai/x:y");
+    assert_eq!(page.status, 410);
+    assert!(page.body.contains("was withdrawn"));
+    let deleted = server.get(record).body;
+    assert!(deleted.contains("<header status=\"deleted\">"), "{deleted}");
+    assert!(!deleted.contains("<metadata>"));
+    assert!(
+        since("2026-11-17")
+            .1
+            .contains("<header status=\"deleted\">")
+    );
+    let formats = server
+        .get("/oai?verb=ListMetadataFormats&identifier=info:oai/")
+        .body;
+    assert!(formats.contains("noMetadataFormats"), "{formats}");
+    assert!(
+        server
+            .get("/registry/info/oai")
+            .body
+            .contains("This namespace was withdrawn")
+    );
+
+    let history = living.get("/api/v1/namespaces/oai/history");
+    let acts: Vec<_> = history
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|version| version["action"].clone())
+        .collect();
+    assert_eq!(acts.len(), 5, "{acts:?}");
+    assert!(
+        history
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|version| version["who"].is_null())
+    );
+}
+
+#[test]
+fn an_authority_claims_its_own() {
+    let living = Living::start();
+    let why = json!({"why": "we are the library"});
+    living.does(
+        "ann",
+        "PATCH",
+        "/namespaces/lccn",
+        &json!({"title": "Mine"}),
+        403,
+    );
+    living.does("ann", "POST", "/namespaces/lccn/claim", &why, 200);
+    assert!(
+        living
+            .server
+            .get("/registry/info/lccn")
+            .body
+            .contains("being verified")
+    );
+    living.does("ann", "POST", "/namespaces/lccn/verify", &why, 403);
+    living.does("olga", "POST", "/namespaces/lccn/verify", &why, 200);
+    living.pass(SECOND);
+    let changed = living.does(
+        "ann",
+        "PATCH",
+        "/namespaces/lccn",
+        &json!({"title": "Control numbers", "authority": {"contact": "lccn@library.example"}}),
+        200,
+    );
+    assert_eq!(
+        (&changed["title"], &changed["claimed"]),
+        (&json!("Control numbers"), &json!(true))
+    );
+    assert_eq!(changed["authority"]["organisation"], "Library of Congress");
+    // What was harvested while it changed comes once more, at the end.
+    let body = living
+        .server
+        .get("/oai?verb=ListIdentifiers&resumptionToken=1~reg~~~~20~1191888000000~rfa")
+        .body;
+    assert!(body.contains("info:lccn/"), "{body}");
+    let lccn = body.rfind("info:lccn/").unwrap();
+    assert!(lccn > body.rfind("info:nyu/").unwrap());
+}
+
+#[test]
+fn what_is_provisional_lapses() {
+    let living = Living::start();
+    living.does("ann", "POST", "/namespaces", &form(), 201);
+    let approval = json!({"why": "planned", "until": "2026-12-01"});
+    living.does("olga", "POST", "/namespaces/oai/approve", &approval, 200);
+    assert_eq!(living.inspected(), (N0.to_string(), true));
+    living.pass(30 * DAY);
+    assert_eq!(living.inspected(), (N0.to_string(), false));
+    assert_eq!(living.get("/api/v1/namespaces/oai")["status"], "lapsed");
+    let page = living.server.get("/info:oai/x:y");
+    assert_eq!(page.status, 404);
+    assert!(page.body.contains("has lapsed"));
+    let record = "/oai?verb=GetRecord&metadataPrefix=reg&identifier=info:oai/";
+    assert!(
+        living
+            .server
+            .get(record)
+            .body
+            .contains("status=\"deleted\"")
+    );
+    let renewal = json!({"why": "soon", "until": "2027-01-31T12:00:00Z"});
+    living.does("olga", "POST", "/namespaces/oai/renew", &renewal, 200);
+    assert!(
+        !living
+            .server
+            .get(record)
+            .body
+            .contains("status=\"deleted\"")
+    );
+}
+
+#[test]
+fn the_maintainer_sets_the_policy() {
+    let living = Living::start();
+    assert_eq!(living.get("/api/v1/namespace-policy")["version"], 0);
+    let text = json!({"text": "Ask <b>first</b>.\nThen wait."});
+    living.does("olga", "PUT", "/namespace-policy", &text, 403);
+    living.does("mia", "PUT", "/namespace-policy", &text, 200);
+    assert_eq!(living.get("/registry/policy.json")["version"], 1);
+    let page = living.server.get("/registry/policy").body;
+    assert!(
+        page.contains("Ask &lt;b&gt;first&lt;/b&gt;.<br>\nThen wait."),
+        "{page}"
+    );
+}
