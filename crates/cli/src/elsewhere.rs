@@ -118,6 +118,8 @@ impl Elsewhere {
             header: None,
             body,
         };
+        // Much is not sent for nothing.
+        self.ask("GET", "/accounts/this", None)?;
         let token = self.token()?;
         // How long that takes depends on how much is sent.
         let sent = wait(async {
@@ -187,8 +189,16 @@ impl Elsewhere {
     }
 
     fn named<T>(&self, asked: anyhow::Result<anyhow::Result<T>>) -> Result<T, Problem> {
-        let asked = asked.and_then(|asked| asked);
-        Ok(asked.with_context(|| format!("cannot ask {}", self.base()))?)
+        asked.and_then(|asked| asked).map_err(|error| {
+            let text = format!("{error:#}");
+            let hint = if text.contains("UnknownIssuer") {
+                "\nhint: if the server has made its certificate itself, name that with --certificate FILE"
+            } else {
+                ""
+            };
+            // As a text: a connection that breaks is nobody who has read enough of our output.
+            anyhow!("cannot ask {}: {text}{hint}", self.base()).into()
+        })
     }
 
     fn read(&self, status: u16, bytes: &[u8]) -> Result<Json, Problem> {
@@ -201,6 +211,10 @@ impl Elsewhere {
                 let message = problem.remove("detail").unwrap_or_default();
                 problem.insert("message".into(), message);
                 problem.remove("title");
+                if status == 401 {
+                    let hint = "name a file with a token by --token-file, or set HANDFAST_TOKEN";
+                    problem.insert("hint".into(), hint.into());
+                }
                 Err(Problem::Refused(problem))
             }
             _ => Err(self.is_no_handfast(status)),

@@ -203,6 +203,10 @@ impl Command {
             Self::Init(_) | Self::Serve(_) => {
                 "this makes and uses a data folder on this machine: leave out --url"
             }
+            Self::Namespace(_) => {
+                "namespaces are changed elsewhere over /api/v1/namespaces: \
+                 run this on the machine of the data folder, without --url"
+            }
             _ => "this asks handle servers: name one with --server, and leave out --url",
         }
     }

@@ -1,6 +1,6 @@
 //! What strangers, and tokens for less, do not get.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
 use crate::server::{Folder, Server, read};
@@ -106,4 +106,96 @@ fn the_log_is_where_auditors_look_for_it() {
         assert_eq!(own, beside, "{path}");
     }
     assert_eq!(server.get("/log/nothing", &[]).status, 404);
+}
+
+/// Sends requests on one connection, each with its body a moment behind its head, and gives their statuses.
+fn statuses(server: &Server, requests: &[(&str, &[u8])]) -> Vec<String> {
+    let mut stream = server.connect();
+    stream.set_nodelay(true).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .unwrap();
+    let mut statuses = Vec::new();
+    for (head, body) in requests {
+        let length = body.len();
+        write!(
+            stream,
+            "{head}\r\nHost: pid.example\r\nContent-Length: {length}\r\n\r\n"
+        )
+        .unwrap();
+        stream.write_all(body).unwrap();
+        let mut answered = Vec::new();
+        let mut octet = [0];
+        while !answered.ends_with(b"\r\n\r\n") {
+            stream.read_exact(&mut octet).unwrap();
+            answered.push(octet[0]);
+        }
+        let answered = String::from_utf8(answered).unwrap();
+        let length = answered
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "));
+        let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
+        stream.read_exact(&mut body).unwrap();
+        statuses.push(answered.split(' ').nth(1).unwrap().to_string());
+    }
+    statuses
+}
+
+#[test]
+fn what_is_refused_early_is_heard_and_the_connection_lives() {
+    let folder = Folder::new();
+    let server = folder.serve();
+    let much = vec![b'x'; 5 << 20];
+    let get = "GET /healthz HTTP/1.1";
+    for (head, body, status) in [
+        ("POST /api/v1/names HTTP/1.1", &b"{}"[..], "401"),
+        ("POST /api/v1/names HTTP/1.1", &much, "401"),
+        ("POST /api/v1/import HTTP/1.1", &much, "401"),
+        ("POST /api/v1/nothing HTTP/1.1", b"xy", "404"),
+        ("DELETE /20.1000/a HTTP/1.1", b"xyz", "405"),
+        ("OPTIONS /uri-res/N2L HTTP/1.1", b"xyz", "200"),
+        ("PUT /api/handles/20.1000/a HTTP/1.1", &much, "413"),
+        ("POST /20.1000/a HTTP/1.1", &much, "413"),
+    ] {
+        for _ in 0..3 {
+            let said = statuses(&server, &[(head, body), (get, b"")]);
+            assert_eq!(said, [status, "200"], "{head}");
+        }
+    }
+}
+
+#[test]
+fn an_import_without_a_right_token_is_refused_however_long_it_is() {
+    let folder = Folder::new();
+    let server = folder.serve();
+    let lines = "{\"id\":\"20.1000/a\",\"urls\":[\"https://example.org/\"]}\n".repeat(200_000);
+    std::fs::write(folder.path().join("names.ndjson"), lines).unwrap();
+    std::fs::write(folder.path().join("token"), "handfast_wrong").unwrap();
+    let url = format!("http://{}", server.web);
+    for token in [&["--token-file", "token"][..], &[]] {
+        let arguments = [&["--url", &url], token, &["import", "names.ndjson"]].concat();
+        let output = folder.run(&arguments);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains("--token-file"), "{told}");
+    }
+}
+
+#[test]
+fn http_1_1_asks_for_a_host() {
+    let folder = Folder::new();
+    let server = folder.serve();
+    for (headers, status) in [
+        ("", 400),
+        ("Host: a\r\nHost: b\r\n", 400),
+        ("Host: a\r\n", 404),
+    ] {
+        let mut stream = server.connect();
+        write!(
+            stream,
+            "GET /20.1000/a HTTP/1.1\r\n{headers}Connection: close\r\n\r\n"
+        )
+        .unwrap();
+        assert_eq!(read(stream).status, status, "{headers}");
+    }
 }

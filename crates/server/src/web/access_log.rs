@@ -13,11 +13,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use handfast_registry::rfc3339;
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Body as _;
 use hyper::header::{HeaderName, HeaderValue, REFERER, USER_AGENT};
 use hyper::{Request, Response, Version};
 use serde_json::json;
 
+use crate::web::incoming::Incoming;
 use crate::web::reply::Body;
 
 /// The header by which a request is known in several logs.

@@ -11,13 +11,14 @@
 use std::io::Write;
 
 use http_body_util::{BodyExt, Either, Full};
-use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::body::{Body as _, Bytes};
 use hyper::header::{
     ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, ETAG,
     HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, VARY,
 };
 use hyper::{Method, Request, Response, StatusCode};
 
+use crate::web::incoming::Incoming;
 use crate::web::resolve::accept::weighted;
 use crate::web::{Body, Caller, Part};
 

@@ -11,6 +11,7 @@ mod form;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod geoip;
+mod incoming;
 mod metrics;
 mod network;
 mod oai;
@@ -39,11 +40,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use handfast_registry::Registry;
-use hyper::body::Incoming;
-use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::body::Incoming as Stream;
+use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulConnection;
 use rustls::pki_types::CertificateDer;
@@ -59,11 +60,13 @@ pub use self::acme::{Acme, AcmeChallenge};
 use self::brief::Left;
 use self::compress::Wish;
 use self::geoip::Countries;
+use self::incoming::Incoming;
 pub use self::network::{BadNetwork, Network};
 use self::operations::Meters;
 use self::patient::Patient;
 use self::proxies::Proxies;
 pub(crate) use self::reply::Body;
+use self::reply::plain;
 use self::rewound::Rewound;
 use self::shelf::Shelf;
 use self::tls::Acceptor;
@@ -330,7 +333,11 @@ where
     let shelf = caller.shelf.clone();
     let service = service_fn(move |request| {
         let (web, caller) = (Arc::clone(&web), Arc::clone(&caller));
-        async move { Ok::<_, Infallible>(answer(web, &caller, request).await) }
+        async move {
+            let request: Request<Stream> = request;
+            let request = request.map(Incoming::new);
+            Ok::<_, Infallible>(answer(web, &caller, request).await)
+        }
     });
     let stream = Patient::new(stream, patience);
     let moved = stream.moved();
@@ -467,12 +474,24 @@ impl Part {
     }
 }
 
+/// RFC 9112 §3.2: "a server MUST respond with a 400 to any HTTP/1.1 request message that lacks a Host header field and to
+/// any request message that contains more than one".
+fn has_host(request: &Request<Incoming>) -> bool {
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let is_said = hosts.next().is_some() || request.version() != Version::HTTP_11;
+    is_said && hosts.next().is_none()
+}
+
 /// One request: handed to its part of the door, counted, and logged if that is wished for.
 async fn answer(
     web: Arc<Web>,
     caller: &Arc<Caller>,
     mut request: Request<Incoming>,
 ) -> Response<Body> {
+    if !has_host(&request) {
+        let text = "HTTP/1.1 asks for one header Host, which says whom you mean\n";
+        return plain(StatusCode::BAD_REQUEST, text);
+    }
     let part = Part::of(&request);
     let wish = Wish::take(&mut request, caller, part);
     let behind = web.behind(caller, request.headers());

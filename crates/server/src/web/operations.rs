@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use hyper::body::Incoming;
 use hyper::header::{ALLOW, CACHE_CONTROL, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 
+use crate::web::incoming::Incoming;
 use crate::web::reply::{Body, plain, reply};
 use crate::web::{Part, Web, metrics};
 

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use handfast_wire::{Codec, Envelope, Reader};
 use http_body_util::BodyExt;
-use hyper::body::{Buf, Bytes, Incoming};
+use hyper::body::{Buf, Bytes};
 use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 
 use crate::native::{LONG, LONG_PATIENCE, Native, Way, tunnel};
+use crate::web::incoming::Incoming;
 use crate::web::reply::{Body, plain, reply};
 use crate::web::{PATIENCE, Web};
 

@@ -10,14 +10,12 @@ mod token;
 use std::sync::Arc;
 
 use handfast_registry::{NamespaceChange, NamespacesChanged};
-use http_body_util::{BodyExt, Limited};
-use hyper::body::Incoming;
 use hyper::{Method, Request as HttpRequest, Response, StatusCode};
-use tokio::time::timeout;
 
 use self::record::{OAI_DC, header, record};
 use self::request::{Fault, Format, Request, Selection, Set};
 use crate::web::form;
+use crate::web::incoming::Incoming;
 use crate::web::register::contact::{Contact, is_email};
 use crate::web::register::reg::{self, INSTANCE};
 use crate::web::reply::{Body, plain};
@@ -25,7 +23,7 @@ use crate::web::resolve::address;
 use crate::web::resolve::page::fresh;
 use crate::web::resolve::{finished, options, refused};
 use crate::web::xml::Xml;
-use crate::web::{Caller, PATIENCE, Web};
+use crate::web::{Caller, Web};
 
 const NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/";
 const SCHEMA: &str = "http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd";
@@ -47,14 +45,12 @@ pub(crate) async fn answer(
     match head.method {
         Method::GET | Method::HEAD => {}
         Method::POST => {
-            let receiving = Limited::new(body, LONGEST_FORM).collect();
-            let Ok(Ok(form)) = timeout(PATIENCE, receiving).await else {
+            let Ok(form) = body.take(LONGEST_FORM).await else {
                 return plain(
                     StatusCode::PAYLOAD_TOO_LARGE,
                     "the form is too long, or did not come\n",
                 );
             };
-            let form = form.to_bytes();
             asked.push('&');
             asked.push_str(String::from_utf8_lossy(&form).trim());
         }

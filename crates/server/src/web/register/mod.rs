@@ -17,7 +17,6 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use http_body_util::{Either, Full};
-use hyper::body::Incoming;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, ETAG, HeaderValue, IF_NONE_MATCH, LINK, LOCATION, VARY,
@@ -27,6 +26,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
+use crate::web::incoming::Incoming;
 use crate::web::reply::{Body, plain};
 use crate::web::resolve::accept::Accept;
 use crate::web::resolve::page::{Failure, JSON, fresh};

@@ -20,23 +20,21 @@ mod visit;
 
 use std::sync::Arc;
 
-use http_body_util::{BodyExt, Limited};
-use hyper::body::Incoming;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW,
     HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY,
 };
 use hyper::{Method, Request, Response, StatusCode};
-use tokio::time::timeout;
 
 pub(crate) use self::visit::{failure, with_components, with_scheme};
+use crate::web::incoming::Incoming;
 use crate::web::reply::{Body, aside, plain};
 use crate::web::resolve::path::Asked;
 use crate::web::resolve::query::Wishes;
 use crate::web::resolve::source::Source;
 use crate::web::resolve::visit::Visit;
-use crate::web::{Caller, PATIENCE, Web};
+use crate::web::{Caller, Web};
 
 /// The longest form.
 const LONGEST_FORM: usize = 16 << 10;
@@ -58,14 +56,12 @@ pub(crate) async fn answer(
     match head.method {
         Method::GET | Method::HEAD => {}
         Method::POST => {
-            let receiving = Limited::new(body, LONGEST_FORM).collect();
-            let Ok(Ok(form)) = timeout(PATIENCE, receiving).await else {
+            let Ok(form) = body.take(LONGEST_FORM).await else {
                 return plain(
                     StatusCode::PAYLOAD_TOO_LARGE,
                     "the form is too long, or did not come\n",
                 );
             };
-            let form = form.to_bytes();
             asked = [&asked, String::from_utf8_lossy(&form).trim()].join("&");
         }
         Method::OPTIONS => return finished(options(&head.headers, ALLOWED), &head.headers),

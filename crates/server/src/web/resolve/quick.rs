@@ -8,11 +8,11 @@ use std::borrow::Cow;
 use handfast_id::Handle;
 use handfast_registry::{Lent, State};
 use http_body_util::{Either, Full};
-use hyper::body::Incoming;
 use hyper::header::{ACCEPT, HeaderValue, LINK, LOCATION, ORIGIN, VARY};
 use hyper::{Method, Request, Response, StatusCode};
 
 use crate::web::Web;
+use crate::web::incoming::Incoming;
 use crate::web::reply::Body;
 use crate::web::resolve::found::is_url;
 use crate::web::resolve::links::signposts;

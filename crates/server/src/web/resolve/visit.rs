@@ -66,6 +66,9 @@ impl<'r> Visit<'r> {
             _ => {}
         }
         match Asked::read(self.head.uri.path(), self.head.uri.query()) {
+            Ok(asked) if asked.written.is_empty() => self.fail(Failure::malformed(
+                "There is no identifier here.".to_string(),
+            )),
             Ok(asked) => self.name(&asked),
             Err(bad) => self.fail(Failure::malformed(bad.as_str().to_string())),
         }

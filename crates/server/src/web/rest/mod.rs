@@ -27,8 +27,8 @@ use std::sync::Arc;
 
 use handfast_wire::ResponseCode;
 use handfast_wire::body::ResolutionRequest;
-use http_body_util::{BodyExt, Either, Full, LengthLimitError, Limited};
-use hyper::body::{Body as _, Bytes, Incoming};
+use http_body_util::{Either, Full};
+use hyper::body::Bytes;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW,
@@ -48,6 +48,7 @@ use self::presentation::Presentation;
 use self::question::Question;
 use self::route::Route;
 use crate::native::response::Fault;
+use crate::web::incoming::{Incoming, NotTaken};
 use crate::web::resolve::quick;
 use crate::web::{Body, Caller, PATIENCE, Web};
 
@@ -152,32 +153,22 @@ async fn respond(
 
 /// Reads a body of a sensible length in a sensible time.
 async fn receive(web: &Web, body: Incoming) -> Result<Bytes, (Fault, StatusCode)> {
-    let too_long = || {
-        let fault = wrong(format!("the body has more than {LONGEST} bytes"));
-        (fault, StatusCode::PAYLOAD_TOO_LARGE)
-    };
     // One that does not say how long it is may be as long as any.
-    let length = body.size_hint().upper().map(usize::try_from);
-    let length = length.map_or(LONGEST, |length| length.unwrap_or(usize::MAX));
-    if length > LONGEST {
-        // Who is still sending does not hear an answer: some of it is taken, and thrown away.
-        let mut body = Limited::new(body, LONGEST * 16);
-        let discarding = async { while let Some(Ok(_)) = body.frame().await {} };
-        drop(timeout(PATIENCE, discarding).await);
-        return Err(too_long());
-    }
-    let receiving = async {
-        let room = web.native.room(length).await;
-        let body = Limited::new(body, LONGEST).collect().await;
-        drop(room);
-        body
+    let length = body.length().unwrap_or(LONGEST).min(LONGEST);
+    let room = timeout(PATIENCE, web.native.room(length)).await;
+    let taken = match room {
+        Ok(_) => body.take(LONGEST).await,
+        Err(_) => Err(NotTaken::Late),
     };
-    match timeout(PATIENCE, receiving).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
-        Ok(Err(_)) => Err((wrong("the body broke off"), StatusCode::BAD_REQUEST)),
-        Err(_) => Err((wrong("the body did not come"), StatusCode::REQUEST_TIMEOUT)),
-    }
+    drop(room);
+    taken.map_err(|error| match error {
+        NotTaken::TooLong => {
+            let fault = wrong(format!("the body has more than {LONGEST} bytes"));
+            (fault, StatusCode::PAYLOAD_TOO_LARGE)
+        }
+        NotTaken::Broken => (wrong("the body broke off"), StatusCode::BAD_REQUEST),
+        NotTaken::Late => (wrong("the body did not come"), StatusCode::REQUEST_TIMEOUT),
+    })
 }
 
 /// Answers a question that was read.

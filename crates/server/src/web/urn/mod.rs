@@ -8,13 +8,11 @@ pub(crate) mod service;
 
 use std::sync::Arc;
 
-use http_body_util::{BodyExt, Limited};
-use hyper::body::Incoming;
 use hyper::{Method, Request, Response, StatusCode};
-use tokio::time::timeout;
 
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::request::meant;
+use crate::web::incoming::Incoming;
 use crate::web::reply::{Body, aside, plain};
 use crate::web::resolve::accept::Accept;
 use crate::web::resolve::page::{Failure, fresh};
@@ -22,7 +20,7 @@ use crate::web::resolve::source::Source;
 use crate::web::resolve::{finished, options, refused};
 use crate::web::urn::request::Resolution;
 use crate::web::urn::service::{Service, To};
-use crate::web::{Caller, PATIENCE, Web};
+use crate::web::{Caller, Web};
 
 /// The longest two URIs, one a line.
 const LONGEST_BODY: usize = 20_000;
@@ -50,14 +48,13 @@ pub(crate) async fn answer(
             equality(web, &decoded_line_ends(query), &accept)
         }
         (Some(service), &Method::POST) if service.to == To::Equality => {
-            let receiving = Limited::new(body, LONGEST_BODY).collect();
-            let Ok(Ok(body)) = timeout(PATIENCE, receiving).await else {
+            let Ok(body) = body.take(LONGEST_BODY).await else {
                 return plain(
                     StatusCode::PAYLOAD_TOO_LARGE,
                     "two URIs are not as long as that\n",
                 );
             };
-            equality(web, &String::from_utf8_lossy(&body.to_bytes()), &accept)
+            equality(web, &String::from_utf8_lossy(&body), &accept)
         }
         (Some(service), &Method::OPTIONS) => options(&head.headers, allowed(service)),
         (Some(service), &Method::GET | &Method::HEAD) => {

@@ -6,7 +6,7 @@ use handfast_registry::{Done, Export, Format, Import, Refusal, Report, json};
 use http_body_util::channel::{Channel, Sender};
 use http_body_util::{BodyExt, Either};
 use hyper::Response;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::Bytes;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TRAILER};
 use serde_json::{Value as Json, json};
 use tokio::runtime::Handle;
@@ -19,6 +19,7 @@ use super::problem::Problem;
 use super::routes::Route;
 use super::{once, spool};
 use crate::web::PATIENCE;
+use crate::web::incoming::Incoming;
 use crate::web::reply::{Body, reply};
 
 /// By what an export says what was given.

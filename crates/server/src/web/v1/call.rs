@@ -108,7 +108,8 @@ impl Call {
         match header.as_bytes() {
             b"*" => Ok(None),
             _ => version(header).map(Some).ok_or_else(|| {
-                Problem::usage("`If-Match` is `*`, or one ETag as it was given, such as \"7\"")
+                let problem = "`If-Match` is `*`, or one ETag as it was given, such as \"7\"";
+                Problem::usage(problem).hint("of several, ask again with the one you have seen")
             }),
         }
     }

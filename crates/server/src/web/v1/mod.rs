@@ -28,8 +28,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex};
 
 use handfast_registry::{Principal, Registry};
-use http_body_util::{BodyExt, Either, Limited};
-use hyper::body::{Body as _, Bytes, Incoming};
+use http_body_util::{BodyExt, Either};
+use hyper::body::Bytes;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST,
@@ -47,6 +47,7 @@ use self::idempotency::{Answered, First, Key};
 use self::problem::Problem;
 use self::routes::{Found, Given, Handler, Route};
 use self::streams::Streams;
+use crate::web::incoming::{Incoming, NotTaken};
 use crate::web::reply::{Body, plain};
 use crate::web::{Caller, PATIENCE, Web};
 
@@ -360,29 +361,28 @@ async fn collect(web: &Arc<Web>, body: Incoming, is_known: bool) -> Result<Bytes
     } else {
         LONGEST_OF_STRANGERS
     };
-    let said = body.size_hint().upper().map(usize::try_from);
-    let length = said.map_or(longest, |said| said.unwrap_or(longest).min(longest));
-    let receiving = async {
-        let room = if is_known {
-            Some(web.native.room(length).await)
+    let length = body.length().unwrap_or(longest).min(longest);
+    let room = async {
+        if is_known {
+            web.native.room(length).await
         } else {
             None
-        };
-        let body = Limited::new(body, longest).collect().await;
-        drop(room);
-        body
-    };
-    match timeout(PATIENCE, receiving).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-            let message = format!("a body has at most {longest} bytes");
-            Err(
-                Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message)
-                    .hint("many names are taken by /api/v1/import"),
-            )
         }
-        _ => Err(Problem::usage("the body did not come")),
-    }
+    };
+    let room = timeout(PATIENCE, room).await;
+    let taken = match room {
+        Ok(_) => body.take(longest).await,
+        Err(_) => Err(NotTaken::Late),
+    };
+    drop(room);
+    taken.map_err(|error| match error {
+        NotTaken::TooLong => {
+            let message = format!("a body has at most {longest} bytes");
+            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message)
+                .hint("many names are taken by /api/v1/import")
+        }
+        NotTaken::Broken | NotTaken::Late => Problem::usage("the body did not come"),
+    })
 }
 
 /// What there is at a path by other methods; to browsers that ask, what they may.
