@@ -90,7 +90,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Stop a job at its next batch, for good; what it did stays, and can be undone
+    /// Stop a job at its next batch, for good; what it did stays, and can be undone if it is no import
     Cancel {
         /// Its number
         job: u64,

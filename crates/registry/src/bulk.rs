@@ -22,6 +22,7 @@ use crate::refused::Refusals;
 use crate::registry::Registry;
 use crate::rewrite::{changed_ttls, changed_urls, is_host};
 use crate::underway::Stop;
+use crate::undone;
 use crate::view::View;
 
 /// How many names share a transaction.
@@ -293,22 +294,18 @@ impl Registry {
     }
 
     fn may_undo(&self, who: &Principal, job: u64) -> Result<(), Refusal> {
-        let (jobs, undone) = (self.jobs()?, self.job(job)?);
-        if undone.who != *who && !self.is_administrator(who)? {
+        let (jobs, found) = (self.jobs()?, self.job(job)?);
+        if found.who != *who && !self.is_administrator(who)? {
             let problem = "only who ran a job, and the operator, undo all of it";
             return Err(Refusal::policy("operator-only", problem));
         }
-        if matches!(undone.kind, JobKind::Import { .. }) {
+        if matches!(found.kind, JobKind::Import { .. }) {
             let problem = "an import gives names, and names that were given stay: withdraw them";
             return Err(Refusal::policy("cannot-undo", problem));
         }
-        // One of which not everything could be undone can be tried again.
-        let mut later = jobs
-            .iter()
-            .filter(|later| later.ended.is_some() && later.counts.refused == 0);
-        match later.find(|later| later.kind == JobKind::Undo { job }) {
+        match undone::undone(&jobs).get(&job) {
             Some(later) => {
-                let problem = format!("job {job} was undone by job {}", later.number);
+                let problem = format!("job {job} was undone by job {later}");
                 Err(Refusal::policy("undone", problem))
             }
             None => Ok(()),
@@ -469,7 +466,7 @@ fn without_tag(key: &str) -> &str {
 
 impl Job {
     /// A job that is only looked at.
-    fn planned(who: &Principal, kind: JobKind) -> Self {
+    pub(crate) fn planned(who: &Principal, kind: JobKind) -> Self {
         Self {
             number: 0,
             kind,
@@ -533,7 +530,8 @@ impl Draft<'_> {
                     Task::Event(number, _) => Some(*number),
                     Task::Id(_) | Task::Key(_) => None,
                 };
-                return Ok((Done::Changed(self.undo(name, event)?), id));
+                let done = self.undo_what_is_left(name, event)?;
+                return Ok((done.map_or(Done::Unchanged, Done::Changed), id));
             }
             JobKind::Import { .. } => None,
         };

@@ -107,6 +107,25 @@ impl JobKind {
 }
 
 impl Job {
+    /// Whether something is left to go on with; if not, what to do instead.
+    pub fn check_unfinished(&self) -> Result<(), Refusal> {
+        let number = self.number;
+        if self.is_cancelled {
+            let instead = match self.kind {
+                JobKind::Import { .. } => "import the same again to take what is left".to_string(),
+                JobKind::Undo { job } => format!("undo job {job} again to undo what is left"),
+                _ => "start the same again to do what is left".to_string(),
+            };
+            let problem = format!("job {number} was cancelled: {instead}");
+            return Err(Refusal::policy("cancelled", problem));
+        }
+        if self.ended.is_some() {
+            let problem = format!("job {number} was done: nothing is left to do");
+            return Err(Refusal::policy("done", problem));
+        }
+        Ok(())
+    }
+
     /// Counts events from a number up to, but not including, another among its own.
     pub(crate) fn add_events(&mut self, from: u64, to: u64) {
         if from == to {
@@ -273,10 +292,7 @@ impl Registry {
                 format!("there is no job {number}"),
             ));
         }
-        if job.ended.is_some() {
-            let problem = format!("job {number} was done: nothing is left to do");
-            return Err(Refusal::policy("done", problem));
-        }
+        job.check_unfinished()?;
         self.is_at_rest(&job)?;
         let actor = self.change(who, |draft| Ok(draft.actor_id()))?;
         Ok(self.enter(job, actor, false))

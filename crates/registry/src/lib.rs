@@ -69,6 +69,7 @@ mod transactions;
 mod tree;
 mod underway;
 mod undo;
+mod undone;
 mod unstored;
 mod usage;
 mod values;

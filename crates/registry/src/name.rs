@@ -26,6 +26,7 @@ enum Locks {
 }
 
 /// A name that exists, and its authority.
+#[derive(Clone)]
 pub(crate) struct Name {
     pub(crate) key: String,
     pub(crate) record: Record,

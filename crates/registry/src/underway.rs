@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::import::Counts;
-use crate::job::Job;
+use crate::job::{Job, JobKind};
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
@@ -170,7 +170,7 @@ impl Registry {
     }
 
     /// Stops a job at its next batch, for good; one that was cut short is not gone on with any more. What it has done
-    /// stays, and can be undone.
+    /// stays, and can be undone but for an import.
     pub fn cancel_job(&self, who: &Principal, number: u64) -> Result<Job, Refusal> {
         let mut job = self.job(number)?;
         if job.who != *who && !self.is_administrator(who)? {
@@ -180,8 +180,12 @@ impl Registry {
             ));
         }
         if job.ended.is_some() {
-            let problem = format!("job {number} has ended: undo it instead");
-            return Err(Refusal::policy("done", problem));
+            let problem = match job.kind {
+                _ if job.is_cancelled => "was cancelled already",
+                JobKind::Import { .. } => "has ended: names that were given stay, withdraw them",
+                _ => "has ended: undo it instead",
+            };
+            return Err(Refusal::policy("done", format!("job {number} {problem}")));
         }
         let running = self.underways.all().get(&number).cloned();
         if let Some(running) = running {

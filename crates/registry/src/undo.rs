@@ -11,6 +11,9 @@ use crate::record::Record;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 
+/// The code of what is not undone at the cost of a later change.
+const CHANGED_SINCE: &str = "changed-since";
+
 impl Registry {
     /// Undoes the change that an event made to a name, by default the last one. Whoever may make the
     /// opposite change may.
@@ -31,26 +34,15 @@ impl Draft<'_> {
     pub(crate) fn undo(&mut self, mut name: Name, event: Option<u64>) -> Result<u64, Refusal> {
         let old = name.record.clone();
         let number = event.unwrap_or(old.last_event);
-        let event = self.event_of(&name, number)?;
-        let made = if old.last_event == number {
-            Some(old.clone())
-        } else {
-            self.version(&name.key, event.version)?
-        };
-        let before = match event.version {
-            0 | 1 => None,
-            version => self.version(&name.key, version - 1)?,
-        };
-        let (Some(made), Some(before)) = (made.filter(|made| made.last_event == number), before)
-        else {
-            return Err(impossible(
-                "a name that was given stays: withdraw it instead",
-            ));
-        };
+        let (event, made, before) = self.around(&name, number)?;
         let action = match event.action {
             Action::Change => {
                 let values = put_back(&old, &made, &before)?;
                 name.edit(self, values)?
+            }
+            // It was restored, and that was undone: it is withdrawn as it was.
+            Action::Withdraw if old.tombstone.is_some() && old.tombstone == made.tombstone => {
+                name.restore(self)?
             }
             Action::Withdraw | Action::Restore if self.has_other_state(&name, number)? => {
                 return Err(changed_since("its state"));
@@ -74,6 +66,56 @@ impl Draft<'_> {
             }
         };
         Ok(self.keep_name(&old, name, action))
+    }
+
+    /// The same, but `None` if the name is as it was before the event: someone has undone it already.
+    pub(crate) fn undo_what_is_left(
+        &mut self,
+        name: Name,
+        event: Option<u64>,
+    ) -> Result<Option<u64>, Refusal> {
+        let found = name.clone();
+        match self.undo(name, event) {
+            Err(refusal) if refusal.code() == CHANGED_SINCE => {
+                let number = event.unwrap_or(found.record.last_event);
+                let is_as_before = self.is_as_before(&found, number)?;
+                if is_as_before { Ok(None) } else { Err(refusal) }
+            }
+            undone => undone.map(Some),
+        }
+    }
+
+    /// Whether what an event did to a name is as it was before.
+    fn is_as_before(&self, name: &Name, number: u64) -> Result<bool, Refusal> {
+        let (event, made, before) = self.around(name, number)?;
+        let now = &name.record;
+        Ok(match event.action {
+            Action::Change => differences(&before.values, &made.values)
+                .iter()
+                .all(|difference| is_there(now, difference.index, difference.before.as_ref())),
+            Action::Withdraw | Action::Restore => now.tombstone == before.tombstone,
+            _ => false,
+        })
+    }
+
+    /// An event of a name, and the name as the event made it and as it was before.
+    fn around(&self, name: &Name, number: u64) -> Result<(Event, Record, Record), Refusal> {
+        let event = self.event_of(name, number)?;
+        let made = if name.record.last_event == number {
+            Some(name.record.clone())
+        } else {
+            self.version(&name.key, event.version)?
+        };
+        let before = match event.version {
+            0 | 1 => None,
+            version => self.version(&name.key, version - 1)?,
+        };
+        match (made.filter(|made| made.last_event == number), before) {
+            (Some(made), Some(before)) => Ok((event, made, before)),
+            _ => Err(impossible(
+                "a name that was given stays: withdraw it instead",
+            )),
+        }
     }
 
     /// Whether the state of a name was changed after an event.
@@ -105,16 +147,7 @@ impl Draft<'_> {
 fn put_back(now: &Record, made: &Record, before: &Record) -> Result<Vec<Value<'static>>, Refusal> {
     let mut values = now.values.clone();
     for difference in differences(&before.values, &made.values) {
-        let found = now
-            .values
-            .iter()
-            .find(|value| value.index == difference.index);
-        let is_as_made = match (found, &difference.after) {
-            (Some(found), Some(after)) => found.is_unchanged_from(after),
-            (None, None) => true,
-            _ => false,
-        };
-        if !is_as_made {
+        if !is_there(now, difference.index, difference.after.as_ref()) {
             return Err(changed_since(&format!("value {}", difference.index)));
         }
         values.retain(|value| value.index != difference.index);
@@ -125,6 +158,16 @@ fn put_back(now: &Record, made: &Record, before: &Record) -> Result<Vec<Value<'s
         }));
     }
     Ok(values)
+}
+
+/// Whether a name has a value at an index, or none if `None`.
+fn is_there(now: &Record, index: u32, value: Option<&Value<'static>>) -> bool {
+    let found = now.values.iter().find(|found| found.index == index);
+    match (found, value) {
+        (Some(found), Some(value)) => found.is_unchanged_from(value),
+        (None, None) => true,
+        _ => false,
+    }
 }
 
 /// A value before and after a change.
@@ -165,5 +208,5 @@ fn impossible(problem: &str) -> Refusal {
 
 fn changed_since(what: &str) -> Refusal {
     let problem = format!("{what} has been changed since: undo the later change first");
-    Refusal::policy("changed-since", problem)
+    Refusal::policy(CHANGED_SINCE, problem)
 }

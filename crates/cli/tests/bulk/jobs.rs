@@ -92,8 +92,8 @@ fn jobs_are_undone_but_not_over_later_ones() {
     for number in [&prefix["job"], &ttl["job"]] {
         job(&folder, &["undo", &number.to_string()]);
     }
-    let (summary, _) = folder.not_all(&["job", "undo", &first]);
-    assert_eq!(counts(&summary[0]), [0, 1, 0, 2]);
+    // What is as it was already stays so.
+    assert_eq!(counts(&job(&folder, &["undo", &first])), [0, 1, 2, 0]);
 
     let list = job(&folder, &["list"]);
     let list = list.as_array().unwrap();

@@ -4,6 +4,7 @@
 
 mod authorities;
 mod import;
+mod jobs;
 mod names;
 mod namespaces;
 mod protocol;

@@ -169,7 +169,11 @@ impl Wanted {
     ) -> Result<BulkChanged, Refusal> {
         match self {
             Self::Kind(kind) => registry.run_job(who, kind, true, report),
-            Self::Resume(number) => registry.run_job(who, registry.job(number)?.kind, true, report),
+            Self::Resume(number) => {
+                let job = registry.job(number)?;
+                job.check_unfinished()?;
+                registry.run_job(who, job.kind, true, report)
+            }
             Self::Withdrawal { names, reason } => {
                 registry.withdraw_all(who, &names, &reason, true, report)
             }

@@ -1,0 +1,124 @@
+//! Jobs that were cancelled before their end.
+
+use std::fmt::Write as _;
+
+use handfast_registry::{Counts, Import, Job, JobKind};
+
+use super::*;
+
+/// More than two transactions of names.
+const NAMES: u64 = 1_203;
+
+fn names(scene: &Scene) {
+    authority(scene, "20.1");
+    let mut lines = String::new();
+    for number in 0..NAMES {
+        let url = format!("https://old.example/{number}");
+        writeln!(lines, r#"{{"id":"20.1/{number}","urls":["{url}"]}}"#).unwrap();
+    }
+    let import = Import::default();
+    let imported = scene.import(&OPERATOR, &import, lines.as_bytes(), &mut |_| ());
+    assert_eq!(imported.unwrap().counts.created, NAMES);
+}
+
+fn run(scene: &Scene, kind: JobKind) -> Job {
+    let done = scene.run_job(&OPERATOR, kind, false, &mut |_| ());
+    done.unwrap().job.unwrap()
+}
+
+fn undo(scene: &Scene, job: u64) -> Job {
+    run(scene, JobKind::Undo { job })
+}
+
+/// Undoes a job, and cancels that as soon as the first batch is told of.
+fn undo_some(scene: &Scene, job: u64) -> Job {
+    let started = scene.start_job(&OPERATOR, JobKind::Undo { job }).unwrap();
+    let number = started.job().number;
+    let done = scene.finish_job(&OPERATOR, started, &mut |_| {
+        scene.cancel_job(&OPERATOR, number).map(|_| ()).unwrap();
+    });
+    let job = done.unwrap().job.unwrap();
+    assert!(job.is_cancelled && job.ended.is_some());
+    assert!(job.counts.changed > 0 && job.counts.changed < NAMES);
+    job
+}
+
+fn replaced(scene: &Scene) -> Job {
+    run(
+        scene,
+        JobKind::ReplaceUrl {
+            authority: "20.1".into(),
+            from: "https://old.".into(),
+            to: "https://new.".into(),
+            is_host: false,
+        },
+    )
+}
+
+fn withdrawn(scene: &Scene) -> Job {
+    let ids: Vec<_> = (0..NAMES).map(|number| format!("20.1/{number}")).collect();
+    let done = scene.withdraw_all(&OPERATOR, &ids, "wrong", false, &mut |_| ());
+    done.unwrap().job.unwrap()
+}
+
+fn counts(changed: u64, unchanged: u64) -> Counts {
+    Counts {
+        changed,
+        unchanged,
+        ..Counts::default()
+    }
+}
+
+#[test]
+fn an_undo_that_was_cancelled_is_finished_by_another() {
+    for begin in [replaced, withdrawn] {
+        let scene = scene();
+        names(&scene);
+        let first = begin(&scene);
+        let part = undo_some(&scene, first.number);
+        let some = part.counts.changed;
+        let left = undo(&scene, first.number);
+        assert_eq!(left.counts, counts(NAMES - some, some));
+        let again = JobKind::Undo { job: first.number };
+        assert_eq!(code(scene.start_job(&OPERATOR, again)), "undone");
+
+        // The undos are undone, as far as they went; then all of it is there to be undone again.
+        assert_eq!(undo(&scene, part.number).counts, counts(some, 0));
+        let again = undo(&scene, first.number);
+        assert_eq!(again.counts, counts(some, NAMES - some));
+        let record = scene.show(&OPERATOR, "20.1/7").unwrap().record;
+        assert_eq!(&*record.values[0].data, b"https://old.example/7");
+        assert!(record.tombstone.is_none());
+    }
+}
+
+#[test]
+fn an_undo_that_was_undone_can_be_done_again() {
+    let scene = scene();
+    names(&scene);
+    let first = replaced(&scene).number;
+    let whole = undo(&scene, first).number;
+    assert_eq!(undo(&scene, whole).counts, counts(NAMES, 0));
+    assert_eq!(undo(&scene, first).counts, counts(NAMES, 0));
+}
+
+#[test]
+fn whoever_goes_on_with_a_job_that_is_over_is_told_what_to_do_instead() {
+    let scene = scene();
+    names(&scene);
+    let import = scene.jobs().unwrap().last().unwrap().number;
+    let first = replaced(&scene).number;
+    let part = undo_some(&scene, first).number;
+    let resume = |job| scene.resume_job(&OPERATOR, job).map(|_| ()).unwrap_err();
+    let cancel = |job| scene.cancel_job(&OPERATOR, job).map(|_| ()).unwrap_err();
+    for (refusal, code, word) in [
+        (resume(part), "cancelled", "undo job 2 again"),
+        (resume(first), "done", "nothing is left"),
+        (cancel(part), "done", "cancelled already"),
+        (cancel(first), "done", "undo it instead"),
+        (cancel(import), "done", "withdraw them"),
+    ] {
+        assert_eq!(refusal.code(), code);
+        assert!(refusal.to_string().contains(word), "{refusal}");
+    }
+}
