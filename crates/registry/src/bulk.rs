@@ -392,7 +392,7 @@ impl Registry {
                     }
                     Ok((done, id))
                 });
-                outcomes.push(outcome(line, task, done));
+                outcomes.push(outcome(line, task, done).planned());
             }
             Ok(outcomes)
         })
@@ -445,7 +445,12 @@ fn next_keys(view: &View<'_>, authority: &str, cursor: Option<&str>) -> Result<V
     Ok(tasks)
 }
 
-fn outcome(line: u64, task: &Task, done: Result<(Done, String), Refusal>) -> Outcome {
+fn outcome(number: u64, task: &Task, done: Result<(Done, String), Refusal>) -> Outcome {
+    // Only a list has lines.
+    let line = match task {
+        Task::Id(_) => number,
+        Task::Event(..) | Task::Key(_) => 0,
+    };
     match done {
         Ok((done, id)) => Outcome::of(line, id, Ok(done)),
         Err(refusal) => {
@@ -523,7 +528,8 @@ impl Draft<'_> {
                     successor: None,
                 };
                 let action = name.withdraw(self, tombstone)?;
-                return Ok((Done::Changed(self.keep_name(&old, name, action)), id));
+                let event = self.keep_name(&old, name, action);
+                return Ok((Done::Changed(Some(event)), id));
             }
             JobKind::Undo { .. } => {
                 let event = match task {
@@ -531,7 +537,10 @@ impl Draft<'_> {
                     Task::Id(_) | Task::Key(_) => None,
                 };
                 let done = self.undo_what_is_left(name, event)?;
-                return Ok((done.map_or(Done::Unchanged, Done::Changed), id));
+                return Ok((
+                    done.map_or(Done::Unchanged, |event| Done::Changed(Some(event))),
+                    id,
+                ));
             }
             JobKind::Import { .. } => None,
         };
@@ -540,7 +549,8 @@ impl Draft<'_> {
             return Ok((Done::Unchanged, id));
         };
         let action = name.edit(self, values)?;
-        Ok((Done::Changed(self.keep_name(&old, name, action)), id))
+        let event = self.keep_name(&old, name, action);
+        Ok((Done::Changed(Some(event)), id))
     }
 
     /// A name that is kept, by its key.

@@ -223,7 +223,9 @@ impl JobKind {
 #[must_use]
 pub fn outcome(outcome: &Outcome) -> Json {
     let mut object = Map::new();
-    object.insert("line".into(), outcome.line.into());
+    if outcome.line > 0 {
+        object.insert("line".into(), outcome.line.into());
+    }
     object.insert("id".into(), outcome.id.clone().into());
     object.insert("outcome".into(), outcome.done.as_str().into());
     if let Some(event) = outcome.done.event() {
@@ -242,11 +244,11 @@ pub fn read_outcome(said: &Json) -> Option<Outcome> {
     let text = |name: &str| said.get(name)?.as_str().map(str::to_string);
     let event = said.get("event").and_then(Json::as_u64);
     Some(Outcome {
-        line: said.get("line")?.as_u64()?,
+        line: said.get("line").and_then(Json::as_u64).unwrap_or(0),
         id: text("id"),
         done: match text("outcome")?.as_str() {
-            "changed" => Done::Changed(event?),
-            "created" => Done::Created(event?),
+            "changed" => Done::Changed(event),
+            "created" => Done::Created(event),
             "refused" => Done::Refused {
                 code: text("code")?,
                 reason: text("reason")?,

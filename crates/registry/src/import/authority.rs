@@ -26,7 +26,7 @@ impl Draft<'_> {
         let is_ours = old.last_event >= taking.since;
         if given.is_same(&old, &grants) && (is_ours || given.has_status(&old)) {
             let done = if is_ours {
-                Done::Created(old.last_event)
+                Done::Created(Some(old.last_event))
             } else {
                 Done::Unchanged
             };
@@ -55,7 +55,7 @@ impl Draft<'_> {
             }
         }
         let event = self.keep_authority(authority.clone(), Action::ChangeAuthority)?;
-        Ok((Done::Changed(event), authority))
+        Ok((Done::Changed(Some(event)), authority))
     }
 
     fn take_new_authority(
@@ -107,7 +107,7 @@ impl Draft<'_> {
         if !is_requested {
             self.home(&path)?;
         }
-        Ok((Done::Created(event), authority))
+        Ok((Done::Created(Some(event)), authority))
     }
 }
 

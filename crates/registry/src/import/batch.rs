@@ -263,26 +263,28 @@ fn operation(
             let handle = whole(handle);
             let done = read_values(&values)
                 .and_then(|put| draft.add_values(&handle, put, false))
-                .map(|(event, _)| Done::Changed(event));
+                .map(|(event, _)| Done::Changed(Some(event)));
             (handle, done)
         }
         Operation::Modify { handle, values } => {
             let handle = whole(handle);
             let done = read_values(&values)
                 .and_then(|put| draft.modify_values(&handle, put))
-                .map(Done::Changed);
+                .map(|event| Done::Changed(Some(event)));
             (handle, done)
         }
         Operation::Remove { indexes, handle } => {
             let handle = whole(handle);
             let done = draft
                 .edit_handle(&handle, &Edit::remove(&indexes))
-                .map(Done::Changed);
+                .map(|event| Done::Changed(Some(event)));
             (handle, done)
         }
         Operation::Delete { handle } => {
             let handle = whole(handle);
-            let done = draft.delete_handle(&handle).map(Done::Changed);
+            let done = draft
+                .delete_handle(&handle)
+                .map(|event| Done::Changed(Some(event)));
             (handle, done)
         }
         Operation::Home { prefixes, .. } => return draft.home_all(line, &prefixes, taking),
@@ -325,7 +327,7 @@ impl Draft<'_> {
         }
         if old.is_none() && Handle::parse(handle).is_ok() {
             let shown = self.create(handle, &new, Origin::Supplied)?;
-            return Ok(Done::Created(shown.record.first_event));
+            return Ok(Done::Created(Some(shown.record.first_event)));
         }
         let ttl = self.kept(&path)?.policy.default_ttl;
         let values: Vec<Value<'static>> =
@@ -363,7 +365,7 @@ impl Draft<'_> {
         for prefix in prefixes {
             let before = self.next_event();
             let done = judged(self.retire(prefix))?;
-            let done = done.map(|()| Done::Changed(before));
+            let done = done.map(|()| Done::Changed(Some(before)));
             outcomes.push(Outcome::of(line, prefix.clone(), done));
         }
         Ok(outcomes)

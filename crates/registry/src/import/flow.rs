@@ -31,10 +31,12 @@ pub(crate) struct Flow<'r> {
     registry: &'r Registry,
     loader: Loader,
     import: &'r Import,
-    underway: Option<&'r Underway>,
+    underway: Option<&'r Arc<Underway>>,
     read: &'r AtomicU64,
     report: &'r mut dyn FnMut(Report<'_>),
     counts: Counts,
+    /// Whether the writer has left names because the import is to stop.
+    is_cut_short: bool,
     /// The key and the line of the last name that went straight to the writer.
     last: Option<(String, u64)>,
     /// The keys and lines of all that did.
@@ -57,7 +59,7 @@ impl<'r> Flow<'r> {
         registry: &'r Registry,
         loader: Loader,
         import: &'r Import,
-        underway: Option<&'r Underway>,
+        underway: Option<&'r Arc<Underway>>,
         read: &'r AtomicU64,
         report: &'r mut dyn FnMut(Report<'_>),
     ) -> Self {
@@ -69,6 +71,7 @@ impl<'r> Flow<'r> {
             read,
             report,
             counts: Counts::default(),
+            is_cut_short: false,
             last: None,
             seen: None,
             sorter: None,
@@ -107,7 +110,7 @@ impl<'r> Flow<'r> {
     }
 
     fn take(&mut self, group: Group) -> Result<(), Refusal> {
-        if let Err(stopped) = check_stop(self.underway) {
+        if let Err(stopped) = self.check_stop() {
             return Err(self.stopped(stopped)?);
         }
         self.planned = group.planned;
@@ -191,6 +194,12 @@ impl<'r> Flow<'r> {
         {
             return Err(self.stopped(refusal)?);
         }
+        self.wait_for_all()?;
+        if self.is_cut_short
+            && let Err(stopped) = self.check_stop()
+        {
+            return Err(self.stopped(stopped)?);
+        }
         self.finish_what_is_there()?;
         if !self.import.dry_run {
             self.retire()?;
@@ -204,9 +213,7 @@ impl<'r> Flow<'r> {
         match refusal.code() {
             "cancelled" => self.finish_what_is_there()?,
             "cut-short" => {
-                while !self.waiting.is_empty() {
-                    self.wait()?;
-                }
+                self.wait_for_all()?;
                 self.tell_progress();
             }
             _ => {}
@@ -215,9 +222,7 @@ impl<'r> Flow<'r> {
     }
 
     fn finish_what_is_there(&mut self) -> Result<(), Refusal> {
-        while !self.waiting.is_empty() {
-            self.wait()?;
-        }
+        self.wait_for_all()?;
         if !self.import.dry_run {
             let held = std::mem::replace(&mut self.held, Held::new(self.registry));
             held.finish(self.registry)?;
@@ -281,7 +286,7 @@ impl<'r> Flow<'r> {
         if chunk.names.is_empty() {
             return Ok(());
         }
-        check_stop(self.underway)?;
+        self.check_stop()?;
         if self.import.dry_run {
             let loaded = self
                 .registry
@@ -293,11 +298,23 @@ impl<'r> Flow<'r> {
         while self.waiting.len() >= WAITING {
             self.wait()?;
         }
-        let loader = self.loader.clone();
+        let (loader, underway) = (self.loader.clone(), self.underway.cloned());
+        let is_to_stop = move || underway.as_ref().is_some_and(|it| it.stop().is_some());
         let awaited = self
             .registry
-            .begin_load(move |loading| loader.load(loading, chunk));
+            .begin_load(move |loading| loader.load(loading, chunk, is_to_stop));
         self.waiting.push_back(awaited);
+        Ok(())
+    }
+
+    fn check_stop(&self) -> Result<(), Refusal> {
+        check_stop(self.underway.map(|underway| &**underway))
+    }
+
+    fn wait_for_all(&mut self) -> Result<(), Refusal> {
+        while !self.waiting.is_empty() {
+            self.wait()?;
+        }
         Ok(())
     }
 
@@ -311,6 +328,7 @@ impl<'r> Flow<'r> {
 
     fn tell_loaded(&mut self, loaded: &Loaded) {
         self.counts.add_counts(loaded.counts);
+        self.is_cut_short |= loaded.is_cut_short;
         let (given, before, after) = loaded.given;
         self.held.were_given(given, before, after);
         for outcome in &loaded.outcomes {

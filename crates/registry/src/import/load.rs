@@ -38,6 +38,8 @@ pub(crate) struct Loaded {
     /// How many names were given without being put into the index of values, and how many events there
     /// were before and after.
     pub(crate) given: (u64, u64, u64),
+    /// Whether the rest of the chunk was left, because the import is to stop.
+    pub(crate) is_cut_short: bool,
 }
 
 impl Loaded {
@@ -61,8 +63,13 @@ pub(crate) struct Loader {
 }
 
 impl Loader {
-    /// Keeps the names of a chunk.
-    pub(crate) fn load(&self, loading: &mut Loading<'_>, chunk: Chunk) -> Result<Loaded, Refusal> {
+    /// Keeps the names of a chunk, until it is to stop.
+    pub(crate) fn load(
+        &self,
+        loading: &mut Loading<'_>,
+        chunk: Chunk,
+        is_to_stop: impl Fn() -> bool,
+    ) -> Result<Loaded, Refusal> {
         let mut loaded = Loaded::default();
         let is_current = self.is_current(loading, &chunk)?;
         let has_same_rules = self.rules.at(&loading.snapshot())?.number == chunk.namespaces;
@@ -71,6 +78,10 @@ impl Loader {
         let mut given = 0;
         reverse::leave_for_later(loading, before + 1)?;
         for name in chunk.names {
+            if is_to_stop() {
+                loaded.is_cut_short = true;
+                break;
+            }
             let Ready { key, line, kept } = name;
             if !has_same_rules && let Some(moved) = self.moved(loading, &key, &kept.record, line)? {
                 loaded.add(moved, self.tells_all);
@@ -92,7 +103,7 @@ impl Loader {
                 loading.put(&place, &kept.record)?;
                 if self.tells_all {
                     let id = Record::name_in(&kept.record).map(str::to_string);
-                    let done = Done::Created(number);
+                    let done = Done::Created(Some(number));
                     loaded.outcomes.push(Outcome { line, id, done });
                 }
                 loaded.counts.created += 1;

@@ -353,7 +353,7 @@ impl Registry {
             Some(number) => Some(Refusals::of(self, number)?),
             None => None,
         };
-        let underway = entered.as_ref().map(|entered| &*entered.underway);
+        let underway = entered.as_ref().map(|entered| &entered.underway);
         let mut telling = |told: Report<'_>| {
             match &told {
                 Report::Line(outcome) => {
@@ -371,14 +371,19 @@ impl Registry {
                     }
                 }
             }
-            report(told);
+            match told {
+                Report::Line(outcome) if import.dry_run => {
+                    report(Report::Line(&outcome.clone().planned()));
+                }
+                told => report(told),
+            }
         };
         let outcome = if format == Format::Batch {
             let run = Batching {
                 by: &loader,
                 reading: &reading,
                 read: &read,
-                underway,
+                underway: underway.map(|underway| &**underway),
             };
             self.import_batch(&run, job.clone(), input, &mut telling)
         } else {

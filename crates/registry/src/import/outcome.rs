@@ -7,7 +7,7 @@ use crate::refusal::Refusal;
 /// What became of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The line, from 1; in a JSON dump, the number of the record.
+    /// The line, from 1; in a JSON dump, the number of the record, in a list, that of the name; 0 where there are none.
     pub line: u64,
     /// The name, or the authority, if the line could be read that far.
     pub id: Option<String>,
@@ -18,10 +18,10 @@ pub struct Outcome {
 /// What was done with a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Done {
-    /// A name, or an authority, was changed by an event.
-    Changed(u64),
-    /// A name, or an authority, was created by an event.
-    Created(u64),
+    /// A name, or an authority, was changed by an event; by none if it only would be.
+    Changed(Option<u64>),
+    /// A name, or an authority, was created by an event; by none if it only would be.
+    Created(Option<u64>),
     /// Nothing: what the line says is unheard of, or not to be.
     Refused {
         /// A stable code.
@@ -49,13 +49,23 @@ impl Done {
     #[must_use]
     pub fn event(&self) -> Option<u64> {
         match self {
-            Self::Changed(event) | Self::Created(event) => Some(*event),
+            Self::Changed(event) | Self::Created(event) => *event,
             Self::Refused { .. } | Self::Unchanged => None,
         }
     }
 }
 
 impl Outcome {
+    /// What would be done is done by no event.
+    pub(crate) fn planned(self) -> Self {
+        let done = match self.done {
+            Done::Changed(_) => Done::Changed(None),
+            Done::Created(_) => Done::Created(None),
+            done => done,
+        };
+        Self { done, ..self }
+    }
+
     pub(crate) fn of(line: u64, id: String, done: Result<Done, Refusal>) -> Self {
         match done {
             Ok(done) => Self {

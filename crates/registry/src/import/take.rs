@@ -49,9 +49,9 @@ impl Draft<'_> {
         }
         if is_same(&old, &wanted) {
             return Ok(if old.first_event >= taking.since {
-                Done::Created(old.first_event)
+                Done::Created(Some(old.first_event))
             } else if old.last_event >= taking.since {
-                Done::Changed(old.last_event)
+                Done::Changed(Some(old.last_event))
             } else {
                 Done::Unchanged
             });
@@ -145,7 +145,7 @@ impl Draft<'_> {
             let action = name.withdraw(self, tombstone)?;
             self.keep_name(&record, name, action);
         }
-        Ok(Done::Created(event))
+        Ok(Done::Created(Some(event)))
     }
 
     fn take_changed(&mut self, mut name: Name, wanted: Record) -> Result<Done, Refusal> {
@@ -190,7 +190,7 @@ impl Draft<'_> {
             let action = name.withdraw(self, tombstone)?;
             keep(self, &mut name, action)?;
         }
-        Ok(event.map_or(Done::Unchanged, Done::Changed))
+        Ok(event.map_or(Done::Unchanged, |event| Done::Changed(Some(event))))
     }
 }
 

@@ -2,20 +2,25 @@
 
 use std::fmt::Write as _;
 
-use handfast_registry::{Counts, Import, Job, JobKind};
+use handfast_registry::{Counts, Done, Import, Job, JobKind, Outcome, Report};
 
 use super::*;
 
 /// More than two transactions of names.
 const NAMES: u64 = 1_203;
 
-fn names(scene: &Scene) {
-    authority(scene, "20.1");
+fn lines(count: u64) -> String {
     let mut lines = String::new();
-    for number in 0..NAMES {
+    for number in 0..count {
         let url = format!("https://old.example/{number}");
         writeln!(lines, r#"{{"id":"20.1/{number}","urls":["{url}"]}}"#).unwrap();
     }
+    lines
+}
+
+fn names(scene: &Scene) {
+    authority(scene, "20.1");
+    let lines = lines(NAMES);
     let import = Import::default();
     let imported = scene.import(&OPERATOR, &import, lines.as_bytes(), &mut |_| ());
     assert_eq!(imported.unwrap().counts.created, NAMES);
@@ -121,4 +126,66 @@ fn whoever_goes_on_with_a_job_that_is_over_is_told_what_to_do_instead() {
         assert_eq!(refusal.code(), code);
         assert!(refusal.to_string().contains(word), "{refusal}");
     }
+}
+
+/// The writer has all of it when the import is cancelled, and stops nevertheless.
+#[test]
+fn an_import_that_was_cancelled_stops_where_the_writer_is_and_is_taken_again() {
+    const MANY: u64 = 20_000;
+    let scene = scene();
+    authority(&scene, "20.1");
+    let (import, lines) = (Import::default(), lines(MANY));
+    let outcome = scene.import(&OPERATOR, &import, lines.as_bytes(), &mut |report| {
+        if let Report::Progress { bytes: 1.., .. } = report {
+            let number = scene.jobs().unwrap().last().unwrap().number;
+            scene.cancel_job(&OPERATOR, number).map(|_| ()).unwrap();
+        }
+    });
+    assert_eq!(code(outcome), "cancelled");
+    let job = scene.jobs().unwrap().pop().unwrap();
+    assert!(job.is_cancelled && job.counts.created < MANY, "{job:?}");
+    let refusal = scene.resume_job(&OPERATOR, job.number).unwrap_err();
+    assert_eq!(refusal.code(), "cancelled");
+    assert!(refusal.to_string().contains("import the same again"));
+    assert!(scene.check().unwrap().problems.is_empty());
+    let rest = scene.import(&OPERATOR, &import, lines.as_bytes(), &mut |_| ());
+    let rest = rest.unwrap().counts;
+    assert_eq!(rest.unchanged, job.counts.created);
+    assert_eq!(rest.created, MANY - job.counts.created);
+    assert!(scene.check().unwrap().problems.is_empty());
+}
+
+#[test]
+fn what_would_be_done_is_done_by_no_event() {
+    let scene = scene();
+    names(&scene);
+    let ids = ["20.1/7".to_string()];
+    let mut told = Vec::new();
+    let mut report = |outcome: &Outcome| told.push((outcome.line, outcome.done.clone()));
+    let kind = JobKind::SetTtl {
+        authority: "20.1".into(),
+        value_type: None,
+        seconds: 60,
+    };
+    let plan = scene.run_job(&OPERATOR, kind, true, &mut report);
+    assert_eq!(plan.unwrap().counts, counts(NAMES, 0));
+    let plan = scene.withdraw_all(&OPERATOR, &ids, "wrong", true, &mut report);
+    assert_eq!(plan.unwrap().counts, counts(1, 0));
+    // Only a list has lines.
+    assert_eq!(told.pop(), Some((1, Done::Changed(None))));
+    assert!(told.iter().all(|told| *told == (0, Done::Changed(None))));
+    let import = Import {
+        dry_run: true,
+        tells_all: true,
+        ..Import::default()
+    };
+    let new = br#"{"id":"20.1/new"}"#;
+    let mut told = Vec::new();
+    let planned = scene.import(&OPERATOR, &import, &new[..], &mut |report| {
+        if let Report::Line(outcome) = report {
+            told.push((outcome.line, outcome.done.clone()));
+        }
+    });
+    assert_eq!(planned.unwrap().counts.created, 1);
+    assert_eq!(told, [(1, Done::Created(None))]);
 }
