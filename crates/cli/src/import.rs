@@ -304,6 +304,10 @@ fn read_imported(said: &Json) -> Option<Imported> {
 
 pub(crate) fn for_people(outcome: &Outcome) -> String {
     let id = outcome.id.as_deref().unwrap_or_default();
+    let place = match outcome.line {
+        0 => String::new(),
+        line => format!("line {line}: "),
+    };
     match &outcome.done {
         Done::Refused { code, reason } => {
             let id = if id.is_empty() || reason.starts_with(id) {
@@ -311,8 +315,8 @@ pub(crate) fn for_people(outcome: &Outcome) -> String {
             } else {
                 format!("{}: ", Safe(id))
             };
-            format!("line {}: {id}{} [{code}]", outcome.line, Safe(reason))
+            format!("{place}{id}{} [{code}]", Safe(reason))
         }
-        done => format!("line {}: {} {}", outcome.line, done.as_str(), Safe(id)),
+        done => format!("{place}{} {}", done.as_str(), Safe(id)),
     }
 }

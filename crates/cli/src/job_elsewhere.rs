@@ -112,11 +112,19 @@ impl Running {
         let outcomes = done
             .as_object_mut()
             .and_then(|done| done.remove("outcomes"));
+        let untold = number(&done, "untold");
         for outcome in outcomes.iter().filter_map(Json::as_array).flatten() {
             match json::read_outcome(outcome) {
                 Some(outcome) => self.tell(&outcome),
                 None => return Ok(self.output.refuse(&unreadable())),
             }
+        }
+        if untold > 0 {
+            let note = format!("the server does not tell of {untold} names more");
+            self.output.note(&note);
+        } else if let Json::Object(done) = &mut done {
+            // On a folder nothing is left untold.
+            done.remove("untold");
         }
         self.tell_done(Ok(done))
     }
@@ -128,7 +136,10 @@ fn begin_and_follow(server: &Elsewhere, path: &str, body: Option<&Json>) -> Resu
     let place = format!("/jobs/{}", number(&begun, "job"));
     let mut job = follow(&mut || server.ask("GET", &place, None))?;
     let outcomes = server.pages(&format!("{place}/outcomes"), "outcomes")?;
+    let told = u64::try_from(outcomes.len()).unwrap_or(u64::MAX);
+    let untold = number(&job, "refused").saturating_sub(told);
     if let Json::Object(job) = &mut job {
+        job.insert("untold".into(), untold.into());
         job.insert("outcomes".into(), outcomes.into());
     }
     Ok(job)

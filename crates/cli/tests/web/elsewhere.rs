@@ -275,3 +275,26 @@ fn an_auditor_checks_a_log_from_elsewhere() {
         assert_eq!(reply.status, 404, "{missing}");
     }
 }
+
+/// A folder tells of all names, a server of so many, and says how many more there are.
+#[test]
+fn a_long_dry_run_says_what_the_server_does_not_tell() {
+    let (folder, server) = start();
+    let names: Vec<_> = (0..10_003).map(|n| format!("20.1000/none{n}")).collect();
+    std::fs::write(folder.path().join("none.txt"), names.join("\n")).unwrap();
+    let command = "job withdraw none.txt --reason gone --dry-run";
+    let there = |more: &str| there(&folder, &server, &format!("{command}{more}"));
+    let lines = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().count();
+    let here = folder.run(&command.split(' ').collect::<Vec<_>>());
+    assert_eq!(lines(&here.stdout), 10_004);
+    let told = there("");
+    assert_eq!(lines(&told.stdout), 10_001);
+    let note = String::from_utf8_lossy(&told.stderr);
+    assert_eq!(note, "the server does not tell of 3 names more\n");
+    let told = String::from_utf8(there(" --json").stdout).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (&summary["refused"], &summary["untold"]),
+        (&10_003.into(), &3.into())
+    );
+}

@@ -197,7 +197,7 @@ fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
         })?;
         return Ok(answer);
     }
-    let mut told = Vec::new();
+    let (mut told, mut untold) = (Vec::new(), 0_u64);
     let mut report = |outcome: &Outcome| {
         let is_told = match outcome.done {
             Done::Refused { .. } => true,
@@ -206,6 +206,8 @@ fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
         };
         if is_told && told.len() < MOST_TOLD {
             told.push(json::outcome(outcome));
+        } else if is_told {
+            untold += 1;
         }
     };
     let done = if dry_run {
@@ -225,6 +227,7 @@ fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
     };
     if let Json::Object(body) = &mut body {
         body.insert("outcomes".into(), told.into());
+        body.insert("untold".into(), untold.into());
     }
     Ok(Answer::json(body))
 }
