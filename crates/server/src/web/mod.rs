@@ -288,10 +288,11 @@ pub(crate) async fn converse(web: Arc<Web>, mut stream: TcpStream) -> io::Result
     let is_tls = is_first && start.first() == Some(&0x16);
     let is_http2 = is_first && start.starts_with(b"PRI");
     let stream = Rewound::new(start, stream);
+    // Each way on its own, so that a connection that waits is not as large as the largest of them.
     if is_tls {
-        converse_securely(web, stream, caller).await
+        Box::pin(converse_securely(web, stream, caller)).await
     } else {
-        serve(web, stream, caller, is_http2).await
+        Box::pin(serve(web, stream, caller, is_http2)).await
     }
 }
 
@@ -315,10 +316,12 @@ async fn converse_securely(
     };
     // A certificate may say who asks, and with it what they may read.
     if is_http2 || caller.certificate.is_some() {
-        return serve(web, stream, caller, is_http2).await;
+        return Box::pin(serve(web, stream, caller, is_http2)).await;
     }
     match brief::converse(&web, &mut stream).await? {
-        Left::Bytes { start, .. } => serve(web, Rewound::new(start, stream), caller, false).await,
+        Left::Bytes { start, .. } => {
+            Box::pin(serve(web, Rewound::new(start, stream), caller, false)).await
+        }
         Left::Nothing => timeout(web.patience, stream.shutdown()).await?,
     }
 }
@@ -333,11 +336,12 @@ where
     let shelf = caller.shelf.clone();
     let service = service_fn(move |request| {
         let (web, caller) = (Arc::clone(&web), Arc::clone(&caller));
-        async move {
+        // There is room for it once it is asked for something.
+        Box::pin(async move {
             let request: Request<Stream> = request;
             let request = request.map(Incoming::new);
             Ok::<_, Infallible>(answer(web, &caller, request).await)
-        }
+        })
     });
     let stream = Patient::new(stream, patience);
     let moved = stream.moved();
@@ -351,12 +355,15 @@ where
             .keep_alive_timeout(patience)
             .serve_connection(stream, service);
         let served = until_closed(connection, closing, moved.ceased(SILENCE));
-        tokio::select! {
-            served = served => served,
-            () = moved.ceased(SILENCE * 2) => Err(io::ErrorKind::TimedOut.into()),
-            () = moved.not_taken(patience, &shelf) => Err(io::ErrorKind::TimedOut.into()),
-            () = moved.not_begun(patience, HTTP2_START) => Err(io::ErrorKind::TimedOut.into()),
-        }
+        let serving = async {
+            tokio::select! {
+                served = served => served,
+                () = moved.ceased(SILENCE * 2) => Err(io::ErrorKind::TimedOut.into()),
+                () = moved.not_taken(patience, &shelf) => Err(io::ErrorKind::TimedOut.into()),
+                () = moved.not_begun(patience, HTTP2_START) => Err(io::ErrorKind::TimedOut.into()),
+            }
+        };
+        Box::pin(serving).await
     } else {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
