@@ -34,7 +34,7 @@ use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -354,7 +354,7 @@ where
             .keep_alive_interval(patience)
             .keep_alive_timeout(patience)
             .serve_connection(stream, service);
-        let served = until_closed(connection, closing, moved.ceased(SILENCE));
+        let served = until_closed(Box::pin(connection), closing, moved.ceased(SILENCE));
         let serving = async {
             tokio::select! {
                 served = served => served,
@@ -372,21 +372,20 @@ where
             .max_headers(MOST_HEADERS)
             .serve_connection(stream, service);
         // Between requests it is waited for a head, and that has its time.
-        until_closed(connection, closing, std::future::pending()).await
+        until_closed(Box::pin(connection), closing, std::future::pending()).await
     }
 }
 
 /// Serves a connection. When the server is about to end, or the client has nothing to say, what has been asked is
 /// answered, and nothing new is.
 async fn until_closed<C>(
-    connection: C,
+    mut connection: Pin<Box<C>>,
     closing: watch::Receiver<bool>,
     silent: impl Future<Output = ()>,
 ) -> io::Result<()>
 where
     C: GracefulConnection<Error = hyper::Error>,
 {
-    let mut connection = pin!(connection);
     tokio::select! {
         served = &mut connection => return served.map_err(io::Error::other),
         () = closed(closing) => {}
