@@ -9,6 +9,7 @@ use crate::account::Account;
 use crate::authority::Authority;
 use crate::draft::{AUTHORITY_HISTORY, authority_commitments, commitments};
 use crate::event::{Action, Commitments, Event, Subject};
+use crate::names::is_stable;
 use crate::namespace::comments::COMMENT;
 use crate::namespace::kept::{ENTRY, Kept, NAMESPACE_HISTORY};
 use crate::namespace::policy::POLICY;
@@ -64,6 +65,8 @@ pub enum Problem {
     Record(String),
     /// The values of a record are not those that its last event committed to.
     RecordAndEvent(String, u64),
+    /// The rules of its namespace change the name that it is kept under, so that it is not found.
+    Unstable(String),
     /// A table cannot be read to its end.
     Table(String),
     /// An earlier version cannot be read, or is not what its event committed to.
@@ -92,6 +95,12 @@ impl fmt::Display for Problem {
                 write!(f, "the record of {key} is not what event {number} says")
             }
             Self::Table(problem) => f.write_str(problem),
+            Self::Unstable(key) => {
+                write!(
+                    f,
+                    "{key} is not found: the rules of its namespace change it"
+                )
+            }
             Self::Version(key, version) => write!(f, "version {version} of {key} is damaged"),
         }
     }
@@ -173,7 +182,12 @@ impl Check {
                         .problems
                         .push(Problem::RecordAndEvent(name, record.last_event));
                 }
-                Ok(record) => held += distinct_values(&record),
+                Ok(record) => {
+                    held += distinct_values(&record);
+                    if key.starts_with("info:") && !is_stable(&key, view) {
+                        check.problems.push(Problem::Unstable(key));
+                    }
+                }
             }
         });
         let is_whole = self.problems.is_empty();

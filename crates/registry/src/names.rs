@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use handfast_id::{CordraId, Handle, Identifier};
+use handfast_id::{CordraId, Handle, Identifier, InfoUri};
 use handfast_store::Place;
 use handfast_wire::{Admin, AdminPermissions, Codec, Reference, Value};
 
@@ -528,6 +528,13 @@ pub(crate) fn check_name(
         }
     }
     let canonical = identifier.canonical(view);
+    if matches!(identifier, Identifier::Info(_)) && !is_stable(&canonical, view) {
+        let problem = format!(
+            "{canonical} is what it is kept as, but would be looked for as something else: the rules of its \
+             namespace change it again"
+        );
+        return Err(Refusal::policy("not-stable", problem));
+    }
     let local = match (identifier, &handle) {
         (Identifier::Urn(urn), _) => urn.resource_name().unwrap_or(urn.nss()),
         (_, Some(handle)) => handle.suffix(),
@@ -539,6 +546,12 @@ pub(crate) fn check_name(
         return Err(Refusal::policy("pattern", problem));
     }
     Ok(())
+}
+
+/// Whether the canonical form of an `info` URI is its own: a name that is kept under another is never found.
+pub(crate) fn is_stable(canonical: &str, view: &View<'_>) -> bool {
+    let again = InfoUri::parse(canonical).and_then(|uri| uri.canonical(view));
+    again.is_ok_and(|again| again.as_str() == canonical)
 }
 
 /// The name as it is registered: a handle bare, without query and fragment; the rest canonical, but a

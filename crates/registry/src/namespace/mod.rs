@@ -15,6 +15,7 @@ mod form;
 mod import;
 pub(crate) mod kept;
 mod lifecycle;
+mod literals;
 mod live;
 mod moved;
 mod original_xml;

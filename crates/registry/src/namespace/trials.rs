@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::form::NamespaceForm;
+use super::literals::literals;
 
 /// How many are made up by chance.
 const BY_CHANCE: usize = 400;
@@ -12,6 +13,11 @@ const FROM_EXAMPLE: usize = 12;
 const EXAMPLES: usize = 30;
 /// How many characters are tried in all orders.
 const IN_ALL_ORDERS: usize = 9;
+
+/// How many texts that stand in patterns are used.
+const LITERALS: usize = 12;
+/// The longest of them, in bytes.
+const LONGEST_LITERAL: usize = 40;
 
 /// Some thousand `info` URIs, the same ones for the same form: made of what stands in its steps and examples,
 /// since rules say most about those characters.
@@ -35,6 +41,10 @@ pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
             all.push(format!("{start}{a}{b}"));
             all.extend(few.iter().map(|c| format!("{start}{a}{b}{c}")));
         }
+    }
+    for text in with_literals(form) {
+        let text: String = text.chars().map(bare_or_triplet).collect();
+        all.push(format!("{start}{text}"));
     }
     for _ in 0..BY_CHANCE {
         let mut text = start.clone();
@@ -70,6 +80,38 @@ pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
                 }
             }
             all.push(format!("{start}{}", tokens.concat()));
+        }
+    }
+    all
+}
+
+/// What a rewrite drops or adds may stand there twice, in front, behind and between.
+fn with_literals(form: &NamespaceForm) -> Vec<String> {
+    let steps = form.normalisation.steps.iter().flatten();
+    let words = steps.filter_map(|step| step.as_array()?.get(1..));
+    let words = words.flatten().filter_map(|word| word.as_str());
+    let mut pieces: Vec<String> = Vec::new();
+    for piece in words.flat_map(literals) {
+        let is_new = !pieces.contains(&piece);
+        if is_new && pieces.len() < LITERALS && piece.len() <= LONGEST_LITERAL {
+            pieces.push(piece);
+        }
+    }
+    let mut all = Vec::new();
+    for p in &pieces {
+        for q in &pieces {
+            for x in ["", "a", "A", "1", "1-", "-1", "a/1"] {
+                all.extend([
+                    format!("{p}{x}"),
+                    format!("{x}{p}"),
+                    format!("{p}{q}{x}"),
+                    format!("{x}{p}{q}"),
+                    format!("{p}{x}{q}"),
+                    format!("{p}{q}{p}{x}"),
+                    format!("{x}{p}{q}{p}"),
+                    format!("{p}{p}{x}{q}{q}"),
+                ]);
+            }
         }
     }
     all
