@@ -262,8 +262,9 @@ impl Command {
                 on.act(data, "renewed", NamespaceAct::Renew { until: *until }, why)
             }
             Self::History { on } => on.output.print(
-                data.open()
-                    .and_then(|registry| registry.namespace_history(&on.who(), &on.namespace)),
+                data.open().and_then(|registry| {
+                    registry.namespace_history(&on.who(), &on.namespace, 0, usize::MAX)
+                }),
                 |versions| {
                     versions
                         .iter()
@@ -373,7 +374,7 @@ impl On {
         let Some(text) = text else {
             let found = data
                 .open()
-                .and_then(|registry| registry.namespace_comments(&self.namespace));
+                .and_then(|registry| registry.namespace_comments(&self.who(), &self.namespace));
             return self.output.print(
                 found,
                 |comments| {
@@ -392,11 +393,11 @@ impl On {
             .open()
             .and_then(|registry| registry.comment_on_namespace(&self.who(), &self.namespace, text));
         self.output
-            .print(said, json::namespace_comment, |comment, out| {
+            .print(said, json::namespace_comment, |said, out| {
                 writeln!(
                     out,
                     "comment {} on info:{}/",
-                    comment.number, self.namespace
+                    said.comment.number, self.namespace
                 )
             })
     }

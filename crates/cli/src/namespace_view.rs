@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use handfast_registry::{
-    ExampleChange, NamespaceComment, NamespaceEntry, NamespacePage, NamespaceVersion, rfc3339,
+    ExampleChange, NamespaceEntry, NamespacePage, NamespaceRemark, NamespaceVersion, rfc3339,
 };
 use serde_json::{Value as Json, json};
 
@@ -121,10 +121,13 @@ pub(crate) fn text(text: &str, out: &mut dyn Write) -> io::Result<()> {
     lines.try_for_each(|line| writeln!(out, "{}", Safe(line)))
 }
 
-pub(crate) fn comments(comments: &[NamespaceComment], out: &mut dyn Write) -> io::Result<()> {
-    comments.iter().try_for_each(|comment| {
+pub(crate) fn comments(comments: &[NamespaceRemark], out: &mut dyn Write) -> io::Result<()> {
+    comments.iter().try_for_each(|remark| {
+        let comment = &remark.comment;
         let time = rfc3339(comment.time);
-        writeln!(out, "{:>3}  {time}  {}", comment.number, comment.author)?;
+        let author = comment.author.to_string();
+        let author = if remark.is_signed { &author } else { remark.by };
+        writeln!(out, "{:>3}  {time}  {author}", comment.number)?;
         let mut lines = comment.text.lines();
         lines.try_for_each(|line| writeln!(out, "     {}", Safe(line)))
     })

@@ -98,8 +98,8 @@ pub use namespace::{
     Capacity, ExampleChange, GivenNamespace, NamespaceAct, NamespaceAuthority, NamespaceCase,
     NamespaceChange, NamespaceComment, NamespaceDeclaration, NamespaceEntry, NamespaceForm,
     NamespaceImported, NamespaceOrder, NamespacePage, NamespacePolicy, NamespaceQuery,
-    NamespaceSample, NamespaceStatus, NamespaceVersion, NamespacesChanged, NormalisationForm,
-    ResolutionForm, SyntaxForm,
+    NamespaceRemark, NamespaceSample, NamespaceStatus, NamespaceVersion, NamespacesChanged,
+    NormalisationForm, ResolutionForm, SyntaxForm,
 };
 pub use path::{AuthorityPath, PathError};
 pub use principal::{Limit, Principal, PrincipalError};

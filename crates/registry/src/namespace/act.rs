@@ -25,6 +25,10 @@ use crate::time::rfc3339;
 const MOST_PROPOSALS: usize = 20;
 /// The most entries of all: they are kept in memory.
 const MOST_ENTRIES: usize = 10_000;
+/// The most versions of an entry in a day that its authority makes.
+const MOST_A_DAY: u64 = 100;
+/// A day, in milliseconds.
+const DAY: u64 = 24 * 60 * 60 * 1_000;
 /// For how long a provisional entry may go on, in milliseconds: twelve months.
 const LONGEST_PROVISIONAL: u64 = 366 * 24 * 60 * 60 * 1_000;
 /// Identifiers that are looked up by other schemes, whose rules these cannot change.
@@ -191,6 +195,16 @@ impl Draft<'_> {
             };
             return Ok((self.proposed(*form, why)?, action));
         };
+        match &act {
+            NamespaceAct::Change(form) if !current.historical => check_declaration(form)?,
+            NamespaceAct::Approve { .. } if !current.historical => {
+                check_declaration(&current.form)?;
+            }
+            _ => {}
+        }
+        if by == Capacity::Authority {
+            self.check_rate(&current)?;
+        }
         if let Some(rules) = coming_into_force(Some(&current), &act)? {
             check_fixed(name)?;
             match looked {
@@ -198,10 +212,11 @@ impl Draft<'_> {
                 None => drop(look_through(self, &rules)?),
             }
         }
+        let had_lapsed = current.state(self.time()) == NamespaceStatus::Lapsed;
         let mut entry = NamespaceEntry {
             // That it had lapsed is not what it is kept as.
             status: match transition.to {
-                NamespaceStatus::Lapsed => NamespaceStatus::Registered,
+                NamespaceStatus::Lapsed => current.status,
                 to => to,
             },
             by,
@@ -233,6 +248,8 @@ impl Draft<'_> {
                 entry.owner = entry.claimant.take();
                 entry.verified = Some(why);
             }
+            // Whoever runs the registry has taken it up again, if only to advise against it.
+            NamespaceAct::Deprecate if had_lapsed => entry.provisional_until = None,
             NamespaceAct::Deprecate | NamespaceAct::Refuse | NamespaceAct::Withdraw => {}
         }
         Ok((entry, action))
@@ -327,6 +344,28 @@ impl Draft<'_> {
         }
         entry.claimant = Some(who);
         Ok(())
+    }
+
+    /// All versions are kept: nobody makes as many as they like.
+    fn check_rate(&self, current: &NamespaceEntry) -> Result<(), Refusal> {
+        let Some(first) = (current.version + 1)
+            .checked_sub(MOST_A_DAY)
+            .filter(|v| *v > 0)
+        else {
+            return Ok(());
+        };
+        let made = if first == current.version {
+            Some(current.changed)
+        } else {
+            let version = self.namespace_version(current.name(), first)?;
+            version.map(|version| version.changed)
+        };
+        if made.is_none_or(|made| made.saturating_add(DAY) <= self.time()) {
+            return Ok(());
+        }
+        let problem =
+            format!("an entry has at most {MOST_A_DAY} new versions a day: try again tomorrow");
+        Err(Refusal::policy("too-often", problem))
     }
 
     fn check_until(&self, until: Option<u64>) -> Result<(), Refusal> {

@@ -5,11 +5,13 @@ use std::ops::ControlFlow;
 use handfast_store::{Place, Table};
 use serde::{Deserialize, Serialize};
 
-use super::entry::NamespaceStatus;
-use super::read::{bare, no_namespace};
+use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
+use super::read::bare;
 use super::validate::check_text;
+use crate::authority::Role;
 use crate::draft::Draft;
 use crate::event::{Action, Commitments, Subject};
+use crate::path::AuthorityPath;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
@@ -41,6 +43,17 @@ pub struct NamespaceComment {
     pub seed: [u8; 32],
 }
 
+/// A comment as someone sees it: an account is a person's, and not for the public.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamespaceRemark {
+    /// The comment.
+    pub comment: NamespaceComment,
+    /// As what whoever made it comes: `authority`, `operator` or `maintainer`, or `account` for all others.
+    pub by: &'static str,
+    /// Whether whoever asks may know the account.
+    pub is_signed: bool,
+}
+
 /// How the keys of comments begin in the table `namespaces`.
 pub(crate) const COMMENT: &str = "comment:";
 
@@ -51,26 +64,65 @@ impl Registry {
         who: &Principal,
         name: &str,
         text: &str,
-    ) -> Result<NamespaceComment, Refusal> {
+    ) -> Result<NamespaceRemark, Refusal> {
         check_text("a comment", text, MOST_BYTES)?;
         if text.trim().is_empty() {
             return Err(Refusal::policy("empty-comment", "a comment says something"));
         }
         let (name, text) = (bare(name), text.to_string());
-        self.change(who, move |draft| draft.comment(&name, text))
+        self.change(who, move |draft| {
+            let entry = draft.namespace_entry(&name)?;
+            let comment = draft.comment(&name, text)?;
+            draft.remark(comment, &entry, true)
+        })
     }
 
-    /// All comments on an entry, oldest first.
-    pub fn namespace_comments(&self, name: &str) -> Result<Vec<NamespaceComment>, Refusal> {
+    /// All comments on an entry, oldest first. Whose they are is shown to those with a role on the registry, and
+    /// to themselves.
+    pub fn namespace_comments(
+        &self,
+        who: &Principal,
+        name: &str,
+    ) -> Result<Vec<NamespaceRemark>, Refusal> {
         let name = bare(name);
-        self.read(|view| match view.find_namespace(&name)? {
-            Some(_) => view.comments(&name),
-            None => Err(no_namespace(&name)),
+        self.read(|view| {
+            let entry = view.namespace_entry(&name)?;
+            let sees_all = view.role(who, &AuthorityPath::info_root())? >= Some(Role::Read);
+            let comments = view.comments(&name)?.into_iter();
+            comments
+                .map(|comment| {
+                    let is_own = comment.author == *who;
+                    view.remark(comment, &entry, sees_all || is_own)
+                })
+                .collect()
         })
     }
 }
 
 impl View<'_> {
+    fn remark(
+        &self,
+        comment: NamespaceComment,
+        entry: &NamespaceEntry,
+        is_signed: bool,
+    ) -> Result<NamespaceRemark, Refusal> {
+        let role = self.role(&comment.author, &AuthorityPath::info_root())?;
+        let by = if entry.owner.as_ref() == Some(&comment.author) {
+            Capacity::Authority.as_str()
+        } else if role >= Some(Role::Admin) {
+            Capacity::Maintainer.as_str()
+        } else if role >= Some(Role::Lead) {
+            Capacity::Operator.as_str()
+        } else {
+            "account"
+        };
+        Ok(NamespaceRemark {
+            comment,
+            by,
+            is_signed,
+        })
+    }
+
     fn comments(&self, name: &str) -> Result<Vec<NamespaceComment>, Refusal> {
         let start = format!("{COMMENT}{name}:");
         let mut comments = Vec::new();

@@ -82,7 +82,9 @@ impl NamespaceEntry {
     #[must_use]
     pub fn state(&self, now: u64) -> NamespaceStatus {
         match self.status {
-            NamespaceStatus::Registered if self.provisional_until.is_some_and(|end| end <= now) => {
+            NamespaceStatus::Registered | NamespaceStatus::Deprecated
+                if self.provisional_until.is_some_and(|end| end <= now) =>
+            {
                 NamespaceStatus::Lapsed
             }
             status => status,

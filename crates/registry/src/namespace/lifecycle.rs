@@ -115,7 +115,7 @@ const TABLE: &[Transition] = &[
     row("renew", Registered, Registered, &[Operator]),
     row("renew", Lapsed, Registered, &[Operator]),
     row("deprecate", Registered, Deprecated, &[Authority, Operator]),
-    row("deprecate", Lapsed, Deprecated, &[Authority, Operator]),
+    row("deprecate", Lapsed, Deprecated, &[Operator]),
     row("withdraw", Candidate, Refused, &[Authority]),
     row("withdraw", Registered, Withdrawn, &[Authority, Maintainer]),
     row("withdraw", Lapsed, Withdrawn, &[Authority, Maintainer]),
@@ -178,6 +178,12 @@ pub(super) fn transition(
 }
 
 impl View<'_> {
+    /// Whether someone has an account that is not suspended.
+    fn is_in_use(&self, who: &Principal) -> Result<bool, Refusal> {
+        let account = self.account(&who.lasting())?;
+        Ok(account.is_some_and(|account| !account.is_suspended))
+    }
+
     /// As what someone comes to do something, if they may.
     pub(super) fn capacity(
         &self,
@@ -195,14 +201,16 @@ impl View<'_> {
         };
         let root = AuthorityPath::info_root();
         let asks = match act {
-            NamespaceAct::Approve { .. } | NamespaceAct::Refuse => entry.owner.as_ref(),
+            NamespaceAct::Approve { .. } | NamespaceAct::Refuse | NamespaceAct::Renew { .. } => {
+                entry.owner.as_ref()
+            }
             NamespaceAct::Verify => entry.claimant.as_ref(),
             _ => None,
         };
         for capacity in needs {
             let may = match capacity {
                 Authority if is_open(act) => true,
-                Authority => owns(who, entry),
+                Authority => owns(who, entry) && self.is_in_use(who)?,
                 Operator => self.role(who, &root)? >= Some(Role::Lead),
                 Maintainer => self.role(who, &root)? >= Some(Role::Admin),
                 Capacity::Original => false,

@@ -17,6 +17,7 @@ pub(crate) mod kept;
 mod lifecycle;
 mod literals;
 mod live;
+mod mechanism;
 mod moved;
 mod original_xml;
 pub(crate) mod policy;
@@ -28,7 +29,7 @@ mod trials;
 mod validate;
 
 pub use act::NamespaceOrder;
-pub use comments::NamespaceComment;
+pub use comments::{NamespaceComment, NamespaceRemark};
 pub use entry::{Capacity, NamespaceEntry, NamespaceStatus};
 pub use form::{
     NamespaceAuthority, NamespaceCase, NamespaceDeclaration, NamespaceForm, NamespaceSample,

@@ -184,12 +184,24 @@ impl Registry {
         changes
     }
 
-    /// The versions of an entry, oldest first. Who acted is shown to the owner, and to those with a role on
-    /// the registry.
+    /// Versions of an entry, oldest first: those after version `after`, at most `limit` of them. No others are
+    /// read. Who acted is shown to the owner, and to those with a role on the registry.
+    ///
+    /// ```
+    /// # use handfast_registry::{Principal, Registry, World};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// let history = registry.namespace_history(&Principal::Operator, "lccn", 0, 10)?;
+    /// assert_eq!(history[0].entry.version, 1);
+    /// assert!(registry.namespace_history(&Principal::Operator, "lccn", 1, 10)?.is_empty());
+    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// ```
     pub fn namespace_history(
         &self,
         who: &Principal,
         name: &str,
+        after: u64,
+        limit: usize,
     ) -> Result<Vec<NamespaceVersion>, Refusal> {
         let name = bare(name);
         self.read(|view| {
@@ -197,14 +209,17 @@ impl Registry {
             let sees_all = current.owner.as_ref() == Some(who)
                 || view.role(who, &AuthorityPath::info_root())? >= Some(Role::Read);
             let mut versions = Vec::new();
-            for version in 1..current.version {
+            let first = after.saturating_add(1);
+            for version in (first..current.version).take(limit) {
                 let entry = view.namespace_version(&name, version)?;
                 let missing = || Refusal::Corrupt {
                     what: format!("version {version} of namespace {name}"),
                 };
                 versions.push(view.namespace_made(entry.ok_or_else(missing)?, sees_all)?);
             }
-            versions.push(view.namespace_made(current, sees_all)?);
+            if versions.len() < limit && first <= current.version {
+                versions.push(view.namespace_made(current, sees_all)?);
+            }
             Ok(versions)
         })
     }

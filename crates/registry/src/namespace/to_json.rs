@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::comments::NamespaceComment;
+use super::comments::NamespaceRemark;
 use super::entry::NamespaceEntry;
 use super::policy::NamespacePolicy;
 use super::read::{NamespacePage, NamespaceVersion};
@@ -78,12 +78,15 @@ pub fn namespace_version(version: &NamespaceVersion) -> Json {
 
 /// A comment on a candidate.
 #[must_use]
-pub fn namespace_comment(comment: &NamespaceComment) -> Json {
+pub fn namespace_comment(remark: &NamespaceRemark) -> Json {
+    let comment = &remark.comment;
+    let author = remark.is_signed.then(|| comment.author.to_string());
     json!({
         "comment": comment.number,
         "version": comment.version,
         "time": rfc3339(comment.time),
-        "author": comment.author.to_string(),
+        "by": remark.by,
+        "author": author,
         "text": comment.text,
     })
 }

@@ -4,6 +4,8 @@
 //! construction, and rules are tried: examples must come out as stated, and nothing may come out differently
 //! when it is normalised twice.
 
+use std::net::Ipv6Addr;
+
 use handfast_id::{InfoUri, InfoValidity, Namespace, NamespaceError, Pattern, RuleBook};
 
 use super::form::{NamespaceForm, ResolutionForm};
@@ -22,6 +24,10 @@ pub(super) const MOST_TEXT: usize = 10_000;
 const MOST_URIS: usize = 20;
 /// The most examples.
 const MOST_EXAMPLES: usize = 100;
+/// The longest example, in bytes.
+const MOST_EXAMPLE: usize = 500;
+/// The largest form, in bytes of JSON: all entries are in memory, and all versions are kept.
+const MOST_FORM: usize = 64 << 10;
 
 /// Checks a form, and gives its rules.
 pub(super) fn check(form: &NamespaceForm) -> Result<Namespace, Refusal> {
@@ -31,6 +37,11 @@ pub(super) fn check(form: &NamespaceForm) -> Result<Namespace, Refusal> {
 
 /// The same for one from the original registry, which may lack what a proposal must have.
 pub(super) fn check_historical(form: &NamespaceForm) -> Result<Namespace, Refusal> {
+    let length = serde_json::to_string(form).map_or(usize::MAX, |text| text.len());
+    if length > MOST_FORM {
+        let problem = format!("an entry has at most {MOST_FORM} bytes in all, as JSON");
+        return Err(Refusal::policy("too-large", problem));
+    }
     check_texts(form)?;
     check_resolution(&form.resolution)?;
     let rules = rules(form)?;
@@ -86,10 +97,14 @@ fn check_given(form: &NamespaceForm) -> Result<(), Refusal> {
 
 fn check_texts(form: &NamespaceForm) -> Result<(), Refusal> {
     let authority = &form.authority;
-    let native = form
-        .examples
-        .iter()
-        .filter_map(|sample| sample.native.as_ref());
+    let examples = form.examples.iter().flat_map(|sample| {
+        let written = [
+            ("examples.input", &sample.input),
+            ("examples.canonical", &sample.canonical),
+        ];
+        let native = sample.native.iter().map(|text| ("examples.native", text));
+        written.into_iter().chain(native)
+    });
     let lines = [
         ("namespace", &form.namespace, MOST_NAME),
         ("title", &form.title, MOST_LINE),
@@ -106,7 +121,7 @@ fn check_texts(form: &NamespaceForm) -> Result<(), Refusal> {
         ("resolution.summary", &form.resolution.summary, MOST_TEXT),
     ];
     let lines = lines.into_iter();
-    let lines = lines.chain(native.map(|text| ("examples.native", text, MOST_URI)));
+    let lines = lines.chain(examples.map(|(field, text)| (field, text, MOST_EXAMPLE)));
     let security = form.resolution.security.iter();
     let lines = lines.chain(security.map(|text| ("resolution.security", text, MOST_TEXT)));
     for (field, text, most) in lines {
@@ -159,9 +174,29 @@ pub(super) fn is_web_address(uri: &str) -> bool {
         .or_else(|| uri.strip_prefix("http://"));
     let Some(rest) = rest else { return false };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let in_host = |b: u8| b.is_ascii_alphanumeric() || b".-:[]".contains(&b);
     let in_uri = |b: u8| b.is_ascii_graphic() && !b"\"<>\\^`".contains(&b);
-    !host.is_empty() && host.bytes().all(in_host) && rest.bytes().all(in_uri)
+    is_host(host) && rest.bytes().all(in_uri)
+}
+
+/// A name or an address, and perhaps a port.
+fn is_host(text: &str) -> bool {
+    let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, port)) if address.parse::<Ipv6Addr>().is_ok() => ("", port),
+        Some(_) => return false,
+        None => text.split_at(text.find(':').unwrap_or(text.len())),
+    };
+    let is_port = |port: &str| {
+        let is_digits = port.bytes().all(|b| b.is_ascii_digit());
+        is_digits && port.parse::<u16>().is_ok_and(|port| port > 0)
+    };
+    let is_label = |label: &str| {
+        let is_plain = label
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        is_plain && !label.is_empty() && !label.starts_with('-') && !label.ends_with('-')
+    };
+    let is_name = text.starts_with('[') || host.split('.').all(is_label);
+    is_name && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
 }
 
 /// `INFO-11`: a template with `{id}`, and no mechanism without security considerations.
@@ -169,21 +204,11 @@ fn check_resolution(said: &ResolutionForm) -> Result<(), Refusal> {
     let Some(mechanism) = &said.mechanism else {
         return Ok(());
     };
-    // With the identifier out of the way, what is left is an address whose host is fixed.
-    let without = mechanism.replace("{id}", "");
-    let host_stays = mechanism
-        .split("://")
-        .nth(1)
-        .and_then(|rest| rest.split(['/', '?', '#']).next())
-        .is_some_and(|host| !host.contains('{'));
-    let is_template = mechanism.len() <= MOST_URI
-        && without != *mechanism
-        && !without.contains(['{', '}'])
-        && host_stays
-        && is_web_address(&without);
-    if !is_template {
+    // The very function that resolution uses.
+    if mechanism.len() > MOST_URI || said.location("sample-1").is_none() {
         let problem = format!(
-            "{mechanism:?} is no mechanism: that is an http or https address with {{id}} behind its host"
+            "{mechanism:?} is no mechanism: that is an http or https address with one {{id}} behind its host, and \
+             behind a / or ? there"
         );
         return Err(Refusal::policy("bad-mechanism", problem));
     }

@@ -6,6 +6,7 @@ mod authorities;
 mod import;
 mod jobs;
 mod names;
+mod namespace_lives;
 mod namespaces;
 mod protocol;
 mod rights;

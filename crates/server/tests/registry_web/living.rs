@@ -133,6 +133,13 @@ fn an_entry_lives_from_proposal_to_tombstone() {
     assert_eq!(rehearsed.status, 200, "{}", rehearsed.body);
     assert_eq!(server.get("/registry/info/oai").status, 404);
     let proposed = living.does("ann", "POST", "/namespaces", &form(), 201);
+    let tried = living.get("/registry/info/oai.json?id=A&other=a");
+    for tried in [&tried["trial"], &tried["trial"]["other"]] {
+        assert_eq!(
+            (&tried["canonical"], &tried["registered"]),
+            (&json!("info:oai/a"), &json!(false))
+        );
+    }
     assert_eq!(
         (&proposed["status"], &proposed["live"]),
         (&json!("candidate"), &json!(false))
@@ -144,10 +151,15 @@ fn an_entry_lives_from_proposal_to_tombstone() {
     let comment = json!({"text": "Why not <script>alert(4)</script>?"});
     living.does("nobody", "POST", "/namespaces/oai/comments", &comment, 401);
     living.does("bob", "POST", "/namespaces/oai/comments", &comment, 201);
+    // Who it was is not for the public.
+    let said = &living.get("/api/v1/namespaces/oai/comments")[0];
     assert_eq!(
-        living.get("/api/v1/namespaces/oai/comments")[0]["author"],
-        "bob"
+        (&said["by"], &said["author"]),
+        (&json!("account"), &Json::Null)
     );
+    assert!(!server.get("/registry/info/oai").body.contains("bob"));
+    let said = living.call("olga", "GET", "/namespaces/oai/comments", &Json::Null, "");
+    assert!(said.body.contains("\"author\":\"bob\""), "{}", said.body);
     for path in [
         "/registry/info/oai?id=A:B",
         "/registry/",
@@ -273,21 +285,22 @@ fn an_entry_lives_from_proposal_to_tombstone() {
             .contains("This namespace was withdrawn")
     );
 
-    let history = living.get("/api/v1/namespaces/oai/history");
-    let acts: Vec<_> = history
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|version| version["action"].clone())
-        .collect();
+    // In pages, as all lists of the API.
+    let mut acts = Vec::new();
+    let mut query = String::from("limit=2");
+    loop {
+        let page = living.get(&format!("/api/v1/namespaces/oai/history?{query}"));
+        for version in page["versions"].as_array().unwrap() {
+            assert!(version["who"].is_null());
+            acts.push(version["action"].clone());
+        }
+        let Some(next) = page["next"].as_str() else {
+            break;
+        };
+        query = format!("limit=2&after={next}");
+    }
     assert_eq!(acts.len(), 5, "{acts:?}");
-    assert!(
-        history
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|version| version["who"].is_null())
-    );
+    assert_eq!(acts[4], "withdraw namespace");
 }
 
 #[test]

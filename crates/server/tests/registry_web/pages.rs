@@ -49,6 +49,21 @@ fn the_list_can_be_searched_and_comes_in_pages() {
         assert_eq!(list["total"], expected, "{query}");
     }
     assert_eq!(server.get("/registry/?status=x").status, 400);
+    for query in [
+        "status=x",
+        "historical=yes",
+        "limit=0",
+        "limit=x",
+        "limit=1001",
+    ] {
+        let answer = server.get(&format!("/registry/info.json?{query}"));
+        assert_eq!(answer.status, 400, "{query}");
+        assert!(
+            answer.body.contains("\"code\":\"usage\""),
+            "{}",
+            answer.body
+        );
+    }
     let (mut url, mut seen) = ("/registry/info.json?limit=12".to_string(), 0);
     loop {
         let answer = server.get(&url);

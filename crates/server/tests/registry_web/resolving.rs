@@ -72,6 +72,50 @@ fn info_11_the_mechanism_of_the_live_entry_is_offered_with_its_security_consider
     assert!(shown.header("content-security-policy").is_some());
 }
 
+/// Names of a prefix that is not kept here are found by the mechanism, as at `/uri-res/`; those kept here come first.
+#[test]
+fn info_11_handles_that_are_kept_elsewhere_lead_there_if_they_are_asked_for_as_info() {
+    let server = Server::start();
+    for (path, location) in [
+        ("/info:doi/10.1000/182", "https://doi.org/10.1000/182"),
+        ("/INFO:DOI/10.1000/A%26b", "https://doi.org/10.1000/A%26B"),
+        (
+            "/info:hdl/4263537/4000",
+            "https://hdl.handle.net/4263537/4000",
+        ),
+    ] {
+        let answer = server.get(path);
+        assert_eq!(
+            (answer.status, answer.location()),
+            (302, location),
+            "{path}"
+        );
+        assert!(answer.header("link").unwrap().contains("describedby"));
+        let shown = server.get(&format!("{path}?noredirect"));
+        assert_eq!(shown.status, 200, "{path}");
+    }
+    // Whoever asks for the handle asks this server.
+    for path in ["/10.1000/182", "/doi:10.1000/182", "/hdl:4263537/4000"] {
+        assert_eq!(server.get(path).status, 400, "{path}");
+    }
+}
+
+/// A browser takes dot segments out of a path, which then leads elsewhere on that host.
+#[test]
+fn what_a_browser_would_read_otherwise_is_shown_first() {
+    let server = Server::start();
+    for path in [
+        "/info:ark/12025/%2E%2E/%2E%2E/login",
+        "/info:ark/12025/..%2Fx",
+        "/info:ark/12025/a%2F.%2Fb",
+    ] {
+        let answer = server.get(path);
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(answer.body.contains("Security considerations"), "{path}");
+    }
+    assert_eq!(server.get("/info:ark/12025/a..b").status, 302);
+}
+
 #[test]
 fn info_12_where_nothing_is_claimed_it_is_said_what_the_identifier_is() {
     let server = Server::start();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use handfast_registry::{
-    NamespaceCase, NamespaceComment, NamespaceEntry, NamespaceStatus, NamespaceVersion, Principal,
+    NamespaceCase, NamespaceEntry, NamespaceRemark, NamespaceStatus, NamespaceVersion, Principal,
     json, rfc3339,
 };
 use hyper::{Response, StatusCode};
@@ -17,7 +17,7 @@ use crate::web::reply::Body;
 use crate::web::resolve::target::encoded;
 
 /// The most versions that a page shows; all of them are in the API.
-const MOST_VERSIONS: usize = 50;
+const MOST_VERSIONS: u64 = 50;
 
 impl Asking<'_> {
     /// `/registry/info/{namespace}`, and with `.json` or `.xml` behind it.
@@ -38,11 +38,17 @@ impl Asking<'_> {
             }
             Form::Xml => self.tagged(XML, &reg::document(&entry)),
             Form::Page => {
-                let history = self
+                let before = entry.version.saturating_sub(MOST_VERSIONS);
+                let history = self.web.registry().namespace_history(
+                    &Principal::nobody(),
+                    entry.name(),
+                    before,
+                    usize::MAX,
+                );
+                let comments = self
                     .web
                     .registry()
-                    .namespace_history(&Principal::nobody(), entry.name());
-                let comments = self.web.registry().namespace_comments(entry.name());
+                    .namespace_comments(&Principal::nobody(), entry.name());
                 let (history, comments) = match (history, comments) {
                     (Ok(history), Ok(comments)) => (history, comments),
                     (Err(refusal), _) | (_, Err(refusal)) => return self.failed(&refusal),
@@ -186,7 +192,7 @@ impl Asking<'_> {
             "<h2 id=\"history\">History</h2>\n<table><thead><tr><th scope=\"col\">Version<th scope=\"col\">Time\
              <th scope=\"col\">What<th scope=\"col\">By<th scope=\"col\">Why</tr></thead><tbody>\n",
         );
-        for version in history.iter().rev().take(MOST_VERSIONS) {
+        for version in history.iter().rev() {
             let entry = &version.entry;
             let what = match version.action {
                 Some(action) => format!("{}: {}", action.as_str(), entry.status.as_str()),
@@ -203,7 +209,10 @@ impl Asking<'_> {
             );
         }
         out.push_str("</tbody></table>\n");
-        if history.len() > MOST_VERSIONS {
+        if history
+            .first()
+            .is_some_and(|oldest| oldest.entry.version > 1)
+        {
             out.push_str("<p>Older versions are in the API.</p>\n");
         }
     }
@@ -231,16 +240,16 @@ impl Asking<'_> {
 }
 
 /// What people said while it was proposed.
-fn said_of_it(out: &mut String, comments: &[NamespaceComment]) {
+fn said_of_it(out: &mut String, comments: &[NamespaceRemark]) {
     if comments.is_empty() {
         return;
     }
     out.push_str("<h2 id=\"comments\">Comments</h2>\n<ol>\n");
-    for comment in comments {
+    for NamespaceRemark { comment, by, .. } in comments {
         let _ = writeln!(
             out,
             "<li><span class=\"small\">{}, {}, on version {}</span><br>{}</li>",
-            escape(&comment.author.to_string()),
+            by,
             rfc3339(comment.time),
             comment.version,
             paragraphs(&comment.text)

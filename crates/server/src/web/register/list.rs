@@ -14,6 +14,14 @@ const PAGE: usize = 100;
 
 impl Asking<'_> {
     pub(super) fn list(&self, form: Form) -> Response<Body> {
+        if let Some(problem) = self.misused() {
+            let (status, title) = (StatusCode::BAD_REQUEST, "Not a Search");
+            let failure = Failure::new(status, "usage", title, problem);
+            return match form {
+                Form::Json => failure.problem(),
+                _ => failure.answer(&self.accept),
+            };
+        }
         let status = self.query("status");
         let wanted = NamespaceQuery {
             text: self.query("q").map(str::to_string),
@@ -22,9 +30,6 @@ impl Asking<'_> {
             after: self.query("after").map(str::to_ascii_lowercase),
             limit: self.limit(PAGE),
         };
-        if wanted.status.is_none() && status.is_some() {
-            return self.bad_status();
-        }
         let found = self.web.registry().namespaces(&wanted);
         let mut links = vec![
             "</registry/info.json>; rel=\"alternate\"; type=\"application/json\"".to_string(),
@@ -45,15 +50,22 @@ impl Asking<'_> {
         Self::linked(response, &links.join(", "))
     }
 
-    fn bad_status(&self) -> Response<Body> {
-        let all = NamespaceStatus::ALL.map(NamespaceStatus::as_str).join(", ");
-        let failure = Failure::new(
-            StatusCode::BAD_REQUEST,
-            "usage",
-            "No Such Status",
-            format!("A status is one of {all}."),
-        );
-        failure.answer(&self.accept)
+    /// What is wrong with the parameters.
+    fn misused(&self) -> Option<String> {
+        let is_not =
+            |name, fits: fn(&str) -> bool| self.query(name).is_some_and(|text| !fits(text));
+        if is_not("status", |text| text.parse::<NamespaceStatus>().is_ok()) {
+            let all = NamespaceStatus::ALL.map(NamespaceStatus::as_str).join(", ");
+            return Some(format!("A status is one of {all}."));
+        }
+        if is_not("historical", |text| matches!(text, "true" | "false")) {
+            return Some("historical is true or false.".to_string());
+        }
+        let is_limit = |text: &str| {
+            let number = text.parse::<usize>();
+            number.is_ok_and(|number| (1..=1_000).contains(&number))
+        };
+        is_not("limit", is_limit).then(|| "limit is 1 to 1000.".to_string())
     }
 
     /// The address of the next page.

@@ -51,8 +51,16 @@ impl Trial {
             .flatten()
             .map(|rules| RuleBook::clone(&live).with_namespace(rules));
         let rules = proposed.as_ref().unwrap_or(&live);
-        let one = Tried::new(registry, entry, one, rules);
-        let other = other.map(|text| Tried::new(registry, entry, text, rules));
+        let mut one = Tried::new(registry, entry, one, rules);
+        let mut other = other.map(|text| Tried::new(registry, entry, text, rules));
+        if proposed.is_some() {
+            // Not before the proposal is.
+            for tried in [Some(&mut one), other.as_mut()].into_iter().flatten() {
+                if let Ok(read) = &mut tried.outcome {
+                    read.registered = Some(false);
+                }
+            }
+        }
         let equal = match (&one.outcome, other.as_ref().map(|other| &other.outcome)) {
             (Ok(one), Some(Ok(other))) => Some(one.canonical == other.canonical),
             _ => None,

@@ -3,7 +3,6 @@
 //! Where the live entry names a mechanism, that is offered. Everything else is an identifier that nothing is claimed of but what
 //! it is: the answer is still 404, as what was asked for – the thing, or where it is – is not to be had here.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use handfast_id::InfoUri;
@@ -13,7 +12,6 @@ use hyper::{Response, StatusCode, Version};
 use serde_json::{Map, Value as Json};
 
 use super::page;
-use crate::web::register::contact::is_http;
 use crate::web::reply::Body;
 use crate::web::resolve::page::{Failure, JSON, escape, fresh};
 use crate::web::resolve::query::decoded;
@@ -46,7 +44,9 @@ impl Unkept {
                 .as_ref()
                 .map(|entry| match (is_registered, entry.status) {
                     // Whether it has lapsed is the registry's to say.
-                    (false, NamespaceStatus::Registered) => NamespaceStatus::Lapsed,
+                    (false, NamespaceStatus::Registered | NamespaceStatus::Deprecated) => {
+                        NamespaceStatus::Lapsed
+                    }
                     (_, status) => status,
                 }),
             registered: is_registered,
@@ -58,14 +58,16 @@ impl Unkept {
     /// Where the mechanism of its namespace leads, if the live entry has one.
     pub(crate) fn location(&self) -> Option<String> {
         let entry = self.entry.as_ref().filter(|_| self.registered)?;
-        let template = entry.form.resolution.mechanism.as_deref()?;
-        filled(template, &self.identifier)
+        entry.form.resolution.location(&self.identifier)
     }
 
-    /// Whether people are to see a page before they are sent on.
+    /// Whether people are to see a page before they are sent on. What has a `.` or `..` between slashes leads
+    /// elsewhere than it says once a browser has read it.
     pub(crate) fn is_page_first(&self) -> bool {
         let entry = self.entry.as_ref();
+        let is_dots = |segment: &[u8]| segment == b"." || segment == b"..";
         entry.is_some_and(|entry| entry.form.resolution.page_first)
+            || decoded(&self.identifier).split(|b| *b == b'/').any(is_dots)
     }
 
     /// To where the mechanism leads, with a link to its security considerations.
@@ -218,64 +220,5 @@ impl Unkept {
         let words = said.unwrap_or("The entry states none.");
         let words = page::paragraphs(words);
         format!("<h2>Security considerations</h2>\n<p>{words}</p>")
-    }
-}
-
-/// `{id}` is "the decoded identifier, percent-encoded again with `/` left bare". It never becomes part of the host.
-fn filled(template: &str, identifier: &str) -> Option<String> {
-    let (before, after) = template.split_once("{id}")?;
-    let host = before.split("://").nth(1)?;
-    let is_sane =
-        is_http(before) && host.find('/').is_some_and(|at| at > 0) && !after.contains("{id}");
-    if !is_sane {
-        return None;
-    }
-    let mut url = before.to_string();
-    for byte in decoded(identifier) {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                url.push(char::from(byte));
-            }
-            other => {
-                // A string takes everything.
-                let _ = write!(url, "%{other:02X}");
-            }
-        }
-    }
-    url.push_str(after);
-    Some(url)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_identifier_is_encoded_anew_and_stays_behind_the_host() {
-        for (template, identifier, url) in [
-            (
-                "https://a.example/{id}",
-                "x/y%2Fz",
-                Some("https://a.example/x/y/z"),
-            ),
-            (
-                "https://a.example/?q={id}&f=1",
-                "a&b=c%20%25+",
-                Some("https://a.example/?q=a%26b%3Dc%20%25%2B&f=1"),
-            ),
-            (
-                "https://a.example/{id}.html",
-                "%FF%0D%0A",
-                Some("https://a.example/%FF%0D%0A.html"),
-            ),
-            ("https://a.example/", "x", None),
-            ("https://{id}.example/", "x", None),
-            ("https://a.example{id}", ".evil.example", None),
-            ("https:///{id}", "evil.example", None),
-            ("javascript:{id}", "alert(1)", None),
-            ("{id}", "https://evil.example/", None),
-        ] {
-            assert_eq!(filled(template, identifier).as_deref(), url, "{template}");
-        }
     }
 }

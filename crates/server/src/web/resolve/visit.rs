@@ -265,6 +265,11 @@ impl<'r> Visit<'r> {
                 return self.unkept(&unkept);
             }
         }
+        if matches!(found, Found::Foreign)
+            && let Some(unkept) = self.spelt_as_info()
+        {
+            return self.unkept(&unkept);
+        }
         self.fail(match found {
             Found::Endless => {
                 let mut failure = Failure::missing(text);
@@ -279,6 +284,14 @@ impl<'r> Visit<'r> {
             Found::Withdrawn { text, tombstone } => Failure::withdrawn(&text, tombstone.as_ref()),
             Found::Missing | Found::Name(_) => self.missing(asked, text),
         })
+    }
+
+    /// A handle that was asked for as `info:hdl/…` or `info:doi/…`, if its namespace names a mechanism: a name
+    /// whose prefix is not kept here may be found there.
+    fn spelt_as_info(&self) -> Option<Unkept> {
+        let path = self.head.uri.path().trim_start_matches('/');
+        let unkept = Unkept::read(self.web.registry(), path)?;
+        unkept.location().is_some().then_some(unkept)
     }
 
     /// An `info` URI of which nothing is kept here (`INFO-11`).

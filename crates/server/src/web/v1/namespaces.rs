@@ -12,6 +12,9 @@ use serde_json::{Map, Value as Json, json};
 use super::call::{Answer, Call};
 use super::problem::Problem;
 
+/// The most versions in one answer: each is a whole entry.
+const MOST_VERSIONS: usize = 100;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reason {
@@ -68,13 +71,18 @@ pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
 }
 
 pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
-    let versions = call.registry().namespace_history(&call.who, call.id())?;
-    let versions = versions.iter().map(json::namespace_version);
-    Ok(Answer::json(versions.collect()))
+    let limit = call.limit()?.min(MOST_VERSIONS);
+    let after = call.number("after")?.unwrap_or_default();
+    let registry = call.registry();
+    let versions = registry.namespace_history(&call.who, call.id(), after, limit)?;
+    let next = versions.last().filter(|_| versions.len() == limit);
+    let next = next.map(|last| last.entry.version.to_string());
+    let versions: Json = versions.iter().map(json::namespace_version).collect();
+    Ok(Answer::json(json!({"versions": versions, "next": next})))
 }
 
 pub(super) fn comments(call: &Call) -> Result<Answer, Problem> {
-    let comments = call.registry().namespace_comments(call.id())?;
+    let comments = call.registry().namespace_comments(&call.who, call.id())?;
     let comments = comments.iter().map(json::namespace_comment);
     Ok(Answer::json(comments.collect()))
 }

@@ -363,7 +363,10 @@ const NAMESPACES: &[Route] = &[
         query: &[DRY_RUN],
         ..change("PATCH", "/namespaces/{namespace}", "changeNamespace", "Change what an entry says; what is not given stays", Some(Given::Json("NamespaceChange")), NAMESPACE, namespaces::change)
     },
-    get("/namespaces/{namespace}/history", "namespaceHistory", "How an entry came to be what it is, oldest first", Gives::JsonList("NamespaceVersion"), namespaces::history),
+    Route {
+        query: &[AFTER, number("limit", "How many at most, 1 to 1000; no more than 100 are given at once")],
+        ..get("/namespaces/{namespace}/history", "namespaceHistory", "How an entry came to be what it is, oldest first", Gives::Json("NamespaceHistory"), namespaces::history)
+    },
     get("/namespaces/{namespace}/comments", "namespaceComments", "What was said of a candidate", Gives::JsonList("NamespaceComment"), namespaces::comments),
     Route {
         status: 201,

@@ -1,0 +1,324 @@
+//! What becomes of entries of the `info` registry, and who sees to it.
+
+use handfast_registry::{
+    Action, NamespaceAct, NamespaceForm, NamespaceOrder, NamespaceStatus, NamespacesChanged, Role,
+};
+
+use crate::namespaces::*;
+use crate::*;
+
+/// Trials cannot find everything: a name whose canonical form is not its own would never be found again.
+#[test]
+fn info_6_no_name_is_kept_where_it_is_not_looked_for() {
+    let stage = stage();
+    authority(&stage, "info:x");
+    stage
+        .register(form(
+            r#"{"namespace": "x", "normalisation": {"steps": [["rewrite", ".{40}(.*)", "$1"]]}}"#,
+        ))
+        .unwrap();
+    for reserve in [false, true] {
+        let new = NewName {
+            reserve,
+            ..NewName::default()
+        };
+        let made = stage.create_name(&OPERATOR, &format!("info:x/{}", "a".repeat(81)), new);
+        assert_eq!(code(made), "not-stable");
+    }
+    let fine = format!("info:x/{}", "a".repeat(79));
+    name(&stage, &fine);
+    assert_eq!(stage.show(&OPERATOR, &fine).unwrap().record.text.len(), 46);
+    assert!(stage.check().unwrap().problems.is_empty());
+}
+
+#[test]
+fn info_10_a_declaration_is_not_taken_back() {
+    let stage = stage();
+    let undeclared = NamespaceForm {
+        declaration: None,
+        ..oai()
+    };
+    stage.propose(oai()).unwrap();
+    assert_eq!(code(stage.change(undeclared.clone())), "not-declared");
+    stage.approve("oai").unwrap();
+    assert_eq!(code(stage.change(undeclared)), "not-declared");
+    // Nobody asked those of the original registry.
+    let mut lccn = stage.namespace("lccn").unwrap().form.clone();
+    lccn.authority.contact = "lccn@example.org".into();
+    let change = NamespaceAct::Change(Box::new(lccn));
+    stage.act(&account("admin"), "lccn", change).unwrap();
+}
+
+#[test]
+fn an_owner_who_is_suspended_changes_nothing() {
+    let stage = stage();
+    stage.register(oai()).unwrap();
+    let suspend = |is_so| handfast_registry::AccountChange {
+        suspended: Some(is_so),
+        ..Default::default()
+    };
+    stage
+        .change_account(&OPERATOR, "owner", &suspend(true))
+        .unwrap();
+    assert_eq!(code(stage.change(oai())), "denied");
+    stage
+        .change_account(&OPERATOR, "owner", &suspend(false))
+        .unwrap();
+    stage.change(oai()).unwrap();
+}
+
+#[test]
+fn versions_are_bounded_and_read_in_pages() {
+    let stage = stage();
+    stage.register(oai()).unwrap();
+    let change = |title: u64| {
+        stage.change(NamespaceForm {
+            title: title.to_string(),
+            ..oai()
+        })
+    };
+    (2..100).for_each(|title| drop(change(title).unwrap()));
+    assert_eq!(code(change(100)), "too-often");
+    let page = |after, limit| {
+        let found = stage.namespace_history(&OPERATOR, "oai", after, limit);
+        let versions = found.unwrap().into_iter();
+        versions
+            .map(|version| version.entry.version)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(page(0, 3), [1, 2, 3]);
+    assert_eq!(page(98, 2), [99, 100]);
+    assert_eq!(page(98, 1), [99]);
+    assert_eq!(page(99, 5), [100]);
+    assert!(page(100, 5).is_empty() && page(u64::MAX, 5).is_empty());
+    stage.at(DAY);
+    change(100).unwrap();
+}
+
+/// Nobody gets around the end of a provisional entry by advising against its use.
+#[test]
+fn a_lapsed_entry_is_not_revived_by_its_owner() {
+    let stage = stage();
+    let text = "info:oai/ABC";
+    stage.set("provisional");
+    stage
+        .act(&account("owner"), "oai", NamespaceAct::Deprecate)
+        .unwrap();
+    assert_eq!(stage.canonical(text).1, Some(true));
+    stage.at(DAY);
+    let state = || stage.namespace("oai").unwrap().state(stage.time());
+    assert_eq!(
+        (state(), stage.canonical(text).1),
+        (NamespaceStatus::Lapsed, Some(false))
+    );
+    let deprecate = |who: &str| stage.act(&account(who), "oai", NamespaceAct::Deprecate);
+    assert_eq!(code(deprecate("owner")), "denied");
+    // A claim changes nothing in that.
+    stage
+        .act(&account("other"), "oai", NamespaceAct::Claim)
+        .unwrap();
+    assert_eq!(state(), NamespaceStatus::Lapsed);
+    deprecate("lead").unwrap();
+    assert_eq!(
+        (state(), stage.canonical(text).1),
+        (NamespaceStatus::Deprecated, Some(true))
+    );
+}
+
+#[test]
+fn comments_are_plain_bounded_and_of_accounts() {
+    let stage = stage();
+    stage.propose(oai()).unwrap();
+    let stranger = account("stranger");
+    let say = |text: &str| stage.comment_on_namespace(&stranger, "oai", text);
+    assert_eq!(say("<script>alert(1)</script>").unwrap().comment.number, 1);
+    assert_eq!(code(say(&"x".repeat(4_001))), "too-large");
+    assert_eq!(code(say("\u{1b}[2J")), "not-plain-text");
+    assert_eq!(code(say(" ")), "empty-comment");
+    let nobody = stage.comment_on_namespace(&account("nobody"), "oai", "x");
+    assert_eq!(code(nobody), "no-account");
+    (1..20).for_each(|_| drop(say("again").unwrap()));
+    assert_eq!(code(say("again")), "too-many-comments");
+    let comments = stage.namespace_comments(&stranger, "oai").unwrap();
+    assert_eq!(comments.len(), 20);
+    assert_eq!(comments[0].comment.author, stranger);
+    // The public sees as what someone came, the roles and they themselves see who.
+    for (who, is_signed) in [
+        ("stranger", true),
+        ("lead", true),
+        ("owner", false),
+        ("other", false),
+    ] {
+        for comment in stage.namespace_comments(&account(who), "oai").unwrap() {
+            let said = handfast_registry::json::namespace_comment(&comment);
+            assert_eq!(
+                (comment.by, comment.is_signed),
+                ("account", is_signed),
+                "{who}"
+            );
+            assert_eq!(said["author"] == "stranger", is_signed, "{who}");
+        }
+    }
+    for (who, by) in [
+        ("owner", "authority"),
+        ("lead", "operator"),
+        ("admin", "maintainer"),
+    ] {
+        let said = stage.comment_on_namespace(&account(who), "oai", "Fine.");
+        assert_eq!(said.unwrap().by, by);
+    }
+    assert!(stage.check().unwrap().problems.is_empty());
+}
+
+#[test]
+fn info_10_nobody_decides_on_what_they_asked_for() {
+    let stage = stage();
+    stage
+        .grant(&OPERATOR, "info:", &account("owner"), Role::Lead)
+        .unwrap();
+    stage.propose(oai()).unwrap();
+    let approve = NamespaceAct::Approve { until: None };
+    assert_eq!(
+        code(stage.act(&account("owner"), "oai", approve.clone())),
+        "own-request"
+    );
+    stage.act(&account("lead"), "oai", approve).unwrap();
+    // Neither do they give themselves more time.
+    let until = stage.time() + DAY;
+    let mut planned = oai();
+    planned.namespace = "later".into();
+    planned.examples.clear();
+    stage.propose(planned).unwrap();
+    let approve = NamespaceAct::Approve { until: Some(until) };
+    stage.act(&account("lead"), "later", approve).unwrap();
+    let renew = NamespaceAct::Renew { until: until + DAY };
+    assert_eq!(
+        code(stage.act(&account("owner"), "later", renew.clone())),
+        "own-request"
+    );
+    stage.act(&account("lead"), "later", renew).unwrap();
+}
+
+#[test]
+fn info_10_claims() {
+    let stage = stage();
+    let other = account("other");
+    let claimed = stage.act(&other, "lccn", NamespaceAct::Claim).unwrap();
+    assert!(claimed.claim_pending && !claimed.claimed && claimed.owner.is_none());
+    let order = NamespaceOrder::new(
+        NamespaceAct::Verify,
+        "a letter, and a TXT record at loc.gov",
+    );
+    let verified = stage
+        .act_on_namespace(&account("lead"), "lccn", order)
+        .unwrap();
+    assert!(verified.claimed && !verified.claim_pending);
+    assert_eq!(verified.owner, Some(other.clone()));
+    assert_eq!(
+        verified.verified.as_deref(),
+        Some("a letter, and a TXT record at loc.gov")
+    );
+    let mut form = verified.form.clone();
+    form.authority.contact = "lccn@example.org".into();
+    let change = NamespaceAct::Change(Box::new(form));
+    assert_eq!(
+        code(stage.act(&account("owner"), "lccn", change.clone())),
+        "denied"
+    );
+    stage.act(&other, "lccn", change).unwrap();
+
+    let history = stage
+        .namespace_history(&account("stranger"), "info:LCCN/", 0, 10)
+        .unwrap();
+    let said: Vec<_> = history
+        .iter()
+        .map(|version| {
+            (
+                version.entry.version,
+                version.action,
+                version.entry.by.as_str(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        said,
+        [
+            (1, None, "original"),
+            (2, Some(Action::ClaimNamespace), "authority"),
+            (3, Some(Action::VerifyNamespace), "operator"),
+            (4, Some(Action::ChangeNamespace), "authority"),
+        ]
+    );
+    assert!(
+        history
+            .iter()
+            .all(|version| version.who.is_none() && version.entry.owner.is_none())
+    );
+    let history = stage
+        .namespace_history(&account("lead"), "lccn", 0, 10)
+        .unwrap();
+    assert_eq!(history[1].who, Some(other));
+    assert!(stage.check().unwrap().problems.is_empty());
+}
+
+/// Whoever could block a string with a proposal of their own would keep its authority out.
+#[test]
+fn info_10_a_refused_string_is_free_a_withdrawn_one_never() {
+    let stage = stage();
+    stage.propose(oai()).unwrap();
+    stage
+        .act(&account("lead"), "oai", NamespaceAct::Refuse)
+        .unwrap();
+    let again = NamespaceAct::Propose(Box::new(oai()));
+    let again = stage.act(&account("other"), "OAI", again).unwrap();
+    assert_eq!(
+        (again.version, again.owner.clone()),
+        (3, Some(account("other")))
+    );
+    stage.approve("oai").unwrap();
+    stage
+        .act(&account("other"), "oai", NamespaceAct::Withdraw)
+        .unwrap();
+    for who in ["other", "owner", "admin"] {
+        let again = NamespaceAct::Propose(Box::new(oai()));
+        let refusal = stage.act(&account(who), "oai", again).unwrap_err();
+        assert!(
+            refusal.to_string().contains("never used again"),
+            "{refusal}"
+        );
+    }
+}
+
+#[test]
+fn provisional_entries_lapse_by_the_clock() {
+    let stage = stage();
+    stage.propose(oai()).unwrap();
+    let until = Some(stage.time() + DAY);
+    let too_late = Some(stage.time() + 400 * DAY);
+    let approve = |until| NamespaceAct::Approve { until };
+    assert_eq!(
+        code(stage.act(&OPERATOR, "oai", approve(too_late))),
+        "bad-date"
+    );
+    stage.act(&OPERATOR, "oai", approve(until)).unwrap();
+    let (tag, text) = (stage.namespaces_tag(), "info:oai/ABC");
+    assert_eq!(stage.canonical(text), ("info:oai/abc".into(), Some(true)));
+    stage.at(DAY);
+    // What it is normalised to does not depend on the time of day.
+    assert_eq!(stage.canonical(text), ("info:oai/abc".into(), Some(false)));
+    assert_ne!(stage.namespaces_tag(), tag);
+    let changes = stage.namespaces_changed(&NamespacesChanged {
+        from: until,
+        ..NamespacesChanged::default()
+    });
+    assert_eq!(changes.len(), 1);
+    assert!(changes[0].deleted && Some(changes[0].changed) == until);
+    let until = stage.time() + DAY;
+    stage
+        .act(&OPERATOR, "oai", NamespaceAct::Renew { until })
+        .unwrap();
+    assert_eq!(stage.canonical(text).1, Some(true));
+    stage.approve("oai").unwrap();
+    stage.at(1_000 * DAY);
+    assert_eq!(stage.canonical(text).1, Some(true));
+}
