@@ -88,8 +88,11 @@ pub(crate) enum Command {
         #[command(flatten)]
         on: On,
         /// How that can be verified
+        #[arg(long, required_unless_present = "take_back")]
+        why: Option<String>,
+        /// Take a claim of your own back
         #[arg(long)]
-        why: String,
+        take_back: bool,
     },
     /// Find that a claim is right: whoever made it owns the entry
     Verify {
@@ -248,7 +251,14 @@ impl Command {
                 why,
             ),
             Self::Refuse { on, why } => on.act(data, "refused", NamespaceAct::Refuse, why),
-            Self::Claim { on, why } => on.act(data, "claimed", NamespaceAct::Claim, why),
+            Self::Claim { on, why, take_back } => {
+                let why = why.as_deref().unwrap_or_default();
+                if *take_back {
+                    on.act(data, "no longer claimed", NamespaceAct::TakeBack, why)
+                } else {
+                    on.act(data, "claimed", NamespaceAct::Claim, why)
+                }
+            }
             Self::Verify { on, why } => on.act(data, "verified", NamespaceAct::Verify, why),
             Self::Change {
                 on,

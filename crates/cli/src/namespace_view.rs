@@ -100,17 +100,18 @@ pub(crate) fn history(versions: &[NamespaceVersion], out: &mut dyn Write) -> io:
         let action = version
             .action
             .map_or("original entry", |action| action.as_str());
+        let (time, by, why) = entry.made();
         let who = match &version.who {
-            Some(who) => format!("{} ({who})", entry.by.as_str()),
-            None => entry.by.as_str().to_string(),
+            Some(who) => format!("{} ({who})", by.as_str()),
+            None => by.as_str().to_string(),
         };
         writeln!(
             out,
             "{:>3}  {}  {action:<20}  {:<10}  {who}  {}",
             entry.version,
-            rfc3339(entry.changed),
+            rfc3339(time),
             entry.status,
-            Safe(&entry.why)
+            Safe(why)
         )
     })
 }

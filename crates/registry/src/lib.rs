@@ -95,11 +95,11 @@ pub use matching::{Matching, Wildcard};
 pub use mint::{Minted, Style, StyleError};
 pub use names::{Edit, NewName, Reading, Shown};
 pub use namespace::{
-    Capacity, ExampleChange, GivenNamespace, NamespaceAct, NamespaceAuthority, NamespaceCase,
-    NamespaceChange, NamespaceComment, NamespaceDeclaration, NamespaceEntry, NamespaceForm,
-    NamespaceImported, NamespaceOrder, NamespacePage, NamespacePolicy, NamespaceQuery,
-    NamespaceRemark, NamespaceSample, NamespaceStatus, NamespaceVersion, NamespacesChanged,
-    NormalisationForm, ResolutionForm, SyntaxForm,
+    Capacity, ExampleChange, GivenNamespace, NamespaceAct, NamespaceAside, NamespaceAuthority,
+    NamespaceCase, NamespaceChange, NamespaceComment, NamespaceDeclaration, NamespaceEntry,
+    NamespaceForm, NamespaceImported, NamespaceOrder, NamespacePage, NamespacePolicy,
+    NamespaceQuery, NamespaceRemark, NamespaceSample, NamespaceStatus, NamespaceVersion,
+    NamespacesChanged, NormalisationForm, ResolutionForm, SyntaxForm,
 };
 pub use path::{AuthorityPath, PathError};
 pub use principal::{Limit, Principal, PrincipalError};

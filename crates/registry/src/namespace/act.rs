@@ -5,7 +5,7 @@ use std::sync::Arc;
 use handfast_id::Namespace;
 use handfast_store::{Place, Table, Write};
 
-use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
+use super::entry::{Capacity, NamespaceAside, NamespaceEntry, NamespaceStatus};
 use super::form::NamespaceForm;
 use super::kept::{Kept, LAST_CHANGE, entry_key, history_key};
 use super::lifecycle::{NamespaceAct, Transition, has_all_of, transition};
@@ -27,6 +27,10 @@ const MOST_PROPOSALS: usize = 20;
 const MOST_ENTRIES: usize = 10_000;
 /// The most versions of an entry in a day that its authority makes.
 const MOST_A_DAY: u64 = 100;
+/// Claims make no more once there are so many: strangers must not use up what its authority may.
+const MOST_BY_CLAIMS: u64 = 20;
+/// The most claims of one account that wait to be decided.
+const MOST_CLAIMS: usize = 5;
 /// A day, in milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1_000;
 /// For how long a provisional entry may go on, in milliseconds: twelve months.
@@ -202,8 +206,12 @@ impl Draft<'_> {
             }
             _ => {}
         }
-        if by == Capacity::Authority {
-            self.check_rate(&current)?;
+        match by {
+            // What was claimed has been counted.
+            _ if matches!(act, NamespaceAct::TakeBack) => {}
+            Capacity::Authority => self.check_rate(&current, MOST_A_DAY)?,
+            Capacity::Claimant => self.check_rate(&current, MOST_BY_CLAIMS)?,
+            _ => {}
         }
         if let Some(rules) = coming_into_force(Some(&current), &act)? {
             check_fixed(name)?;
@@ -213,14 +221,29 @@ impl Draft<'_> {
             }
         }
         let had_lapsed = current.state(self.time()) == NamespaceStatus::Lapsed;
+        let is_aside = match act {
+            NamespaceAct::Claim | NamespaceAct::TakeBack => true,
+            NamespaceAct::Refuse => current.status != NamespaceStatus::Candidate,
+            _ => false,
+        };
+        let aside = NamespaceAside {
+            time: self.time(),
+            by,
+            why: why.clone(),
+        };
         let mut entry = NamespaceEntry {
             // That it had lapsed is not what it is kept as.
             status: match transition.to {
                 NamespaceStatus::Lapsed => current.status,
                 to => to,
             },
-            by,
-            why: why.clone(),
+            by: if is_aside { current.by } else { by },
+            why: if is_aside {
+                current.why.clone()
+            } else {
+                why.clone()
+            },
+            aside: is_aside.then_some(aside),
             ..current
         };
         match act {
@@ -237,9 +260,8 @@ impl Draft<'_> {
             NamespaceAct::Change(form) => entry.form = form.in_lowercase(),
             NamespaceAct::Claim => self.claim(&mut entry)?,
             NamespaceAct::Propose(form) => entry = self.proposed(*form, why)?,
-            NamespaceAct::Refuse if current.status != NamespaceStatus::Candidate => {
-                entry.claimant = None;
-            }
+            NamespaceAct::TakeBack => entry.claimant = None,
+            NamespaceAct::Refuse if is_aside => entry.claimant = None,
             NamespaceAct::Renew { until } => {
                 self.check_until(Some(until))?;
                 entry.provisional_until = Some(until);
@@ -276,7 +298,7 @@ impl Draft<'_> {
             return Err(other_version(&current.uri(), version));
         }
         let transition = transition(act, &current, self.time())?;
-        if matches!(act, NamespaceAct::Propose(_) | NamespaceAct::Claim) {
+        if act.is_asked() {
             self.may_ask(name)?;
         }
         let by = self.capacity(self.who(), &current, act, &transition)?;
@@ -323,6 +345,7 @@ impl Draft<'_> {
             version: 0,
             by: Capacity::Authority,
             why,
+            aside: None,
             owner: Some(owner),
             claimant: None,
             last_event: 0,
@@ -342,29 +365,32 @@ impl Draft<'_> {
         if let Some(problem) = problem {
             return Err(Refusal::policy("claimed", problem));
         }
+        let all = self.namespaces()?;
+        let open = all.entries.iter();
+        let open = open.filter(|entry| entry.claimant.as_ref() == Some(&who));
+        if open.count() >= MOST_CLAIMS {
+            let problem = format!("an account has at most {MOST_CLAIMS} claims at a time");
+            return Err(Refusal::policy("too-many-claims", problem));
+        }
         entry.claimant = Some(who);
         Ok(())
     }
 
     /// All versions are kept: nobody makes as many as they like.
-    fn check_rate(&self, current: &NamespaceEntry) -> Result<(), Refusal> {
-        let Some(first) = (current.version + 1)
-            .checked_sub(MOST_A_DAY)
-            .filter(|v| *v > 0)
-        else {
+    fn check_rate(&self, current: &NamespaceEntry, most: u64) -> Result<(), Refusal> {
+        let Some(first) = (current.version + 1).checked_sub(most).filter(|v| *v > 0) else {
             return Ok(());
         };
         let made = if first == current.version {
-            Some(current.changed)
+            Some(current.made().0)
         } else {
             let version = self.namespace_version(current.name(), first)?;
-            version.map(|version| version.changed)
+            version.map(|version| version.made().0)
         };
         if made.is_none_or(|made| made.saturating_add(DAY) <= self.time()) {
             return Ok(());
         }
-        let problem =
-            format!("an entry has at most {MOST_A_DAY} new versions a day: try again tomorrow");
+        let problem = format!("an entry has at most {most} new versions a day: try again tomorrow");
         Err(Refusal::policy("too-often", problem))
     }
 
@@ -403,7 +429,9 @@ impl Draft<'_> {
             self.push(Write::Put(place, bytes));
             entry.version = version + 1;
         }
-        entry.changed = self.time();
+        if entry.aside.is_none() {
+            entry.changed = self.time();
+        }
         entry.last_event = number;
         entry.seed = self.random("seed");
         entry.claimed = entry.was_registered() && entry.owner.is_some();

@@ -40,6 +40,10 @@ pub struct NamespaceEntry {
     pub by: Capacity,
     /// Why this version was made.
     pub why: String,
+    /// What was done if it is not about what the entry says: somebody claims it, or a claim is gone. `changed`, `by`
+    /// and `why` are then of the version before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aside: Option<NamespaceAside>,
     /// Whose it is, or of a candidate, who proposed it. An account is a person's: not for the public.
     #[serde(skip)]
     pub owner: Option<Principal>,
@@ -54,7 +58,27 @@ pub struct NamespaceEntry {
     pub seed: [u8; 32],
 }
 
+/// Something that is done beside an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamespaceAside {
+    /// When, in milliseconds since 1970.
+    pub time: u64,
+    /// As what.
+    pub by: Capacity,
+    /// Why.
+    pub why: String,
+}
+
 impl NamespaceEntry {
+    /// When, as what and why this version was made, be it by an act beside the entry.
+    #[must_use]
+    pub fn made(&self) -> (u64, Capacity, &str) {
+        match &self.aside {
+            Some(aside) => (aside.time, aside.by, &aside.why),
+            None => (self.changed, self.by, &self.why),
+        }
+    }
+
     /// The namespace string.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -184,8 +208,10 @@ impl FromStr for NamespaceStatus {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Capacity {
-    /// The namespace's own authority, or whoever says to be it.
+    /// The namespace's own authority; of a candidate, whoever says to be it.
     Authority,
+    /// Whoever says that a namespace is theirs, and is not verified.
+    Claimant,
     /// The maintainer of the registry: sets policy, settles disputes, appoints.
     Maintainer,
     /// The operator of the registry: reviews, and records how authorities were verified.
@@ -201,6 +227,7 @@ impl Capacity {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Authority => "authority",
+            Self::Claimant => "claimant",
             Self::Maintainer => "maintainer",
             Self::Operator => "operator",
             Self::Original => "original",

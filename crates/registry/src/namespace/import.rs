@@ -161,6 +161,7 @@ impl Draft<'_> {
             version: 0,
             by: Capacity::Original,
             why: String::new(),
+            aside: None,
             owner: None,
             claimant: None,
             last_event: 0,
@@ -171,6 +172,7 @@ impl Draft<'_> {
             form,
             by: Capacity::Maintainer,
             why: "from the records of the original registry".to_string(),
+            aside: None,
             ..old.clone()
         };
         if !is_new && entry.form == old.form && entry.registered == old.registered {
@@ -205,15 +207,21 @@ impl GivenNamespace {
         take(&mut form.syntax.summary, given.syntax.summary);
         take(&mut form.normalisation.summary, given.normalisation.summary);
         take(&mut form.resolution.summary, given.resolution.summary);
+        let stem = form.resolution.mechanism.as_deref();
+        let stem = stem.and_then(|text| text.split("{id}").next().map(str::to_string));
         for (see, given) in [
             (&mut form.see, given.see),
             (&mut form.syntax.see, given.syntax.see),
             (&mut form.normalisation.see, given.normalisation.see),
             (&mut form.resolution.see, given.resolution.see),
         ] {
-            see.extend(given);
-            see.sort();
-            see.dedup();
+            for uri in given {
+                // What this registry writes of a mechanism is what identifiers are appended to.
+                let is_stem = stem.as_deref() == Some(uri.as_str());
+                if !see.contains(&uri) && !is_stem {
+                    see.push(uri);
+                }
+            }
         }
         let book = form
             .rules()
@@ -230,6 +238,13 @@ impl GivenNamespace {
                 }
                 _ => continue,
             }
+            let is_there = form
+                .examples
+                .iter()
+                .any(|known| known.canonical == sample.canonical && known.native == sample.native);
+            if is_there {
+                continue;
+            }
             match form
                 .examples
                 .iter_mut()
@@ -244,7 +259,9 @@ impl GivenNamespace {
 }
 
 fn take(field: &mut String, given: String) {
-    if !given.is_empty() {
+    // Line breaks are not what the XML is about.
+    let is_same = field.split_whitespace().eq(given.split_whitespace());
+    if !given.is_empty() && !is_same {
         *field = given;
     }
 }

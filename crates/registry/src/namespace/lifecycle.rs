@@ -12,7 +12,7 @@ use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::view::View;
 
-use Capacity::{Authority, Maintainer, Operator};
+use Capacity::{Authority, Claimant, Maintainer, Operator};
 use NamespaceStatus::{Candidate, Deprecated, Lapsed, Refused, Registered, Withdrawn};
 
 /// What is to be done with an entry.
@@ -39,6 +39,8 @@ pub enum NamespaceAct {
         /// When it lapses then.
         until: u64,
     },
+    /// Whoever has claimed it claims it no more.
+    TakeBack,
     /// A claim is found to be right. The reason says how that was verified.
     Verify,
     /// It goes, leaving a tombstone; a candidate is taken back.
@@ -57,6 +59,7 @@ impl NamespaceAct {
             Self::Propose(_) => "propose",
             Self::Refuse => "refuse",
             Self::Renew { .. } => "renew",
+            Self::TakeBack => "take-back",
             Self::Verify => "verify",
             Self::Withdraw => "withdraw",
         }
@@ -69,7 +72,7 @@ impl NamespaceAct {
             Self::Claim => Action::ClaimNamespace,
             Self::Deprecate => Action::DeprecateNamespace,
             Self::Propose(_) => Action::ProposeNamespace,
-            Self::Refuse => Action::RefuseNamespace,
+            Self::Refuse | Self::TakeBack => Action::RefuseNamespace,
             Self::Renew { .. } => Action::RenewNamespace,
             Self::Verify => Action::VerifyNamespace,
             Self::Withdraw => Action::WithdrawNamespace,
@@ -78,7 +81,12 @@ impl NamespaceAct {
 
     /// Whether a reason must be given: of proposals and changes the form speaks for itself.
     pub(super) fn needs_reason(&self) -> bool {
-        !matches!(self, Self::Propose(_) | Self::Change(_))
+        !matches!(self, Self::Propose(_) | Self::Change(_) | Self::TakeBack)
+    }
+
+    /// Whether it is for accounts only.
+    pub(super) fn is_asked(&self) -> bool {
+        matches!(self, Self::Propose(_) | Self::Claim | Self::TakeBack)
     }
 }
 
@@ -106,9 +114,12 @@ const TABLE: &[Transition] = &[
     row("refuse", Registered, Registered, &[Operator]),
     row("refuse", Lapsed, Lapsed, &[Operator]),
     row("refuse", Deprecated, Deprecated, &[Operator]),
-    row("claim", Registered, Registered, &[Authority]),
-    row("claim", Lapsed, Lapsed, &[Authority]),
-    row("claim", Deprecated, Deprecated, &[Authority]),
+    row("claim", Registered, Registered, &[Claimant]),
+    row("take-back", Registered, Registered, &[Claimant]),
+    row("claim", Lapsed, Lapsed, &[Claimant]),
+    row("take-back", Lapsed, Lapsed, &[Claimant]),
+    row("claim", Deprecated, Deprecated, &[Claimant]),
+    row("take-back", Deprecated, Deprecated, &[Claimant]),
     row("verify", Registered, Registered, &[Operator]),
     row("verify", Lapsed, Lapsed, &[Operator]),
     row("verify", Deprecated, Deprecated, &[Operator]),
@@ -169,7 +180,9 @@ pub(super) fn transition(
         NamespaceAct::Renew { .. } if !is_provisional => {
             Err(refuse("it is not provisional, so it does not lapse"))
         }
-        NamespaceAct::Verify if !is_waiting => Err(refuse("nobody claims it")),
+        NamespaceAct::Verify | NamespaceAct::TakeBack if !is_waiting => {
+            Err(refuse("nobody claims it"))
+        }
         NamespaceAct::Refuse if from != Candidate && !is_waiting => {
             Err(refuse("nobody claims it, so nothing can be refused"))
         }
@@ -209,7 +222,8 @@ impl View<'_> {
         };
         for capacity in needs {
             let may = match capacity {
-                Authority if is_open(act) => true,
+                Authority | Claimant if is_open(act) => true,
+                Claimant => entry.claimant.as_ref() == Some(who),
                 Authority => owns(who, entry) && self.is_in_use(who)?,
                 Operator => self.role(who, &root)? >= Some(Role::Lead),
                 Maintainer => self.role(who, &root)? >= Some(Role::Admin),

@@ -30,7 +30,7 @@ mod validate;
 
 pub use act::NamespaceOrder;
 pub use comments::{NamespaceComment, NamespaceRemark};
-pub use entry::{Capacity, NamespaceEntry, NamespaceStatus};
+pub use entry::{Capacity, NamespaceAside, NamespaceEntry, NamespaceStatus};
 pub use form::{
     NamespaceAuthority, NamespaceCase, NamespaceDeclaration, NamespaceForm, NamespaceSample,
     NormalisationForm, ResolutionForm, SyntaxForm,

@@ -68,6 +68,7 @@ fn record(node: Node<'_, '_>) -> GivenNamespace {
     (form.normalisation.summary, form.normalisation.see) = normalisation.unwrap_or_default();
     let service = part("service-mechanism").map(prose).unwrap_or_default();
     (form.resolution.summary, form.resolution.see) = service;
+    form.resolution.summary = without_security(&form.resolution.summary);
     let examples = part("identifier-examples").into_iter();
     let examples = examples.flat_map(|examples| examples.children());
     form.examples = examples
@@ -129,6 +130,16 @@ fn prose(node: Node<'_, '_>) -> (String, Vec<String>) {
     texts.retain(|text| !text.is_empty() && !text.eq_ignore_ascii_case("n/a"));
     (texts.join("\n\n"), uris)
 }
+
+/// The original had no place for security considerations, so this registry writes them behind what is said of the
+/// service. They are not part of that, and those of the entry stay.
+fn without_security(text: &str) -> String {
+    let words = text.split(SECURITY).next().unwrap_or_default();
+    words.trim_end().to_string()
+}
+
+/// What stands before security considerations.
+const SECURITY: &str = "Security considerations: ";
 
 /// An example; placeholders are none, and neither is what is no identifier of the namespace.
 fn example(node: Node<'_, '_>, namespace: &str) -> Option<NamespaceSample> {

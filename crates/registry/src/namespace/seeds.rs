@@ -54,6 +54,7 @@ fn read(object: Map<String, Json>) -> Option<NamespaceEntry> {
         version: 1,
         by: Capacity::Original,
         why: String::new(),
+        aside: None,
         owner: None,
         claimant: None,
         last_event: 0,

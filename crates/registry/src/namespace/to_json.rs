@@ -15,6 +15,8 @@ pub fn namespace(entry: &NamespaceEntry, now: u64) -> Json {
     let Ok(Json::Object(mut object)) = serde_json::to_value(entry) else {
         return Json::Null;
     };
+    // What strangers say stands in the history.
+    object.remove("aside");
     let mut say = |name: &str, said: Json| object.insert(name.to_string(), said);
     say("uri", entry.uri().into());
     say("status", entry.state(now).as_str().into());
@@ -60,14 +62,15 @@ pub fn namespaces(page: &NamespacePage, now: u64) -> Json {
 #[must_use]
 pub fn namespace_version(version: &NamespaceVersion) -> Json {
     let entry = &version.entry;
+    let (time, by, why) = entry.made();
     let mut object = Map::new();
     object.insert("version".into(), entry.version.into());
     object.insert("event".into(), version.event.into());
-    object.insert("time".into(), rfc3339(entry.changed).into());
+    object.insert("time".into(), rfc3339(time).into());
     object.insert("action".into(), version.action.map(Action::as_str).into());
     object.insert("status".into(), entry.status.as_str().into());
-    object.insert("by".into(), entry.by.as_str().into());
-    object.insert("why".into(), entry.why.clone().into());
+    object.insert("by".into(), by.as_str().into());
+    object.insert("why".into(), why.into());
     object.insert(
         "who".into(),
         version.who.as_ref().map(ToString::to_string).into(),

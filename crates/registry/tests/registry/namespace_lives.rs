@@ -236,7 +236,7 @@ fn info_10_claims() {
             (
                 version.entry.version,
                 version.action,
-                version.entry.by.as_str(),
+                version.entry.made().1.as_str(),
             )
         })
         .collect();
@@ -244,7 +244,7 @@ fn info_10_claims() {
         said,
         [
             (1, None, "original"),
-            (2, Some(Action::ClaimNamespace), "authority"),
+            (2, Some(Action::ClaimNamespace), "claimant"),
             (3, Some(Action::VerifyNamespace), "operator"),
             (4, Some(Action::ChangeNamespace), "authority"),
         ]
@@ -321,4 +321,86 @@ fn provisional_entries_lapse_by_the_clock() {
     stage.approve("oai").unwrap();
     stage.at(1_000 * DAY);
     assert_eq!(stage.canonical(text).1, Some(true));
+}
+
+/// Until it is verified, a claim is what somebody says: not the entry, and no change of it.
+#[test]
+fn a_claim_is_beside_the_entry() {
+    let stage = stage();
+    let before = stage.namespace("lccn").unwrap();
+    let (stranger, lead) = (account("stranger"), account("lead"));
+    let claim = NamespaceOrder::new(NamespaceAct::Claim, "buy at evil.example");
+    let said =
+        |entry: &handfast_registry::NamespaceEntry| (entry.changed, entry.by, entry.why.clone());
+    let claimed = stage.act_on_namespace(&stranger, "lccn", claim).unwrap();
+    assert_eq!((said(&claimed), claimed.version), (said(&before), 2));
+    let shown = handfast_registry::json::namespace(&claimed, stage.time()).to_string();
+    assert!(
+        !shown.contains("evil") && shown.contains("\"claim_pending\":true"),
+        "{shown}"
+    );
+    let changes = stage.namespaces_changed(&NamespacesChanged {
+        from: Some(stage.time()),
+        ..NamespacesChanged::default()
+    });
+    assert!(changes.is_empty());
+
+    // Only whoever made it takes it back; a refusal is no change either.
+    let take_back = |who: &Principal| stage.act(who, "lccn", NamespaceAct::TakeBack);
+    assert_eq!(code(take_back(&account("other"))), "denied");
+    assert!(!take_back(&stranger).unwrap().claim_pending);
+    assert_eq!(code(take_back(&stranger)), "state");
+    stage.act(&stranger, "lccn", NamespaceAct::Claim).unwrap();
+    let refused = stage.act(&lead, "lccn", NamespaceAct::Refuse).unwrap();
+    assert_eq!(said(&refused), said(&before));
+    let history = stage.namespace_history(&stranger, "lccn", 0, 10).unwrap();
+    let made: Vec<_> = history
+        .iter()
+        .map(|version| {
+            let (time, by, why) = version.entry.made();
+            (time == stage.time(), by.as_str(), why)
+        })
+        .collect();
+    assert_eq!(
+        made[..5],
+        [
+            (false, "original", ""),
+            (true, "claimant", "buy at evil.example"),
+            (true, "claimant", "because"),
+            (true, "claimant", "because"),
+            (true, "operator", "because"),
+        ]
+    );
+    stage.act(&stranger, "lccn", NamespaceAct::Claim).unwrap();
+    let verified = stage.act(&lead, "lccn", NamespaceAct::Verify).unwrap();
+    assert_eq!(
+        (verified.changed, verified.by.as_str()),
+        (stage.time(), "operator")
+    );
+    assert!(stage.check().unwrap().problems.is_empty());
+}
+
+#[test]
+fn claims_are_few() {
+    let stage = stage();
+    let stranger = account("stranger");
+    let claim = |name: &str| stage.act(&stranger, name, NamespaceAct::Claim);
+    for name in ["ark", "bnf", "doi", "lccn", "pmid"] {
+        claim(name).unwrap();
+    }
+    assert_eq!(code(claim("pronom")), "too-many-claims");
+    stage.act(&stranger, "doi", NamespaceAct::TakeBack).unwrap();
+    claim("pronom").unwrap();
+    // Nobody fills a history with claims, and claims do not use up what an authority may.
+    stage.register(oai()).unwrap();
+    let other = account("other");
+    for _ in 0..9 {
+        stage.act(&other, "oai", NamespaceAct::Claim).unwrap();
+        stage.act(&other, "oai", NamespaceAct::TakeBack).unwrap();
+    }
+    assert_eq!(
+        code(stage.act(&other, "oai", NamespaceAct::Claim)),
+        "too-often"
+    );
+    stage.change(oai()).unwrap();
 }

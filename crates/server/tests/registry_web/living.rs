@@ -314,6 +314,29 @@ fn an_authority_claims_its_own() {
         &json!({"title": "Mine"}),
         403,
     );
+    let stamp = |living: &Living| living.get("/api/v1/namespaces/lccn")["changed"].clone();
+    let before = (
+        stamp(&living),
+        living.server.get("/registry/changes.atom").body,
+    );
+    living.does(
+        "bob",
+        "POST",
+        "/namespaces/lccn/claim",
+        &json!({"why": "see evil.example"}),
+        200,
+    );
+    let page = living.server.get("/registry/info/lccn.json").body;
+    assert!(!page.contains("evil"), "{page}");
+    assert_eq!(
+        (
+            stamp(&living),
+            living.server.get("/registry/changes.atom").body
+        ),
+        before
+    );
+    living.does("ann", "DELETE", "/namespaces/lccn/claim", &Json::Null, 403);
+    living.does("bob", "DELETE", "/namespaces/lccn/claim", &Json::Null, 200);
     living.does("ann", "POST", "/namespaces/lccn/claim", &why, 200);
     assert!(
         living

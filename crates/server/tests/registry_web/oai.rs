@@ -328,3 +328,30 @@ fn a_form_and_an_old_link_ask_the_same() {
         Some("https://a.example")
     );
 }
+
+/// What this registry says of its entries in the old form is nothing new to it.
+#[test]
+fn full_records_are_read_back_as_what_they_are() {
+    use handfast_registry::{GivenNamespace, Principal};
+
+    let server = Server::start();
+    let names = server
+        .registry
+        .namespaces(&handfast_registry::NamespaceQuery::default());
+    assert_eq!(names.entries.len(), 29);
+    for entry in names.entries {
+        let xml = server
+            .get(&format!("/registry/info/{}.xml", entry.name()))
+            .body;
+        let given = GivenNamespace::read(&xml).unwrap();
+        let done = server
+            .registry
+            .import_namespaces(&Principal::Operator, given);
+        let [done] = &done.unwrap()[..] else {
+            panic!("one record");
+        };
+        let is_changed = done.outcome.as_ref().unwrap();
+        let after = server.registry.namespace(entry.name()).unwrap();
+        assert_eq!((&after.form, *is_changed), (&entry.form, false));
+    }
+}

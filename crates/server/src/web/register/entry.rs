@@ -194,6 +194,7 @@ impl Asking<'_> {
         );
         for version in history.iter().rev() {
             let entry = &version.entry;
+            let (time, by, why) = entry.made();
             let what = match version.action {
                 Some(action) => format!("{}: {}", action.as_str(), entry.status.as_str()),
                 None => "as the original registry had it".to_string(),
@@ -202,10 +203,10 @@ impl Asking<'_> {
                 out,
                 "<tr><td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
                 entry.version,
-                rfc3339(entry.changed),
+                rfc3339(time),
                 escape(&what),
-                entry.by.as_str(),
-                paragraphs(&entry.why)
+                by.as_str(),
+                paragraphs(why)
             );
         }
         out.push_str("</tbody></table>\n");

@@ -61,7 +61,8 @@ impl Asking<'_> {
             xml.open("entry", &[]);
             xml.text(
                 "id",
-                &format!("{page}#{}-{}", state.as_str(), entry.version),
+                // A claim gives it a new version, and is no news.
+                &format!("{page}#{}-{}", state.as_str(), entry.changed_by(self.now)),
             );
             xml.text("title", &format!("{} {}", entry.uri(), state.as_str()));
             xml.text("updated", &rfc3339(entry.changed_by(self.now)));

@@ -167,6 +167,10 @@ pub(super) fn claim(call: &Call) -> Result<Answer, Problem> {
     with_reason(call, NamespaceAct::Claim)
 }
 
+pub(super) fn take_back(call: &Call) -> Result<Answer, Problem> {
+    order(call, call.id(), NamespaceAct::TakeBack, "")
+}
+
 pub(super) fn verify(call: &Call) -> Result<Answer, Problem> {
     with_reason(call, NamespaceAct::Verify)
 }

@@ -376,6 +376,10 @@ const NAMESPACES: &[Route] = &[
     act("/namespaces/{namespace}/approve", "approveNamespace", "Register a candidate; make a provisional entry permanent; reinstate a deprecated one", Some(Given::Json("NamespaceApproval")), namespaces::approve),
     act("/namespaces/{namespace}/refuse", "refuseNamespace", "Turn down a candidate, or a claim", REASON, namespaces::refuse),
     act("/namespaces/{namespace}/claim", "claimNamespace", "Say that an entry is yours", REASON, namespaces::claim),
+    Route {
+        query: &[DRY_RUN],
+        ..change("DELETE", "/namespaces/{namespace}/claim", "takeBackClaim", "Take a claim of your own back", None, NAMESPACE, namespaces::take_back)
+    },
     act("/namespaces/{namespace}/verify", "verifyNamespace", "Find that a claim is right: whoever made it owns the entry", REASON, namespaces::verify),
     act("/namespaces/{namespace}/renew", "renewNamespace", "Let a provisional entry go on for a while", Some(Given::Json("NamespaceRenewal")), namespaces::renew),
     act("/namespaces/{namespace}/deprecate", "deprecateNamespace", "Say that a namespace should not be used for anything new", REASON, namespaces::deprecate),
