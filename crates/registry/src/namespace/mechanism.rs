@@ -60,15 +60,12 @@ fn decoded(text: &str) -> Vec<u8> {
         let triplet = behind.get(..2).filter(|_| *first == b'%');
         let hex = triplet.and_then(|hex| str::from_utf8(hex).ok());
         let hex = hex.filter(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()));
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                out.push(byte);
-                rest = behind.get(2..).unwrap_or_default();
-            }
-            None => {
-                out.push(*first);
-                rest = behind;
-            }
+        if let Some(byte) = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            out.push(byte);
+            rest = behind.get(2..).unwrap_or_default();
+        } else {
+            out.push(*first);
+            rest = behind;
         }
     }
     out

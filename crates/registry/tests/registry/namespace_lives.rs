@@ -106,9 +106,9 @@ fn a_lapsed_entry_is_not_revived_by_its_owner() {
         .unwrap();
     assert_eq!(stage.canonical(text).1, Some(true));
     stage.at(DAY);
-    let state = || stage.namespace("oai").unwrap().state(stage.time());
+    let found = || stage.namespace("oai").unwrap().state(stage.time());
     assert_eq!(
-        (state(), stage.canonical(text).1),
+        (found(), stage.canonical(text).1),
         (NamespaceStatus::Lapsed, Some(false))
     );
     let deprecate = |who: &str| stage.act(&account(who), "oai", NamespaceAct::Deprecate);
@@ -117,10 +117,10 @@ fn a_lapsed_entry_is_not_revived_by_its_owner() {
     stage
         .act(&account("other"), "oai", NamespaceAct::Claim)
         .unwrap();
-    assert_eq!(state(), NamespaceStatus::Lapsed);
+    assert_eq!(found(), NamespaceStatus::Lapsed);
     deprecate("lead").unwrap();
     assert_eq!(
-        (state(), stage.canonical(text).1),
+        (found(), stage.canonical(text).1),
         (NamespaceStatus::Deprecated, Some(true))
     );
 }
