@@ -215,7 +215,7 @@ fn answer(web: &Web, bytes: &[u8], out: &mut Vec<u8>, dates: &mut Dates) -> Opti
             out.extend_from_slice(b"\r\nvary: ");
             out.extend_from_slice(quick::VARIES.as_bytes());
             out.extend_from_slice(b"\r\nlink: ");
-            out.extend_from_slice(redirect.links().as_bytes());
+            redirect.put_links(out);
             (StatusCode::FOUND, Vec::new())
         }
         Part::Rest => {

@@ -16,13 +16,15 @@ pub(crate) const LINKS: &str = "application/linkset";
 const LONGEST: usize = 8 << 10;
 
 /// What every name links to: itself, as it is to be cited; its record; its links. They are the same address, and what is
-/// wanted of it is asked for by media type.
-pub(crate) fn signposts(path: &str) -> String {
-    format!(
-        "<{path}>; rel=\"cite-as\", \
-         <{path}>; rel=\"describedby\"; type=\"application/json\", \
-         <{path}>; rel=\"linkset\"; type=\"application/linkset+json\""
-    )
+/// wanted of it is asked for by media type. This is what follows the address.
+pub(crate) const SIGNPOSTS: [&str; 3] = [
+    ">; rel=\"cite-as\"",
+    ">; rel=\"describedby\"; type=\"application/json\"",
+    ">; rel=\"linkset\"; type=\"application/linkset+json\"",
+];
+
+fn signposts(path: &str) -> String {
+    SIGNPOSTS.map(|end| ["<", path, end].concat()).join(", ")
 }
 
 /// Puts all links of a name in their header. What does not fit is left to the set.

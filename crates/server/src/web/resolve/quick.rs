@@ -15,7 +15,7 @@ use crate::web::Web;
 use crate::web::incoming::Incoming;
 use crate::web::reply::Body;
 use crate::web::resolve::found::is_url;
-use crate::web::resolve::links::signposts;
+use crate::web::resolve::links::SIGNPOSTS;
 use crate::web::resolve::path::{Asked, Kind};
 use crate::web::resolve::target::{escaped, is_web, lifetime, put_lifetime};
 
@@ -39,8 +39,14 @@ impl Redirect<'_> {
     }
 
     /// What leads on from here, for a header.
-    pub(crate) fn links(&self) -> String {
-        signposts(&["/", self.handle].concat())
+    pub(crate) fn put_links(&self, out: &mut Vec<u8>) {
+        let mut start = "<";
+        for end in SIGNPOSTS {
+            for part in [start, "/", self.handle, end] {
+                out.extend_from_slice(part.as_bytes());
+            }
+            start = ", <";
+        }
     }
 }
 
@@ -63,7 +69,9 @@ pub(crate) fn answer(web: &Web, request: &Request<Incoming>) -> Option<Response<
     *response.status_mut() = StatusCode::FOUND;
     let headers = response.headers_mut();
     headers.reserve(8);
-    let links = HeaderValue::try_from(redirect.links()).ok()?;
+    let mut links = Vec::with_capacity(256);
+    redirect.put_links(&mut links);
+    let links = HeaderValue::try_from(links).ok()?;
     headers.insert(LOCATION, HeaderValue::try_from(redirect.location).ok()?);
     put_lifetime(headers, redirect.seconds, now);
     headers.insert(VARY, VARIES);
