@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -42,6 +43,9 @@ pub(crate) struct Bench {
     /// How long, in seconds
     #[arg(long, default_value_t = 5)]
     seconds: u64,
+    /// How many requests a second at most, of all clients together; without it, as many as are answered
+    #[arg(long, value_name = "REQUESTS")]
+    rate: Option<NonZeroU32>,
     /// Ask for signed answers
     #[arg(long)]
     certified: bool,
@@ -85,7 +89,7 @@ impl Bench {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let threads = u64::try_from(cores).unwrap_or(1).min(self.clients);
         for number in 0..threads {
-            let group = self.group(number, self.clients.div_ceil(threads));
+            let group = self.group(number, self.clients.div_ceil(threads), threads);
             let shared = Arc::clone(&shared);
             clients.push(thread::spawn(move || group.run(&shared)));
         }
@@ -135,8 +139,11 @@ impl Bench {
         })
     }
 
-    fn group(&self, number: u64, clients: u64) -> Group {
+    fn group(&self, number: u64, clients: u64, threads: u64) -> Group {
+        let together = u32::try_from(clients * threads).unwrap_or(u32::MAX);
+        let seconds = |rate: NonZeroU32| f64::from(together) / f64::from(rate.get());
         Group {
+            pace: self.rate.map(|rate| Duration::from_secs_f64(seconds(rate))),
             server: self.server,
             way: self.way,
             name: self.name.clone(),
@@ -182,6 +189,8 @@ struct Group {
     digits: usize,
     certified: bool,
     clients: u64,
+    /// How long it takes, at least, until all have asked once.
+    pace: Option<Duration>,
     random: u64,
 }
 
@@ -205,13 +214,22 @@ impl Group {
         let mut request = self.request(0);
         let mut latencies = Vec::new();
         let mut id = 0;
+        #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+        let mut due = Instant::now();
         while !shared.is_over.load(Ordering::Relaxed) {
             id += 1;
+            if let Some(pace) = self.pace {
+                due += pace;
+                #[expect(clippy::disallowed_methods, reason = "a benchmark takes its time")]
+                thread::sleep(due.saturating_duration_since(Instant::now()));
+            }
             let mut asked = Vec::with_capacity(lines.len());
             for line in &mut lines {
                 request.set(id, self.number(), self.digits);
                 #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-                let began = Instant::now();
+                let now = Instant::now();
+                // Who could not ask in time because others took too long has waited since.
+                let began = self.pace.map_or(now, |_| now.min(due));
                 let asking = line.take().map_or_else(|| self.connect(), Ok);
                 asked.push((
                     began,

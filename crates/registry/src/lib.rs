@@ -86,7 +86,7 @@ pub use check::{Check, Problem};
 pub use dump::HandlePage;
 pub use event::{Action, Commitments, Event, EventError, Subject, salt};
 pub use export::{Export, Exported};
-pub use handfast_store::StoreError;
+pub use handfast_store::{StoreError, end_turn, take_turns};
 pub use history::{Entry, Moment};
 pub use import::{Counts, Done, Format, Import, Imported, Outcome, Report, StartedImport};
 pub use job::{Job, JobKind};

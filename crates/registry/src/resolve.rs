@@ -1,5 +1,6 @@
 //! Looking a handle up, as fast as can be: nothing is copied that is not in the answer.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,13 +43,35 @@ impl<'r> Lent<'r> {
 
 /// What is known of the prefixes that are kept here.
 pub(crate) struct Prefixes {
-    /// Counted up when an authority has changed.
-    changes: AtomicU64,
-    known: RwLock<Option<Known>>,
+    /// Another one when an authority has changed; no other registry has it.
+    version: AtomicU64,
+    known: RwLock<Known>,
 }
 
-/// What is known of prefixes in uppercase, and after how many changes it was so.
-type Known = (u64, HashMap<String, KnownPrefix>);
+/// What is known of prefixes in uppercase.
+#[derive(Default)]
+struct Known {
+    /// In which version; 0 is none.
+    version: u64,
+    prefixes: HashMap<String, KnownPrefix>,
+}
+
+/// The newest version of any registry.
+static VERSIONS: AtomicU64 = AtomicU64::new(0);
+
+/// How many prefixes a thread has at hand.
+const AT_HAND: usize = 1_024;
+
+thread_local! {
+    /// What this thread has asked for before: locks that all threads take are slow, even those that many may hold.
+    static SEEN: RefCell<Known> = RefCell::default();
+}
+
+impl Known {
+    fn of(&self, version: u64) -> Option<&HashMap<String, KnownPrefix>> {
+        (self.version == version).then_some(&self.prefixes)
+    }
+}
 
 #[derive(Clone, Copy)]
 struct KnownPrefix {
@@ -59,18 +82,29 @@ struct KnownPrefix {
 impl Prefixes {
     pub(crate) fn new() -> Self {
         Self {
-            changes: AtomicU64::new(0),
-            known: RwLock::new(None),
+            version: AtomicU64::new(next_version()),
+            known: RwLock::default(),
         }
     }
 
     /// Says that authorities may have changed.
     pub(crate) fn changed(&self) {
-        self.changes.fetch_add(1, Ordering::Release);
+        self.version.fetch_max(next_version(), Ordering::Release);
     }
 }
 
+fn next_version() -> u64 {
+    VERSIONS.fetch_add(1, Ordering::Relaxed) + 1
+}
+
 impl Registry {
+    /// How many commits there have been since it was opened: what is read under one number stays so as long as the
+    /// number is the same.
+    #[must_use]
+    pub fn commits(&self) -> u64 {
+        self.store.commits()
+    }
+
     /// Lends the record of a handle, whatever its state. Outside is `None` if its prefix is not kept here,
     /// inside if the handle is not.
     pub fn lend<T>(
@@ -78,9 +112,12 @@ impl Registry {
         handle: &Handle<'_>,
         read: impl FnOnce(Lent<'_>) -> T,
     ) -> Result<Option<Option<T>>, Refusal> {
-        let prefix = handle.prefix();
-        let upper = prefix.as_str().to_ascii_uppercase();
-        let known = match self.known_prefix(&upper)? {
+        // Most are looked up so, and the prefix is in it as it is known here.
+        let folded = handle.key(CaseRule::AsciiInsensitive);
+        let rest = folded.as_str().strip_prefix(OF_HANDLES);
+        let upper = rest.and_then(|rest| rest.get(..handle.prefix().as_str().len()));
+        let upper = upper.unwrap_or_default();
+        let known = match self.known_prefix(upper)? {
             Some(known) => known,
             // The record of a prefix is kept with the prefix.
             None if upper == "0.NA" => KnownPrefix {
@@ -89,7 +126,10 @@ impl Registry {
             },
             None => return Ok(None),
         };
-        let key = handle.key(known.case);
+        let key = match known.case {
+            CaseRule::AsciiInsensitive => folded,
+            CaseRule::Sensitive => handle.key(CaseRule::Sensitive),
+        };
         let corrupt = || Refusal::Corrupt {
             what: format!("the record of {}", key.as_str()),
         };
@@ -120,17 +160,34 @@ impl Registry {
 
     /// What is known of a prefix in uppercase, if it is kept here.
     fn known_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, Refusal> {
-        let changes = self.prefixes.changes.load(Ordering::Acquire);
+        let version = self.prefixes.version.load(Ordering::Acquire);
+        let seen = SEEN.with_borrow(|seen| seen.of(version)?.get(upper).copied());
+        if seen.is_some() {
+            return Ok(seen);
+        }
+        let found = self.shared_prefix(version, upper)?;
+        if let Some(found) = found {
+            SEEN.with_borrow_mut(|seen| {
+                if seen.version != version || seen.prefixes.len() >= AT_HAND {
+                    seen.prefixes.clear();
+                }
+                seen.version = version;
+                seen.prefixes.insert(upper.to_string(), found);
+            });
+        }
+        Ok(found)
+    }
+
+    /// The same, from what all threads know.
+    fn shared_prefix(&self, version: u64, upper: &str) -> Result<Option<KnownPrefix>, Refusal> {
         {
             let known = self.prefixes.known.read();
             let known = known.unwrap_or_else(PoisonError::into_inner);
-            if let Some((of, known)) = &*known
-                && *of == changes
-            {
-                return Ok(known.get(upper).copied());
+            if let Some(prefixes) = known.of(version) {
+                return Ok(prefixes.get(upper).copied());
             }
         }
-        let mut known = HashMap::new();
+        let mut prefixes = HashMap::new();
         self.store.read(|now| {
             now.scan(&Place::named(Table::Authorities, b""), &mut |_, bytes| {
                 let authority = postcard::from_bytes::<Authority>(bytes).ok();
@@ -141,7 +198,7 @@ impl Registry {
                     let upper = prefix.as_str().to_ascii_uppercase();
                     let case = authority.policy.case_rule();
                     let has_namespace = false;
-                    known.insert(
+                    prefixes.insert(
                         upper,
                         KnownPrefix {
                             case,
@@ -159,8 +216,8 @@ impl Registry {
                     let Some(prefix) = key.and_then(|key| key.strip_prefix(OF_PREFIXES)) else {
                         return ControlFlow::Break(());
                     };
-                    if let (Some(known), Some(lent)) = (known.get_mut(prefix), Record::lend(bytes))
-                    {
+                    let known: Option<&mut KnownPrefix> = prefixes.get_mut(prefix);
+                    if let (Some(known), Some(lent)) = (known, Record::lend(bytes)) {
                         let mut values = lent.iter();
                         known.has_namespace =
                             values.any(|(value, _)| value.is_type("HS_NAMESPACE"));
@@ -169,16 +226,19 @@ impl Registry {
                 },
             )
         })?;
-        let found = known.get(upper).copied();
-        let mut slot = self
+        let found = prefixes.get(upper).copied();
+        let mut known = self
             .prefixes
             .known
             .write()
             .unwrap_or_else(PoisonError::into_inner);
-        *slot = Some((changes, known));
+        *known = Known { version, prefixes };
         Ok(found)
     }
 }
+
+/// How the keys of handles begin.
+const OF_HANDLES: &str = "hdl:";
 
 /// How the keys of the records of prefixes begin.
 pub(crate) const OF_PREFIXES: &str = "hdl:0.NA/";

@@ -13,7 +13,9 @@ mod handle_server;
 mod identity;
 mod key_files;
 mod native;
+mod shards;
 mod site;
+mod turn;
 mod web;
 mod zip;
 

@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::ops::{Bound, ControlFlow};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use heed::types::Bytes;
 use heed::{
@@ -14,6 +15,7 @@ use heed::{
 use crate::error::StoreError;
 use crate::place::{self, Place, Table};
 use crate::store::Usage;
+use crate::turn;
 use crate::writer::Write;
 
 /// The map is sparse: only what is used takes room on the disk.
@@ -30,8 +32,13 @@ pub(crate) struct Embedded {
     env: Env<WithoutTls>,
     tables: [Database<Bytes, Bytes>; Table::ALL.len()],
     folder: PathBuf,
+    id: u64,
+    commits: AtomicU64,
     _lock: File,
 }
+
+/// How many have been opened in this process.
+static OPENED: AtomicU64 = AtomicU64::new(0);
 
 impl Embedded {
     pub(crate) fn usage(&self) -> Usage {
@@ -74,6 +81,8 @@ impl Embedded {
             env,
             tables,
             folder: folder.to_path_buf(),
+            id: OPENED.fetch_add(1, Ordering::Relaxed),
+            commits: AtomicU64::new(0),
             _lock: lock,
         })
     }
@@ -87,11 +96,31 @@ impl Embedded {
         &self.folder
     }
 
-    pub(crate) fn snapshot(&self) -> Result<Reading<'_>, StoreError> {
-        Ok(Reading {
-            engine: self,
-            txn: self.env.read_txn()?,
-        })
+    /// Reads from the newest snapshot.
+    pub(crate) fn read<T>(
+        &self,
+        read: impl FnOnce(&Snapshot<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        turn::read(self, |txn| read(&Snapshot { engine: self, txn }))
+    }
+
+    pub(crate) fn begin_read(&self) -> Result<RoTxn<'_, WithoutTls>, StoreError> {
+        Ok(self.env.read_txn()?)
+    }
+
+    /// The same, for as long as it is wanted.
+    pub(crate) fn begin_lasting_read(&self) -> Result<RoTxn<'static, WithoutTls>, StoreError> {
+        Ok(self.env.clone().static_read_txn()?)
+    }
+
+    /// Tells it from every other of this process.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// How many commits there have been.
+    pub(crate) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Acquire)
     }
 
     pub(crate) fn begin(&self) -> Result<Writing<'_>, StoreError> {
@@ -341,21 +370,6 @@ impl Snapshot<'_> {
     }
 }
 
-/// A read transaction.
-pub(crate) struct Reading<'e> {
-    engine: &'e Embedded,
-    txn: RoTxn<'e, WithoutTls>,
-}
-
-impl Reading<'_> {
-    pub(crate) fn snapshot(&self) -> Snapshot<'_> {
-        Snapshot {
-            engine: self.engine,
-            txn: &self.txn,
-        }
-    }
-}
-
 /// The write transaction.
 pub(crate) struct Writing<'e> {
     pub(crate) engine: &'e Embedded,
@@ -427,6 +441,8 @@ impl Writing<'_> {
 
     /// On disk when this returns.
     pub(crate) fn commit(self) -> Result<(), StoreError> {
-        Ok(self.txn.commit()?)
+        self.txn.commit()?;
+        self.engine.commits.fetch_add(1, Ordering::Release);
+        Ok(())
     }
 }

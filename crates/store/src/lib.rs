@@ -23,6 +23,7 @@ mod loading;
 mod place;
 mod sorter;
 mod store;
+mod turn;
 mod writer;
 
 pub use embedded::{Snapshot, VisitHeld};
@@ -31,4 +32,5 @@ pub use loading::Loading;
 pub use place::{Place, Table, kept_value};
 pub use sorter::{Merge, Run, Sorted, Sorter};
 pub use store::{FORMAT, Store, TableCheck, Usage};
+pub use turn::{end_turn, take_turns};
 pub use writer::{Change, Write};

@@ -129,12 +129,19 @@ impl Store {
         self.engine.folder()
     }
 
+    /// How many commits there have been since it was opened: what was read under one number is as it was as long as
+    /// the number is the same.
+    #[must_use]
+    pub fn commits(&self) -> u64 {
+        self.engine.commits()
+    }
+
     /// Reads from a snapshot: no lock, and nothing that is written meanwhile is seen.
     pub fn read<T>(
         &self,
         read: impl FnOnce(&Snapshot<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        read(&self.engine.snapshot()?.snapshot())
+        self.engine.read(read)
     }
 
     /// Hands in a change and waits until it is on disk, or refused.

@@ -17,6 +17,7 @@ use tokio::time::timeout;
 
 use crate::connections::{Room, accept};
 use crate::native::{Native, tcp, udp};
+use crate::turn;
 use crate::web::{self, Web, WebSettings};
 
 /// How many requests that take time are worked on at once, for each core: enough for changes to be written together, and
@@ -146,6 +147,7 @@ impl Door {
             let (to_tcp, to_web) = (core.native, core.web);
             let told = told.clone();
             spawn("handfast-tcp", move || {
+                turn::begin();
                 runtime.block_on(async {
                     serve(&web, to_tcp, to_web, rooms, &told).await;
                     // What was begun goes on until the process ends.
@@ -192,6 +194,7 @@ fn runtime() -> io::Result<tokio::runtime::Runtime> {
         .enable_all()
         .thread_name("handfast-slow")
         .max_blocking_threads(AT_WORK)
+        .on_thread_park(turn::end)
         .build()
 }
 

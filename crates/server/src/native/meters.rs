@@ -1,18 +1,13 @@
 //! What the native door counts, for operators.
-//!
-//! Answers over UDP take less than a microsecond, so that counting them must cost next to nothing: each thread has
-//! counters of its own, or shares them with few, and they are added up when somebody asks.
 
-use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use handfast_wire::{Opcode, ResponseCode};
 
 use crate::native::{Native, Way};
+use crate::shards::Shards;
 
-/// Into how many parts the counters are cut.
-const SHARDS: usize = 16;
 const WAYS: [(Way, &str); 3] = [(Way::Http, "http"), (Way::Tcp, "tcp"), (Way::Udp, "udp")];
 
 /// Why a message was not answered.
@@ -25,15 +20,14 @@ pub(crate) enum Dropped {
 }
 
 /// Counters.
+#[derive(Default)]
 pub(crate) struct Meters {
-    shards: [Shard; SHARDS],
+    shards: Shards<Counters>,
     /// Connections that are open.
     open: AtomicI64,
 }
 
-/// The counters of some threads, away from those of others: caches hold what lies together.
-#[repr(align(128))]
-struct Shard {
+struct Counters {
     /// By way, operation and outcome, one behind the other, with a place for those that are not known.
     requests: Box<[AtomicU64]>,
     received: [AtomicU64; WAYS.len()],
@@ -41,7 +35,7 @@ struct Shard {
     dropped: [AtomicU64; 2],
 }
 
-impl Default for Shard {
+impl Default for Counters {
     fn default() -> Self {
         let places = WAYS.len() * OPCODES * CODES;
         Self {
@@ -57,46 +51,29 @@ impl Default for Shard {
 const OPCODES: usize = Opcode::ALL.len() + 1;
 const CODES: usize = ResponseCode::ALL.len() + 1;
 
-impl Default for Meters {
-    fn default() -> Self {
-        Self {
-            shards: std::array::from_fn(|_| Shard::default()),
-            open: AtomicI64::new(0),
-        }
-    }
-}
-
-thread_local! {
-    static SHARD: Cell<usize> = Cell::new(NEXT.fetch_add(1, Ordering::Relaxed) % SHARDS);
-}
-static NEXT: AtomicUsize = AtomicUsize::new(0);
-
 impl Meters {
-    fn add(&self, count: u64, counter: impl FnOnce(&Shard) -> Option<&AtomicU64>) {
-        let shard = self.shards.get(SHARD.get());
-        if let Some(counter) = shard.and_then(counter) {
-            counter.fetch_add(count, Ordering::Relaxed);
-        }
-    }
-
     /// A request that was answered.
     pub(crate) fn count(&self, way: Way, opcode: Opcode, code: ResponseCode) {
         let opcode = Opcode::ALL.iter().position(|known| *known == opcode);
         let code = ResponseCode::ALL.iter().position(|known| *known == code);
         let (opcode, code) = (opcode.unwrap_or(OPCODES - 1), code.unwrap_or(CODES - 1));
-        self.add(1, |shard| shard.requests.get(place(way, opcode, code)));
+        self.shards.add(1, |counters| {
+            counters.requests.get(place(way, opcode, code))
+        });
     }
 
     /// Octets that came.
     pub(crate) fn received(&self, way: Way, octets: usize) {
         let octets = u64::try_from(octets).unwrap_or(u64::MAX);
-        self.add(octets, |shard| shard.received.get(number(way)));
+        self.shards
+            .add(octets, |counters| counters.received.get(number(way)));
     }
 
     /// Octets that went.
     pub(crate) fn sent(&self, way: Way, octets: usize) {
         let octets = u64::try_from(octets).unwrap_or(u64::MAX);
-        self.add(octets, |shard| shard.sent.get(number(way)));
+        self.shards
+            .add(octets, |counters| counters.sent.get(number(way)));
     }
 
     /// A message that was not answered.
@@ -105,20 +82,13 @@ impl Meters {
             Dropped::Allowance => 0,
             Dropped::Busy => 1,
         };
-        self.add(1, |shard| shard.dropped.get(place));
+        self.shards.add(1, |counters| counters.dropped.get(place));
     }
 
     /// Counts a connection as long as what comes back is kept.
     pub(crate) fn connected(native: &Arc<Native>) -> Connected {
         native.meters.open.fetch_add(1, Ordering::Relaxed);
         Connected(Arc::clone(native))
-    }
-
-    fn sum<'m>(&'m self, counter: impl Fn(&'m Shard) -> Option<&'m AtomicU64>) -> u64 {
-        let counters = self.shards.iter().filter_map(counter);
-        counters
-            .map(|counter| counter.load(Ordering::Relaxed))
-            .sum()
     }
 
     /// Each way, operation and outcome that was ever met, by name, and how often.
@@ -128,7 +98,7 @@ impl Meters {
             for opcode in 0..OPCODES {
                 for code in 0..CODES {
                     let at = place(way, opcode, code);
-                    let count = self.sum(|shard| shard.requests.get(at));
+                    let count = self.shards.sum(|counters| counters.requests.get(at));
                     if count > 0 {
                         let opcode = Opcode::ALL.get(opcode).map(ToString::to_string);
                         let code = ResponseCode::ALL.get(code).map(|code| code.number());
@@ -147,15 +117,17 @@ impl Meters {
     /// Octets by way: those that came, and those that went.
     pub(crate) fn octets(&self) -> [(&'static str, u64, u64); WAYS.len()] {
         WAYS.map(|(way, name)| {
-            let received = self.sum(|shard| shard.received.get(number(way)));
-            let sent = self.sum(|shard| shard.sent.get(number(way)));
+            let received = self
+                .shards
+                .sum(|counters| counters.received.get(number(way)));
+            let sent = self.shards.sum(|counters| counters.sent.get(number(way)));
             (name, received, sent)
         })
     }
 
     /// Messages that were not answered, by reason.
     pub(crate) fn lost(&self) -> [(&'static str, u64); 2] {
-        let count = |place: usize| self.sum(|shard| shard.dropped.get(place));
+        let count = |place: usize| self.shards.sum(|counters| counters.dropped.get(place));
         [("allowance", count(0)), ("busy", count(1))]
     }
 

@@ -16,6 +16,7 @@ use crate::native::elsewhere::Elsewhere;
 use crate::native::meters::Dropped;
 use crate::native::parts::Parts;
 use crate::native::{Native, Way};
+use crate::turn;
 
 /// The largest packet that is looked at. Clients send at most 512 octets.
 const LARGEST: usize = 2_048;
@@ -47,7 +48,9 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
         tracing::error!("no thread could be started for a UDP socket");
         return;
     };
+    turn::begin();
     loop {
+        turn::end();
         let received = match receive(socket, &mut headers, &mut buffers) {
             Ok(received) => received,
             Err(error) if is_passing(&error) => continue,

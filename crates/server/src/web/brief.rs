@@ -7,17 +7,19 @@
 //! takes it from there would have given the same answers; tests compare the two.
 
 use std::cell::RefCell;
-use std::fmt::Display;
 use std::future::{Future, poll_fn};
-use std::io::{self, Write};
+use std::io;
+use std::mem::MaybeUninit;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-use httparse::{EMPTY_HEADER, Header, Request, Status};
+use httparse::{Header, Request, Status};
 use hyper::StatusCode;
+use itoa::{Buffer, Integer};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::turn;
 use crate::web::resolve::quick;
 use crate::web::resolve::target::date;
 use crate::web::{Part, Web, closed, rest};
@@ -48,16 +50,17 @@ where
     let mut patience = pin!(sleep(web.patience));
     let mut heard = Heard {
         last: Instant::now(),
+        times: 0,
         is_first: true,
     };
     let mut is_new = true;
     loop {
         let turn = poll_fn(|context| {
-            let before = heard.last;
+            let before = heard.times;
             let turn = take_turn(web, stream, &mut heard, context);
             // Whoever is woken without having been sent anything is woken by one of these. They know whom to wake
             // since the first time.
-            let may_be_other = is_new || heard.last == before;
+            let may_be_other = is_new || heard.times == before;
             is_new = false;
             if turn.is_ready() || !may_be_other {
                 return turn;
@@ -97,6 +100,7 @@ where
 /// What has been heard from the other side.
 struct Heard {
     last: Instant,
+    times: u32,
     /// Whether nothing has been answered yet.
     is_first: bool,
 }
@@ -145,10 +149,13 @@ where
             if left.is_empty() {
                 return Poll::Ready(Ok(Turn::default()));
             }
-            heard.last = Instant::now();
+            let moment = turn::moment(&web.native);
+            heard.last = moment.instant;
+            heard.times = heard.times.wrapping_add(1);
             buffers.written.clear();
             while !left.is_empty() && buffers.written.len() < MOST_UNSENT {
-                let answered = answer(web, left, &mut buffers.written, &mut buffers.dates);
+                let (out, dates) = (&mut buffers.written, &mut buffers.dates);
+                let answered = answer(web, moment.now, left, out, dates);
                 let Some(rest) = answered.and_then(|length| left.get(length..)) else {
                     break;
                 };
@@ -186,10 +193,17 @@ where
 }
 
 /// Answers the first request of some bytes, and says how long it is; `None` if it is not one of the usual, or not whole.
-fn answer(web: &Web, bytes: &[u8], out: &mut Vec<u8>, dates: &mut Dates) -> Option<usize> {
-    let mut headers = [EMPTY_HEADER; MOST_HEADERS];
-    let mut request = Request::new(&mut headers);
-    let Ok(Status::Complete(length)) = request.parse(bytes) else {
+fn answer(
+    web: &Web,
+    now: u64,
+    bytes: &[u8],
+    out: &mut Vec<u8>,
+    dates: &mut Dates,
+) -> Option<usize> {
+    let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+    let mut request = Request::new(&mut []);
+    let Ok(Status::Complete(length)) = request.parse_with_uninit_headers(bytes, &mut headers)
+    else {
         return None;
     };
     if request.method != Some("GET") || request.version != Some(1) {
@@ -201,21 +215,21 @@ fn answer(web: &Web, bytes: &[u8], out: &mut Vec<u8>, dates: &mut Dates) -> Opti
     }
     let path = request.path?;
     let wishes = Wishes::of(request.headers)?;
-    let now = web.native.world().now();
     let part = Part::of_path(path);
     let (status, body) = match part {
         Part::Resolve if !wishes.may_be_json => {
-            let redirect = quick::find(web, path, wishes.wants_page, now)?;
-            out.extend_from_slice(b"HTTP/1.1 302 Found\r\nlocation: ");
-            out.extend_from_slice(&redirect.location);
-            out.extend_from_slice(b"\r\ncache-control: max-age=");
-            put_number(out, redirect.seconds);
-            out.extend_from_slice(b"\r\nexpires: ");
-            dates.expires.put(out, redirect.until());
-            out.extend_from_slice(b"\r\nvary: ");
-            out.extend_from_slice(quick::VARIES.as_bytes());
-            out.extend_from_slice(b"\r\nlink: ");
-            redirect.put_links(out);
+            quick::find(web, path, wishes.wants_page, now, |redirect| {
+                out.extend_from_slice(b"HTTP/1.1 302 Found\r\nlocation: ");
+                out.extend_from_slice(redirect.location);
+                out.extend_from_slice(b"\r\ncache-control: max-age=");
+                put_number(out, redirect.seconds);
+                out.extend_from_slice(b"\r\nexpires: ");
+                dates.expires.put(out, redirect.until());
+                out.extend_from_slice(b"\r\nvary: ");
+                out.extend_from_slice(quick::VARIES.as_bytes());
+                out.extend_from_slice(b"\r\nlink: ");
+                redirect.put_links(out);
+            })?;
             (StatusCode::FOUND, Vec::new())
         }
         Part::Rest => {
@@ -316,7 +330,6 @@ impl Date {
     }
 }
 
-fn put_number(out: &mut Vec<u8>, number: impl Display) {
-    // A vector takes everything.
-    let _ = write!(out, "{number}");
+fn put_number(out: &mut Vec<u8>, number: impl Integer) {
+    out.extend_from_slice(Buffer::new().format(number).as_bytes());
 }

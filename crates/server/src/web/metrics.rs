@@ -29,10 +29,8 @@ fn doors(page: &mut Page, web: &Arc<Web>) {
         "Requests answered, by part of the web door and class of status.",
     );
     for part in Part::ALL {
-        let classes = web.meters.requests.get(part.number());
-        for (class, count) in CLASSES.iter().zip(classes.into_iter().flatten()) {
+        for (class, count) in CLASSES.iter().zip(web.meters.requests(part)) {
             let labels = format!("part=\"{}\",status=\"{class}\"", part.as_str());
-            let count = count.load(Ordering::Relaxed);
             page.line("handfast_web_requests_total", &labels, count);
         }
     }

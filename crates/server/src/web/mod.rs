@@ -67,6 +67,7 @@ use self::patient::Patient;
 use self::proxies::Proxies;
 pub(crate) use self::reply::Body;
 use self::reply::plain;
+use self::resolve::recent::Recent;
 use self::rewound::Rewound;
 use self::shelf::Shelf;
 use self::tls::Acceptor;
@@ -106,6 +107,7 @@ pub(crate) struct Web {
     /// A file that says where addresses are.
     countries: Option<Countries>,
     proxies: Proxies,
+    pub(crate) recent: Recent,
     /// What is counted.
     pub(crate) meters: Meters,
     log: Option<Log>,
@@ -186,6 +188,7 @@ impl Web {
                 trusted: settings.trusted_proxies,
             },
             started: native.now(),
+            recent: Recent::new(),
             meters: Meters::default(),
             log: settings.access_log.as_ref().map(Log::open).transpose()?,
             requests: AtomicU64::new(0),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use hyper::header::{ALLOW, CACHE_CONTROL, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 
+use crate::shards::Shards;
 use crate::web::incoming::Incoming;
 use crate::web::reply::{Body, plain, reply};
 use crate::web::{Part, Web, metrics};
@@ -42,16 +43,18 @@ pub(crate) fn answer(web: &Arc<Web>, request: &Request<Incoming>) -> Response<Bo
     response
 }
 
-/// What is counted: one atomic addition for each request, and two for each connection.
+/// What is counted: one addition for each request, and two for each connection.
 #[derive(Default)]
 pub(crate) struct Meters {
-    /// Requests by part of the door, and by the first digit of their status.
-    pub(crate) requests: [[AtomicU64; CLASSES.len()]; Part::ALL.len()],
+    requests: Shards<Requests>,
     /// Connections that are open.
     pub(crate) open: AtomicI64,
     /// Lines of the access log that came too fast to be written.
     pub(crate) unlogged: AtomicU64,
 }
+
+/// Requests by part of the door, and by the first digit of their status.
+type Requests = [[AtomicU64; CLASSES.len()]; Part::ALL.len()];
 
 pub(crate) const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
@@ -59,10 +62,16 @@ impl Meters {
     /// Counts a request.
     pub(crate) fn count(&self, part: Part, status: StatusCode) {
         let class = usize::from(status.as_u16() / 100).saturating_sub(1);
-        let of_part = self.requests.get(part.number());
-        if let Some(counter) = of_part.and_then(|classes| classes.get(class)) {
-            counter.fetch_add(1, Ordering::Relaxed);
-        }
+        self.requests
+            .add(1, |requests| requests.get(part.number())?.get(class));
+    }
+
+    /// How many requests to a part were answered with each class of status.
+    pub(crate) fn requests(&self, part: Part) -> [u64; CLASSES.len()] {
+        std::array::from_fn(|class| {
+            self.requests
+                .sum(|requests| requests.get(part.number())?.get(class))
+        })
     }
 
     /// Counts a connection as long as what comes back is kept.

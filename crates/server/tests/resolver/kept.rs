@@ -3,9 +3,17 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::web::Server;
+use handfast_registry::{Edit, NewValue, Principal};
+use handfast_server::WebSettings;
+use handfast_wire::Ttl;
+
+use crate::web::{NOW, Server};
+
+const OPERATOR: Principal = Principal::Operator;
 
 /// Sends requests on one connection, and reads what comes until the server closes.
 fn exchange(server: &Server, requests: &[&str]) -> Vec<String> {
@@ -88,6 +96,67 @@ fn both_ways_say_the_same() {
         assert_eq!(short, long, "{target}");
         assert_eq!(short.len(), 2, "{target}");
     }
+}
+
+#[test]
+fn redirects_that_were_found_before_are_those_of_the_moment() {
+    let clock = Arc::new(AtomicU64::new(NOW));
+    let server = Server::start_by(&clock, WebSettings::default());
+    server.name("20.1000/moves", &[(1, "URL", b"https://a.example/")]);
+    // Connections go to any core: each of them has been asked before.
+    let asked = |target: &str, headers: &str| {
+        let request = get(target, headers);
+        let answers: Vec<_> = (0..32)
+            .map(|_| exchange(&server, &[&request, &request, LAST])[..2].to_vec())
+            .collect();
+        let first = answers[0][0].clone();
+        assert!(answers.iter().flatten().all(|answer| *answer == first));
+        first
+    };
+    let shows = |target: &str, text: &str| {
+        let answer = asked(target, "");
+        assert!(answer.contains(text), "{target}: {answer}");
+    };
+    let target = "/20.1000/moves";
+    shows(target, "location: https://a.example/\n");
+    let edit = |edit: Edit| {
+        let edited = server.registry.edit_name(&OPERATOR, "20.1000/moves", edit);
+        edited.unwrap();
+    };
+    edit(Edit::urls(&["https://b.example/"]));
+    shows(target, "location: https://b.example/\n");
+    let until = u32::try_from(NOW / 1_000).unwrap() + 600;
+    edit(Edit::put(vec![NewValue {
+        ttl: Some(Ttl::Absolute(until)),
+        ..NewValue::new(1, "URL", b"https://c.example/")
+    }]));
+    shows(target, "cache-control: max-age=600\n");
+    clock.fetch_add(60_000, Ordering::SeqCst);
+    shows(target, "cache-control: max-age=540\n");
+    edit(Edit::put(vec![NewValue::new(
+        1,
+        "URL",
+        b"https://d.example/",
+    )]));
+    shows(target, "location: https://d.example/\n");
+    edit(Edit::put(vec![NewValue::new(
+        2,
+        "HS_ALIAS",
+        b"20.1000/5555",
+    )]));
+    shows(target, "location: /20.1000/5555\n");
+    let reason = "no longer there";
+    let withdrawn = server
+        .registry
+        .withdraw_name(&OPERATOR, "20.1000/moves", reason, None);
+    withdrawn.unwrap();
+    shows(target, "410 Gone");
+    // What is wanted of a DOI is asked of each request.
+    let doi = "/10.1045/april2006-paskin";
+    shows(doi, "302 Found");
+    let answer = asked(doi, "Accept: application/x-bibtex\r\n");
+    assert!(answer.starts_with("204"), "{answer}");
+    shows(doi, "302 Found");
 }
 
 #[test]

@@ -13,6 +13,7 @@ pub(crate) mod page;
 pub(crate) mod path;
 pub(crate) mod query;
 pub(crate) mod quick;
+pub(crate) mod recent;
 pub(crate) mod redirect;
 pub(crate) mod source;
 pub(crate) mod target;

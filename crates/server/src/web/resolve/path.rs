@@ -54,6 +54,10 @@ impl<'p> Asked<'p> {
     /// Reads a path; of a URN, with the components that the query holds. The query itself is not part of the name.
     pub(crate) fn read(path: &'p str, query: Option<&str>) -> Result<Self, BadPath> {
         let path = path.trim_start_matches('/');
+        // No scheme begins with a digit, and most prefixes do.
+        if path.starts_with(|first: char| first.is_ascii_digit()) {
+            return Self::handle(path);
+        }
         if let Some(rest) = OF_HANDLES.iter().find_map(|scheme| strip(path, scheme)) {
             return Self::handle(rest.trim_start_matches('/'));
         }

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use handfast_id::Handle;
 use handfast_registry::{Lent, State};
+use handfast_wire::{Ttl, Value};
 use http_body_util::{Either, Full};
 use hyper::header::{ACCEPT, HeaderValue, LINK, LOCATION, ORIGIN, VARY};
 use hyper::{Method, Request, Response, StatusCode};
@@ -17,19 +18,20 @@ use crate::web::reply::Body;
 use crate::web::resolve::found::is_url;
 use crate::web::resolve::links::SIGNPOSTS;
 use crate::web::resolve::path::{Asked, Kind};
+use crate::web::resolve::recent::Found;
 use crate::web::resolve::target::{escaped, is_web, lifetime, put_lifetime};
 
 /// What answers depend on, beside the name.
 pub(crate) const VARIES: HeaderValue = HeaderValue::from_static("Accept, Origin");
 
 /// A redirect to the one URL of a handle.
-pub(crate) struct Redirect<'t> {
+pub(crate) struct Redirect<'r> {
     /// The URL, fit for a header.
-    pub(crate) location: Vec<u8>,
+    pub(crate) location: &'r [u8],
     /// For how long it is good.
     pub(crate) seconds: u64,
     now: u64,
-    handle: &'t str,
+    handle: &'r str,
 }
 
 impl Redirect<'_> {
@@ -64,55 +66,78 @@ pub(crate) fn answer(web: &Web, request: &Request<Incoming>) -> Option<Response<
         return None;
     }
     let now = web.native.world().now();
-    let redirect = find(web, request.uri().path(), wants_page, now)?;
-    let mut response = Response::new(Either::Left(Full::default()));
-    *response.status_mut() = StatusCode::FOUND;
-    let headers = response.headers_mut();
-    headers.reserve(8);
-    let mut links = Vec::with_capacity(256);
-    redirect.put_links(&mut links);
-    let links = HeaderValue::try_from(links).ok()?;
-    headers.insert(LOCATION, HeaderValue::try_from(redirect.location).ok()?);
-    put_lifetime(headers, redirect.seconds, now);
-    headers.insert(VARY, VARIES);
-    headers.insert(LINK, links);
-    Some(response)
+    let path = request.uri().path();
+    find(web, path, wants_page, now, |redirect| {
+        let mut response = Response::new(Either::Left(Full::default()));
+        *response.status_mut() = StatusCode::FOUND;
+        let headers = response.headers_mut();
+        headers.reserve(8);
+        let mut links = Vec::with_capacity(256);
+        redirect.put_links(&mut links);
+        let links = HeaderValue::try_from(links).ok()?;
+        headers.insert(LOCATION, HeaderValue::try_from(redirect.location).ok()?);
+        put_lifetime(headers, redirect.seconds, now);
+        headers.insert(VARY, VARIES);
+        headers.insert(LINK, links);
+        Some(response)
+    })?
 }
 
-/// Where a path leads, if that takes no more than a look. Of DOIs something else than a page may be wanted.
-pub(crate) fn find<'p>(
+/// Lends where a path leads, if that takes no more than a look. Of DOIs something else than a page may be wanted.
+pub(crate) fn find<T>(
     web: &Web,
-    path: &'p str,
+    path: &str,
     wants_page: bool,
     now: u64,
-) -> Option<Redirect<'p>> {
+    take: impl FnOnce(&Redirect<'_>) -> T,
+) -> Option<T> {
+    let take = |found: &Found<'_>| {
+        Some(take(&Redirect {
+            location: found.location,
+            seconds: found.seconds,
+            now,
+            handle: path.get(found.start..)?,
+        }))
+    };
+    let registry = web.registry();
+    let commits = registry.commits();
+    if wants_page
+        && let Some(pair) = web.recent.at(path)
+        && let Some(found) = pair.found(path, commits)
+    {
+        return take(&found);
+    }
+    let handle = handle_in(path, wants_page)?;
+    let stored = Handle::from_stored(handle).ok()?;
+    let lent = registry.lend(&stored, |record| {
+        let url = only_url(record)?;
+        let found = Found {
+            location: &escaped(&url.data),
+            seconds: lifetime(std::iter::once(&url), now),
+            start: path.len() - handle.len(),
+        };
+        // A moment that was set comes nearer.
+        if matches!(url.ttl, Ttl::Relative(_)) {
+            web.recent.put(path, commits, &found);
+        }
+        take(&found)
+    });
+    lent.ok()??.flatten()
+}
+
+/// The handle that a path ends with, if it is read as it stands there.
+fn handle_in(path: &str, wants_page: bool) -> Option<&str> {
     let asked = Asked::read(path, None).ok()?;
     let (Kind::Handle, Cow::Borrowed(handle)) = (asked.kind, asked.text) else {
         return None;
     };
     // What is computed is not stored as it is said, and what is odd has another path.
-    if handle.starts_with("0.") || !is_plain(handle) {
-        return None;
-    }
-    if handle.starts_with("10.") && !wants_page {
-        return None;
-    }
-    let stored = Handle::from_stored(handle).ok()?;
-    let (location, seconds) = web
-        .registry()
-        .lend(&stored, |lent| only_url(lent, now))
-        .ok()??
-        .flatten()?;
-    Some(Redirect {
-        location,
-        seconds,
-        now,
-        handle,
-    })
+    let is_usual = !handle.starts_with("0.") && is_plain(handle);
+    (is_usual && (wants_page || !handle.starts_with("10."))).then_some(handle)
 }
 
-/// Where a record leads, and for how many seconds; `None` if that takes more than a look.
-fn only_url(lent: Lent<'_>, now: u64) -> Option<(Vec<u8>, u64)> {
+/// The URL that a record leads to; `None` if that takes more than a look.
+fn only_url(lent: Lent<'_>) -> Option<Value<'_>> {
     if lent.state != State::Active || lent.has_namespace {
         return None;
     }
@@ -127,8 +152,7 @@ fn only_url(lent: Lent<'_>, now: u64) -> Option<(Vec<u8>, u64)> {
             url = Some(value);
         }
     }
-    let url = url.filter(|url| is_web(&url.data))?;
-    Some((escaped(&url.data), lifetime(std::iter::once(&url), now)))
+    url.filter(|url| is_web(&url.data))
 }
 
 /// Whether a line of what a client accepts may ask for something else than a page.

@@ -59,10 +59,10 @@ pub(crate) fn with_fragment(url: &[u8], fragment: &[u8]) -> Vec<u8> {
 }
 
 /// A URL that can stand in a header: octets that no URI has are escaped, and `%` is left as it is.
-pub(crate) fn escaped(url: &[u8]) -> Vec<u8> {
+pub(crate) fn escaped(url: &[u8]) -> Cow<'_, [u8]> {
     let url = url.trim_ascii();
     if url.iter().all(|byte| is_of_uris(*byte)) {
-        return url.to_vec();
+        return Cow::Borrowed(url);
     }
     let url = &with_ascii_host(url);
     let mut out = Vec::with_capacity(url.len() + 16);
@@ -73,7 +73,7 @@ pub(crate) fn escaped(url: &[u8]) -> Vec<u8> {
             put_triplet(&mut out, *byte);
         }
     }
-    out
+    Cow::Owned(out)
 }
 
 /// "An internationalised host becomes punycode."
@@ -101,14 +101,11 @@ fn with_ascii_host(url: &[u8]) -> Cow<'_, [u8]> {
 
 /// The same, as text.
 pub(crate) fn escaped_text(url: &[u8]) -> String {
-    String::from_utf8(escaped(url)).unwrap_or_default()
+    String::from_utf8(escaped(url).into_owned()).unwrap_or_default()
 }
 
 /// The same, as a header.
 pub(crate) fn header(url: &[u8]) -> Option<HeaderValue> {
-    if url.iter().all(|byte| is_of_uris(*byte)) {
-        return HeaderValue::from_bytes(url).ok();
-    }
     HeaderValue::from_bytes(&escaped(url)).ok()
 }
 

@@ -1,0 +1,149 @@
+//! Reads that come one behind the other share a snapshot.
+//!
+//! Taking a snapshot costs about as much as looking something up in it. A thread that answers many at a time
+//! takes one for all that it answers before it waits again, and another as soon as anything has been committed: what
+//! has been acknowledged is seen. An old snapshot that somebody holds keeps the pages of the store from being used again, so
+//! a thread that waits holds none.
+
+use std::cell::Cell;
+
+use heed::{RoTxn, WithoutTls};
+
+use crate::embedded::Embedded;
+use crate::error::StoreError;
+
+thread_local! {
+    static TURNS: Cell<bool> = const { Cell::new(false) };
+    static KEPT: Cell<Option<Kept>> = const { Cell::new(None) };
+}
+
+/// A snapshot that later reads of the same thread may use.
+struct Kept {
+    engine: u64,
+    /// How many commits there had been before it was taken.
+    commits: u64,
+    txn: RoTxn<'static, WithoutTls>,
+}
+
+/// Reads of this thread share a snapshot from now on. The thread promises to call [`end_turn`] before it waits for anything.
+pub fn take_turns() {
+    TURNS.set(true);
+}
+
+/// Lets go of the snapshot that reads of this thread have shared.
+pub fn end_turn() {
+    KEPT.set(None);
+}
+
+/// Reads from the newest snapshot.
+pub(crate) fn read<T>(
+    engine: &Embedded,
+    read: impl FnOnce(&RoTxn<'_, WithoutTls>) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    if !TURNS.get() {
+        return read(&engine.begin_read()?);
+    }
+    let commits = engine.commits();
+    // Reads inside of this one, which are rare, take their own.
+    let kept = KEPT
+        .take()
+        .filter(|kept| kept.engine == engine.id() && kept.commits == commits);
+    let kept = match kept {
+        Some(kept) => kept,
+        None => Kept {
+            engine: engine.id(),
+            commits,
+            txn: engine.begin_lasting_read()?,
+        },
+    };
+    let outcome = read(&kept.txn);
+    KEPT.set(Some(kept));
+    outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::{Place, Store, Write};
+
+    fn put(store: &Store, value: u8) {
+        let write = Write::put(Place::record(b"name"), &[value]);
+        let put = store.change(move |_| Ok::<_, StoreError>((vec![write], ())));
+        put.unwrap();
+    }
+
+    fn get(store: &Store) -> Option<u8> {
+        let read = store.read(|now| now.get(&Place::record(b"name"), |bytes| bytes[0]));
+        read.unwrap()
+    }
+
+    /// In a thread of its own, which takes turns.
+    fn taking_turns(run: impl FnOnce() + Send) {
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                take_turns();
+                run();
+            });
+        });
+    }
+
+    #[test]
+    fn what_was_committed_is_seen_in_the_same_turn() {
+        let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let stores = folders
+            .each_ref()
+            .map(|folder| Store::create(folder.path()).unwrap());
+        taking_turns(|| {
+            for value in 0..100 {
+                for (store, value) in stores.iter().zip([value, value + 100]) {
+                    put(store, value);
+                    assert_eq!((get(store), get(store)), (Some(value), Some(value)));
+                }
+            }
+            end_turn();
+            assert_eq!(stores.each_ref().map(get), [Some(99), Some(199)]);
+        });
+    }
+
+    #[test]
+    fn a_read_inside_of_a_read_sees_what_came_between() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create(folder.path()).unwrap();
+        taking_turns(|| {
+            put(&store, 1);
+            let place = Place::record(b"name");
+            let read = store.read(|now| {
+                put(&store, 2);
+                assert_eq!(get(&store), Some(2));
+                now.get(&place, |bytes| bytes[0])
+            });
+            assert_eq!(read.unwrap(), Some(1));
+            assert_eq!(get(&store), Some(2));
+        });
+    }
+
+    #[test]
+    fn who_waits_keeps_no_pages_from_being_used_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create(folder.path()).unwrap();
+        let grown = |lets_go: bool| {
+            let before = store.usage().used;
+            taking_turns(|| {
+                assert!(get(&store).is_some());
+                if lets_go {
+                    end_turn();
+                }
+                thread::scope(|scope| {
+                    scope.spawn(|| (0..200).for_each(|value| put(&store, value)));
+                });
+            });
+            store.usage().used - before
+        };
+        put(&store, 0);
+        grown(true);
+        let (kept, let_go) = (grown(false), grown(true));
+        assert!(let_go < kept / 4, "{let_go} and {kept}");
+    }
+}
