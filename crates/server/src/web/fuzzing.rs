@@ -114,7 +114,8 @@ pub fn query(data: &[u8]) {
     assert_eq!((rest.action, rest.rest), (Action::Redirect, wishes.rest));
     // Nothing that is appended leads to another host, or out of its header.
     let url = b"https://example.org";
-    let appended = escaped(&appended(url, &wishes.append));
+    let appended = appended(url, &wishes.append);
+    let appended = escaped(&appended);
     let host = appended.strip_prefix(b"https://example.org");
     assert!(host.is_some_and(|rest| rest.first().is_none_or(|byte| b"/?#%".contains(byte))));
     assert!(appended.iter().all(u8::is_ascii_graphic));
