@@ -96,20 +96,10 @@ impl On {
 }
 
 fn list(server: &Elsewhere, output: Output) -> anyhow::Result<Answer> {
-    let (mut all, mut after) = (Vec::new(), String::new());
-    loop {
-        let page = server.ask("GET", &format!("/authorities?limit=1000{after}"), None);
-        let page = match page {
-            Ok(page) => page,
-            Err(problem) => return problem.tell(output),
-        };
-        let found = page.get("authorities").and_then(Json::as_array);
-        all.extend(found.cloned().unwrap_or_default());
-        match page.get("next").and_then(Json::as_str) {
-            Some(next) => after = format!("&after={}", encode(next)),
-            None => break,
-        }
-    }
+    let all = match server.pages("/authorities", "authorities") {
+        Ok(all) => all,
+        Err(problem) => return problem.tell(output),
+    };
     output.print(
         Ok(all),
         |all| Json::Array(all.clone()),

@@ -10,7 +10,7 @@ use clap::{Args, ValueHint};
 use handfast_registry::Refusal;
 use hyper::Uri;
 use hyper::body::Bytes;
-use hyper::header::HeaderName;
+use hyper::header::{HeaderName, IF_MATCH};
 use serde_json::{Map, Value as Json};
 use zeroize::Zeroizing;
 
@@ -66,6 +66,18 @@ impl Elsewhere {
     pub(crate) fn begin(&self, path: &str, body: Option<&Json>) -> Result<Json, Problem> {
         let prefer = (HeaderName::from_static("prefer"), "respond-async");
         self.ask_with("POST", path, body, Some(prefer))
+    }
+
+    /// The same, if what it changes still has a version.
+    pub(crate) fn ask_if(
+        &self,
+        method: &str,
+        path: &str,
+        body: &Json,
+        version: u64,
+    ) -> Result<Json, Problem> {
+        let tag = format!("\"{version}\"");
+        self.ask_with(method, path, Some(body), Some((IF_MATCH, &tag)))
     }
 
     fn ask_with(
@@ -246,9 +258,20 @@ impl Elsewhere {
 
     /// All things of a list that comes in pages.
     pub(crate) fn pages(&self, path: &str, list: &str) -> Result<Vec<Json>, Problem> {
+        self.pages_with(path, "", list)
+    }
+
+    /// The same of those that a query asks for, which begins with `&` if there is one.
+    pub(crate) fn pages_with(
+        &self,
+        path: &str,
+        query: &str,
+        list: &str,
+    ) -> Result<Vec<Json>, Problem> {
         let (mut all, mut after) = (Vec::new(), String::new());
         loop {
-            let mut page = self.ask("GET", &format!("{path}?limit=1000{after}"), None)?;
+            let asked = format!("{path}?limit=1000{query}{after}");
+            let mut page = self.ask("GET", &asked, None)?;
             let things = page.get_mut(list).map(Json::take);
             match things {
                 Some(Json::Array(things)) => all.extend(things),

@@ -24,6 +24,7 @@ mod mint;
 mod name;
 mod name_elsewhere;
 mod namespace;
+mod namespace_elsewhere;
 mod namespace_form;
 mod namespace_view;
 mod new_file;
@@ -150,6 +151,7 @@ impl Cli {
             return match command {
                 Command::Authority(command) => command.run_elsewhere(&elsewhere),
                 Command::Name(command) => command.run_elsewhere(&elsewhere),
+                Command::Namespace(command) => command.run_elsewhere(&elsewhere),
                 Command::Mint(command) => command.run_elsewhere(&elsewhere),
                 Command::Import(command) => command.run_elsewhere(&elsewhere),
                 Command::Export(command) => command.run_elsewhere(&elsewhere),
@@ -202,10 +204,6 @@ impl Command {
             }
             Self::Init(_) | Self::Serve(_) => {
                 "this makes and uses a data folder on this machine: leave out --url"
-            }
-            Self::Namespace(_) => {
-                "namespaces are changed elsewhere over /api/v1/namespaces: \
-                 run this on the machine of the data folder, without --url"
             }
             _ => "this asks handle servers: name one with --server, and leave out --url",
         }

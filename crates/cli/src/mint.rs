@@ -24,7 +24,7 @@ pub(crate) struct Mint {
     #[arg(long, default_value_t = 1)]
     count: u64,
     /// A URL of each, in which {name} stands for the local name; may be repeated
-    #[arg(long = "url", value_name = "URL")]
+    #[arg(long = "url", value_name = "URL", value_parser = crate::name::url)]
     urls: Vec<String>,
     /// What they look like: by default a GUID under a cordra authority, else random characters
     #[arg(

@@ -141,11 +141,24 @@ pub(crate) struct On {
     pub(crate) output: Output,
 }
 
+/// A URL that somebody typed. What has no scheme leads nowhere; whoever means it says `--value INDEX:URL:DATA`.
+pub(crate) fn url(text: &str) -> Result<String, String> {
+    let is_scheme = |scheme: &str| {
+        let is_first = scheme.starts_with(|first: char| first.is_ascii_alphabetic());
+        let is_rest = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+        is_first && scheme.bytes().all(is_rest)
+    };
+    match text.trim().split_once(':') {
+        Some((scheme, rest)) if is_scheme(scheme) && !rest.is_empty() => Ok(text.to_string()),
+        _ => Err("it begins with no scheme: write it in full, such as https://example.org/".into()),
+    }
+}
+
 /// What a name holds.
 #[derive(Args)]
 pub(crate) struct Values {
     /// A URL; several keep their order
-    #[arg(long = "url", value_name = "URL")]
+    #[arg(long = "url", value_name = "URL", value_parser = url)]
     pub(crate) urls: Vec<String>,
     /// Another value; @FILE in place of DATA reads it from a file. An administrator (`HS_ADMIN`) is INDEX:HANDLE, for all permissions, or
     /// INDEX:PERMISSIONS:HANDLE, a group (`HS_VLIST`) INDEX:HANDLE;INDEX:HANDLE
@@ -556,4 +569,33 @@ fn history(entries: &Vec<Entry>, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_has_a_scheme() {
+        for text in [
+            "https://example.org/",
+            "ftp://a/b c",
+            "mailto:desk@library.example",
+            "a+b-c.1:x",
+        ] {
+            assert_eq!(url(text).as_deref(), Ok(text));
+        }
+        for text in [
+            "notaurl",
+            "",
+            ":",
+            "https:",
+            "//example.org/",
+            "1a:b",
+            "a b:c",
+            "www.example.org/a",
+        ] {
+            assert!(url(text).is_err(), "{text}");
+        }
+    }
 }

@@ -186,15 +186,15 @@ Examples:
 #[derive(Args)]
 pub(crate) struct On {
     /// The namespace
-    namespace: String,
+    pub(crate) namespace: String,
     /// Act as this account instead of the local operator
     #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
-    who: Option<Principal>,
+    pub(crate) who: Option<Principal>,
     /// Say what would be done, and do nothing
     #[arg(long)]
-    dry_run: bool,
+    pub(crate) dry_run: bool,
     #[command(flatten)]
-    output: Output,
+    pub(crate) output: Output,
 }
 
 impl Command {
@@ -216,28 +216,18 @@ impl Command {
                 let found = data
                     .open()
                     .map(|registry| (registry.namespaces(&query), registry.time()));
-                output.print(
-                    found,
-                    |(page, now)| json::namespaces(page, *now),
-                    |(page, now), out| view::list(page, *now, out),
-                )
+                let said = found.map(|(page, now)| json::namespaces(&page, now));
+                output.print(said, Json::clone, view::list)
             }
             Self::Show { namespace, output } => {
                 let found = data
                     .open()
                     .and_then(|registry| Ok((registry.namespace(namespace)?, registry.time())));
-                output.print(
-                    found,
-                    |(entry, now)| json::namespace(entry, *now),
-                    |(entry, now), out| view::entry(entry, *now, out),
-                )
+                let said = found.map(|(entry, now)| json::namespace(&entry, now));
+                output.print(said, Json::clone, view::entry)
             }
             Self::Propose { on, form, why } => {
-                let empty = NamespaceForm {
-                    namespace: on.namespace.clone(),
-                    ..NamespaceForm::default()
-                };
-                let form = match form.over(empty)? {
+                let form = match form.over(on.empty_form())? {
                     Ok(form) => form,
                     Err(problem) => return Ok(on.output.misused(&problem)),
                 };
@@ -271,18 +261,13 @@ impl Command {
             Self::Renew { on, until, why } => {
                 on.act(data, "renewed", NamespaceAct::Renew { until: *until }, why)
             }
-            Self::History { on } => on.output.print(
-                data.open().and_then(|registry| {
+            Self::History { on } => {
+                let versions = data.open().and_then(|registry| {
                     registry.namespace_history(&on.who(), &on.namespace, 0, usize::MAX)
-                }),
-                |versions| {
-                    versions
-                        .iter()
-                        .map(json::namespace_version)
-                        .collect::<Json>()
-                },
-                |versions, out| view::history(versions, out),
-            ),
+                });
+                let said = versions.map(|all| all.iter().map(json::namespace_version).collect());
+                on.output.print(said, Json::clone, view::history)
+            }
             Self::Policy { file, who, output } => {
                 policy(data, file.as_deref(), who.as_ref(), *output)
             }
@@ -348,23 +333,11 @@ impl On {
             let entry = self.carry_out(&registry, &who, order)?;
             Ok((entry, previewed, registry.time()))
         });
-        self.output.print(
-            outcome,
-            |(entry, previewed, now)| {
-                let mut said = json::namespace(entry, *now);
-                if let Json::Object(said) = &mut said {
-                    let changes = previewed.iter().map(view::change_as_json);
-                    said.insert("example_changes".into(), changes.collect());
-                    said.insert("dry_run".into(), self.dry_run.into());
-                }
-                said
-            },
-            |(entry, previewed, now), out| {
-                let would = if self.dry_run { "would have " } else { "" };
-                writeln!(out, "{would}{done} {}: {}", entry.uri(), entry.state(*now))?;
-                view::changes(previewed, out)
-            },
-        )
+        let said = outcome.map(|(entry, previewed, now)| {
+            json::namespace_acted_on(&entry, now, &previewed, self.dry_run)
+        });
+        self.output
+            .print(said, Json::clone, |said, out| view::done(said, done, out))
     }
 
     fn carry_out(
@@ -385,33 +358,37 @@ impl On {
             let found = data
                 .open()
                 .and_then(|registry| registry.namespace_comments(&self.who(), &self.namespace));
-            return self.output.print(
-                found,
-                |comments| {
-                    comments
-                        .iter()
-                        .map(json::namespace_comment)
-                        .collect::<Json>()
-                },
-                |comments, out| view::comments(comments, out),
-            );
+            let said = found.map(|all| all.iter().map(json::namespace_comment).collect());
+            return self.output.print(said, Json::clone, view::comments);
         };
         if self.dry_run {
-            return Ok(self.output.misused("a comment cannot be rehearsed"));
+            return Ok(self.output.misused(NO_REHEARSAL));
         }
         let said = data
             .open()
             .and_then(|registry| registry.comment_on_namespace(&self.who(), &self.namespace, text));
-        self.output
-            .print(said, json::namespace_comment, |said, out| {
-                writeln!(
-                    out,
-                    "comment {} on info:{}/",
-                    said.comment.number, self.namespace
-                )
-            })
+        let said = said.map(|said| json::namespace_comment(&said));
+        self.tell_comment(said)
+    }
+
+    pub(crate) fn tell_comment(&self, said: Result<Json, Refusal>) -> anyhow::Result<Answer> {
+        self.output.print(said, Json::clone, |said, out| {
+            let number = view::number(said, "comment");
+            writeln!(out, "comment {number} on info:{}/", self.namespace)
+        })
+    }
+
+    /// What is proposed if nothing is said.
+    pub(crate) fn empty_form(&self) -> NamespaceForm {
+        NamespaceForm {
+            namespace: self.namespace.clone(),
+            ..NamespaceForm::default()
+        }
     }
 }
+
+/// Why a comment is not tried first.
+pub(crate) const NO_REHEARSAL: &str = "a comment cannot be rehearsed";
 
 fn policy(
     data: &Data,
@@ -425,9 +402,22 @@ fn policy(
         Some(text) => registry.set_namespace_policy(&who, text),
         None => registry.namespace_policy(),
     });
-    output.print(outcome, json::namespace_policy, |policy, out| match &text {
-        Some(_) => writeln!(out, "set version {} of the policy", policy.version),
-        None => view::text(&policy.text, out),
+    let said = outcome.map(|policy| json::namespace_policy(&policy));
+    tell_policy(said, text.is_some(), output)
+}
+
+pub(crate) fn tell_policy(
+    said: Result<Json, Refusal>,
+    is_new: bool,
+    output: Output,
+) -> anyhow::Result<Answer> {
+    output.print(said, Json::clone, |policy, out| {
+        if is_new {
+            let version = view::number(policy, "version");
+            writeln!(out, "set version {version} of the policy")
+        } else {
+            view::policy(policy, out)
+        }
     })
 }
 

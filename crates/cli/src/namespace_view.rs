@@ -1,152 +1,175 @@
-//! What `namespace` shows to people.
+//! What `namespace` shows to people, made from what it says in JSON: whether that comes from the data folder or from a server elsewhere,
+//! it reads the same.
 
 use std::io::{self, Write};
 
-use handfast_registry::{
-    ExampleChange, NamespaceEntry, NamespacePage, NamespaceRemark, NamespaceVersion, rfc3339,
-};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::view::Shown as Safe;
 
-pub(crate) fn list(page: &NamespacePage, now: u64, out: &mut dyn Write) -> io::Result<()> {
-    page.entries.iter().try_for_each(|entry| {
-        let whose = match (entry.historical, entry.claimed) {
-            (true, false) => "unclaimed",
-            _ => "",
+/// A text somewhere in an object; nothing if there is none.
+fn text<'j>(object: &'j Json, pointer: &str) -> &'j str {
+    let found = object.pointer(pointer).and_then(Json::as_str);
+    found.unwrap_or_default()
+}
+
+fn is(object: &Json, field: &str) -> bool {
+    object.get(field) == Some(&Json::Bool(true))
+}
+
+fn all<'j>(object: &'j Json, pointer: &str) -> impl Iterator<Item = &'j Json> {
+    let list = object.pointer(pointer).and_then(Json::as_array);
+    list.into_iter().flatten()
+}
+
+pub(crate) fn list(page: &Json, out: &mut dyn Write) -> io::Result<()> {
+    all(page, "/namespaces").try_for_each(|entry| {
+        let whose = if is(entry, "historical") && !is(entry, "claimed") {
+            "unclaimed"
+        } else {
+            ""
         };
-        let status = entry.state(now);
-        let title = Safe(&entry.form.title);
         writeln!(
             out,
-            "{:<20}  {status:<10}  {whose:<9}  {title}",
-            entry.name()
+            "{:<20}  {:<10}  {whose:<9}  {}",
+            Safe(text(entry, "/namespace")).to_string(),
+            text(entry, "/status"),
+            Safe(text(entry, "/title"))
         )
     })
 }
 
-pub(crate) fn entry(entry: &NamespaceEntry, now: u64, out: &mut dyn Write) -> io::Result<()> {
-    let form = &entry.form;
+pub(crate) fn entry(entry: &Json, out: &mut dyn Write) -> io::Result<()> {
     let mut row = |label: &str, text: &str| {
         if text.is_empty() {
             return Ok(());
         }
         writeln!(out, "  {label:<14}  {}", Safe(text))
     };
-    let whose = match (entry.historical, entry.claimed, entry.claim_pending) {
+    let whose = match (
+        is(entry, "historical"),
+        is(entry, "claimed"),
+        is(entry, "claim_pending"),
+    ) {
         (_, true, true) => "claimed, and disputed",
         (_, true, false) => "claimed",
         (_, false, true) => "unclaimed; a claim waits to be verified",
         (true, false, false) => "historical, unclaimed",
         (false, false, false) => "",
     };
-    let case = match form.normalisation.case {
-        _ if form.normalisation.steps.is_some() => "",
-        handfast_registry::NamespaceCase::Lower => "does not count; lower is canonical",
-        handfast_registry::NamespaceCase::Sensitive => "counts",
-        handfast_registry::NamespaceCase::Upper => "does not count; upper is canonical",
+    let has_steps = entry
+        .pointer("/normalisation/steps")
+        .is_some_and(Json::is_array);
+    let (case, strip) = match text(entry, "/normalisation/case") {
+        _ if has_steps => ("", ""),
+        case => (
+            match case {
+                "lower" => "does not count; lower is canonical",
+                "upper" => "does not count; upper is canonical",
+                _ => "counts",
+            },
+            text(entry, "/normalisation/strip"),
+        ),
     };
-    let until = entry.provisional_until.map(rfc3339).unwrap_or_default();
-    row("uri", &entry.uri())?;
-    row("title", &form.title)?;
-    row("status", entry.state(now).as_str())?;
-    row("why", &entry.why)?;
-    row("owner", whose)?;
-    row("verified", entry.verified.as_deref().unwrap_or_default())?;
-    row(
-        "registered",
-        entry.registered.as_deref().unwrap_or_default(),
-    )?;
-    row("until", &until)?;
-    row("organisation", &form.authority.organisation)?;
-    row("address", &form.authority.address)?;
-    row("url", &form.authority.url)?;
-    row("contact", &form.authority.contact)?;
-    row("description", &form.description)?;
-    row("syntax", &form.syntax.summary)?;
-    row(
-        "pattern",
-        form.syntax.pattern.as_deref().unwrap_or_default(),
-    )?;
-    row("normalisation", &form.normalisation.summary)?;
-    row("case", case)?;
-    if form.normalisation.steps.is_none() {
-        row("strip", &form.normalisation.strip)?;
+    for (label, pointer) in [
+        ("uri", "/uri"),
+        ("title", "/title"),
+        ("status", "/status"),
+        ("why", "/why"),
+    ] {
+        row(label, text(entry, pointer))?;
     }
-    for step in form.normalisation.steps.iter().flatten() {
+    row("owner", whose)?;
+    for (label, pointer) in [
+        ("verified", "/verified"),
+        ("registered", "/registered"),
+        ("until", "/provisional_until"),
+        ("organisation", "/authority/organisation"),
+        ("address", "/authority/address"),
+        ("url", "/authority/url"),
+        ("contact", "/authority/contact"),
+        ("description", "/description"),
+        ("syntax", "/syntax/summary"),
+        ("pattern", "/syntax/pattern"),
+        ("normalisation", "/normalisation/summary"),
+    ] {
+        row(label, text(entry, pointer))?;
+    }
+    row("case", case)?;
+    row("strip", strip)?;
+    for step in all(entry, "/normalisation/steps") {
         row("step", &step.to_string())?;
     }
-    row(
-        "mechanism",
-        form.resolution.mechanism.as_deref().unwrap_or_default(),
-    )?;
-    row(
-        "security",
-        form.resolution.security.as_deref().unwrap_or_default(),
-    )?;
-    for sample in &form.examples {
-        row(
-            "example",
-            &format!("{}  →  {}", sample.input, sample.canonical),
-        )?;
+    row("mechanism", text(entry, "/resolution/mechanism"))?;
+    row("security", text(entry, "/resolution/security"))?;
+    for sample in all(entry, "/examples") {
+        let (input, canonical) = (text(sample, "/input"), text(sample, "/canonical"));
+        row("example", &format!("{input}  →  {canonical}"))?;
     }
-    row("version", &entry.version.to_string())?;
-    row("changed", &rfc3339(entry.changed_by(now)))
+    row("version", &number(entry, "version").to_string())?;
+    row("changed", text(entry, "/changed"))
 }
 
-pub(crate) fn history(versions: &[NamespaceVersion], out: &mut dyn Write) -> io::Result<()> {
-    versions.iter().try_for_each(|version| {
-        let entry = &version.entry;
-        let action = version
-            .action
-            .map_or("original entry", |action| action.as_str());
-        let (time, by, why) = entry.made();
-        let who = match &version.who {
-            Some(who) => format!("{} ({who})", by.as_str()),
-            None => by.as_str().to_string(),
+/// What was done with an entry, or would have been.
+pub(crate) fn done(said: &Json, done: &str, out: &mut dyn Write) -> io::Result<()> {
+    let would = if is(said, "dry_run") {
+        "would have "
+    } else {
+        ""
+    };
+    let (uri, status) = (text(said, "/uri"), text(said, "/status"));
+    writeln!(out, "{would}{done} {}: {status}", Safe(uri))?;
+    all(said, "/example_changes").try_for_each(|change| {
+        let after = change.get("after").and_then(Json::as_str);
+        writeln!(
+            out,
+            "  {}: {} becomes {}",
+            Safe(text(change, "/input")),
+            Safe(text(change, "/before")),
+            Safe(after.unwrap_or("nothing"))
+        )
+    })
+}
+
+pub(crate) fn history(versions: &Json, out: &mut dyn Write) -> io::Result<()> {
+    all(versions, "").try_for_each(|version| {
+        let action = version.get("action").and_then(Json::as_str);
+        let by = text(version, "/by");
+        let who = match version.get("who").and_then(Json::as_str) {
+            Some(who) => format!("{by} ({who})"),
+            None => by.to_string(),
         };
         writeln!(
             out,
-            "{:>3}  {}  {action:<20}  {:<10}  {who}  {}",
-            entry.version,
-            rfc3339(time),
-            entry.status,
-            Safe(why)
+            "{:>3}  {}  {:<20}  {:<10}  {}  {}",
+            number(version, "version"),
+            text(version, "/time"),
+            action.unwrap_or("original entry"),
+            text(version, "/status"),
+            Safe(&who),
+            Safe(text(version, "/why"))
         )
     })
 }
 
 /// A text of several lines.
-pub(crate) fn text(text: &str, out: &mut dyn Write) -> io::Result<()> {
-    let mut lines = text.lines();
+pub(crate) fn policy(policy: &Json, out: &mut dyn Write) -> io::Result<()> {
+    let mut lines = text(policy, "/text").lines();
     lines.try_for_each(|line| writeln!(out, "{}", Safe(line)))
 }
 
-pub(crate) fn comments(comments: &[NamespaceRemark], out: &mut dyn Write) -> io::Result<()> {
-    comments.iter().try_for_each(|remark| {
-        let comment = &remark.comment;
-        let time = rfc3339(comment.time);
-        let author = comment.author.to_string();
-        let author = if remark.is_signed { &author } else { remark.by };
-        writeln!(out, "{:>3}  {time}  {author}", comment.number)?;
-        let mut lines = comment.text.lines();
+pub(crate) fn comments(comments: &Json, out: &mut dyn Write) -> io::Result<()> {
+    all(comments, "").try_for_each(|comment| {
+        let author = comment.get("author").and_then(Json::as_str);
+        let author = author.unwrap_or_else(|| text(comment, "/by"));
+        let (number, time) = (number(comment, "comment"), text(comment, "/time"));
+        writeln!(out, "{number:>3}  {time}  {}", Safe(author))?;
+        let mut lines = text(comment, "/text").lines();
         lines.try_for_each(|line| writeln!(out, "     {}", Safe(line)))
     })
 }
 
-pub(crate) fn changes(changes: &[ExampleChange], out: &mut dyn Write) -> io::Result<()> {
-    changes.iter().try_for_each(|change| {
-        let after = change.after.as_deref().unwrap_or("nothing");
-        writeln!(
-            out,
-            "  {}: {} becomes {}",
-            Safe(&change.input),
-            Safe(&change.before),
-            Safe(after)
-        )
-    })
-}
-
-pub(crate) fn change_as_json(change: &ExampleChange) -> Json {
-    json!({"input": change.input, "before": change.before, "after": change.after})
+pub(crate) fn number(object: &Json, field: &str) -> u64 {
+    let found = object.get(field).and_then(Json::as_u64);
+    found.unwrap_or_default()
 }

@@ -24,7 +24,8 @@ use crate::token::Token;
 use crate::underway::Progress;
 
 pub use crate::namespace::to_json::{
-    listed_namespace, namespace, namespace_comment, namespace_policy, namespace_version, namespaces,
+    listed_namespace, namespace, namespace_acted_on, namespace_comment, namespace_policy,
+    namespace_version, namespaces,
 };
 
 /// A name.

@@ -1,6 +1,9 @@
 //! Commands that ask a server elsewhere.
 
 use std::process::Output;
+use std::time::{Duration, UNIX_EPOCH};
+
+use handfast_registry::rfc3339;
 
 use crate::server::{Folder, Server};
 
@@ -225,6 +228,135 @@ fn the_output_is_the_same_there() {
             evened(&read(&beside, file)),
             "{file}"
         );
+    }
+}
+
+/// What befalls entries, and who does it.
+const LIFE: &[(&str, &str)] = &[
+    (
+        "ann",
+        "list --status registered --historical true --text library",
+    ),
+    ("ann", "list --json"),
+    ("ann", "show lccn"),
+    ("ann", "show hdl --json"),
+    ("ann", "show none"),
+    (
+        "ann",
+        "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower",
+    ),
+    (
+        "ann",
+        "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower --declare in-use \
+             --pattern [a-z:.]+ --mechanism https://oai.example/{id} --security none --example info:oai/A info:oai/a --dry-run",
+    ),
+    (
+        "ann",
+        "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower --declare in-use \
+             --pattern [a-z:.]+ --mechanism https://oai.example/{id} --security none --example info:oai/A info:oai/a",
+    ),
+    ("bob", "comment oai Fine --dry-run"),
+    ("bob", "comment oai Fine"),
+    ("ann", "comment oai"),
+    ("ann", "approve oai --why mine"),
+    ("bob", "approve oai --why asked --until SOON"),
+    ("bob", "renew oai --why longer --until LATER --json"),
+    ("bob", "approve oai --why asked"),
+    (
+        "ann",
+        "change oai --title Open --pattern  --why shorter --dry-run",
+    ),
+    ("ann", "change oai --title Open --pattern  --why shorter"),
+    ("ann", "change oai --title Older --expects 1"),
+    ("bob", "change oai --title Mine"),
+    ("ann", "show oai"),
+    ("ann", "claim lccn --why ours"),
+    ("ann", "claim lccn --take-back"),
+    ("ann", "claim lccn --why ours"),
+    ("bob", "refuse lccn --why no"),
+    ("ann", "claim lccn --why really"),
+    ("bob", "verify lccn --why asked"),
+    ("ann", "deprecate oai --why old"),
+    ("ann", "withdraw oai --why older"),
+    ("ann", "history oai"),
+    ("bob", "history lccn --json"),
+    ("ann", "policy"),
+    ("ann", "policy --file policy.txt"),
+    ("bob", "policy --file policy.txt"),
+    ("bob", "policy"),
+];
+
+#[test]
+fn namespaces_are_proposed_and_decided_there() {
+    let (alone, beside) = (Folder::new(), Folder::new());
+    for folder in [&alone, &beside] {
+        folder.done(&["user", "create", "bob"]);
+        folder.done(&["authority", "create", "info:"]);
+        folder.done(&[
+            "authority",
+            "grant",
+            "info:",
+            "--to",
+            "bob",
+            "--role",
+            "admin",
+        ]);
+        std::fs::write(folder.path().join("policy.txt"), "Be kind.\nBe clear.\n").unwrap();
+        for who in ["ann", "bob"] {
+            let token = folder.done(&["token", "create", who]);
+            std::fs::write(folder.path().join(who), token).unwrap();
+        }
+    }
+    let server = beside.serve();
+    let url = format!("http://{}", server.web);
+    let days = |number: u64| {
+        let since = UNIX_EPOCH.elapsed().unwrap() + Duration::from_hours(24 * number);
+        rfc3339(u64::try_from(since.as_millis()).unwrap())
+    };
+    let (soon, later) = (days(30)[..10].to_string(), days(60));
+    let mut refused = Vec::new();
+    for (who, command) in LIFE {
+        let command = command.replace("SOON", &soon).replace("LATER", &later);
+        let words = command.split(' ');
+        let command_line: Vec<_> = ["namespace"].into_iter().chain(words).collect();
+        let is_public = matches!(command_line[1], "list" | "show");
+        let by: &[&str] = if is_public { &[] } else { &["--as", who] };
+        let here = alone.run(&[&command_line, by].concat());
+        let start = ["--url", &url, "--token-file", who];
+        let there = beside.run(&[&start, &command_line[..]].concat());
+        let told = String::from_utf8_lossy(&there.stderr);
+        assert_eq!(here.status, there.status, "{command}: {told}");
+        assert_eq!(evened(&here.stdout), evened(&there.stdout), "{command}");
+        assert_eq!(evened(&here.stderr), evened(&there.stderr), "{command}");
+        if !there.status.success() {
+            refused.push(command);
+        }
+    }
+    assert_eq!(
+        refused,
+        [
+            "show none",
+            "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower",
+            "comment oai Fine --dry-run",
+            "approve oai --why mine",
+            "change oai --title Older --expects 1",
+            "policy --file policy.txt",
+        ]
+    );
+    for (arguments, problem) in [
+        (
+            ["verify", "lccn", "--why", "x", "--as", "bob"],
+            "leave out --as",
+        ),
+        (
+            ["import", "x.xml", "--dry-run", "--json", "--as", "bob"],
+            "leave out --as",
+        ),
+    ] {
+        let start = ["--url", &url, "--token-file", "bob", "namespace"];
+        let output = beside.run(&[&start[..], &arguments].concat());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(problem));
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use super::comments::NamespaceRemark;
 use super::entry::NamespaceEntry;
 use super::policy::NamespacePolicy;
+use super::preview::ExampleChange;
 use super::read::{NamespacePage, NamespaceVersion};
 use crate::event::Action;
 use crate::time::rfc3339;
@@ -28,6 +29,25 @@ pub fn namespace(entry: &NamespaceEntry, now: u64) -> Json {
         entry.provisional_until.map(rfc3339).into(),
     );
     Json::Object(object)
+}
+
+/// An entry after something was done with it, or as it would be then, with the examples that come out differently.
+#[must_use]
+pub fn namespace_acted_on(
+    entry: &NamespaceEntry,
+    now: u64,
+    changes: &[ExampleChange],
+    is_rehearsal: bool,
+) -> Json {
+    let mut said = namespace(entry, now);
+    if let Json::Object(said) = &mut said {
+        let changes = changes.iter().map(
+            |change| json!({"input": change.input, "before": change.before, "after": change.after}),
+        );
+        said.insert("example_changes".into(), changes.collect());
+        said.insert("dry_run".into(), is_rehearsal.into());
+    }
+    said
 }
 
 /// An entry in a list.

@@ -1,6 +1,6 @@
 //! What people and programs are told, and what nobody can make the server say.
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::web::Server;
 
@@ -277,7 +277,7 @@ fn the_front_page_takes_any_identifier_and_says_where_it_is() {
     assert!(front.body.contains("<code>uri-res</code>"));
     let said: Json = serde_json::from_str(&server.accepting("/", "application/json").body).unwrap();
     assert_eq!(said["base"], "http://names.example:8000");
-    assert_eq!(said["acceptedFirstSegments"][0], "hdl");
+    assert_eq!(said["first-segments"], json!(["", "hdl"]));
     for (typed, location) in [
         ("20.1000/5555", "/20.1000/5555"),
         (

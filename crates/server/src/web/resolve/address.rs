@@ -27,8 +27,7 @@ pub(crate) fn base(web: &Web, caller: &Caller, uri: &Uri, headers: &HeaderMap) -
 pub(crate) fn statement(base: &str) -> Json {
     json!({
         "base": base,
-        "firstSegment": null,
-        "acceptedFirstSegments": ["hdl"],
-        "reservedFirstSegments": DOORS,
+        "first-segments": ["", "hdl"],
+        "taken-segments": DOORS,
     })
 }

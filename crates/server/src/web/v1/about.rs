@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use handfast_id::{Scheme, inspect as inspect_bytes};
-use handfast_registry::{DOORS, rfc3339};
+use handfast_registry::rfc3339;
 use serde_json::json;
 
 use super::call::{Answer, Call};
 use super::problem::Problem;
+use crate::web::resolve::address;
 
 /// `URI-13`: our own resolver states its base URL, that it needs no first segment and that `hdl` is accepted as one.
 #[expect(clippy::unnecessary_wraps, reason = "every route answers so")]
@@ -17,7 +18,7 @@ pub(super) fn about(call: &Call) -> Result<Answer, Problem> {
     Ok(Answer::json(json!({
         "name": "handfast",
         "version": env!("CARGO_PKG_VERSION"),
-        "resolver": {"base": base, "first-segments": ["", "hdl"], "taken-segments": DOORS},
+        "resolver": address::statement(base),
         "openapi": format!("{base}/api/v1/openapi.json"),
         "who": call.is_known().then(|| call.who.to_string()),
     })))

@@ -2,8 +2,8 @@
 //! it is, and to those who run it (`INFO-10`).
 
 use handfast_registry::{
-    ExampleChange, NamespaceAct, NamespaceEntry, NamespaceForm, NamespaceOrder, NamespaceQuery,
-    NamespaceStatus, json, parse_rfc3339,
+    NamespaceAct, NamespaceEntry, NamespaceForm, NamespaceOrder, NamespaceQuery, NamespaceStatus,
+    json, parse_rfc3339,
 };
 use hyper::StatusCode;
 use serde::Deserialize;
@@ -217,24 +217,13 @@ fn act_on(call: &Call, name: &str, order: NamespaceOrder) -> Result<Answer, Prob
     } else {
         NamespaceEntry::clone(&*registry.act_on_namespace(&call.who, name, order)?)
     };
-    let mut said = json::namespace(&entry, registry.time());
-    if let Json::Object(said) = &mut said {
-        said.insert(
-            "example_changes".into(),
-            changes.iter().map(as_json).collect(),
-        );
-        said.insert("dry_run".into(), is_rehearsal.into());
-    }
+    let said = json::namespace_acted_on(&entry, registry.time(), &changes, is_rehearsal);
     let answer = Answer::json(said);
     Ok(if is_rehearsal {
         answer
     } else {
         answer.version(entry.version)
     })
-}
-
-fn as_json(change: &ExampleChange) -> Json {
-    json!({"input": change.input, "before": change.before, "after": change.after})
 }
 
 /// Takes the reason out of a form.
