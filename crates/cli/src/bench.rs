@@ -218,10 +218,8 @@ impl Group {
         let mut due = Instant::now();
         while !shared.is_over.load(Ordering::Relaxed) {
             id += 1;
-            if let Some(pace) = self.pace {
-                due += pace;
-                #[expect(clippy::disallowed_methods, reason = "a benchmark takes its time")]
-                thread::sleep(due.saturating_duration_since(Instant::now()));
+            if !self.wait_until(due, shared) {
+                break;
             }
             let mut asked = Vec::with_capacity(lines.len());
             for line in &mut lines {
@@ -248,8 +246,25 @@ impl Group {
                 });
                 shared.count(&answered, began, &mut latencies);
             }
+            due += self.pace.unwrap_or_default();
         }
         Ok(latencies)
+    }
+
+    /// Waits until it is time to ask again; whether that comes before the end.
+    #[expect(clippy::disallowed_methods, reason = "a benchmark takes its time")]
+    fn wait_until(&self, due: Instant, shared: &Shared) -> bool {
+        while self.pace.is_some() {
+            let left = due.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            if shared.is_over.load(Ordering::Relaxed) {
+                return false;
+            }
+            thread::sleep(left.min(Duration::from_millis(100)));
+        }
+        true
     }
 
     fn connect(&self) -> io::Result<Line> {

@@ -148,9 +148,16 @@ pub(crate) fn url(text: &str) -> Result<String, String> {
         let is_rest = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
         is_first && scheme.bytes().all(is_rest)
     };
+    // `localhost:8080/a` looks like one.
+    let is_port = |rest: &str| {
+        let digits = rest.split('/').next().unwrap_or_default();
+        (1..=5).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
     match text.trim().split_once(':') {
-        Some((scheme, rest)) if is_scheme(scheme) && !rest.is_empty() => Ok(text.to_string()),
-        _ => Err("it begins with no scheme: write it in full, such as https://example.org/".into()),
+        Some((scheme, rest)) if is_scheme(scheme) && !rest.is_empty() && !is_port(rest) => {
+            Ok(text.to_string())
+        }
+        _ => Err("it is no whole URL: write it with its scheme, as in https://example.org/".into()),
     }
 }
 
@@ -594,6 +601,8 @@ mod tests {
             "1a:b",
             "a b:c",
             "www.example.org/a",
+            "localhost:8080/a",
+            "a.example:80",
         ] {
             assert!(url(text).is_err(), "{text}");
         }

@@ -91,7 +91,7 @@ pub(crate) enum Command {
         #[arg(long, required_unless_present = "take_back")]
         why: Option<String>,
         /// Take a claim of your own back
-        #[arg(long)]
+        #[arg(long, conflicts_with = "why")]
         take_back: bool,
     },
     /// Find that a claim is right: whoever made it owns the entry

@@ -1,7 +1,9 @@
 //! The fields of an entry, as arguments.
 
 use clap::{Args, ValueEnum};
-use handfast_registry::{NamespaceCase, NamespaceDeclaration, NamespaceForm, NamespaceSample};
+use handfast_registry::{
+    NamespaceCase, NamespaceDeclaration, NamespaceForm, NamespaceSample, bare_namespace,
+};
 use serde_json::Value as Json;
 
 use crate::namespace::read;
@@ -92,6 +94,12 @@ impl FormOptions {
                         namespace: name,
                         ..form
                     },
+                    Ok(form) if bare_namespace(&form.namespace) != bare_namespace(&name) => {
+                        return Ok(Err(format!(
+                            "{file} is of {}, not of {name}",
+                            form.namespace
+                        )));
+                    }
                     Ok(form) => form,
                     Err(error) => return Ok(Err(error.to_string())),
                 }

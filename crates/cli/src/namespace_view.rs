@@ -33,7 +33,7 @@ pub(crate) fn list(page: &Json, out: &mut dyn Write) -> io::Result<()> {
             out,
             "{:<20}  {:<10}  {whose:<9}  {}",
             Safe(text(entry, "/namespace")).to_string(),
-            text(entry, "/status"),
+            Safe(text(entry, "/status")).to_string(),
             Safe(text(entry, "/title"))
         )
     })
@@ -118,7 +118,7 @@ pub(crate) fn done(said: &Json, done: &str, out: &mut dyn Write) -> io::Result<(
         ""
     };
     let (uri, status) = (text(said, "/uri"), text(said, "/status"));
-    writeln!(out, "{would}{done} {}: {status}", Safe(uri))?;
+    writeln!(out, "{would}{done} {}: {}", Safe(uri), Safe(status))?;
     all(said, "/example_changes").try_for_each(|change| {
         let after = change.get("after").and_then(Json::as_str);
         writeln!(
@@ -143,9 +143,9 @@ pub(crate) fn history(versions: &Json, out: &mut dyn Write) -> io::Result<()> {
             out,
             "{:>3}  {}  {:<20}  {:<10}  {}  {}",
             number(version, "version"),
-            text(version, "/time"),
-            action.unwrap_or("original entry"),
-            text(version, "/status"),
+            Safe(text(version, "/time")),
+            Safe(action.unwrap_or("original entry")).to_string(),
+            Safe(text(version, "/status")).to_string(),
             Safe(&who),
             Safe(text(version, "/why"))
         )
@@ -163,7 +163,7 @@ pub(crate) fn comments(comments: &Json, out: &mut dyn Write) -> io::Result<()> {
         let author = comment.get("author").and_then(Json::as_str);
         let author = author.unwrap_or_else(|| text(comment, "/by"));
         let (number, time) = (number(comment, "comment"), text(comment, "/time"));
-        writeln!(out, "{number:>3}  {time}  {}", Safe(author))?;
+        writeln!(out, "{number:>3}  {}  {}", Safe(time), Safe(author))?;
         let mut lines = text(comment, "/text").lines();
         lines.try_for_each(|line| writeln!(out, "     {}", Safe(line)))
     })

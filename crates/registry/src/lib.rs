@@ -86,7 +86,7 @@ pub use check::{Check, Problem};
 pub use dump::HandlePage;
 pub use event::{Action, Commitments, Event, EventError, Subject, salt};
 pub use export::{Export, Exported};
-pub use handfast_store::{StoreError, end_turn, take_turns};
+pub use handfast_store::{StoreError, end_turn, take_turns, takes_turns};
 pub use history::{Entry, Moment};
 pub use import::{Counts, Done, Format, Import, Imported, Outcome, Report, StartedImport};
 pub use job::{Job, JobKind};
@@ -99,7 +99,7 @@ pub use namespace::{
     NamespaceCase, NamespaceChange, NamespaceComment, NamespaceDeclaration, NamespaceEntry,
     NamespaceForm, NamespaceImported, NamespaceOrder, NamespacePage, NamespacePolicy,
     NamespaceQuery, NamespaceRemark, NamespaceSample, NamespaceStatus, NamespaceVersion,
-    NamespacesChanged, NormalisationForm, ResolutionForm, SyntaxForm,
+    NamespacesChanged, NormalisationForm, ResolutionForm, SyntaxForm, bare_namespace,
 };
 pub use path::{AuthorityPath, PathError};
 pub use principal::{Limit, Principal, PrincipalError};

@@ -89,20 +89,22 @@ impl Prefixes {
 
     /// Says that authorities may have changed.
     pub(crate) fn changed(&self) {
-        self.version.fetch_max(next_version(), Ordering::Release);
+        self.version.fetch_max(next_version(), Ordering::AcqRel);
     }
 }
 
 fn next_version() -> u64 {
-    VERSIONS.fetch_add(1, Ordering::Relaxed) + 1
+    VERSIONS.fetch_add(1, Ordering::AcqRel) + 1
 }
 
 impl Registry {
-    /// How many commits there have been since it was opened: what is read under one number stays so as long as the
-    /// number is the same.
+    /// A number that grows whenever something has been committed, and again when it is known here which prefixes that
+    /// concerns. What is read after the number stays so as long as the number is the same.
     #[must_use]
-    pub fn commits(&self) -> u64 {
-        self.store.commits()
+    pub fn edition(&self) -> u64 {
+        // Neither ever becomes less, so that their sum is the same only if both are.
+        let version = self.prefixes.version.load(Ordering::Acquire);
+        self.store.commits().wrapping_add(version)
     }
 
     /// Lends the record of a handle, whatever its state. Outside is `None` if its prefix is not kept here,

@@ -243,13 +243,19 @@ fn killed_comes_to_the_same(input: &str, extension: &str, sessions: u64) {
     fs::write(&file, input).unwrap();
     let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
     let mut chance = Chance(0x9E37_79B9_7F4A_7C15);
-    let takes = import_whole(&whole, &file, &mut chance);
+    let mut takes = import_whole(&whole, &file, &mut chance);
     let expected = look(&whole);
     assert!(expected.events > 3_000, "{}", expected.events);
-    let mut kills = 0;
-    for session in 0..sessions {
+    let mut session = 0;
+    while session < sessions {
         prepare(&killed);
-        kills += kill_and_resume(&killed, &file, 6, takes, &mut chance);
+        if kill_and_resume(&killed, &file, 6, takes, &mut chance) > 0 {
+            session += 1;
+        } else {
+            // It was done before it was killed: the machine was busier before. It is killed sooner next time.
+            takes /= 2;
+            assert!(takes > Duration::from_millis(1), "it is never killed");
+        }
         let seen = look(&killed);
         assert_eq!(seen.events, expected.events, "session {session}");
         assert_eq!(seen.names, expected.names, "session {session}");
@@ -259,7 +265,6 @@ fn killed_comes_to_the_same(input: &str, extension: &str, sessions: u64) {
         assert!(seen.index == expected.index, "session {session}");
         fs::remove_dir_all(&killed).unwrap();
     }
-    assert!(kills >= sessions, "{kills}");
 }
 
 /// Names of every kind, in the order of their keys, with some that are refused. Blanks make chunks of a

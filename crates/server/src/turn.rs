@@ -1,18 +1,21 @@
 //! Turns: what the thread of a core does between two waits.
 //!
-//! What is the same for all that it answers in a turn is looked at once: the snapshot of the store, and the time.
+//! What is the same for all that it answers in a turn is looked at once, or not often: the snapshot of the store, and the time.
 
 use std::cell::Cell;
 
-use handfast_registry::{end_turn, take_turns};
+use handfast_registry::{end_turn, takes_turns};
 use tokio::time::Instant;
 
 use crate::native::Native;
 
 thread_local! {
-    static TAKES_TURNS: Cell<bool> = const { Cell::new(false) };
-    static MOMENT: Cell<Option<Moment>> = const { Cell::new(None) };
+    /// When this turn began, and how often that may still be said.
+    static MOMENT: Cell<Option<(Moment, u8)>> = const { Cell::new(None) };
 }
+
+/// After how many answers the time is looked at again: where there is always something to do, a turn may be long.
+const OFTEN: u8 = 64;
 
 /// A point in time.
 #[derive(Clone, Copy)]
@@ -22,29 +25,28 @@ pub(crate) struct Moment {
     pub(crate) now: u64,
 }
 
-/// This thread takes turns from now on. It promises to [`end`] each before it waits for anything.
-pub(crate) fn begin() {
-    TAKES_TURNS.set(true);
-    take_turns();
-}
-
-/// Ends a turn.
+/// Ends a turn. Threads that take turns do this before they wait for anything.
 pub(crate) fn end() {
     MOMENT.set(None);
     end_turn();
 }
 
-/// When this turn began.
+/// When this turn began, or a little later.
 pub(crate) fn moment(native: &Native) -> Moment {
-    if let Some(moment) = MOMENT.get() {
+    if let Some((moment, left)) = MOMENT.get()
+        && let Some(left) = left.checked_sub(1)
+    {
+        MOMENT.set(Some((moment, left)));
         return moment;
     }
+    // Old pages of the store are let go of as well.
+    end();
     let moment = Moment {
         instant: Instant::now(),
         now: native.now(),
     };
-    if TAKES_TURNS.get() {
-        MOMENT.set(Some(moment));
+    if takes_turns() {
+        MOMENT.set(Some((moment, OFTEN)));
     }
     moment
 }

@@ -32,5 +32,5 @@ pub use loading::Loading;
 pub use place::{Place, Table, kept_value};
 pub use sorter::{Merge, Run, Sorted, Sorter};
 pub use store::{FORMAT, Store, TableCheck, Usage};
-pub use turn::{end_turn, take_turns};
+pub use turn::{end_turn, take_turns, takes_turns};
 pub use writer::{Change, Write};

@@ -3,7 +3,8 @@
 //! Taking a snapshot costs about as much as looking something up in it. A thread that answers many at a time
 //! takes one for all that it answers before it waits again, and another as soon as anything has been committed: what
 //! has been acknowledged is seen. An old snapshot that somebody holds keeps the pages of the store from being used again, so
-//! a thread that waits holds none.
+//! a thread that waits holds none. What is being committed, and has not been acknowledged, may be seen by one thread a moment before
+//! another sees it.
 
 use std::cell::Cell;
 
@@ -28,6 +29,12 @@ struct Kept {
 /// Reads of this thread share a snapshot from now on. The thread promises to call [`end_turn`] before it waits for anything.
 pub fn take_turns() {
     TURNS.set(true);
+}
+
+/// Whether reads of this thread share a snapshot.
+#[must_use]
+pub fn takes_turns() -> bool {
+    TURNS.get()
 }
 
 /// Lets go of the snapshot that reads of this thread have shared.

@@ -42,4 +42,5 @@ pub use policy::NamespacePolicy;
 pub use preview::ExampleChange;
 pub use read::{
     NamespaceChange, NamespacePage, NamespaceQuery, NamespaceVersion, NamespacesChanged,
+    bare as bare_namespace,
 };

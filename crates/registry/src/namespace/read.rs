@@ -327,7 +327,8 @@ impl NamespaceChange {
 }
 
 /// A namespace string as people write it: `info:LCCN/` is `lccn`.
-pub(crate) fn bare(name: &str) -> String {
+#[must_use]
+pub fn bare(name: &str) -> String {
     let name = name.trim().to_ascii_lowercase();
     let name = name.strip_prefix("info:").unwrap_or(&name);
     name.strip_suffix('/').unwrap_or(name).to_string()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use handfast_registry::Registry;
+use handfast_registry::{Registry, take_turns};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::net::TcpListener;
@@ -147,7 +147,7 @@ impl Door {
             let (to_tcp, to_web) = (core.native, core.web);
             let told = told.clone();
             spawn("handfast-tcp", move || {
-                turn::begin();
+                take_turns();
                 runtime.block_on(async {
                     serve(&web, to_tcp, to_web, rooms, &told).await;
                     // What was begun goes on until the process ends.

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use handfast_registry::take_turns;
 use handfast_wire::{Codec, Envelope, MAX_PACKET, Reader, packets};
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -48,9 +49,8 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
         tracing::error!("no thread could be started for a UDP socket");
         return;
     };
-    turn::begin();
+    take_turns();
     loop {
-        turn::end();
         let received = match receive(socket, &mut headers, &mut buffers) {
             Ok(received) => received,
             Err(error) if is_passing(&error) => continue,
@@ -94,6 +94,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             allowances.take(ip, replies.bytes.len() - start);
         }
         native.meters.sent(Way::Udp, replies.bytes.len());
+        turn::end();
         replies.send(socket);
     }
 }

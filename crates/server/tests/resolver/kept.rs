@@ -151,6 +151,14 @@ fn redirects_that_were_found_before_are_those_of_the_moment() {
         .withdraw_name(&OPERATOR, "20.1000/moves", reason, None);
     withdrawn.unwrap();
     shows(target, "410 Gone");
+    // What the record of a prefix says concerns all of its names.
+    shows("/20.1000/5555", "location: https://example.org/5555\n");
+    let inactive = b"<namespace><status>inactive</status></namespace>";
+    let said = Edit::put(vec![NewValue::new(7, "HS_NAMESPACE", inactive)]);
+    let said = server.registry.edit_name(&OPERATOR, "0.NA/20.1000", said);
+    said.unwrap();
+    let answer = asked("/20.1000/5555", "");
+    assert!(!answer.contains("302 Found"), "{answer}");
     // What is wanted of a DOI is asked of each request.
     let doi = "/10.1045/april2006-paskin";
     shows(doi, "302 Found");

@@ -12,6 +12,7 @@ use http_body_util::{Either, Full};
 use hyper::header::{ACCEPT, HeaderValue, LINK, LOCATION, ORIGIN, VARY};
 use hyper::{Method, Request, Response, StatusCode};
 
+use crate::turn;
 use crate::web::Web;
 use crate::web::incoming::Incoming;
 use crate::web::reply::Body;
@@ -65,7 +66,7 @@ pub(crate) fn answer(web: &Web, request: &Request<Incoming>) -> Option<Response<
     if !is_plain {
         return None;
     }
-    let now = web.native.world().now();
+    let now = turn::moment(&web.native).now;
     let path = request.uri().path();
     find(web, path, wants_page, now, |redirect| {
         let mut response = Response::new(Either::Left(Full::default()));
@@ -100,10 +101,10 @@ pub(crate) fn find<T>(
         }))
     };
     let registry = web.registry();
-    let commits = registry.commits();
+    let edition = registry.edition();
     if wants_page
         && let Some(pair) = web.recent.at(path)
-        && let Some(found) = pair.found(path, commits)
+        && let Some(found) = pair.found(path, edition)
     {
         return take(&found);
     }
@@ -118,7 +119,7 @@ pub(crate) fn find<T>(
         };
         // A moment that was set comes nearer.
         if matches!(url.ttl, Ttl::Relative(_)) {
-            web.recent.put(path, commits, &found);
+            web.recent.put(path, edition, &found);
         }
         take(&found)
     });

@@ -26,8 +26,8 @@ pub(crate) struct Found<'r> {
 
 /// One path and where it leads.
 struct Kept {
-    /// How many commits there had been.
-    commits: u64,
+    /// Of which edition of the registry it is.
+    edition: u64,
     seconds: u32,
     start: u8,
     path: u8,
@@ -38,7 +38,7 @@ struct Kept {
 
 impl Kept {
     const NOTHING: Self = Self {
-        commits: u64::MAX,
+        edition: u64::MAX,
         seconds: 0,
         start: 0,
         path: 0,
@@ -46,9 +46,9 @@ impl Kept {
         octets: [0; OCTETS],
     };
 
-    fn new(path: &[u8], commits: u64, found: &Found<'_>) -> Option<Self> {
+    fn new(path: &[u8], edition: u64, found: &Found<'_>) -> Option<Self> {
         let mut kept = Self {
-            commits,
+            edition,
             seconds: found.seconds.try_into().ok()?,
             start: found.start.try_into().ok()?,
             path: path.len().try_into().ok()?,
@@ -62,8 +62,14 @@ impl Kept {
         Some(kept)
     }
 
-    fn found(&self, path: &str, commits: u64) -> Option<Found<'_>> {
-        if self.commits != commits || usize::from(self.path) != path.len() {
+    fn is_of_same_path(&self, other: &Self) -> bool {
+        let path = |kept: &Self| usize::from(kept.path);
+        path(self) == path(other)
+            && self.octets.get(..path(self)) == other.octets.get(..path(other))
+    }
+
+    fn found(&self, path: &str, edition: u64) -> Option<Found<'_>> {
+        if self.edition != edition || usize::from(self.path) != path.len() {
             return None;
         }
         let rest = self.octets.strip_prefix(path.as_bytes())?;
@@ -79,14 +85,22 @@ impl Kept {
 pub(crate) struct Pair([Kept; 2]);
 
 impl Pair {
-    /// Where a path leads, if it is here, and nothing has been committed since.
-    pub(crate) fn found(&self, path: &str, commits: u64) -> Option<Found<'_>> {
-        self.0.iter().find_map(|kept| kept.found(path, commits))
+    /// Where a path leads, if it is here, and of this edition.
+    pub(crate) fn found(&self, path: &str, edition: u64) -> Option<Found<'_>> {
+        self.0.iter().find_map(|kept| kept.found(path, edition))
     }
 
-    fn put(&mut self, kept: Kept) {
+    /// Keeps a redirect; whether one had to go that was still good.
+    fn put(&mut self, kept: Kept) -> bool {
         let [first, second] = &mut self.0;
+        let is_free = |other: &Kept| other.edition != kept.edition || other.is_of_same_path(&kept);
+        if is_free(first) {
+            *first = kept;
+            return false;
+        }
+        let displaces = !is_free(second);
         *second = std::mem::replace(first, kept);
+        displaces
     }
 }
 
@@ -99,8 +113,8 @@ pub(crate) struct Recent {
     segments: [OnceLock<Box<[Place]>>; SEGMENTS],
     /// How many segments are in use.
     used: AtomicUsize,
-    /// How many redirects have been put since there are that many.
-    puts: AtomicUsize,
+    /// How many redirects have had to go since there are that many.
+    displaced: AtomicUsize,
 }
 
 impl Recent {
@@ -108,7 +122,7 @@ impl Recent {
         Self {
             segments: [const { OnceLock::new() }; SEGMENTS],
             used: AtomicUsize::new(1),
-            puts: AtomicUsize::new(0),
+            displaced: AtomicUsize::new(0),
         }
     }
 
@@ -119,12 +133,11 @@ impl Recent {
         segment.get(place)?.0.try_lock().ok()
     }
 
-    /// Keeps a redirect that was found after so many commits, instead of what had its place.
-    pub(crate) fn put(&self, path: &str, commits: u64, found: &Found<'_>) {
-        let Some(kept) = Kept::new(path.as_bytes(), commits, found) else {
+    /// Keeps a redirect that was found in an edition, instead of what had its place.
+    pub(crate) fn put(&self, path: &str, edition: u64, found: &Found<'_>) {
+        let Some(kept) = Kept::new(path.as_bytes(), edition, found) else {
             return;
         };
-        self.grow();
         let (segment, place) = self.place(path);
         let Some(segment) = self.segments.get(segment) else {
             return;
@@ -133,18 +146,22 @@ impl Recent {
             let empty = || Place(Mutex::new(Pair([Kept::NOTHING; 2])));
             std::iter::repeat_with(empty).take(SEGMENT).collect()
         });
-        if let Some(Ok(mut place)) = segment.get(place).map(|place| place.0.try_lock()) {
-            place.put(kept);
+        if let Some(Ok(mut place)) = segment.get(place).map(|place| place.0.try_lock())
+            && place.put(kept)
+        {
+            drop(place);
+            self.grow();
         }
     }
 
-    /// Makes room for twice as many once so many have been put that they get in each other's way. Half of what is kept has
-    /// another place then, and is found anew. Threads that do this at the same time do it once too often at worst.
+    /// Counts a redirect that had to go while it was still good, and makes room for twice as many once that happens often. Half of
+    /// what is kept has another place then, and is found anew. Threads that do this at the same time do it once too often at
+    /// worst.
     fn grow(&self) {
         let used = self.used.load(Ordering::Relaxed);
-        if used < SEGMENTS && self.puts.fetch_add(1, Ordering::Relaxed) >= used * SEGMENT {
+        if used < SEGMENTS && self.displaced.fetch_add(1, Ordering::Relaxed) >= used * SEGMENT / 4 {
             self.used.store(used * 2, Ordering::Relaxed);
-            self.puts.store(0, Ordering::Relaxed);
+            self.displaced.store(0, Ordering::Relaxed);
         }
     }
 
@@ -163,18 +180,18 @@ impl Recent {
 mod tests {
     use super::*;
 
-    fn put(recent: &Recent, path: &str, location: &str, commits: u64) {
+    fn put(recent: &Recent, path: &str, location: &str, edition: u64) {
         let found = Found {
             location: location.as_bytes(),
             seconds: 86_400,
             start: 1,
         };
-        recent.put(path, commits, &found);
+        recent.put(path, edition, &found);
     }
 
-    fn location(recent: &Recent, path: &str, commits: u64) -> Option<String> {
+    fn location(recent: &Recent, path: &str, edition: u64) -> Option<String> {
         let pair = recent.at(path)?;
-        let found = pair.found(path, commits)?;
+        let found = pair.found(path, edition)?;
         assert_eq!((found.seconds, found.start), (86_400, 1));
         Some(String::from_utf8(found.location.to_vec()).unwrap())
     }
@@ -187,7 +204,10 @@ mod tests {
         let kept = location(&recent, "/20.1/a", 7);
         assert_eq!(kept.as_deref(), Some("https://a.example/"));
         assert_eq!(location(&recent, "/20.1/a", 8), None);
-        put(&recent, "/20.1/a", "https://b.example/", 8);
+        for _ in 0..3 * SEGMENT {
+            put(&recent, "/20.1/a", "https://b.example/", 8);
+        }
+        assert_eq!(recent.used.load(Ordering::Relaxed), 1);
         let kept = location(&recent, "/20.1/a", 8);
         assert_eq!(kept.as_deref(), Some("https://b.example/"));
         for other in ["/20.1/A", "/20.1/", "/20.1/ab", ""] {
