@@ -185,6 +185,8 @@ impl On {
 }
 
 fn path(namespace: &str, rest: &str) -> String {
+    // Without any, the list would be meant.
+    let namespace = if namespace.is_empty() { " " } else { namespace };
     format!("/namespaces/{}{rest}", encode(namespace))
 }
 

@@ -241,6 +241,7 @@ const LIFE: &[(&str, &str)] = &[
     ("ann", "show lccn"),
     ("ann", "show hdl --json"),
     ("ann", "show none"),
+    ("ann", "show "),
     (
         "ann",
         "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower",
@@ -336,6 +337,7 @@ fn namespaces_are_proposed_and_decided_there() {
         refused,
         [
             "show none",
+            "show ",
             "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower",
             "comment oai Fine --dry-run",
             "approve oai --why mine",
