@@ -368,13 +368,8 @@ impl On {
             .open()
             .and_then(|registry| registry.comment_on_namespace(&self.who(), &self.namespace, text));
         let said = said.map(|said| json::namespace_comment(&said));
-        self.tell_comment(said)
-    }
-
-    pub(crate) fn tell_comment(&self, said: Result<Json, Refusal>) -> anyhow::Result<Answer> {
         self.output.print(said, Json::clone, |said, out| {
-            let number = view::number(said, "comment");
-            writeln!(out, "comment {number} on info:{}/", self.namespace)
+            view::commented(said, &self.namespace, out)
         })
     }
 
@@ -403,21 +398,8 @@ fn policy(
         None => registry.namespace_policy(),
     });
     let said = outcome.map(|policy| json::namespace_policy(&policy));
-    tell_policy(said, text.is_some(), output)
-}
-
-pub(crate) fn tell_policy(
-    said: Result<Json, Refusal>,
-    is_new: bool,
-    output: Output,
-) -> anyhow::Result<Answer> {
-    output.print(said, Json::clone, |policy, out| {
-        if is_new {
-            let version = view::number(policy, "version");
-            writeln!(out, "set version {version} of the policy")
-        } else {
-            view::policy(policy, out)
-        }
+    output.print(said, Json::clone, |said, out| {
+        view::policy(said, text.is_some(), out)
     })
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::elsewhere::{Elsewhere, NO_AS, Problem, encode, unreadable};
 use crate::exit::Answer;
-use crate::namespace::{Command, NO_REHEARSAL, On, read, tell_policy};
+use crate::namespace::{Command, NO_REHEARSAL, On, read};
 use crate::namespace_form::FormOptions;
 use crate::namespace_view as view;
 use crate::output::Output;
@@ -61,53 +61,38 @@ impl Command {
                 let text = file.as_deref().map(read).transpose()?;
                 let body = text.as_ref().map(|text| json!({"text": text}));
                 let method = if body.is_some() { "PUT" } else { "GET" };
-                match server.ask(method, "/namespace-policy", body.as_ref()) {
-                    Ok(said) => tell_policy(Ok(said), text.is_some(), *output),
-                    Err(problem) => problem.tell(*output),
-                }
+                let said = server.ask(method, "/namespace-policy", body.as_ref());
+                show(said, *output, |said, out| {
+                    view::policy(said, text.is_some(), out)
+                })
             }
             Self::Import { output, .. } => {
                 let problem = "records of another registry are taken where the data folder is: \
                                leave out --url there";
                 Ok(output.misused(problem))
             }
-            Self::Approve { .. }
-            | Self::Refuse { .. }
-            | Self::Claim { .. }
-            | Self::Verify { .. }
-            | Self::Deprecate { .. }
-            | Self::Withdraw { .. }
-            | Self::Renew { .. } => self.act_elsewhere(server),
-        }
-    }
-
-    /// What takes a reason, and not much else.
-    fn act_elsewhere(&self, server: &Elsewhere) -> anyhow::Result<Answer> {
-        let (on, act, why, until, done) = match self {
-            Self::Approve { on, why, until } => (on, "approve", Some(why), *until, "registered"),
-            Self::Refuse { on, why } => (on, "refuse", Some(why), None, "refused"),
-            Self::Claim {
-                on,
-                take_back: true,
-                ..
-            } => (on, "claim", None, None, "no longer claimed"),
-            Self::Claim { on, why, .. } => (on, "claim", why.as_ref(), None, "claimed"),
-            Self::Verify { on, why } => (on, "verify", Some(why), None, "verified"),
-            Self::Deprecate { on, why } => (on, "deprecate", Some(why), None, "deprecated"),
-            Self::Withdraw { on, why } => (on, "withdraw", Some(why), None, "withdrawn"),
-            Self::Renew { on, why, until } => (on, "renew", Some(why), Some(*until), "renewed"),
-            _ => return Ok(Answer::Misused),
-        };
-        let asked = on.rehearsed(&path(&on.namespace, &format!("/{act}")));
-        let said = match (why, until) {
-            (None, _) => server.ask("DELETE", &asked, None),
-            (Some(why), None) => server.ask("POST", &asked, Some(&json!({"why": why}))),
-            (Some(why), Some(until)) => {
-                let body = json!({"why": why, "until": rfc3339(until)});
-                server.ask("POST", &asked, Some(&body))
+            Self::Approve { on, why, until } => {
+                on.act_elsewhere(server, "approve", why, *until, "registered")
             }
-        };
-        on.tell(said, done)
+            Self::Renew { on, until, why } => {
+                on.act_elsewhere(server, "renew", why, Some(*until), "renewed")
+            }
+            Self::Claim { on, why: None, .. } => {
+                let asked = on.rehearsed(&path(&on.namespace, "/claim"));
+                on.tell(server.ask("DELETE", &asked, None), "no longer claimed")
+            }
+            Self::Claim {
+                on, why: Some(why), ..
+            } => on.act_elsewhere(server, "claim", why, None, "claimed"),
+            Self::Refuse { on, why } => on.act_elsewhere(server, "refuse", why, None, "refused"),
+            Self::Verify { on, why } => on.act_elsewhere(server, "verify", why, None, "verified"),
+            Self::Deprecate { on, why } => {
+                on.act_elsewhere(server, "deprecate", why, None, "deprecated")
+            }
+            Self::Withdraw { on, why } => {
+                on.act_elsewhere(server, "withdraw", why, None, "withdrawn")
+            }
+        }
     }
 
     /// Whether somebody is to act who is not said to a server so, and how to answer.
@@ -142,6 +127,23 @@ impl On {
         show(said, self.output, |said, out| view::done(said, done, out))
     }
 
+    /// What takes a reason, and perhaps a time.
+    fn act_elsewhere(
+        &self,
+        server: &Elsewhere,
+        act: &str,
+        why: &str,
+        until: Option<u64>,
+        done: &str,
+    ) -> anyhow::Result<Answer> {
+        let body = match until {
+            Some(until) => json!({"why": why, "until": rfc3339(until)}),
+            None => json!({"why": why}),
+        };
+        let asked = self.rehearsed(&path(&self.namespace, &format!("/{act}")));
+        self.tell(server.ask("POST", &asked, Some(&body)), done)
+    }
+
     fn comment_elsewhere(&self, server: &Elsewhere, text: Option<&str>) -> anyhow::Result<Answer> {
         let asked = path(&self.namespace, "/comments");
         let Some(text) = text else {
@@ -150,10 +152,10 @@ impl On {
         if self.dry_run {
             return Ok(self.output.misused(NO_REHEARSAL));
         }
-        match server.ask("POST", &asked, Some(&json!({"text": text}))) {
-            Ok(said) => self.tell_comment(Ok(said)),
-            Err(problem) => problem.tell(self.output),
-        }
+        let said = server.ask("POST", &asked, Some(&json!({"text": text})));
+        show(said, self.output, |said, out| {
+            view::commented(said, &self.namespace, out)
+        })
     }
 
     /// What was looked at is what is changed.

@@ -152,8 +152,12 @@ pub(crate) fn history(versions: &Json, out: &mut dyn Write) -> io::Result<()> {
     })
 }
 
-/// A text of several lines.
-pub(crate) fn policy(policy: &Json, out: &mut dyn Write) -> io::Result<()> {
+/// The policy, or that there is a new one.
+pub(crate) fn policy(policy: &Json, is_new: bool, out: &mut dyn Write) -> io::Result<()> {
+    if is_new {
+        let version = number(policy, "version");
+        return writeln!(out, "set version {version} of the policy");
+    }
     let mut lines = text(policy, "/text").lines();
     lines.try_for_each(|line| writeln!(out, "{}", Safe(line)))
 }
@@ -167,6 +171,12 @@ pub(crate) fn comments(comments: &Json, out: &mut dyn Write) -> io::Result<()> {
         let mut lines = text(comment, "/text").lines();
         lines.try_for_each(|line| writeln!(out, "     {}", Safe(line)))
     })
+}
+
+/// That a comment was made.
+pub(crate) fn commented(comment: &Json, namespace: &str, out: &mut dyn Write) -> io::Result<()> {
+    let number = number(comment, "comment");
+    writeln!(out, "comment {number} on info:{namespace}/")
 }
 
 pub(crate) fn number(object: &Json, field: &str) -> u64 {
