@@ -6,8 +6,8 @@
 
 #![forbid(unsafe_code)]
 
+mod admission;
 mod bundle;
-mod connections;
 mod dspace;
 mod handle_server;
 mod identity;

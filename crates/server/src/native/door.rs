@@ -15,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::connections::{Room, accept};
+use crate::admission::connections::{Room, accept};
 use crate::native::{Native, tcp, udp};
 use crate::turn;
 use crate::web::{self, Web, WebSettings};

@@ -5,7 +5,6 @@
 //! registry's; here are only the order of checks, the codes, and the bytes.
 
 pub(crate) mod administrator;
-mod allowance;
 mod challenges;
 mod door;
 mod elsewhere;
@@ -38,6 +37,7 @@ use handfast_wire::{
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 pub use self::door::{Addresses, Door, Served};
+use crate::admission::Admission;
 use crate::dspace::Dspace;
 use crate::identity::Identity;
 use crate::native::challenges::Challenges;
@@ -69,6 +69,7 @@ pub struct Native {
     elsewhere: Option<Elsewhere>,
     dspace: Option<Dspace>,
     meters: Meters,
+    admission: Admission,
 }
 
 /// How long a message is that has to wait until there is room for it: and then for as much again, as its octets come.
@@ -110,6 +111,7 @@ impl Native {
             elsewhere: None,
             dspace: None,
             meters: Meters::default(),
+            admission: Admission::default(),
         }
     }
 
@@ -146,6 +148,11 @@ impl Native {
     /// What is counted.
     pub(crate) fn meters(&self) -> &Meters {
         &self.meters
+    }
+
+    /// The limits that all interfaces share.
+    pub(crate) fn admission(&self) -> &Admission {
+        &self.admission
     }
 
     /// How many sessions live.

@@ -12,7 +12,7 @@ use handfast_wire::{Codec, Envelope, MAX_PACKET, Reader, packets};
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::native::allowance::Allowances;
+use crate::admission::udp_responses::Allowances;
 use crate::native::elsewhere::Elsewhere;
 use crate::native::meters::Dropped;
 use crate::native::parts::Parts;

@@ -19,11 +19,10 @@ mod operations;
 mod patient;
 mod proxies;
 mod register;
-mod reply;
+pub(crate) mod reply;
 mod resolve;
 mod rest;
 mod rewound;
-mod shelf;
 mod tls;
 mod tunnel;
 mod urn;
@@ -69,9 +68,9 @@ pub(crate) use self::reply::Body;
 use self::reply::plain;
 use self::resolve::recent::Recent;
 use self::rewound::Rewound;
-use self::shelf::Shelf;
 use self::tls::Acceptor;
 pub use self::tls::{Tls, TlsFiles};
+use crate::admission::pending_responses::{self, Shelf};
 use crate::native::Native;
 
 /// How long a client may take to say what it wants.
@@ -525,7 +524,7 @@ async fn answer(
         Part::Resolve => resolve::answer(&web, caller, request).await,
     };
     let response = wish.grant(response).await;
-    let mut response = shelf::put(response, &caller.shelf, &web.shelf).await;
+    let mut response = pending_responses::put(response, &caller.shelf, &web.shelf).await;
     web.meters.count(part, response.status());
     if let (Some(noted), Some(log)) = (noted, &web.log)
         && !log.add(&noted, &response, web.native.now())

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use crate::web::shelf::Shelf;
+use crate::admission::pending_responses::Shelf;
 
 /// How many octets have to pass, in the time that there is, for somebody to count as reading.
 const ENOUGH: u64 = 16 << 10;

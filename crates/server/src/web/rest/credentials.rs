@@ -11,11 +11,11 @@ use handfast_wire::{PublicKey, Reference, ResponseCode as Code, Version};
 use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 
 use super::answer::{Answer, Problem};
-use super::attempts::Attempt;
 use super::authorization::{Authorization, Basic, Fields};
 use super::certificate::Certified;
 use super::open_sessions::{Known, Session};
 use super::question::Question;
+use crate::admission::failed_logins::Attempt;
 use crate::native::response::Fault;
 use crate::native::{Authenticated, Native};
 use crate::web::Web;
@@ -234,12 +234,16 @@ pub(crate) fn attempt<'w>(
 ) -> Result<Attempt<'w>, Fault> {
     let now = web.native.world().now();
     let from = question.caller.address.ip();
-    web.rest.attempts.begin(from, whom, now).ok_or_else(|| {
-        Fault::new(
-            Code::ServerTooBusy,
-            "too many attempts have failed: try again in a minute",
-        )
-    })
+    web.native
+        .admission()
+        .failed_logins
+        .begin(from, whom, now)
+        .ok_or_else(|| {
+            Fault::new(
+                Code::ServerTooBusy,
+                "too many attempts have failed: try again in a minute",
+            )
+        })
 }
 
 /// Whom a certificate names, if it is their key. Browsers show certificates unasked: one that names nobody here is as

@@ -5,7 +5,6 @@
 //! `docs/compatibility.md` says why.
 
 mod answer;
-mod attempts;
 pub(crate) mod authorization;
 mod certificate;
 mod changes;
@@ -39,7 +38,6 @@ use hyper::{Method, Request, Response, StatusCode};
 use tokio::time::timeout;
 
 use self::answer::{Answer, Problem, refusal};
-use self::attempts::Attempts;
 use self::credentials::challenge;
 use self::open_sessions::OpenSessions;
 use self::parameters::{Parameters, wrong};
@@ -59,7 +57,6 @@ const LONGEST: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
     sessions: OpenSessions,
-    attempts: Attempts,
 }
 
 pub(crate) async fn answer(

@@ -9,6 +9,8 @@ use std::net::IpAddr;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::admission::network_of;
+
 /// How many guesses of one identity's secret fail before its guesser has to wait.
 const MOST: u32 = 20;
 /// How many guesses fail, of whatever identities, before a network has to wait. Many, because behind a proxy everybody
@@ -69,7 +71,7 @@ impl Attempts {
         whom: &str,
         now: u64,
     ) -> Option<Attempt<'_>> {
-        let network = network(from);
+        let network = network_of(from);
         let key = (network, self.hashing.hash_one(whom.to_ascii_uppercase()));
         let is_busy = |all: &mut All| {
             let tried = all.of_identities.at(key, now);
@@ -181,17 +183,6 @@ impl<K: Copy + Eq + Hash> Table<K> {
 impl Failures {
     fn is_over(&self, now: u64) -> bool {
         now.saturating_sub(self.since) >= MINUTE
-    }
-}
-
-/// Whoever has one address of the new kind has 2⁶⁴ of them.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(address) => address.into(),
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            std::net::Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-        }
     }
 }
 

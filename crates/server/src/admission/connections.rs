@@ -9,6 +9,8 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
+use crate::admission::network_of;
+
 /// How many connections a door has open at most; others wait.
 const MOST: usize = 10_000;
 /// How many of them come from one place at most: others are closed. So nobody alone can keep everybody out.
@@ -92,7 +94,7 @@ struct Guest {
 impl Places {
     /// One more from an address, unless there are too many.
     fn enter(places: &Arc<Self>, from: IpAddr) -> Option<Guest> {
-        let from = place(from);
+        let from = network_of(from);
         let mut open = places.open.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry(from).or_default();
         if *count >= MOST_FROM_ONE {
@@ -114,14 +116,6 @@ impl Drop for Guest {
                 open.remove(&self.from);
             }
         }
-    }
-}
-
-/// Who has one address of a network has all that begin with the same 64 bits.
-fn place(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) >> 64 << 64).into()),
-        v4 @ IpAddr::V4(_) => v4,
     }
 }
 

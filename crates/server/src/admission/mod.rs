@@ -1,0 +1,29 @@
+//! Admission: how much work, memory and network the server gives to each client.
+//!
+//! The native protocol, HTTP and the API ask here before they do anything that costs more than an answer from the
+//! store. Limits go by network ([`network_of`]) for anonymous clients and by account for known ones.
+
+pub(crate) mod connections;
+pub(crate) mod failed_logins;
+pub(crate) mod pending_responses;
+pub(crate) mod udp_responses;
+
+use std::net::IpAddr;
+
+use self::failed_logins::Attempts;
+
+/// The limits that the native protocol, HTTP and the API share.
+#[derive(Debug, Default)]
+pub(crate) struct Admission {
+    /// Logins that failed, over every interface.
+    pub(crate) failed_logins: Attempts,
+}
+
+/// The network that an address belongs to: the address itself for IPv4, its first 64 bits for IPv6, because one
+/// client has all 2⁶⁴ addresses of such a network.
+pub(crate) fn network_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) >> 64 << 64).into()),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
