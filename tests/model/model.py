@@ -291,7 +291,7 @@ def read_bare_handle(text, start=0):
 def read_handle(text, options):
     check_length(text, HANDLE_LIMIT)
     prefix, suffix = read_bare_handle(text)
-    return found('handle', text, {'prefix': prefix, 'suffix': suffix}, handle_spellings(prefix, suffix, options))
+    return found('handle', text, {'prefix': prefix, 'suffix': suffix}, bare_spellings(prefix, suffix, options))
 
 
 def valid_handle(text):
@@ -356,7 +356,44 @@ def found_hdl(prefix, suffix, query, fragment, form, options):
     canonical = ('hdl:' + encode_prefix(prefix) + '/' + encode_suffix(suffix)                                # URI-7
                  + query_and_fragment(query, fragment))
     components = {'prefix': prefix, 'suffix': suffix, 'query': query, 'fragment': fragment, 'form': form}
-    return found('hdl', canonical, components, handle_spellings(prefix, suffix, options))
+    spellings = with_query_and_fragment(handle_spellings(prefix, suffix, options), query, fragment)
+    tail = query_and_fragment(query, fragment)
+    cordra = cordra_form(prefix, suffix)
+    # CID-7: what came as the query of a URI is the query of the identifier, so the path has none of its own.
+    if cordra and '?' not in suffix and '#' not in suffix and len(cordra) + len(tail) <= HANDLE_LIMIT:
+        spellings['cordra'] = cordra + tail
+    return found('hdl', canonical, components, spellings)
+
+
+def with_query_and_fragment(spellings, query, fragment):
+    """CID-13: the URI forms keep query and fragment; an info URI has no place for them."""
+    tail = query_and_fragment(query, fragment)
+    if tail:
+        for form in ('hdl', 'hdl_host', 'http'):
+            if form in spellings:
+                spellings[form] += tail
+        spellings.pop('info', None)
+    return spellings
+
+
+def cordra_form(prefix, suffix):
+    """CID-12: the CORDRA identifier whose form a handle has; a DOI is none."""
+    if is_doi_prefix(prefix):
+        return None
+    try:
+        authority, guid, query, fragment = split_cordra(prefix + '/' + suffix)
+    except Refused:
+        return None
+    return authority + '/' + guid + query_and_fragment(query, fragment)
+
+
+def bare_spellings(prefix, suffix, options):
+    """Those of a handle that was written bare: a query, if it has the form of a CORDRA identifier, is in it."""
+    spellings = handle_spellings(prefix, suffix, options)
+    cordra = cordra_form(prefix, suffix)
+    if cordra:
+        spellings['cordra'] = cordra
+    return spellings
 
 
 def handle_spellings(prefix, suffix, options):
@@ -372,14 +409,6 @@ def handle_spellings(prefix, suffix, options):
         spellings['info'] = ('info:doi/' if doi else 'info:hdl/') + percent_encode(handle, PCHAR_SLASH)
     if doi:
         spellings['doi'] = 'doi:' + lower(handle)
-    try:
-        # A `?` in the suffix of a handle is part of its name, and so of its key: with one, the handle is not
-        # the record that the CORDRA identifier without query and fragment names.
-        authority, guid, query, fragment = split_cordra(handle)
-        if query is None and fragment is None:
-            spellings['cordra'] = authority + '/' + guid
-    except Refused:
-        pass
     return spellings
 
 
@@ -411,12 +440,14 @@ def read_resolver(url):
     return Resolver(lower(scheme), authority, first.strip('/'), ('handle', 'urn', 'ark'))
 
 
-def http_base(options, built_in):
-    """What stands before the name in an HTTP spelling; None if no resolver serves such names."""
+def http_base(options, built_in, direct=False):
+    """What stands before the name in an HTTP spelling; None if no resolver serves such names. URNs and ARKs stand directly
+    behind the host."""
     if not options.configured:
         return built_in
     resolver = options.configured[0]
-    return f'{resolver.scheme}://{resolver.authority}/' + (resolver.first + '/' if resolver.first else '')
+    first = resolver.first + '/' if resolver.first and not direct else ''
+    return f'{resolver.scheme}://{resolver.authority}/{first}'
 
 
 def host_and_port(authority, scheme):
@@ -460,13 +491,23 @@ def read_http(text, options):
 def read_http_path(text, end, resolvers, options, pasted):
     """Reads what a URL of these resolvers names; its path begins at `end`."""
     for resolver in resolvers:
+        if text.startswith('/', end):                                                                        # URN-4
+            direct = read_direct_name(text, end + 1, resolver, options, pasted)
+            if direct:
+                return direct
         base = '/' + resolver.first + '/' if resolver.first else '/'
         if text.startswith(base, end):
-            return read_http_name(text, end + len(base), resolver, options, pasted)
+            start = end + len(base)
+            misplaced = re.compile('urn:|urn-[0-9]+:|ark:', re.IGNORECASE | re.ASCII).match(text, start)
+            if 'urn' in resolver.serves and misplaced:
+                continue
+            if 'handle' in resolver.serves:
+                return read_http_handle(text, start, resolver, options, pasted)
     raise Refused('unknown-path', end, 'the resolver has no names on this path')
 
 
-def read_http_name(text, start, resolver, options, pasted):
+def read_direct_name(text, start, resolver, options, pasted):
+    """A URN or an ARK, which stand directly behind the host; None if it is neither."""
     urn = re.compile('(urn:)|urn-[0-9]+:', re.IGNORECASE | re.ASCII).match(text, start)
     if urn and 'urn' in resolver.serves:
         return read_urn_at(text, urn.end() if urn.group(1) else start, options, pasted)
@@ -476,9 +517,7 @@ def read_http_name(text, start, resolver, options, pasted):
         nid = start + 4 if has_scheme(text, start, 'urn:') else start
         if has_scheme(text, nid, 'urn-3:'):
             return read_urn_at(text, nid, options, pasted)
-    if 'handle' in resolver.serves:
-        return read_http_handle(text, start, resolver, options, pasted)
-    raise Refused('unknown-path', start, 'the resolver does not serve such names')
+    return None
 
 
 def read_http_handle(text, start, resolver, options, pasted):
@@ -534,7 +573,9 @@ def read_cordra(text, options):
     authority, guid, query, fragment = split_cordra(text)
     components = {'naming_authority': authority, 'guid': guid, 'query': query, 'fragment': fragment}
     canonical = authority + '/' + guid + query_and_fragment(query, fragment)
-    return found('cordra', canonical, components, handle_spellings(authority, guid, options))
+    spellings = with_query_and_fragment(handle_spellings(authority, guid, options), query, fragment)
+    spellings['handle'] = spellings['cordra'] = canonical                                                    # CID-7
+    return found('cordra', canonical, components, spellings)
 
 
 # --------------------------------------------------------------------------------------------------------------------
@@ -596,7 +637,7 @@ def info_spellings(uri, namespace, decoded, options):
     if decoded is not None and namespace in ('hdl', 'doi'):
         handle = valid_handle(decoded)
         if handle and (namespace == 'hdl' or is_doi_prefix(handle[0])):
-            spellings = handle_spellings(*handle, options)
+            spellings = bare_spellings(*handle, options)
     if decoded is not None and namespace == 'ark' and '?' not in decoded and '#' not in decoded:
         try:
             naan, _, name = split_ark('ark:' + decoded, 4)
@@ -770,9 +811,9 @@ def read_urn_at(text, start, options, pasted=False):
 
     spellings = {'urn': canonical}
     if nid == 'urn-3':
-        spellings['http'] = http_base(options, 'https://nrs.harvard.edu/') + canonical[4:]                   # URN-4
+        spellings['http'] = http_base(options, 'https://nrs.harvard.edu/', direct=True) + canonical[4:]                   # URN-4
     elif options.configured:
-        spellings['http'] = http_base(options, None) + canonical
+        spellings['http'] = http_base(options, None, direct=True) + canonical
     return found('urn', canonical, components, spellings)
 
 
@@ -875,7 +916,7 @@ def split_ark(text, start, pasted=False):
 def ark_spellings(naan, name, options):
     canonical = 'ark:' + lower(naan) + '/' + name
     return {'ark': canonical,
-            'http': http_base(options, 'https://n2t.net/') + canonical,
+            'http': http_base(options, 'https://n2t.net/', direct=True) + canonical,
             # The info identifier, decoded, is the text of the ARK: its own percent signs are encoded once more.
             'info': 'info:ark/' + percent_encode(canonical[4:], PCHAR_SLASH)}
 
@@ -885,7 +926,7 @@ def ark_spellings(naan, name, options):
 
 def read_any(text, options):
     start, end = trim(text, 0, len(text))
-    if end - start >= 2 and text[start] + text[end - 1] in ('<>', '""'):
+    if end - start >= 2 and text[start] + text[end - 1] in ('<>', '[]', '""'):
         start, end = trim(text, start + 1, end - 1)
     try:
         return recognise(text[start:end], options)
@@ -920,11 +961,7 @@ def recognise(text, options):
     if re.match('[A-Za-z][A-Za-z0-9+.-]*:', text):
         raise Refused('unknown-scheme', 0, 'no scheme we know')
     check_length(text, HANDLE_LIMIT)
-    try:
-        return read_cordra(text, options)
-    except Refused:
-        pass
-    prefix, suffix = read_bare_handle(text)
+    prefix, suffix = read_bare_handle(text)                                                                  # CID-12
     if is_doi_prefix(prefix):
         return found_doi(prefix, suffix, options)
     return read_handle(text, options)

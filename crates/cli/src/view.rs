@@ -34,6 +34,9 @@ pub(crate) fn found(
     if let Identifier::Info(uri) = &found.identifier {
         registry(out, uri, rules)?;
     }
+    if let Some(note) = found.note {
+        row(out, "note", note)?;
+    }
     row(out, "looked up as", found.identifier.key(rules).as_str())?;
     writeln!(out, "  spellings")?;
     for (name, spelling) in found.spellings.iter() {

@@ -69,6 +69,12 @@ impl ParseError {
                 "use printable characters up to U+FFFF, none of them invisible"
             }
             (ErrorKind::BadCharacter, part) => part.alphabet(),
+            (ErrorKind::HasQuery, Part::Query) => {
+                "register the name without it: the query is for the service that resolves the name"
+            }
+            (ErrorKind::HasFragment, Part::Fragment) => {
+                "register the name without it: the fragment is for the program that shows the result"
+            }
             (kind, _) => kind.remedy(),
         }
     }
@@ -125,6 +131,12 @@ impl fmt::Display for ParseError {
             }
             (ErrorKind::BadCharacter, None) => {
                 write!(f, "a character is not allowed in {}", self.part)
+            }
+            (ErrorKind::HasQuery, _) if self.part == Part::Query => {
+                f.write_str("a query is no part of a registered name")
+            }
+            (ErrorKind::HasFragment, _) if self.part == Part::Fragment => {
+                f.write_str("a fragment is no part of a registered name")
             }
             (ErrorKind::TooLong(limit), _) => {
                 write!(f, "{} is longer than {limit} bytes", self.part)
@@ -184,9 +196,9 @@ pub enum ErrorKind {
     EmptySuffix,
     /// A CORDRA path that has not 32 hex digits.
     GuidLength,
-    /// A fragment where the grammar has none.
+    /// A fragment where the grammar has none, or in a name that is to be registered (`CID-14`).
     HasFragment,
-    /// A query where the grammar has none.
+    /// A query where the grammar has none, or in a name that is to be registered (`CID-14`).
     HasQuery,
     /// An `info` URI without a `/`.
     MissingIdentifier,

@@ -148,12 +148,18 @@ impl HttpResolver {
         self.name_url(name.unwrap_or(&canonical))
     }
 
-    /// The address of a name that can stand in a path as it is.
+    /// The address of a URN or ARK, which stands directly behind the host and can stand there as it is.
     pub(crate) fn name_url(&self, name: &str) -> String {
-        let mut url = self.to_string();
+        let mut url = self.base();
         url.push('/');
         url.push_str(name);
         url
+    }
+
+    /// Scheme and authority, without the first segment.
+    fn base(&self) -> String {
+        let scheme = if self.secure { "https://" } else { "http://" };
+        String::from(scheme) + &self.authority
     }
 
     /// Whether its addresses are DOIs whatever is configured (`DOI-1`).
@@ -176,8 +182,7 @@ impl HttpResolver {
 
 impl fmt::Display for HttpResolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.secure { "https://" } else { "http://" })?;
-        f.write_str(&self.authority)?;
+        f.write_str(&self.base())?;
         if let Some(first) = &self.first {
             f.write_str("/")?;
             f.write_str(first)?;
@@ -338,6 +343,10 @@ impl<'a> HttpUrl<'a> {
             }
         })?;
         let not_served = ParseError::new(ErrorKind::NotServed, Part::Text, path_at);
+        // URN-4: URNs and ARKs stand directly behind the host, whatever segment handles need.
+        if let Some(named) = self.read_direct_name(path_at, resolver, non_ascii, rules) {
+            return named;
+        }
         let names = match resolver.first_segment() {
             None => Some(path),
             Some(first) => path
@@ -346,6 +355,22 @@ impl<'a> HttpUrl<'a> {
         };
         let names = names.ok_or(not_served)?;
         let at = path_at + path.len() - names.len();
+        let is_direct = |scheme| strip_scheme(names, scheme).is_some();
+        let is_misplaced = is_direct("urn") || is_direct("ark") || is_bare_urn(names);
+        if !resolver.serves_handles() || (resolver.serves == Serves::All && is_misplaced) {
+            return Err(not_served);
+        }
+        self.read_names(names, at, resolver.serves_dois(), non_ascii)
+    }
+
+    /// A URN or an ARK, if the path is one that the resolver serves.
+    fn read_direct_name(
+        &self,
+        at: usize,
+        resolver: &HttpResolver,
+        non_ascii: NonAscii,
+        rules: &dyn Rules,
+    ) -> Option<Result<Identifier<'a>, ParseError>> {
         // Behind a URN or an ARK its own scheme says what `?` and `#` mean.
         let name = self.text.get(at..).unwrap_or_default();
         if resolver.serves_urns() {
@@ -355,16 +380,13 @@ impl<'a> HttpUrl<'a> {
             let harvard = |(after, _): &(&str, usize)| strip_scheme(after, "urn-3").is_some();
             let served = after.filter(|found| resolver.serves == Serves::All || harvard(found));
             if let Some((after, at)) = served {
-                return Urn::parse_after_scheme(after, at, non_ascii, rules).map(Identifier::Urn);
+                let urn = Urn::parse_after_scheme(after, at, non_ascii, rules);
+                return Some(urn.map(Identifier::Urn));
             }
         }
-        if let Some(after) = strip_scheme(name, "ark").filter(|_| resolver.serves_arks()) {
-            return Ark::parse_after_scheme(after, at + 4, non_ascii).map(Identifier::Ark);
-        }
-        if !resolver.serves_handles() {
-            return Err(not_served);
-        }
-        self.read_names(names, at, resolver.serves_dois(), non_ascii)
+        let after = strip_scheme(name, "ark").filter(|_| resolver.serves_arks())?;
+        let ark = Ark::parse_after_scheme(after, at + 4, non_ascii);
+        Some(ark.map(Identifier::Ark))
     }
 
     fn read_names(

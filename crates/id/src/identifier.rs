@@ -169,7 +169,37 @@ impl Identifier<'_> {
     pub fn is_same_as(&self, other: &Identifier<'_>, rules: &dyn Rules) -> bool {
         match (self, other) {
             (Self::Info(_), Identifier::Info(_)) => self.canonical(rules) == other.canonical(rules),
-            _ => self.key(rules) == other.key(rules) && self.tail() == other.tail(),
+            _ => {
+                self.key(rules) == other.key(rules)
+                    && self.tail() == other.tail()
+                    && self.is_same_case(other, rules)
+            }
+        }
+    }
+
+    /// `HDL-6`: of a prefix whose case rule is not known, handles that differ in case are not called
+    /// equal.
+    fn is_same_case(&self, other: &Identifier<'_>, rules: &dyn Rules) -> bool {
+        let named = (self.named(rules), other.named(rules));
+        let handles = (
+            named.0.as_ref().unwrap_or(self).handle(),
+            named.1.as_ref().unwrap_or(other).handle(),
+        );
+        let (Some(a), Some(b)) = handles else {
+            return true;
+        };
+        let prefix = a.prefix();
+        prefix.is_always_insensitive() || rules.knows(&prefix) || a.suffix() == b.suffix()
+    }
+
+    /// The handle that it names, unless it is of another kind.
+    fn handle(&self) -> Option<&Handle<'_>> {
+        match self {
+            Self::Cordra(id) => Some(id.record()),
+            Self::Doi(doi) => Some(doi.handle()),
+            Self::Handle(handle) => Some(handle),
+            Self::Hdl(uri) => Some(uri.handle()),
+            Self::Ark(_) | Self::Info(_) | Self::Urn(_) => None,
         }
     }
 
@@ -216,6 +246,17 @@ pub(crate) fn shown_handle<'h>(handle: &'h Handle<'_>, rules: &dyn Rules) -> Han
         return id.to_handle().into_owned();
     }
     handle.borrowed()
+}
+
+/// The CORDRA identifier whose form a handle, written bare or as a URI, has (`CID-12`). DOIs have none.
+pub(crate) fn cordra_form(identifier: &Identifier<'_>) -> Option<CordraId<'static>> {
+    match identifier {
+        Identifier::Handle(handle) if !handle.prefix().is_doi() => CordraId::parse(handle.as_str())
+            .ok()
+            .map(CordraId::into_owned),
+        Identifier::Hdl(uri) if !uri.handle().prefix().is_doi() => CordraId::from_hdl_uri(uri),
+        _ => None,
+    }
 }
 
 /// The key of a handle under the case rule and profile of its prefix.

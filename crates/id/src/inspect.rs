@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 use crate::error::{ErrorKind, ParseError, Part};
 use crate::handle::{MAX_HANDLE, utf8};
 use crate::hdl_uri::MAX_TEXT;
-use crate::identifier::{Identifier, Scheme, parse_as};
+use crate::identifier::{Identifier, Scheme, cordra_form, parse_as};
 use crate::recognise::{RecognisedBy, recognise};
-use crate::rules::Rules;
+use crate::rules::{HandleProfile, Rules};
 use crate::spellings::Spellings;
 
 /// Reads bytes as a scheme and says all there is to say about them.
@@ -38,6 +38,7 @@ pub fn inspect<'a>(bytes: &'a [u8], scheme: Scheme, rules: &dyn Rules) -> Inspec
             canonical: identifier.canonical(rules),
             spellings: identifier.spellings(rules),
             recognised_by: by,
+            note: note(&identifier, rules),
             registered: match &identifier {
                 Identifier::Info(uri) => rules.namespace(uri.namespace()).is_registered(),
                 _ => None,
@@ -51,8 +52,21 @@ pub fn inspect<'a>(bytes: &'a [u8], scheme: Scheme, rules: &dyn Rules) -> Inspec
     }
 }
 
+/// `CID-12`: what has the form of a CORDRA identifier is one only if its authority says so.
+fn note(identifier: &Identifier<'_>, rules: &dyn Rules) -> Option<&'static str> {
+    let handle = match identifier {
+        Identifier::Handle(handle) => handle,
+        Identifier::Hdl(uri) => uri.handle(),
+        _ => return None,
+    };
+    let is_ordinary = rules.handle_profile(&handle.prefix()) == HandleProfile::Handle;
+    (is_ordinary && cordra_form(identifier).is_some()).then_some(
+        "it has the form of a CORDRA identifier, and is one only if its authority has that profile",
+    )
+}
+
 /// What [`inspect()`] says of a text. With the feature `serde` it serialises as one JSON object:
-/// `input`, `ok`, and either `scheme`, `canonical`, `components`, `spellings` or `error`.
+/// `input`, `ok`, and either `scheme`, `canonical`, `components`, `spellings` and sometimes `note`, or `error`.
 ///
 /// ```
 /// use handfast_id::{Scheme, Standard, inspect};
@@ -122,6 +136,8 @@ pub struct Inspected<'a> {
     pub spellings: Spellings,
     /// The rule that recognised it, if no scheme was asked for.
     pub recognised_by: Option<RecognisedBy>,
+    /// A remark for people.
+    pub note: Option<&'static str>,
     /// Of an `info` URI: whether its namespace is registered, if the registry was consulted.
     pub registered: Option<bool>,
 }
@@ -242,6 +258,9 @@ mod json {
                     object.serialize_entry("canonical", &found.canonical)?;
                     object.serialize_entry("components", &Components(found))?;
                     object.serialize_entry("spellings", &found.spellings)?;
+                    if let Some(note) = found.note {
+                        object.serialize_entry("note", note)?;
+                    }
                 }
                 Err(error) => object.serialize_entry("error", error)?,
             }

@@ -9,12 +9,13 @@ use crate::hdl_uri::check_length;
 use crate::http::{HttpUrl, is_bare_urn};
 use crate::identifier::{Identifier, Scheme, parse_as};
 use crate::percent::NonAscii;
-use crate::rules::Rules;
+use crate::rules::{HandleProfile, Rules};
+use crate::tail::Tail;
 use crate::urn::Urn;
 
 /// Reads text that a person typed or pasted.
 ///
-/// White space around it is trimmed, then one pair of `<…>` or `"…"`, then white space. What is left
+/// White space around it is trimmed, then one pair of `<…>`, `[…]` or `"…"`, then white space. What is left
 /// is, in order: a known scheme (`urn:`, `info:`, `hdl:`, `doi:`, `ark:`); the URL of a known resolver,
 /// with or without its `http://`; a bare `urn-<digits>:…`; a bare handle. What matched a rule never
 /// falls through to the next: a bad `hdl:` URI is an error. Text that begins like another URI is never
@@ -38,6 +39,7 @@ pub fn recognise<'a>(text: &'a str, rules: &dyn Rules) -> Result<Recognised<'a>,
             identifier,
             by,
             text: trimmed,
+            start,
         }),
         Err(error) => Err(error.shifted(start)),
     }
@@ -62,6 +64,51 @@ pub struct Recognised<'a> {
     pub by: RecognisedBy,
     /// What was left after trimming.
     pub text: &'a str,
+    /// Where that begins in what was pasted.
+    start: usize,
+}
+
+impl Recognised<'_> {
+    /// `CID-14`: registering never cuts. An error if the text holds a query, a fragment or a component of a
+    /// URN, which is no part of the name that is looked up.
+    ///
+    /// ```
+    /// use handfast_id::{Standard, recognise};
+    ///
+    /// let whole = |text| recognise(text, &Standard).unwrap().check_whole(&Standard).is_ok();
+    /// assert!(whole("hdl:20.1000/5555"));
+    /// assert!(!whole("hdl:20.1000/5555?x=1"));
+    /// // In a bare handle `?` is an ordinary character.
+    /// assert!(whole("20.1000/5555?x=1"));
+    /// ```
+    pub fn check_whole(&self, rules: &dyn Rules) -> Result<(), ParseError> {
+        let is_literal = match &self.identifier {
+            Identifier::Handle(_) => true,
+            Identifier::Doi(_) => self.by != RecognisedBy::Resolver,
+            // The fragment of an `info` URI is part of its key, unless it names something else.
+            Identifier::Info(_) => self.identifier.named(rules).is_none(),
+            Identifier::Ark(_)
+            | Identifier::Cordra(_)
+            | Identifier::Hdl(_)
+            | Identifier::Urn(_) => false,
+        };
+        let mark = self
+            .text
+            .bytes()
+            .position(|byte| matches!(byte, b'?' | b'#'));
+        match mark.filter(|_| !is_literal) {
+            None => Ok(()),
+            Some(mark) => {
+                let is_query = self.text.as_bytes().get(mark) == Some(&b'?');
+                let (kind, part) = if is_query {
+                    (ErrorKind::HasQuery, Part::Query)
+                } else {
+                    (ErrorKind::HasFragment, Part::Fragment)
+                };
+                Err(ParseError::new(kind, part, mark + self.start))
+            }
+        }
+    }
 }
 
 /// The rule that recognised an identifier.
@@ -105,7 +152,11 @@ fn trim(text: &str) -> (usize, &str) {
     let start = white_space(0, text);
     let text = text.trim();
     let inside = |open, close| text.strip_prefix(open)?.strip_suffix(close);
-    match inside('<', '>').or_else(|| inside('"', '"')) {
+    let pairs = [('<', '>'), ('[', ']'), ('"', '"')];
+    match pairs
+        .into_iter()
+        .find_map(|(open, close)| inside(open, close))
+    {
         Some(inner) => (white_space(start + 1, inner), inner.trim()),
         None => (start, text),
     }
@@ -138,16 +189,23 @@ fn read<'a>(
     if scheme_length(text).is_some() {
         return Err(ParseError::new(ErrorKind::UnknownScheme, Part::Scheme, 0));
     }
-    Ok((read_bare_handle(text)?, RecognisedBy::BareHandle))
+    Ok((read_bare_handle(text, rules)?, RecognisedBy::BareHandle))
 }
 
-fn read_bare_handle(text: &str) -> Result<Identifier<'_>, ParseError> {
-    if let Ok(id) = CordraId::parse(text) {
-        return Ok(Identifier::Cordra(id));
-    }
+/// `CID-12`: the profile of its authority, and nothing else, makes a handle a CORDRA identifier.
+fn read_bare_handle<'a>(text: &'a str, rules: &dyn Rules) -> Result<Identifier<'a>, ParseError> {
     let handle = Handle::parse(text)?;
-    if handle.prefix().is_doi() {
+    let prefix = handle.prefix();
+    if prefix.is_doi() {
         return Doi::of_regular(handle).map(Identifier::Doi);
+    }
+    if rules.handle_profile(&prefix) == HandleProfile::Cordra {
+        match CordraId::parse(text) {
+            Ok(id) => return Ok(Identifier::Cordra(id)),
+            // CID-13: a query or fragment is never read as part of the path because it is malformed.
+            Err(error) if CordraId::parse(Tail::split(text).0).is_ok() => return Err(error),
+            Err(_) => {}
+        }
     }
     Ok(Identifier::Handle(handle))
 }
@@ -157,7 +215,7 @@ mod tests {
     use alloc::string::ToString;
 
     use super::*;
-    use crate::{HttpResolver, RuleBook, Standard};
+    use crate::{HttpResolver, Prefix, RuleBook, Standard};
 
     fn refused(text: &str) -> (&'static str, usize) {
         let error = recognise(text, &Standard).unwrap_err();
@@ -205,12 +263,64 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_handle_is_cordra_then_doi_then_handle() {
+    fn cid_12_the_profile_alone_makes_a_handle_a_cordra_identifier() {
+        let guid = "d41d8cd98f00b204e9800998ecf8427e";
+        let prefix = |text| Prefix::parse(text).unwrap();
+        let rules = RuleBook::standard()
+            .with_profile(&prefix("100.1"), HandleProfile::Cordra)
+            .with_profile(&prefix("10.1"), HandleProfile::Cordra);
+        let scheme = |text: &str, rules: &dyn Rules| {
+            recognise(text, rules).map(|found| found.identifier.scheme().as_str())
+        };
+        for (text, standard, ours) in [
+            ("100.1/".to_string() + guid, "handle", "cordra"),
+            ("100.1/".to_string() + guid + "?a=1#b", "handle", "cordra"),
+            ("100.1/x".to_string(), "handle", "handle"),
+            ("100.2/".to_string() + guid, "handle", "handle"),
+            ("10.1/".to_string() + guid, "doi", "doi"),
+            ("10.1/".to_string() + guid + "?a b", "doi", "doi"),
+        ] {
+            assert_eq!(scheme(&text, &Standard), Ok(standard), "{text}");
+            assert_eq!(scheme(&text, &rules), Ok(ours), "{text}");
+        }
+        let bad = "100.1/".to_string() + guid + "?%zz";
+        assert_eq!(scheme(&bad, &Standard), Ok("handle"));
+        assert_eq!(scheme(&bad, &rules).unwrap_err().code(), "bad-triplet");
+    }
+
+    /// Registering `hdl:12/q?x=1` gave the name `12/q`: what was cut was never mentioned.
+    #[test]
+    fn cid_14_a_query_or_fragment_is_named_where_it_would_be_cut() {
         let guid = "F58FB49EB1F848F0A606E84CEF294BE5";
-        assert_eq!(found(&("10.1/".to_string() + guid)).0, "cordra");
-        assert_eq!(found(&("10.1/".to_string() + guid + "?a b")).0, "doi");
-        assert_eq!(found("10.1/x").0, "doi");
-        assert_eq!(found("100.1/x").0, "handle");
+        let cordra = "100.1/".to_string() + guid;
+        let rules = RuleBook::standard()
+            .with_profile(&Prefix::parse("100.1").unwrap(), HandleProfile::Cordra);
+        let cut = |text: &str| {
+            let found = recognise(text, &rules).unwrap();
+            found
+                .check_whole(&rules)
+                .map_err(|error| (error.code(), error.at()))
+        };
+        assert_eq!(cut(&(cordra.clone() + "?x=1#f")), Err(("has-query", 38)));
+        assert_eq!(cut(&(cordra.clone() + "#f")), Err(("has-fragment", 38)));
+        assert_eq!(cut(" hdl:12/q?x=1 "), Err(("has-query", 9)));
+        assert_eq!(cut("hdl://12/q#"), Err(("has-fragment", 10)));
+        assert_eq!(cut("https://hdl.handle.net/12/q?x"), Err(("has-query", 27)));
+        assert_eq!(cut("https://doi.org/10.1/x?y"), Err(("has-query", 22)));
+        assert_eq!(cut("doi.org/10.1/x#y"), Err(("has-fragment", 14)));
+        assert_eq!(cut("info:doi/10.1/x#y"), Err(("has-fragment", 15)));
+        assert_eq!(cut("urn:urn-3:HBS:a#b"), Err(("has-fragment", 15)));
+        assert_eq!(cut("urn:urn-3:HBS:a?=b"), Err(("has-query", 15)));
+        assert_eq!(cut("ark:12/x?info"), Err(("has-query", 8)));
+        for text in [
+            "12/q?x#y",
+            "doi:10.1/x?y#z",
+            "10.1/x?y",
+            "info:lccn/a#b",
+            &cordra,
+        ] {
+            assert_eq!(cut(text), Ok(()), "{text}");
+        }
     }
 
     #[test]
@@ -265,17 +375,14 @@ mod tests {
             "not-served"
         );
         assert_eq!(
-            read("http://r.example:2641/hdl/urn:isbn:1").unwrap(),
+            read("http://r.example:2641/urn:isbn:1").unwrap(),
             "urn:isbn:1"
         );
-        assert_eq!(
-            read("http://r.example:2641/urn:isbn:1").unwrap_err().code(),
-            "not-served"
-        );
-        assert_eq!(
-            read("http://r.example:2641/hdl/ark:12/x").unwrap(),
-            "ark:12/x"
-        );
+        for misplaced in ["hdl/urn:isbn:1", "hdl/urn-3:a:b/c", "hdl/ark:12/x"] {
+            let url = "http://r.example:2641/".to_string() + misplaced;
+            assert_eq!(recognise(&url, &rules).unwrap_err().code(), "not-served");
+        }
+        assert_eq!(read("http://r.example:2641/ark:12/x").unwrap(), "ark:12/x");
         assert_eq!(
             read("https://s.example/hdl/20.1/x").unwrap(),
             "hdl:hdl/20.1%2Fx"
@@ -286,6 +393,9 @@ mod tests {
             .identifier
             .spellings(&rules);
         assert_eq!(spellings.http.unwrap(), "http://r.example:2641/hdl/20.1/x");
+        let urn = recognise("urn-3:a:b", &rules).unwrap().identifier;
+        let url = urn.spellings(&rules).http.unwrap();
+        assert_eq!(url, "http://r.example:2641/urn-3:a:b");
     }
 
     #[test]

@@ -39,7 +39,14 @@ pub trait Rules {
         CaseRule::AsciiInsensitive
     }
 
-    /// The profile of the names under a prefix (`CID-10`).
+    /// Whether the rules of a prefix are known. Of one that is not, handles that differ in case are not
+    /// called equal, though they are looked up alike (`HDL-6`).
+    fn knows(&self, prefix: &Prefix<'_>) -> bool {
+        let _ = prefix;
+        false
+    }
+
+    /// The profile of the names under a prefix (`CID-10`, `CID-12`).
     fn handle_profile(&self, prefix: &Prefix<'_>) -> HandleProfile {
         let _ = prefix;
         HandleProfile::Handle
@@ -234,6 +241,11 @@ impl RuleBook {
 impl Rules for RuleBook {
     fn case_rule(&self, prefix: &Prefix<'_>) -> CaseRule {
         self.find(prefix).case
+    }
+
+    fn knows(&self, prefix: &Prefix<'_>) -> bool {
+        self.prefixes
+            .contains_key(&prefix.as_str().to_ascii_uppercase())
     }
 
     fn handle_profile(&self, prefix: &Prefix<'_>) -> HandleProfile {

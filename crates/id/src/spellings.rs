@@ -4,19 +4,18 @@ use alloc::string::{String, ToString};
 
 use crate::ark::Ark;
 use crate::chars::{PATH, PCHAR};
-use crate::cordra::CordraId;
 use crate::doi::Doi;
 use crate::handle::Handle;
 use crate::hdl_uri::HdlUri;
 use crate::http::HttpResolver;
-use crate::identifier::{Identifier, shown_handle};
+use crate::identifier::{Identifier, cordra_form, shown_handle};
 use crate::info::InfoGrammar;
 use crate::percent;
 use crate::rules::Rules;
 use crate::urn::Urn;
 
 /// The spellings of what an identifier names (`EQ-1`), each where it exists: built from the canonical
-/// form, without query and fragment.
+/// form. The URI forms and `cordra` have the query and fragment that the identifier has (`CID-13`).
 ///
 /// ```
 /// use handfast_id::{Standard, recognise};
@@ -84,10 +83,23 @@ impl Spellings {
     pub(crate) fn of(identifier: &Identifier<'_>, rules: &dyn Rules) -> Self {
         match identifier {
             Identifier::Ark(ark) => Self::of_ark(ark, rules),
-            Identifier::Cordra(id) => Self::of_handle(id.record(), rules),
+            Identifier::Cordra(id) => {
+                let uri = id.to_hdl_uri();
+                Self {
+                    handle: Some(id.to_string()),
+                    cordra: Some(id.to_string()),
+                    ..Self::of_uri(&uri, rules)
+                }
+            }
             Identifier::Doi(doi) => Self::of_handle(&doi.handle().to_ascii_lowercase(), rules),
-            Identifier::Handle(handle) => Self::of_handle(&shown_handle(handle, rules), rules),
-            Identifier::Hdl(uri) => Self::of_handle(&shown_handle(uri.handle(), rules), rules),
+            Identifier::Handle(handle) => Self {
+                cordra: cordra_form(identifier).map(|id| id.to_string()),
+                ..Self::of_handle(&shown_handle(handle, rules), rules)
+            },
+            Identifier::Hdl(uri) => Self {
+                cordra: cordra_form(identifier).map(|id| id.to_string()),
+                ..Self::of_uri(&uri.with_handle(shown_handle(uri.handle(), rules)), rules)
+            },
             Identifier::Info(_) => {
                 let canonical = identifier.canonical(rules);
                 let info = canonical.split('#').next().map(ToString::to_string);
@@ -101,6 +113,24 @@ impl Spellings {
                 Self { info, ..named }
             }
             Identifier::Urn(urn) => Self::of_urn(urn, rules),
+        }
+    }
+
+    /// Those of a URI, with its query and fragment where the form has a place for them.
+    fn of_uri(uri: &HdlUri<'_>, rules: &dyn Rules) -> Self {
+        let plain = Self::of_handle(uri.handle(), rules);
+        if uri.tail().is_empty() {
+            return plain;
+        }
+        let mut tail = String::new();
+        // Writing to a string cannot fail.
+        let _ = uri.tail().write(&mut tail);
+        Self {
+            hdl: plain.hdl.map(|hdl| hdl + &tail),
+            hdl_host: plain.hdl_host.map(|hdl| hdl + &tail),
+            http: plain.http.map(|url| url + &tail),
+            info: None,
+            ..plain
         }
     }
 
@@ -127,7 +157,6 @@ impl Spellings {
                 .map(|_| info(namespace, handle.as_str(), rules)),
             hdl: uri.map(|uri| uri.to_string()),
             doi: doi.map(|doi| doi.to_string()),
-            cordra: CordraId::from_handle(handle).map(|id| id.to_string()),
             ..Self::default()
         }
     }

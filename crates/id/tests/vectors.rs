@@ -26,7 +26,7 @@ fn all_vectors_pass() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert_eq!(count, 237);
+    assert_eq!(count, 241);
 }
 
 fn check(vector: &Value) -> Result<(), String> {
