@@ -3,8 +3,10 @@
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand, ValueEnum};
+use handfast_id::CaseRule;
 use handfast_registry::{
-    Authority, AuthorityChange, NewAuthority, Persistence, Principal, Refusal, Registry, Role, json,
+    Authority, AuthorityAction, AuthorityChange, AuthorityPath, NewAuthority, Persistence,
+    Principal, Refusal, Registry, Role, json,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -96,10 +98,13 @@ pub(crate) enum Command {
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
     },
-    /// Retire an authority: its names keep resolving, nothing new is named
+    /// Retire an authority and those below it: their names keep resolving, nothing new is named
     Retire {
         #[command(flatten)]
         on: On,
+        /// Let the authorities below it go on naming
+        #[arg(long)]
+        keep_children: bool,
     },
 }
 
@@ -180,9 +185,17 @@ impl Command {
                     .map(|_| ())
             }),
             Self::List { output } => output.print(
-                data.open().and_then(|registry| registry.authorities()),
-                |authorities| authorities.iter().map(json::authority).collect::<Json>(),
-                |authorities, out| {
+                data.open().and_then(|registry| {
+                    let authorities = registry.authorities()?;
+                    Ok((registry, authorities))
+                }),
+                |(registry, authorities)| {
+                    let rules = registry.rules();
+                    let all = authorities.iter();
+                    all.map(|authority| json::authority(authority, &rules))
+                        .collect::<Json>()
+                },
+                |(_, authorities), out| {
                     authorities.iter().try_for_each(|authority| {
                         let status = authority.status.as_str();
                         writeln!(
@@ -195,10 +208,15 @@ impl Command {
                 },
             ),
             Self::Show { on } => on.output.print(
-                data.open()
-                    .and_then(|registry| registry.authority(&on.who(), &on.authority)),
-                json::authority,
-                for_people,
+                data.open().and_then(|registry| {
+                    let authority = registry.authority(&on.who(), &on.authority)?;
+                    Ok((registry, authority))
+                }),
+                |(registry, authority)| json::authority(authority, &registry.rules()),
+                |(registry, authority), out| {
+                    let case = authority.case_rule(&registry.rules());
+                    for_people(authority, case, out)
+                },
             ),
             Self::Request { on, about, policy } => on.change(data, "requested", |registry, who| {
                 let new = new_authority(about, policy);
@@ -224,8 +242,10 @@ impl Command {
             Self::Transfer { on, to } => on.change(data, "transferred", |registry, who| {
                 registry.transfer_authority(who, &on.authority, to)
             }),
-            Self::Retire { on } => on.change(data, "retired", |registry, who| {
-                registry.retire_authority(who, &on.authority)
+            Self::Retire { on, keep_children } => on.change(data, "retired", |registry, who| {
+                let keep_children = *keep_children;
+                let action = AuthorityAction::Retire { keep_children };
+                registry.act_on_authority(who, &on.authority, None, action)
             }),
         }
     }
@@ -287,17 +307,25 @@ impl On {
     ) -> anyhow::Result<Answer> {
         let who = self.who();
         let outcome = data.open().and_then(|registry| {
+            // The authority that is acted on may be written otherwise than it is named.
+            let path = AuthorityPath::parse(&self.authority, &registry.rules())
+                .map_or_else(|_| self.authority.clone(), |path| path.to_string());
             change(&registry, &who)?;
             // One that was declined is not there any more.
-            Ok(registry.authority(&who, &self.authority).ok())
+            let authority = registry.authority(&who, &self.authority).ok();
+            let path = authority
+                .as_ref()
+                .map_or(path, |authority| authority.path.to_string());
+            let said = authority.map(|authority| json::authority(&authority, &registry.rules()));
+            Ok((path, said))
         });
         self.output.print(
             outcome,
-            |authority| {
-                let gone = || json!({"authority": self.authority, "status": "declined"});
-                authority.as_ref().map_or_else(gone, json::authority)
+            |(path, said)| {
+                let gone = || json!({"authority": path, "status": "declined"});
+                said.clone().unwrap_or_else(gone)
             },
-            |_, out| writeln!(out, "{done} {}", self.authority),
+            |(path, _), out| writeln!(out, "{done} {path}"),
         )
     }
 }
@@ -341,7 +369,11 @@ fn change(about: &About, policy: &PolicyOptions) -> AuthorityChange {
     }
 }
 
-pub(crate) fn for_people(authority: &Authority, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn for_people(
+    authority: &Authority,
+    case: CaseRule,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let policy = &authority.policy;
     writeln!(out, "{}", authority.path)?;
     for (label, text) in [
@@ -367,7 +399,7 @@ pub(crate) fn for_people(authority: &Authority, out: &mut dyn Write) -> io::Resu
         out,
         "  {:<12}  {}",
         "case",
-        if policy.case_sensitive {
+        if case == CaseRule::Sensitive {
             "counts"
         } else {
             "does not count"

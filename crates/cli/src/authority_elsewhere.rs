@@ -1,6 +1,8 @@
 //! `handfast --url … authority`: the same at a server elsewhere.
+use std::io::Write;
+
 use handfast_id::Standard;
-use handfast_registry::json;
+use handfast_registry::{Authority, json};
 use serde_json::{Map, Value as Json, json};
 
 use crate::authority::{About, Command, On, PolicyOptions, for_people};
@@ -22,7 +24,7 @@ impl Command {
             | Self::Revoke { on, .. }
             | Self::Policy { on, .. }
             | Self::Transfer { on, .. }
-            | Self::Retire { on } => {
+            | Self::Retire { on, .. } => {
                 if on.is_someone() {
                     let problem = "--url knows who asks by a token: leave out --as";
                     return Ok(on.output.misused(problem));
@@ -47,13 +49,25 @@ impl Command {
                 Ok(said) => {
                     let authority = json::read_authority(&said, &Standard);
                     let authority = authority.ok_or_else(unreadable);
-                    on.output.print(authority, |_| said.clone(), for_people)
+                    let show = |authority: &Authority, out: &mut dyn Write| {
+                        // As the server says.
+                        let case = authority.policy.case_rule();
+                        for_people(authority, case, out)
+                    };
+                    on.output.print(authority, |_| said.clone(), show)
                 }
                 Err(problem) => problem.tell(on.output),
             },
             Self::Approve { on } => on.tell(ask(on, "POST", "/approve", None), "approved"),
             Self::Decline { on } => on.tell(ask(on, "POST", "/decline", None), "declined"),
-            Self::Retire { on } => on.tell(ask(on, "POST", "/retire", None), "retired"),
+            Self::Retire { on, keep_children } => {
+                let rest = if *keep_children {
+                    "/retire?keep-children=true"
+                } else {
+                    "/retire"
+                };
+                on.tell(ask(on, "POST", rest, None), "retired")
+            }
             Self::Policy { on, about, policy } => {
                 let body = described(about, policy, None);
                 on.tell(ask(on, "PATCH", "", Some(&body)), "changed")
@@ -88,7 +102,10 @@ impl On {
             Ok(said) => self.output.print(
                 Ok(said),
                 |said| if said.is_null() { gone() } else { said.clone() },
-                |_, out| writeln!(out, "{done} {}", self.authority),
+                |said, out| {
+                    let path = said.get("authority").and_then(Json::as_str);
+                    writeln!(out, "{done} {}", path.unwrap_or(&self.authority))
+                },
             ),
             Err(problem) => problem.tell(self.output),
         }

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use handfast_client::Roots;
 use handfast_id::{
-    DelegatedGrammar, HttpResolver, NssGrammar, Pattern, RuleBook, UrnProfile, UrnRegistration,
+    CaseRule, DelegatedGrammar, HttpResolver, InfoGrammar, NssGrammar, Pattern, RuleBook,
+    UrnProfile, UrnRegistration,
 };
 use handfast_registry::Principal;
 use handfast_server::{
@@ -270,15 +271,35 @@ pub(crate) struct Web {
 
 /// The public register of namespaces.
 #[derive(Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Register {
     #[serde(skip_serializing_if = "Option::is_none")]
     email: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default_case: Option<DefaultCase>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grammar: Option<Grammar>,
+}
+
+/// The case rule of new prefixes.
+#[derive(Clone, Copy, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum DefaultCase {
+    Insensitive,
+    Sensitive,
+}
+
+/// The grammar of `info` URIs.
+#[derive(Clone, Copy, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Grammar {
+    Draft,
+    Rfc4452,
 }
 
 impl Register {
     fn is_silent(&self) -> bool {
-        self.email.is_none()
+        self.email.is_none() && self.default_case.is_none() && self.grammar.is_none()
     }
 }
 
@@ -314,6 +335,10 @@ struct Namespace {
     #[serde(default)]
     registrant: String,
     #[serde(default)]
+    affiliation: String,
+    #[serde(default)]
+    address: String,
+    #[serde(default)]
     contact: String,
     #[serde(default)]
     registration: String,
@@ -336,6 +361,12 @@ impl Config {
         for resolver in &self.resolvers {
             let read = HttpResolver::parse(resolver);
             rules = rules.with_resolver(read.with_context(|| format!("resolver {resolver}"))?);
+        }
+        if let Some(DefaultCase::Sensitive) = self.registry.default_case {
+            rules = rules.with_new_prefix_case(CaseRule::Sensitive);
+        }
+        if let Some(Grammar::Draft) = self.registry.grammar {
+            rules = rules.with_info_grammar(InfoGrammar::Draft);
         }
         for namespace in self.urn {
             let nid = namespace.nid.clone();
@@ -368,6 +399,8 @@ impl Namespace {
         };
         let registration = UrnRegistration {
             registrant: Cow::Owned(self.registrant),
+            affiliation: Cow::Owned(self.affiliation),
+            address: Cow::Owned(self.address),
             contact: Cow::Owned(self.contact),
             version: Cow::Owned(self.registration),
             date: Cow::Owned(self.date),
@@ -409,6 +442,18 @@ mod tests {
         assert_eq!(urn.to_string(), "urn:urn-42:lib.maps:atlas");
         assert!(Urn::parse_with("urn:isbn:1", &rules).is_err());
         assert_eq!(rules.resolvers().len(), 1);
+    }
+
+    #[test]
+    fn hdl_6_info_3_the_registry_has_a_default_case_and_a_grammar() {
+        let text =
+            "version = \"v1\"\n[registry]\ndefault-case = \"sensitive\"\ngrammar = \"draft\"";
+        let rules = read(text).unwrap();
+        assert_eq!(rules.new_prefix_case(), CaseRule::Sensitive);
+        assert_eq!(rules.info_grammar(), InfoGrammar::Draft);
+        let rules = read("version = \"v1\"").unwrap();
+        assert_eq!(rules.new_prefix_case(), CaseRule::AsciiInsensitive);
+        assert!(read("version = \"v1\"\n[registry]\ndefault-case = \"upper\"").is_err());
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::console;
 use crate::demo;
 use crate::exit::Answer;
 use crate::output::Output;
+use crate::view::Shown as Safe;
 
 /// Where the data is.
 #[derive(Args)]
@@ -274,6 +275,8 @@ impl Check {
                     "namespaces": check.namespaces,
                     "events": check.events,
                     "problems": problems,
+                    "uppercased": check.uppercased,
+                    "uppercased_names": check.first_uppercased,
                 })
             },
             |check, out| {
@@ -284,6 +287,18 @@ impl Check {
                 )?;
                 for problem in &check.problems {
                     writeln!(out, "problem: {problem}")?;
+                }
+                if check.uppercased > 0 {
+                    writeln!(
+                        out,
+                        "{} names have 32 hex digits in uppercase under an authority of ordinary handles. Earlier \
+                         versions wrote such names so, however they were registered; nothing is wrong if they were \
+                         meant so:",
+                        check.uppercased
+                    )?;
+                    for name in &check.first_uppercased {
+                        writeln!(out, "  {}", Safe(name))?;
+                    }
                 }
                 match check.problems.len() {
                     0 => writeln!(out, "all is as it was written"),

@@ -10,9 +10,10 @@ use anyhow::{Context, anyhow};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use handfast_id::{
-    Explanation, HttpResolver, InfoGrammar, Inspection, Namespaces, ParseError, RuleBook, Scheme,
-    explain, inspect,
+    Explanation, HttpResolver, InfoGrammar, Inspection, Namespaces, ParseError, RuleBook, Rules,
+    Scheme, explain, inspect,
 };
+use handfast_registry::Registry;
 use serde::Serialize;
 
 use crate::console;
@@ -49,9 +50,9 @@ pub(crate) struct Inspect {
     #[arg(long = "as", value_name = "SCHEME", default_value = "any", value_parser = scheme_parser())]
     scheme: Scheme,
 
-    /// The grammar of info URIs
-    #[arg(long, value_name = "GRAMMAR", default_value = "rfc4452", value_parser = grammar_parser())]
-    grammar: InfoGrammar,
+    /// The grammar of info URIs; rfc4452 unless the configuration of a data folder says otherwise
+    #[arg(long, value_name = "GRAMMAR", value_parser = grammar_parser())]
+    grammar: Option<InfoGrammar>,
 
     /// An HTTP resolver to read and, the first one, to print; its path is the first segment. May be
     /// repeated. The well-known resolvers are always read
@@ -66,7 +67,7 @@ pub(crate) struct Inspect {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     registry: Option<PathBuf>,
 
-    /// Take the rules of the data folder: its registry of info namespaces, and its configuration
+    /// Take the rules of the data folder: of its authorities, its registry of info namespaces and its configuration
     #[arg(long, conflicts_with_all = ["registry", "no_registry"])]
     live: bool,
 
@@ -86,7 +87,8 @@ impl Inspect {
     }
 
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let rules = self.rules(data)?;
+        let registry = if self.live { Some(data.open()?) } else { None };
+        let rules = self.rules(registry.as_deref())?;
         let out: Box<dyn Write> = if self.live {
             console::stdout()
         } else {
@@ -94,7 +96,7 @@ impl Inspect {
         };
         let mut answering = Answering {
             command: self,
-            rules: &rules,
+            rules: &*rules,
             out: BufWriter::with_capacity(1 << 16, out),
             all_read: true,
         };
@@ -109,13 +111,19 @@ impl Inspect {
         })
     }
 
-    fn rules(&self, data: &Data) -> anyhow::Result<RuleBook> {
-        let rules = if self.live {
-            RuleBook::clone(&*data.open()?.rules())
-        } else {
-            RuleBook::standard()
-        };
-        let mut rules = rules.with_info_grammar(self.grammar);
+    fn rules<'r>(&self, registry: Option<&'r Registry>) -> anyhow::Result<Box<dyn Rules + 'r>> {
+        if let Some(registry) = registry {
+            // The grammar of the configuration holds unless another is asked for.
+            let mut rules = registry.rules();
+            if let Some(grammar) = self.grammar {
+                rules = rules.with_info_grammar(grammar);
+            }
+            for resolver in &self.resolvers {
+                rules = rules.with_resolver(resolver.clone());
+            }
+            return Ok(Box::new(rules));
+        }
+        let mut rules = RuleBook::standard().with_info_grammar(self.grammar.unwrap_or_default());
         if self.no_registry {
             rules = rules.without_registry();
         }
@@ -129,14 +137,14 @@ impl Inspect {
         for resolver in &self.resolvers {
             rules = rules.with_resolver(resolver.clone());
         }
-        Ok(rules)
+        Ok(Box::new(rules))
     }
 }
 
 /// One run of the command: where it writes, and whether all could be read so far.
 struct Answering<'a, W: Write> {
     command: &'a Inspect,
-    rules: &'a RuleBook,
+    rules: &'a dyn Rules,
     out: BufWriter<W>,
     all_read: bool,
 }

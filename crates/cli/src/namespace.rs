@@ -74,6 +74,9 @@ pub(crate) enum Command {
         /// Register it provisionally, until this day (YYYY-MM-DD) or time
         #[arg(long, value_name = "DATE", value_parser = date)]
         until: Option<u64>,
+        /// Why it is registered although its string is used elsewhere, or one like it
+        #[arg(long, value_name = "REASON")]
+        despite: Option<String>,
     },
     /// Turn down a candidate, or a claim
     Refuse {
@@ -234,12 +237,18 @@ impl Command {
                 on.act(data, "proposed", NamespaceAct::Propose(Box::new(form)), why)
             }
             Self::Comment { on, text } => on.comment(data, text.as_deref()),
-            Self::Approve { on, why, until } => on.act(
-                data,
-                "registered",
-                NamespaceAct::Approve { until: *until },
+            Self::Approve {
+                on,
                 why,
-            ),
+                until,
+                despite,
+            } => {
+                let order = NamespaceOrder {
+                    despite: despite.clone(),
+                    ..NamespaceOrder::new(NamespaceAct::Approve { until: *until }, why)
+                };
+                on.order(data, "registered", order)
+            }
             Self::Refuse { on, why } => on.act(data, "refused", NamespaceAct::Refuse, why),
             Self::Claim { on, why, take_back } => {
                 let why = why.as_deref().unwrap_or_default();

@@ -71,8 +71,21 @@ impl Command {
                                leave out --url there";
                 Ok(output.misused(problem))
             }
-            Self::Approve { on, why, until } => {
-                on.act_elsewhere(server, "approve", why, *until, "registered")
+            Self::Approve {
+                on,
+                why,
+                until,
+                despite,
+            } => {
+                let mut body = json!({"why": why});
+                if let Some(until) = until {
+                    body["until"] = rfc3339(*until).into();
+                }
+                if let Some(despite) = despite {
+                    body["despite"] = despite.as_str().into();
+                }
+                let asked = on.rehearsed(&path(&on.namespace, "/approve"));
+                on.tell(server.ask("POST", &asked, Some(&body)), "registered")
             }
             Self::Renew { on, until, why } => {
                 on.act_elsewhere(server, "renew", why, Some(*until), "renewed")

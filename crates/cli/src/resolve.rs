@@ -222,7 +222,7 @@ fn stored_or_made(registry: &Registry, id: &str) -> Result<(String, Vec<Value<'s
         }
         Ok(_) => Err(not_found()),
         Err(refusal) => {
-            let handle = handle_of(id, &*registry.rules()).map_err(|_| refusal)?;
+            let handle = handle_of(id, &registry.rules()).map_err(|_| refusal)?;
             let made = registry.made_by_template(&handle)?;
             Ok((handle, made.ok_or_else(not_found)?))
         }

@@ -44,6 +44,8 @@ pub struct HttpResolver {
     authority: Cow<'static, str>,
     first: Option<Cow<'static, str>>,
     serves: Serves,
+    /// Whether its addresses are only read, never printed.
+    is_only_read: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +93,43 @@ impl HttpResolver {
             authority: Cow::Owned(url.authority.to_string()),
             first: (!first.is_empty()).then(|| Cow::Owned(first.to_string())),
             serves: Serves::All,
+            is_only_read: false,
         })
+    }
+
+    /// The addresses of a server's own names (`URI-13`), by one of its base URLs: directly behind the host, and behind
+    /// `hdl/`. They are read, and only those that were configured are printed.
+    ///
+    /// ```
+    /// use handfast_id::{HttpResolver, RuleBook, recognise};
+    ///
+    /// let mut rules = RuleBook::standard();
+    /// for resolver in HttpResolver::own("http://127.0.0.1:8000")? {
+    ///     rules = rules.with_resolver(resolver);
+    /// }
+    /// for path in ["20.1000/5555", "hdl/20.1000/5555", "hdl:20.1000/5555"] {
+    ///     let found = recognise(&format!("http://127.0.0.1:8000/{path}"), &rules)?.identifier;
+    ///     assert_eq!(found.to_string(), "hdl:20.1000/5555");
+    ///     assert_eq!(found.spellings(&rules).http.unwrap(), "https://hdl.handle.net/20.1000/5555");
+    /// }
+    /// # Ok::<_, handfast_id::ParseError>(())
+    /// ```
+    pub fn own(base: &str) -> Result<[Self; 3], ParseError> {
+        let plain = Self {
+            is_only_read: true,
+            ..Self::parse(base.trim_end_matches('/'))?
+        };
+        let behind = |first| Self {
+            first: Some(Cow::Borrowed(first)),
+            ..plain.clone()
+        };
+        Ok([behind("hdl"), behind("hdl:"), plain])
+    }
+
+    /// Whether its addresses are only read, never printed.
+    #[must_use]
+    pub fn is_only_read(&self) -> bool {
+        self.is_only_read
     }
 
     /// The resolvers that everybody knows: `hdl.handle.net`, `doi.org`, `dx.doi.org`,
@@ -107,6 +145,7 @@ impl HttpResolver {
             authority: Cow::Borrowed(host),
             first: None,
             serves,
+            is_only_read: false,
         }
     }
 
@@ -349,6 +388,7 @@ impl<'a> HttpUrl<'a> {
         }
         let names = match resolver.first_segment() {
             None => Some(path),
+            Some("hdl:") => strip_scheme(path, "hdl").map(|rest| rest.trim_start_matches('/')),
             Some(first) => path
                 .strip_prefix(first)
                 .and_then(|rest| rest.strip_prefix('/')),

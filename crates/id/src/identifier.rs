@@ -69,7 +69,7 @@ pub fn parse_as<'a>(
     match scheme {
         Scheme::Any => recognise(text, rules).map(|recognised| recognised.identifier),
         Scheme::Ark => Ark::parse(text).map(Identifier::Ark),
-        Scheme::Cordra => CordraId::parse(text).map(Identifier::Cordra),
+        Scheme::Cordra => parse_cordra(text, rules).map(Identifier::Cordra),
         Scheme::Doi => Doi::parse_by(text, rules.info_grammar()).map(Identifier::Doi),
         Scheme::Handle => Handle::parse(text).map(Identifier::Handle),
         Scheme::Hdl => HdlUri::parse(text).map(Identifier::Hdl),
@@ -88,7 +88,48 @@ pub fn parse_as<'a>(
     }
 }
 
+/// Reads a CORDRA identifier: bare, or as an `hdl` URI whose prefix has that profile.
+fn parse_cordra<'a>(text: &'a str, rules: &dyn Rules) -> Result<CordraId<'a>, ParseError> {
+    let bare = CordraId::parse(text);
+    if bare.is_err()
+        && let Ok(uri) = HdlUri::parse(text)
+        && rules.handle_profile(&uri.handle().prefix()) == HandleProfile::Cordra
+        && let Some(id) = CordraId::from_hdl_uri(&uri)
+    {
+        return Ok(id);
+    }
+    bare
+}
+
 impl Identifier<'_> {
+    /// `CID-14`: an error if the handle of a `cordra` authority has a query or fragment, which a URI may hide behind
+    /// triplets. Registering never cuts.
+    pub fn check_record(&self, rules: &dyn Rules) -> Result<(), ParseError> {
+        let named = self.named(rules);
+        let named = named.as_ref().unwrap_or(self);
+        let text = match named {
+            Identifier::Cordra(id) => id.to_handle(),
+            Identifier::Handle(handle) => handle.borrowed(),
+            Identifier::Hdl(uri) => uri.handle().borrowed(),
+            Identifier::Ark(_) | Identifier::Doi(_) | Identifier::Info(_) | Identifier::Urn(_) => {
+                return Ok(());
+            }
+        };
+        if rules.handle_profile(&text.prefix()) != HandleProfile::Cordra {
+            return Ok(());
+        }
+        let (record, tail) = Tail::split(text.as_str());
+        if tail.is_empty() || CordraId::parse(record).is_err() {
+            return Ok(());
+        }
+        let (kind, part) = if tail.query.is_some() {
+            (ErrorKind::HasQuery, Part::Query)
+        } else {
+            (ErrorKind::HasFragment, Part::Fragment)
+        };
+        Err(ParseError::new(kind, part, record.len()))
+    }
+
     /// The scheme it was written in.
     #[must_use]
     pub fn scheme(&self) -> Scheme {
@@ -265,9 +306,9 @@ fn handle_key(handle: &Handle<'_>, rules: &dyn Rules) -> Key {
     if rules.handle_profile(&prefix) == HandleProfile::Handle {
         return handle.key(rules.case_rule(&prefix));
     }
-    // CID-8 and CID-11: query and fragment are no part of the record's name, and case never counts.
-    let (record, _) = Tail::split(handle.as_str());
-    match CordraId::parse(record) {
+    // CID-8 and CID-11: query and fragment are no part of the record's name, and case never counts. CID-13: one
+    // that is malformed is not cut off.
+    match CordraId::parse(handle.as_str()) {
         Ok(id) => id.record().key(CaseRule::AsciiInsensitive),
         Err(_) => handle.key(CaseRule::AsciiInsensitive),
     }

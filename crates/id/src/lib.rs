@@ -52,7 +52,7 @@ pub use namespace::{
 };
 pub use pattern::{Pattern, PatternError};
 pub use prefix::Prefix;
-pub use recognise::{Recognised, RecognisedBy, recognise};
+pub use recognise::{Recognised, RecognisedBy, is_trimmed, recognise};
 pub use rules::{HandleProfile, RuleBook, Rules, Standard};
 pub use spellings::Spellings;
 pub use steps::{Fold, Step, StepError, Steps};

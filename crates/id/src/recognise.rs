@@ -97,7 +97,7 @@ impl Recognised<'_> {
             .bytes()
             .position(|byte| matches!(byte, b'?' | b'#'));
         match mark.filter(|_| !is_literal) {
-            None => Ok(()),
+            None => self.identifier.check_record(rules),
             Some(mark) => {
                 let is_query = self.text.as_bytes().get(mark) == Some(&b'?');
                 let (kind, part) = if is_query {
@@ -144,6 +144,17 @@ impl RecognisedBy {
             Self::Scheme => "known scheme",
         }
     }
+}
+
+/// Whether [`recognise`] takes a text as it stands: with nothing around it that would be trimmed.
+///
+/// ```
+/// assert!(handfast_id::is_trimmed("20.1000/x"));
+/// assert!(!handfast_id::is_trimmed("[20.1000/x]"));
+/// ```
+#[must_use]
+pub fn is_trimmed(text: &str) -> bool {
+    trim(text).1.len() == text.len()
 }
 
 /// What is left of a pasted text, and its offset.

@@ -128,6 +128,7 @@ pub struct RuleBook {
     info_grammar: InfoGrammar,
     registry: Registry,
     resolvers: Vec<HttpResolver>,
+    new_prefix_case: CaseRule,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -219,6 +220,34 @@ impl RuleBook {
     pub fn with_resolver(mut self, resolver: HttpResolver) -> Self {
         self.resolvers.push(resolver);
         self
+    }
+
+    /// The profiles of URN namespaces, by NID.
+    #[must_use]
+    pub fn urn_profiles(&self) -> Vec<&UrnProfile> {
+        let harvard = UrnProfile::harvard();
+        let shipped = (!self.urn_profiles.contains_key(harvard.nid())).then_some(harvard);
+        let mut all: Vec<_> = shipped
+            .into_iter()
+            .chain(self.urn_profiles.values())
+            .collect();
+        all.sort_by_key(|profile| profile.nid());
+        all
+    }
+
+    /// Sets the case rule that new prefixes get unless they choose one (`HDL-6`).
+    #[must_use]
+    pub fn with_new_prefix_case(self, new_prefix_case: CaseRule) -> Self {
+        Self {
+            new_prefix_case,
+            ..self
+        }
+    }
+
+    /// The case rule that new prefixes get unless they choose one.
+    #[must_use]
+    pub fn new_prefix_case(&self) -> CaseRule {
+        self.new_prefix_case
     }
 
     fn rules_of(&mut self, prefix: &Prefix<'_>) -> &mut PrefixRules {

@@ -189,7 +189,8 @@ impl Spellings {
 fn printer(rules: &dyn Rules, known: impl Fn(&&HttpResolver) -> bool) -> Option<&HttpResolver> {
     rules
         .resolvers()
-        .first()
+        .iter()
+        .find(|resolver| !resolver.is_only_read())
         .or_else(|| HttpResolver::known_everywhere().iter().find(known))
 }
 

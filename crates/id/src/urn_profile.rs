@@ -127,6 +127,10 @@ impl UrnProfile {
 pub struct UrnRegistration {
     /// Who declared the namespace.
     pub registrant: Cow<'static, str>,
+    /// For whom they did.
+    pub affiliation: Cow<'static, str>,
+    /// Their postal address.
+    pub address: Cow<'static, str>,
     /// How to reach them.
     pub contact: Cow<'static, str>,
     /// The version of the registration.
@@ -260,7 +264,11 @@ static HARVARD: UrnProfile = UrnProfile {
     grammar: NssGrammar::Delegated(DelegatedGrammar::HARVARD),
     ignores_case: true,
     registration: UrnRegistration {
-        registrant: Cow::Borrowed("Harvard University Library, Office for Information Systems"),
+        registrant: Cow::Borrowed("Stephen Abrams"),
+        affiliation: Cow::Borrowed("Harvard University Library"),
+        address: Cow::Borrowed(
+            "Office for Information Systems, 1280 Massachusetts Avenue, Suite 404, Cambridge, MA 02138",
+        ),
         contact: Cow::Borrowed("nrsadm@hulmail.harvard.edu"),
         version: Cow::Borrowed("1"),
         date: Cow::Borrowed("2001-02-27"),

@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use handfast_id::{Handle, Pattern, Prefix};
+use handfast_id::{CaseRule, Handle, Pattern, Prefix};
 use handfast_store::{Place, Table};
 use handfast_wire::AdminPermissions;
 
 use crate::act::other_version;
-use crate::authority::{Authority, AuthorityStatus, Persistence, Policy, Role};
+use crate::authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role};
 use crate::draft::Draft;
 use crate::event::Action;
 use crate::path::AuthorityPath;
@@ -91,8 +91,11 @@ pub enum AuthorityAction {
         /// The role.
         role: Role,
     },
-    /// Its names keep resolving, its path stays taken, nothing new is named.
-    Retire,
+    /// Its names keep resolving, its path stays taken, nothing new is named there or below.
+    Retire {
+        /// Whether the authorities below it go on naming.
+        keep_children: bool,
+    },
     /// A role is taken away.
     Revoke {
         /// From whom.
@@ -117,7 +120,11 @@ impl Registry {
             let path = draft.path(&path)?;
             let parent = draft.parent_of(&path)?;
             draft.need_to_create(&path, parent.as_ref())?;
-            let authority = draft.new_authority(&path, parent, new, AuthorityStatus::Active)?;
+            let mut authority = draft.new_authority(&path, parent, new, AuthorityStatus::Active)?;
+            if !draft.may_do_all(draft.who())? && draft.owns_path(&path)? {
+                let (to, role) = (draft.who().lasting(), Role::Admin);
+                authority.grants.push(Grant { to, role });
+            }
             draft.keep_authority(authority, Action::CreateAuthority)?;
             draft.home(&path)?;
             Ok(path)
@@ -173,16 +180,18 @@ impl Registry {
                 AuthorityAction::Approve => draft.decide_request(&path, true),
                 AuthorityAction::Decline => draft.decide_request(&path, false),
                 AuthorityAction::Grant { to, role } => draft.grant(&path, to, role),
-                AuthorityAction::Retire => draft.retire(&text),
+                AuthorityAction::Retire { keep_children } => draft.retire(&text, keep_children),
                 AuthorityAction::Revoke { from, role } => draft.revoke(&path, &from, role),
                 AuthorityAction::Transfer(to) => draft.transfer_authority(&path, to),
             }
         })
     }
 
-    /// Retires an authority: its names keep resolving, its path stays taken, nothing new is named.
+    /// Retires an authority and those below it: their names keep resolving, their paths stay taken, nothing new is
+    /// named.
     pub fn retire_authority(&self, who: &Principal, path: &str) -> Result<(), Refusal> {
-        self.act_on_authority(who, path, None, AuthorityAction::Retire)
+        let keep_children = false;
+        self.act_on_authority(who, path, None, AuthorityAction::Retire { keep_children })
     }
 
     /// Changes title, meaning, contact or policy. A `lead` sets the local pattern and whether names wait;
@@ -373,6 +382,8 @@ impl Draft<'_> {
         match parent {
             Some(parent) => self.need(self.who(), Role::Lead, parent),
             None if self.may_do_all(self.who())? => Ok(()),
+            // INFO-10: its own authority decides who names in a namespace.
+            None if self.owns_path(path)? => Ok(()),
             None => Err(Refusal::policy(
                 "operator-only",
                 format!("the parent of {path} is not kept here, so only the operator may do this"),
@@ -380,14 +391,49 @@ impl Draft<'_> {
         }
     }
 
-    /// Retires an authority.
-    pub(crate) fn retire(&mut self, path: &str) -> Result<(), Refusal> {
+    /// Whether whoever acts owns the namespace that an authority is of.
+    fn owns_path(&self, path: &AuthorityPath) -> Result<bool, Refusal> {
+        match path.namespace() {
+            Some(name) => self.owns_namespace(self.who(), name),
+            None => Ok(false),
+        }
+    }
+
+    /// Retires an authority and, unless they are to go on, those below it that are in use: privileges derive from a parent
+    /// (`URN-5`).
+    pub(crate) fn retire(&mut self, path: &str, keep_children: bool) -> Result<(), Refusal> {
         let path = self.path(path)?;
-        let mut authority = self.active(&path)?;
+        let authority = self.active(&path)?;
         self.need_over_child(&path, authority.parent.clone().as_ref())?;
-        authority.status = AuthorityStatus::Retired;
-        self.keep_authority(authority, Action::RetireAuthority)
-            .map(|_| ())
+        let mut retired = vec![authority];
+        if !keep_children {
+            retired.extend(self.active_below(&path)?);
+        }
+        for mut authority in retired {
+            authority.status = AuthorityStatus::Retired;
+            self.keep_authority(authority, Action::RetireAuthority)?;
+        }
+        Ok(())
+    }
+
+    /// The authorities below one that are in use.
+    fn active_below(&self, path: &AuthorityPath) -> Result<Vec<Authority>, Refusal> {
+        let mut below = Vec::new();
+        let from = Place::named(Table::Authorities, path.key().as_bytes());
+        self.now.scan(&from, &mut |place, bytes| {
+            let key = String::from_utf8_lossy(place.name());
+            if !key.starts_with(path.key()) {
+                return ControlFlow::Break(());
+            }
+            let authority = postcard::from_bytes::<Authority>(bytes).ok();
+            below.extend(authority.filter(|authority| {
+                key != path.key()
+                    && path.is_above(&key)
+                    && authority.status == AuthorityStatus::Active
+            }));
+            ControlFlow::Continue(())
+        })?;
+        Ok(below)
     }
 
     /// An authority with another title, meaning, contact or policy.
@@ -432,6 +478,7 @@ impl Draft<'_> {
                 format!("{path} has given names that are permanent: they cannot become erasable"),
             ));
         }
+        check_case_given(path, &change)?;
         change.apply(&mut authority);
         check_authority(&authority)?;
         Ok(authority)
@@ -460,10 +507,16 @@ impl Draft<'_> {
             let problem = format!("{prefix} is the name of a door of the web server");
             return Err(Refusal::policy("reserved-prefix", problem));
         }
+        if let Some(name) = path.namespace() {
+            self.live_namespace(name, self.time())?;
+        }
         // URN-8: a policy is copied to a new child, which may change it.
         let inherited = match &parent {
             Some(parent) => self.kept(parent)?.policy,
-            None => Policy::default(),
+            None => Policy {
+                case_sensitive: self.is_new_case_sensitive(path, &new.change),
+                ..Policy::default()
+            },
         };
         let mut authority = Authority {
             path: path.clone(),
@@ -479,9 +532,19 @@ impl Draft<'_> {
             last_event: 0,
             seed: [0; 32],
         };
+        check_case_given(path, &new.change)?;
         new.change.apply(&mut authority);
         check_authority(&authority)?;
         Ok(authority)
+    }
+
+    /// Whether case counts under a new prefix that does not say (`HDL-6`).
+    fn is_new_case_sensitive(&self, path: &AuthorityPath, change: &AuthorityChange) -> bool {
+        self.book().base.new_prefix_case() == CaseRule::Sensitive
+            && change.cordra != Some(true)
+            && path
+                .prefix()
+                .is_some_and(|prefix| !prefix.is_always_insensitive())
     }
 
     /// Makes the record of the prefix itself, `0.NA/PREFIX`.
@@ -538,6 +601,21 @@ fn check_authority(authority: &Authority) -> Result<(), Refusal> {
         return Err(Refusal::policy("too-large", problem));
     }
     check_policy(&authority.path, &authority.policy)
+}
+
+/// Case rule and profile are those of a prefix; elsewhere scheme and namespace have them.
+fn check_case_given(path: &AuthorityPath, change: &AuthorityChange) -> Result<(), Refusal> {
+    if path.prefix().is_some() || change.case_sensitive.is_none() && change.cordra.is_none() {
+        return Ok(());
+    }
+    let (code, problem) = if path.is_urn() {
+        let problem = "the case rule of a URN belongs to its namespace (URN-3)";
+        ("case-of-nid", problem)
+    } else {
+        let problem = "case and profile are chosen for prefixes only: here the scheme, or the entry of the namespace, says it";
+        ("prefix-policy", problem)
+    };
+    Err(Refusal::policy(code, format!("{path}: {problem}")))
 }
 
 fn check_policy(path: &AuthorityPath, policy: &Policy) -> Result<(), Refusal> {

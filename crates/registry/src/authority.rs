@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use handfast_id::{CaseRule, HandleProfile, Pattern};
+use handfast_id::{CaseRule, HandleProfile, InfoUri, Pattern, Rules, UrnProfile};
 use serde::{Deserialize, Serialize};
 
 use crate::path::AuthorityPath;
@@ -111,6 +111,47 @@ impl Policy {
         self.pattern
             .as_deref()
             .is_none_or(|pattern| Pattern::new(pattern).is_ok_and(|pattern| pattern.matches(local)))
+    }
+}
+
+impl Authority {
+    /// The case rule that holds for its names: of a prefix its own, elsewhere that of scheme, NID or namespace.
+    #[must_use]
+    pub fn case_rule(&self, rules: &dyn Rules) -> CaseRule {
+        let key = self.path.key();
+        let ignores_case = if let Some(rest) = key.strip_prefix("urn:") {
+            let nid = rest.split(':').next().unwrap_or_default();
+            rules.urn_profile(nid).is_some_and(UrnProfile::ignores_case)
+        } else if key.starts_with("info:") {
+            let canonical = |identifier: &str| {
+                let uri = InfoUri::parse(&format!("{key}/{identifier}"))
+                    .ok()?
+                    .into_owned();
+                uri.canonical(rules)
+                    .ok()
+                    .map(|form| form.as_str().to_string())
+            };
+            canonical("a").is_some_and(|lower| canonical("A") == Some(lower))
+        } else {
+            key.starts_with("hdl:") && !self.policy.case_sensitive
+        };
+        if ignores_case {
+            CaseRule::AsciiInsensitive
+        } else {
+            CaseRule::Sensitive
+        }
+    }
+
+    /// What form its names have: `handle` or `cordra` under a prefix, else the scheme.
+    #[must_use]
+    pub fn profile_name(&self) -> &'static str {
+        match self.path.key().split(':').next() {
+            Some("urn") => "urn",
+            Some("info") => "info",
+            Some("ark") => "ark",
+            _ if self.policy.cordra => "cordra",
+            _ => "handle",
+        }
     }
 }
 

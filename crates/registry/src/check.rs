@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
+use handfast_id::{CordraId, Handle, HandleProfile, Rules};
 use handfast_store::{Place, Table};
 
 use crate::account::Account;
@@ -36,7 +37,15 @@ pub struct Check {
     pub events: u64,
     /// What is wrong.
     pub problems: Vec<Problem>,
+    /// How many names look like CORDRA identifiers, in uppercase, under an authority of ordinary handles. Earlier versions
+    /// wrote such names in uppercase, however they were registered.
+    pub uppercased: u64,
+    /// The first of them.
+    pub first_uppercased: Vec<String>,
 }
+
+/// How many names are listed whose spelling may have been changed.
+const MAX_UPPERCASED: usize = 1_000;
 
 /// Something that is not what was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,6 +193,12 @@ impl Check {
                 }
                 Ok(record) => {
                     held += distinct_values(&record);
+                    if is_uppercased(view, &record) {
+                        check.uppercased += 1;
+                        if check.first_uppercased.len() < MAX_UPPERCASED {
+                            check.first_uppercased.push(record.text);
+                        }
+                    }
                     if key.starts_with("info:") && !is_stable(&key, view) {
                         check.problems.push(Problem::Unstable(key));
                     }
@@ -354,6 +369,20 @@ impl Check {
             self.problems.push(Problem::Table(error.to_string()));
         }
     }
+}
+
+/// Whether a name has the form of a CORDRA identifier in uppercase, and its authority is none of them (`CID-12`).
+fn is_uppercased(view: &View<'_>, record: &Record) -> bool {
+    let Ok(handle) = Handle::parse(&record.text) else {
+        return false;
+    };
+    let suffix = handle.suffix();
+    suffix.len() == 32
+        && suffix.bytes().any(|byte| byte.is_ascii_uppercase())
+        && !suffix.bytes().any(|byte| byte.is_ascii_lowercase())
+        && !handle.prefix().is_doi()
+        && CordraId::from_handle(&handle).is_some()
+        && view.handle_profile(&handle.prefix()) == HandleProfile::Handle
 }
 
 /// How many entries a record has in the index of values.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use handfast_id::Rules;
+use handfast_id::{CaseRule, Rules};
 use handfast_wire::json::GivenValue;
 use handfast_wire::{Value, json as wire_json};
 use serde_json::{Map, Value as Json, json};
@@ -106,9 +106,9 @@ fn without_secret(value: &Value<'_>) -> Option<Json> {
     (!value.is_type("HS_SECKEY")).then(|| wire_json::value(value))
 }
 
-/// An authority.
+/// An authority, with the case rule that holds for its names.
 #[must_use]
-pub fn authority(authority: &Authority) -> Json {
+pub fn authority(authority: &Authority, rules: &dyn Rules) -> Json {
     let policy = &authority.policy;
     let grant = |grant: &Grant| json!({"to": grant.to.to_string(), "role": grant.role.as_str()});
     json!({
@@ -120,9 +120,9 @@ pub fn authority(authority: &Authority) -> Json {
         "contact": authority.contact,
         "status": authority.status.as_str(),
         "policy": {
-            "case": if policy.case_sensitive { "sensitive" } else { "insensitive" },
+            "case": case_name(authority.case_rule(rules)),
             "persistence": policy.persistence.as_str(),
-            "profile": if policy.cordra { "cordra" } else { "handle" },
+            "profile": authority.profile_name(),
             "pattern": policy.pattern,
             "approval": policy.approval,
             "ttl": policy.default_ttl,
@@ -131,6 +131,13 @@ pub fn authority(authority: &Authority) -> Json {
         "created": time(authority.created),
         "version": authority.version,
     })
+}
+
+fn case_name(rule: CaseRule) -> &'static str {
+    match rule {
+        CaseRule::AsciiInsensitive => "insensitive",
+        CaseRule::Sensitive => "sensitive",
+    }
 }
 
 impl AuthorityStatus {

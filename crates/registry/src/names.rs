@@ -432,7 +432,7 @@ impl Draft<'_> {
         new: &NewName,
         origin: Origin,
     ) -> Result<Shown, Refusal> {
-        let identifier = self.identify(id)?;
+        let identifier = self.identify_new(id)?;
         let path = AuthorityPath::of(&identifier, &**self);
         let authority = self.active(&path)?;
         let key = identifier.key(&**self).as_str().to_string();
@@ -452,6 +452,9 @@ impl Draft<'_> {
         }
         // Grammar first, which identifying has seen to; then the local policy.
         check_name(&identifier, &authority, self)?;
+        if let Some(name) = path.namespace() {
+            self.live_namespace(name, self.time())?;
+        }
         if let Some(record) = self.record(&key)? {
             let visible =
                 record.state != State::Reserved || self.may_see(self.who(), &path, &record)?;

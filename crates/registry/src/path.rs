@@ -1,8 +1,11 @@
 //! Paths of authorities.
 
 use std::fmt;
+use std::str::FromStr;
 
-use handfast_id::{Ark, Identifier, NssGrammar, ParseError, Prefix, Rules, Urn, UrnProfile};
+use handfast_id::{
+    Ark, Doi, Identifier, NssGrammar, ParseError, Prefix, Rules, Scheme, Urn, UrnProfile,
+};
 use serde::{Deserialize, Serialize};
 
 /// Who may name what: a prefix, a URN authority path, an `info` namespace, an ARK authority number, or
@@ -50,8 +53,23 @@ impl AuthorityPath {
                 key: format!("ark:{naan}"),
             });
         }
+        if let Some(prefix) = strip(text, "hdl://").or_else(|| strip(text, "hdl:")) {
+            return Ok(Self::of_prefix(&Prefix::parse(prefix)?));
+        }
+        if let Some(prefix) = strip(text, "doi:") {
+            let prefix = Prefix::parse(prefix)?;
+            if !prefix.is_doi() {
+                Doi::parse(&format!("doi:{prefix}/x"))?;
+            }
+            return Ok(Self::of_prefix(&prefix));
+        }
         let prefix = strip(text, "0.NA/").unwrap_or(text);
-        Ok(Self::of_prefix(&Prefix::parse(prefix)?))
+        let prefix = Prefix::parse(prefix)?;
+        if begins_with_scheme(prefix.as_str()) {
+            // What begins like a URI of another kind is never a prefix: none of its names could be read (§7).
+            Scheme::from_str(prefix.as_str())?;
+        }
+        Ok(Self::of_prefix(&prefix))
     }
 
     fn parse_urn(text: &str, rules: &dyn Rules) -> Result<Self, PathError> {
@@ -62,6 +80,12 @@ impl AuthorityPath {
             return Ok(Self {
                 text: format!("urn:{nid}"),
                 key: format!("urn:{nid}"),
+            });
+        }
+        // What follows a colon would be a name: rights on another authority than the one that is meant.
+        if let Some(colon) = path.find(':') {
+            return Err(PathError::Colon {
+                authority: format!("urn:{nid}:{}", path.get(..colon).unwrap_or_default()),
             });
         }
         // The grammar of a path is that of the names in it.
@@ -209,6 +233,13 @@ impl AuthorityPath {
             .is_some_and(UrnProfile::is_delegated)
     }
 
+    /// The `info` namespace that it is the authority of, if it is one.
+    #[must_use]
+    pub fn namespace(&self) -> Option<&str> {
+        let name = self.key.strip_prefix("info:")?;
+        (!name.is_empty()).then_some(name)
+    }
+
     /// Whether it is a path in a URN namespace.
     #[must_use]
     pub fn is_urn(&self) -> bool {
@@ -233,6 +264,12 @@ impl AuthorityPath {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
+    /// A `:` in a URN authority path, behind which only a name can stand.
+    #[error("an authority path has no `:`; did you mean {authority}?")]
+    Colon {
+        /// The authority in front of the colon.
+        authority: String,
+    },
     /// A path in a URN namespace that has none.
     #[error("urn:{nid} has no authority paths")]
     NotDelegated {
@@ -242,6 +279,17 @@ pub enum PathError {
     /// Not the text of a path.
     #[error(transparent)]
     Syntax(#[from] ParseError),
+}
+
+/// Whether a text begins like a URI: `[A-Za-z][A-Za-z0-9+.-]*:`.
+fn begins_with_scheme(text: &str) -> bool {
+    let Some((scheme, _)) = text.split_once(':') else {
+        return false;
+    };
+    scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-'))
 }
 
 fn strip<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
@@ -304,6 +352,38 @@ mod tests {
         assert_eq!(of("urn:isbn:1").key(), "urn:isbn");
         assert_eq!(of("info:lccn/1").key(), "info:lccn");
         assert_eq!(of("ark:12025/x").key(), "ark:12025");
+    }
+
+    /// A grant on `urn:urn-3:HBS.X:secret` was one on all of `HBS.X`.
+    #[test]
+    fn urn_2_a_colon_in_an_authority_path_is_refused() {
+        for text in ["urn:urn-3:HBS.X:Y", "urn:urn-3:A:", "urn:urn-3:A:B.C"] {
+            let error = AuthorityPath::parse(text, &Standard).unwrap_err();
+            assert!(matches!(error, PathError::Colon { .. }), "{text}");
+        }
+    }
+
+    /// `authority create hdl:20.79` made a prefix that was called `hdl:20.79`.
+    #[test]
+    fn hdl_2_schemes_in_front_of_a_prefix_are_no_part_of_it() {
+        for (text, key) in [
+            ("hdl:20.79", "hdl:20.79"),
+            ("HDL://20.79", "hdl:20.79"),
+            ("doi:10.5555", "hdl:10.5555"),
+            ("20:79", "hdl:20:79"),
+        ] {
+            assert_eq!(path(text).key(), key);
+        }
+        for text in [
+            "doi:20.79",
+            "foo:20.79",
+            "http://20.79",
+            "hdl:20.79/x",
+            "hdl:",
+            "0.NA/x:1",
+        ] {
+            assert!(AuthorityPath::parse(text, &Standard).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! by creating it, values are added and modified by index, and deleting goes as far as the authority lets
 //! names go.
 
-use handfast_id::{Guid, Handle, Identifier, Rules};
+use handfast_id::{Guid, Handle, Identifier};
 use handfast_wire::{AdminPermissions, Value};
 
 use crate::admin::{needed_for, touches_identities};
@@ -227,22 +227,29 @@ pub fn with_slash(handle: &str) -> String {
 }
 
 impl View<'_> {
-    /// Whether a text is a handle to the letter. People who paste one may have taken white space along, which is left out;
-    /// of programs it is part of the handle.
+    /// Whether a text is a handle to the letter. People who paste one may have taken white space, brackets or a scheme
+    /// along, which is left out; of programs it is part of the handle.
     fn is_exact(&self, text: &str) -> Result<bool, Refusal> {
-        if text.trim() == text {
+        if self.is_bare_handle(text) {
             return Ok(true);
         }
         let Ok(handle) = Handle::from_stored(text) else {
             return Ok(false);
         };
-        let key = handle.key(self.case_rule(&handle.prefix()));
+        let key = Identifier::Handle(handle).key(self);
         Ok(self.record(key.as_str())?.is_some())
     }
 }
 
 impl Draft<'_> {
     fn need_exact(&self, operation: &Operation) -> Result<(), Refusal> {
+        if let Operation::Create {
+            handle, mint: true, ..
+        } = operation
+        {
+            // Only the beginning of one.
+            return self.identify_new(&format!("{handle}0")).map(|_| ());
+        }
         let (Operation::Add { handle, .. }
         | Operation::Create { handle, .. }
         | Operation::Delete { handle }
@@ -253,8 +260,11 @@ impl Draft<'_> {
         if self.is_exact(&with_slash(handle))? {
             return Ok(());
         }
-        let problem = "a handle does not begin or end with white space";
-        Err(Refusal::policy("white-space", problem))
+        // What is wrong with a handle is said when it is read.
+        let whole = with_slash(handle);
+        self.identify_new(&whole)?;
+        let problem = "a handle is sent as it is: without white space or brackets around it, and without a scheme";
+        Err(Refusal::policy("not-a-handle", problem))
     }
 
     fn perform(&mut self, operation: Operation) -> Result<Performed, Refusal> {
@@ -307,7 +317,8 @@ impl Draft<'_> {
                 let is_retired =
                     authority.is_some_and(|authority| authority.status == AuthorityStatus::Retired);
                 if !is_retired {
-                    self.retire(&prefix)?;
+                    // UNHOME is about this prefix alone.
+                    self.retire(&prefix, true)?;
                 }
                 Ok(done(prefix, false))
             }

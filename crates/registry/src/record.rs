@@ -181,7 +181,7 @@ impl Record {
             return None;
         }
         let mut reader = Self::at_text(body)?;
-        reader.text().ok()?;
+        let text = reader.text().ok()?;
         reader.text().ok()?;
         let state = State::from_code(reader.u8().ok()?)?;
         // Tombstone and holder.
@@ -197,6 +197,7 @@ impl Record {
         }
         let count = reader.u32().ok()?;
         Some(Lent {
+            text,
             state,
             count,
             values: reader.rest(),

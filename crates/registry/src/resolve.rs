@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use handfast_id::{CaseRule, Handle};
+use handfast_id::{CaseRule, CordraId, Handle, HandleProfile};
 use handfast_store::{Place, Table};
 use handfast_wire::{Codec, Reader, Value};
 
@@ -18,6 +18,8 @@ use crate::registry::Registry;
 /// A record, lent.
 #[derive(Clone, Copy, Debug)]
 pub struct Lent<'r> {
+    /// The name as it is registered.
+    pub text: &'r str,
     /// Whether it is there.
     pub state: State,
     /// How many values it has.
@@ -74,8 +76,9 @@ impl Known {
 }
 
 #[derive(Clone, Copy)]
-struct KnownPrefix {
-    case: CaseRule,
+pub(crate) struct KnownPrefix {
+    pub(crate) case: CaseRule,
+    pub(crate) profile: HandleProfile,
     has_namespace: bool,
 }
 
@@ -124,13 +127,19 @@ impl Registry {
             // The record of a prefix is kept with the prefix.
             None if upper == "0.NA" => KnownPrefix {
                 case: CaseRule::AsciiInsensitive,
+                profile: HandleProfile::Handle,
                 has_namespace: false,
             },
             None => return Ok(None),
         };
-        let key = match known.case {
-            CaseRule::AsciiInsensitive => folded,
-            CaseRule::Sensitive => handle.key(CaseRule::Sensitive),
+        let key = match (known.profile, known.case) {
+            // CID-8: query and fragment are no part of the record's name.
+            (HandleProfile::Cordra, _) => match CordraId::parse(handle.as_str()) {
+                Ok(id) => id.record().key(CaseRule::AsciiInsensitive),
+                Err(_) => folded,
+            },
+            (HandleProfile::Handle, CaseRule::AsciiInsensitive) => folded,
+            (HandleProfile::Handle, CaseRule::Sensitive) => handle.key(CaseRule::Sensitive),
         };
         let corrupt = || Refusal::Corrupt {
             what: format!("the record of {}", key.as_str()),
@@ -161,7 +170,7 @@ impl Registry {
     }
 
     /// What is known of a prefix in uppercase, if it is kept here.
-    fn known_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, Refusal> {
+    pub(crate) fn known_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, Refusal> {
         let version = self.prefixes.version.load(Ordering::Acquire);
         let seen = SEEN.with_borrow(|seen| seen.of(version)?.get(upper).copied());
         if seen.is_some() {
@@ -198,15 +207,12 @@ impl Registry {
                     .and_then(|authority| authority.path.prefix());
                 if let (Some(authority), Some(prefix)) = (&authority, prefix) {
                     let upper = prefix.as_str().to_ascii_uppercase();
-                    let case = authority.policy.case_rule();
-                    let has_namespace = false;
-                    prefixes.insert(
-                        upper,
-                        KnownPrefix {
-                            case,
-                            has_namespace,
-                        },
-                    );
+                    let known = KnownPrefix {
+                        case: authority.policy.case_rule(),
+                        profile: authority.policy.profile(),
+                        has_namespace: false,
+                    };
+                    prefixes.insert(upper, known);
                 }
                 ControlFlow::Continue(())
             })?;

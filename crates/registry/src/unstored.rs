@@ -1,7 +1,7 @@
 //! Handles that are not stored, and about which something can still be said: a template makes them
 //! (`handle-protocol.md` §6.9), or somebody else keeps them (§8.6).
 
-use handfast_id::{CaseRule, Handle, Rules};
+use handfast_id::{CaseRule, Handle, Identifier, Rules};
 use handfast_wire::namespace::{Namespace, Outcome, delimiter, evaluate, namespace_value, split};
 use handfast_wire::{Reference, Value};
 
@@ -111,7 +111,7 @@ impl View<'_> {
     fn key_of(&self, handle: &str) -> String {
         Handle::from_stored(handle).map_or_else(
             |_| String::new(),
-            |handle| handle.key(self.case_rule(&handle.prefix())).to_string(),
+            |handle| Identifier::Handle(handle).key(self).to_string(),
         )
     }
 }

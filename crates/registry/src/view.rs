@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use handfast_id::{
     CaseRule, Handle, HandleProfile, HttpResolver, Identifier, InfoGrammar, NamespaceLookup,
-    Prefix, Rules, UrnProfile, recognise,
+    Prefix, Recognised, RecognisedBy, Rules, UrnProfile, is_trimmed, recognise,
 };
 use handfast_store::{Place, Snapshot, Table};
 use serde::de::DeserializeOwned;
@@ -27,11 +27,19 @@ pub(crate) struct View<'n> {
     /// The entries of the `info` registry, once somebody has asked.
     namespaces: OnceCell<Option<Arc<Generation>>>,
     /// The rules of the prefix that was asked for last: reading one identifier asks several times.
-    last: RefCell<Option<(String, CaseRule, HandleProfile)>>,
+    last: RefCell<Option<(String, PrefixRules)>>,
     /// Those who may do everything.
     pub(crate) administrators: &'n [Principal],
     /// Authorities that would be there if something were done.
     planned: Option<&'n HashMap<String, Authority>>,
+}
+
+/// What holds for the handles under a prefix.
+#[derive(Clone, Copy)]
+struct PrefixRules {
+    case: CaseRule,
+    profile: HandleProfile,
+    is_known: bool,
 }
 
 impl<'n> View<'n> {
@@ -69,13 +77,36 @@ impl<'n> View<'n> {
 
     /// Reads what a person, or a program, wrote.
     pub(crate) fn identify<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
+        self.recognised(text).map(|found| found.identifier)
+    }
+
+    /// Reads a name that is to be registered: nothing of it is cut off (`CID-14`).
+    pub(crate) fn identify_new<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
+        let found = self.recognised(text)?;
+        match found.check_whole(self) {
+            Ok(()) => Ok(found.identifier),
+            Err(source) => Err(Refusal::Identifier {
+                text: text.to_string(),
+                source,
+            }),
+        }
+    }
+
+    /// Whether a program that sends a handle means it to the letter: nothing around it is trimmed, and it is neither a
+    /// URI nor an address.
+    pub(crate) fn is_bare_handle(&self, text: &str) -> bool {
+        is_trimmed(text)
+            && recognise(text, self).is_ok_and(|found| found.by == RecognisedBy::BareHandle)
+    }
+
+    fn recognised<'t>(&self, text: &'t str) -> Result<Recognised<'t>, Refusal> {
         match recognise(text, self) {
             Ok(found) => {
                 if matches!(found.identifier, Identifier::Info(_)) {
                     // Without its rules a name would be looked for, or kept, elsewhere than it is.
                     self.book.at(self.now)?;
                 }
-                Ok(found.identifier)
+                Ok(found)
             }
             Err(source) => Err(Refusal::Identifier {
                 text: text.to_string(),
@@ -89,7 +120,7 @@ impl<'n> View<'n> {
     pub(crate) fn identify_kept<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
         let read = self.identify(text);
         // What is trimmed may be part of such a name.
-        if read.is_ok() && text.trim() == text {
+        if read.is_ok() && is_trimmed(text) {
             return read;
         }
         if let Ok(handle) = Handle::from_stored(text) {
@@ -103,7 +134,18 @@ impl<'n> View<'n> {
 
     /// Reads the path of an authority.
     pub(crate) fn path(&self, text: &str) -> Result<AuthorityPath, Refusal> {
-        AuthorityPath::parse(text, self).map_err(|error| match error {
+        let read = AuthorityPath::parse(text, self);
+        // Earlier versions made prefixes that begin like a URI: they can still be administered.
+        if matches!(read, Err(PathError::Syntax(_)))
+            && let Ok(prefix) = Prefix::parse(text)
+        {
+            let literal = AuthorityPath::of_prefix(&prefix);
+            if self.authority(&literal)?.is_some() {
+                return Ok(literal);
+            }
+        }
+        read.map_err(|error| match error {
+            PathError::Colon { .. } => Refusal::policy("bad-character", format!("{text}: {error}")),
             PathError::NotDelegated { nid } => Refusal::policy(
                 "not-delegated",
                 format!("urn:{nid} has no authority paths: its authority is urn:{nid} itself"),
@@ -183,22 +225,27 @@ impl<'n> View<'n> {
         Ok(numbers)
     }
 
-    fn prefix_rules(&self, prefix: &Prefix<'_>) -> (CaseRule, HandleProfile) {
-        if let Some((text, case, profile)) = &*self.last.borrow()
+    fn prefix_rules(&self, prefix: &Prefix<'_>) -> PrefixRules {
+        if let Some((text, rules)) = &*self.last.borrow()
             && text == prefix.as_str()
         {
-            return (*case, *profile);
+            return *rules;
         }
-        let (case, profile) = match self.authority(&AuthorityPath::of_prefix(prefix)) {
-            Ok(Some(authority)) => (authority.policy.case_rule(), authority.policy.profile()),
-            _ => (
-                self.book.base.case_rule(prefix),
-                self.book.base.handle_profile(prefix),
-            ),
+        let rules = match self.authority(&AuthorityPath::of_prefix(prefix)) {
+            Ok(Some(authority)) => PrefixRules {
+                case: authority.policy.case_rule(),
+                profile: authority.policy.profile(),
+                is_known: true,
+            },
+            _ => PrefixRules {
+                case: self.book.base.case_rule(prefix),
+                profile: self.book.base.handle_profile(prefix),
+                is_known: self.book.base.knows(prefix),
+            },
         };
         self.last
-            .replace(Some((prefix.as_str().to_string(), case, profile)));
-        (case, profile)
+            .replace(Some((prefix.as_str().to_string(), rules)));
+        rules
     }
 
     /// Who an opaque id is.
@@ -226,11 +273,15 @@ pub(crate) fn read_event(bytes: &[u8]) -> Option<Event> {
 /// is damaged.
 impl Rules for View<'_> {
     fn case_rule(&self, prefix: &Prefix<'_>) -> CaseRule {
-        self.prefix_rules(prefix).0
+        self.prefix_rules(prefix).case
+    }
+
+    fn knows(&self, prefix: &Prefix<'_>) -> bool {
+        self.prefix_rules(prefix).is_known
     }
 
     fn handle_profile(&self, prefix: &Prefix<'_>) -> HandleProfile {
-        self.prefix_rules(prefix).1
+        self.prefix_rules(prefix).profile
     }
 
     fn urn_profile(&self, nid: &str) -> Option<&UrnProfile> {
@@ -251,6 +302,6 @@ impl Rules for View<'_> {
     }
 
     fn resolvers(&self) -> &[HttpResolver] {
-        self.book.base.resolvers()
+        self.book.resolvers()
     }
 }

@@ -107,7 +107,7 @@ fn one_location_is_a_redirect() {
         (
             "I2L?100.102/f58fb49eb1f848f0a606e84cef294be5?x".into(),
             303,
-            "https://cordra.example/o",
+            "https://cordra.example/o?x",
         ),
         (
             format!("N2L?{HOME}?=q=1"),
@@ -288,4 +288,95 @@ fn errors_are_as_tabled() {
         options.header("access-control-allow-origin"),
         Some("https://p.example")
     );
+}
+
+/// `/uri-res/I2L`, the front page's box and `%3F` lost the query of a CORDRA identifier.
+#[test]
+fn cid_13_queries_are_handed_on_by_every_service() {
+    let server = Server::start();
+    let id = "100.102/F58FB49EB1F848f0A606E84CEF294BE5";
+    let target = "https://cordra.example/o";
+    for (path, location) in [
+        (format!("/{id}?x=1"), format!("{target}?x=1")),
+        (format!("/{id}%3Fx=1"), format!("{target}?x=1")),
+        // An escape for the resolver's own parameters.
+        (format!("/{id}%3Ftype=URL"), format!("{target}?type=URL")),
+        (format!("/{id}%3Fx=1%23f"), format!("{target}?x=1#f")),
+        (format!("/hdl:{id}?x=1"), format!("{target}?x=1")),
+        (
+            format!("/uri-res/I2L?hdl:{id}?x=1"),
+            format!("{target}?x=1"),
+        ),
+        (format!("/uri-res/I2L?{id}?x=1"), format!("{target}?x=1")),
+        (format!("/uri-res/N2L?info:hdl/{id}"), target.to_string()),
+        (
+            format!("/uri-res/I2R?https://hdl.handle.net/{id}?x=1"),
+            format!("{target}?x=1"),
+        ),
+        (
+            "/uri-res/I2L?100.102/A58FB49EB1F848f0A606E84CEF294BE5?x=1".into(),
+            "https://cordra.example/o?a=b&x=1#f".into(),
+        ),
+        // Elsewhere the rest of a query is dropped (URI-12).
+        (
+            "/20.1000/5555?x=1".into(),
+            "https://example.org/5555".into(),
+        ),
+        (
+            "/uri-res/I2L?hdl:20.1000/5555?x=1".into(),
+            "https://example.org/5555".into(),
+        ),
+    ] {
+        let answer = server.get(&path);
+        assert_eq!(answer.location(), location, "{path} {}", answer.head);
+    }
+    let list = server.get(&format!("/uri-res/I2Ls?hdl:{id}?x=1"));
+    assert!(
+        list.body.contains(&format!("{target}?x=1\r\n")),
+        "{}",
+        list.body
+    );
+    // The box keeps query and fragment; following it hands them on.
+    let typed = server.get(&format!("/?id=hdl:{id}%3Fx%3D1%23f"));
+    assert_eq!(typed.status, 303);
+    assert_eq!(
+        server.get(typed.location()).location(),
+        format!("{target}?x=1#f")
+    );
+    for path in [
+        format!("/{id}?%zz"),
+        format!("/{id}?x=%"),
+        format!("/{id}%3F%25zz"),
+        format!("/uri-res/I2L?hdl:{id}?%zz"),
+        format!("/uri-res/I2L?{id}?%zz"),
+    ] {
+        assert_eq!(server.get(&path).status, 400, "{path}");
+    }
+}
+
+/// The fast path cited a name as it was asked for, the slow path as it was registered.
+#[test]
+fn cid_11_hdl_6_names_are_cited_as_they_were_registered() {
+    let server = Server::start();
+    for (asked, cited) in [
+        (
+            "/100.102/f58fb49eb1f848f0a606e84cef294be5",
+            "/100.102/F58FB49EB1F848F0A606E84CEF294BE5",
+        ),
+        ("/10.1045/APRIL2006-paskin", "/10.1045/april2006-paskin"),
+        ("/hdl/10.1045/APRIL2006-paskin", "/10.1045/april2006-paskin"),
+        ("/20.1000/5555", "/20.1000/5555"),
+    ] {
+        // The second answer is the cached one.
+        for end in ["", "", "?", "?x=1"] {
+            let answer = server.get(&format!("{asked}{end}"));
+            let link = answer.header("link").unwrap();
+            let expected = format!("<{cited}>; rel=\"cite-as\"");
+            assert!(link.starts_with(&expected), "{asked}{end}: {link}");
+            assert!(
+                !link.contains(&asked[1..]) || asked.ends_with(cited),
+                "{link}"
+            );
+        }
+    }
 }

@@ -308,6 +308,8 @@ impl Draft<'_> {
             (read, _) => read,
         };
         let identifier = identifier.map(Identifier::Handle);
+        let identifier =
+            identifier.and_then(|handle| handle.check_record(&**self).map(|()| handle));
         let identifier = identifier.map_err(|source| Refusal::Identifier {
             text: handle.to_string(),
             source,
@@ -364,7 +366,7 @@ impl Draft<'_> {
         let mut outcomes = Vec::new();
         for prefix in prefixes {
             let before = self.next_event();
-            let done = judged(self.retire(prefix))?;
+            let done = judged(self.retire(prefix, true))?;
             let done = done.map(|()| Done::Changed(Some(before)));
             outcomes.push(Outcome::of(line, prefix.clone(), done));
         }

@@ -240,7 +240,7 @@ impl<'r> Flow<'r> {
         self.registry.load(move |loading| {
             for path in retired {
                 // One that is retired already was retired before an import was cut short.
-                drop(loader.decide(loading, |draft| draft.retire(&path))?);
+                drop(loader.decide(loading, |draft| draft.retire(&path, true))?);
             }
             Ok(())
         })

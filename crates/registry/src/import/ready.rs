@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use handfast_id::{Handle, Identifier};
+use handfast_id::{ErrorKind, Handle, Identifier, is_trimmed};
 use handfast_wire::{Permissions, Ttl, Value, type_matches};
 use sha2::{Digest, Sha256};
 
@@ -137,6 +137,9 @@ impl<'v> Preparing<'v> {
         if !is_prefix {
             check_name(&identifier, &authority, self.view)?;
         }
+        if let Some(name) = path.namespace().filter(|_| !self.reading.migrate) {
+            self.view.live_namespace(name, self.stamp.time)?;
+        }
         let mut record = self.record(&identifier, given, &authority)?;
         let values = self.values(given, authority.policy.default_ttl)?;
         record.version = 1;
@@ -172,13 +175,17 @@ impl<'v> Preparing<'v> {
             text: id.to_string(),
             source,
         };
-        let strict = if self.reading.handles || id.trim() != id {
-            Handle::parse(id).map(Identifier::Handle).map_err(refused)
+        let strict = if self.reading.handles || !is_trimmed(id) {
+            let handle = Handle::parse(id).map(Identifier::Handle);
+            handle
+                .and_then(|handle| handle.check_record(self.view).map(|()| handle))
+                .map_err(refused)
         } else {
-            self.view.identify(id)
+            self.view.identify_new(id)
         };
         match strict {
-            Err(refusal) if self.reading.migrate => Handle::from_stored(id)
+            // CID-14: no import cuts.
+            Err(refusal) if self.reading.migrate && !is_cut(&refusal) => Handle::from_stored(id)
                 .map(Identifier::Handle)
                 .map_err(|_| refusal),
             strict => strict,
@@ -315,4 +322,10 @@ impl<'v> Preparing<'v> {
             .chain_update(purpose);
         hash.finalize().into()
     }
+}
+
+/// Whether a name was refused because it has a query or fragment.
+fn is_cut(refusal: &Refusal) -> bool {
+    matches!(refusal, Refusal::Identifier { source, .. }
+        if matches!(source.kind(), ErrorKind::HasFragment | ErrorKind::HasQuery))
 }

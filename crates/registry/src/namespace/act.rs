@@ -5,13 +5,14 @@ use std::sync::Arc;
 use handfast_id::Namespace;
 use handfast_store::{Place, Table, Write};
 
+use super::clash;
 use super::entry::{Capacity, NamespaceAside, NamespaceEntry, NamespaceStatus};
 use super::form::NamespaceForm;
 use super::kept::{Kept, LAST_CHANGE, entry_key, history_key};
 use super::lifecycle::{NamespaceAct, Transition, has_all_of, transition};
 use super::moved::{LookedThrough, look_again, look_through};
 use super::read::bare;
-use super::validate::{MOST_TEXT, check, check_declaration, check_text};
+use super::validate::{MOST_TEXT, check, check_declaration, check_review, check_text};
 use crate::act::other_version;
 use crate::authority::Role;
 use crate::draft::Draft;
@@ -47,6 +48,8 @@ pub struct NamespaceOrder {
     pub why: String,
     /// The version that the entry must have for this to be done.
     pub expects: Option<u64>,
+    /// Why a namespace is registered although its string is used elsewhere, or one like it.
+    pub despite: Option<String>,
 }
 
 impl NamespaceOrder {
@@ -57,6 +60,7 @@ impl NamespaceOrder {
             act,
             why: why.to_string(),
             expects: None,
+            despite: None,
         }
     }
 }
@@ -72,6 +76,7 @@ impl Registry {
     /// let form = NamespaceForm::from_json(r#"{
     ///     "namespace": "oai", "title": "OAI identifiers",
     ///     "authority": {"organisation": "Open Archives Initiative", "contact": "oai@example.org"},
+    ///     "syntax": {"summary": "A repository, a colon, and its local name."},
     ///     "normalisation": {"case": "lower"},
     ///     "declaration": {"public": true, "in_use": true, "without_uri_form": true}
     /// }"#).unwrap();
@@ -118,8 +123,12 @@ impl Registry {
         &self,
         who: &Principal,
         name: &str,
-        order: NamespaceOrder,
+        mut order: NamespaceOrder,
     ) -> Result<Ready, Refusal> {
+        // INFO-10: strings that differ in case are one, and registered in lowercase.
+        if let NamespaceAct::Propose(form) | NamespaceAct::Change(form) = &mut order.act {
+            form.namespace = bare(&form.namespace);
+        }
         // Whoever may not do it anyway has nothing tried for them.
         self.consider(who, |draft| draft.may_act(name, &order).map(|_| ()))?;
         check_text("the reason", &order.why, MOST_TEXT)?;
@@ -191,7 +200,9 @@ impl Draft<'_> {
     ) -> Result<(NamespaceEntry, Action), Refusal> {
         let Ready { order, looked } = ready;
         let allowed = self.may_act(name, &order)?;
-        let NamespaceOrder { act, why, .. } = order;
+        let NamespaceOrder {
+            act, why, despite, ..
+        } = order;
         let action = act.action();
         let Some((current, transition, by)) = allowed else {
             let NamespaceAct::Propose(form) = act else {
@@ -201,11 +212,18 @@ impl Draft<'_> {
         };
         match &act {
             NamespaceAct::Change(form) if !current.historical => check_declaration(form)?,
-            NamespaceAct::Approve { .. } if !current.historical => {
+            NamespaceAct::Approve { until } if !current.historical => {
                 check_declaration(&current.form)?;
+                check_review(&current.form, *until)?;
             }
             _ => {}
         }
+        let why = match &act {
+            NamespaceAct::Approve { .. } if current.status == NamespaceStatus::Candidate => {
+                self.reviewed(name, why, despite.as_deref())?
+            }
+            _ => why,
+        };
         match by {
             // What was claimed has been counted.
             _ if matches!(act, NamespaceAct::TakeBack) => {}
@@ -351,6 +369,29 @@ impl Draft<'_> {
             last_event: 0,
             seed: [0; 32],
         })
+    }
+
+    /// The reason of a registration, with the one why it is done although the string is used elsewhere.
+    fn reviewed(&self, name: &str, why: String, despite: Option<&str>) -> Result<String, Refusal> {
+        let all = self.namespaces()?;
+        let names = all.entries.iter().map(|entry| entry.name());
+        let clashes = clash::clashes(name, names);
+        let despite = despite.map(str::trim).filter(|reason| !reason.is_empty());
+        match (clashes.is_empty(), despite) {
+            (true, _) => Ok(why),
+            (false, Some(reason)) => {
+                let whole = format!("{why}; despite {}: {reason}", clashes.join(", "));
+                check_text("the reason", &whole, MOST_TEXT)?;
+                Ok(whole)
+            }
+            (false, None) => {
+                let problem = format!(
+                    "{name} may be taken for {}: say with --despite why it is registered all the same",
+                    clashes.join(", ")
+                );
+                Err(Refusal::policy("clash", problem))
+            }
+        }
     }
 
     fn claim(&self, entry: &mut NamespaceEntry) -> Result<(), Refusal> {

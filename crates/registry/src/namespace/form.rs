@@ -183,6 +183,49 @@ impl NamespaceForm {
         self
     }
 
+    /// The syntax in words: what its authority says, or what its pattern comes to.
+    #[must_use]
+    pub fn syntax_in_words(&self) -> String {
+        match (self.syntax.summary.trim(), &self.syntax.pattern) {
+            ("", Some(pattern)) => format!("Matches the regular expression {pattern}"),
+            ("", None) => "Any identifier that the grammar of info URIs allows.".to_string(),
+            (summary, _) => summary.to_string(),
+        }
+    }
+
+    /// The normalisation in words: what its authority says, or what its rules come to.
+    #[must_use]
+    pub fn normalisation_in_words(&self) -> String {
+        let said = &self.normalisation;
+        let summary = said.summary.trim();
+        if !summary.is_empty() {
+            return summary.to_string();
+        }
+        if let Some(steps) = said.steps.as_ref().filter(|steps| !steps.is_empty()) {
+            let steps: Vec<_> = steps.iter().map(ToString::to_string).collect();
+            return format!("In this order: {}", steps.join(", "));
+        }
+        let mut words = String::new();
+        if !said.strip.is_empty() {
+            words = format!("These characters are left out: {} ", said.strip);
+        }
+        words.push_str(match said.case {
+            NamespaceCase::Lower => "Case does not count; lowercase is canonical.",
+            NamespaceCase::Sensitive => "Case counts.",
+            NamespaceCase::Upper => "Case does not count; uppercase is canonical.",
+        });
+        words
+    }
+
+    /// How the public reaches its authority: its contact, or its web address.
+    #[must_use]
+    pub fn contact(&self) -> &str {
+        match self.authority.contact.trim() {
+            "" => self.authority.url.trim(),
+            contact => contact,
+        }
+    }
+
     /// What software consults.
     pub fn rules(&self) -> Result<Namespace, NamespaceError> {
         let name = || self.namespace.clone();

@@ -191,6 +191,26 @@ pub(super) fn transition(
 }
 
 impl View<'_> {
+    /// The entry of a namespace that is registered now: names are kept only under one (`INFO-10`).
+    pub(crate) fn live_namespace(&self, name: &str, now: u64) -> Result<NamespaceEntry, Refusal> {
+        match self.find_namespace(name)? {
+            Some(entry) if entry.is_live(now) => Ok(entry),
+            entry => {
+                let state = entry.map_or("not registered", |entry| entry.state(now).as_str());
+                let problem = format!(
+                    "namespace {name} is {state}: names are kept only under a registered one; see `handfast namespace propose`"
+                );
+                Err(Refusal::policy("not-live", problem))
+            }
+        }
+    }
+
+    /// Whether the entry of a namespace is someone's.
+    pub(crate) fn owns_namespace(&self, who: &Principal, name: &str) -> Result<bool, Refusal> {
+        let entry = self.find_namespace(name)?;
+        Ok(entry.is_some_and(|entry| owns(who, &entry)) && self.is_in_use(who)?)
+    }
+
     /// Whether someone has an account that is not suspended.
     fn is_in_use(&self, who: &Principal) -> Result<bool, Refusal> {
         let account = self.account(&who.lasting())?;

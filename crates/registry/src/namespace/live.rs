@@ -7,9 +7,9 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
-use handfast_id::{Namespace, Namespaces, RuleBook};
+use handfast_id::{HttpResolver, Namespace, Namespaces, RuleBook, Rules};
 use handfast_store::{Place, Snapshot, Store, Table};
 
 use super::entry::NamespaceEntry;
@@ -22,6 +22,8 @@ pub(crate) struct Book {
     pub(crate) base: RuleBook,
     newest: RwLock<Arc<Generation>>,
     doors: RwLock<Option<ForDoors>>,
+    /// The resolvers that were configured and those of this server, once it knows its addresses.
+    resolvers: OnceLock<Vec<HttpResolver>>,
 }
 
 /// All entries after an event.
@@ -48,6 +50,7 @@ impl Book {
             base,
             newest: RwLock::new(Generation::original()),
             doors: RwLock::new(None),
+            resolvers: OnceLock::new(),
         }
     }
 
@@ -57,7 +60,24 @@ impl Book {
             base,
             newest: RwLock::new(self.newest()),
             doors: RwLock::new(None),
+            resolvers: OnceLock::new(),
         }
+    }
+
+    /// The resolvers that were configured, and those of this server.
+    pub(crate) fn resolvers(&self) -> &[HttpResolver] {
+        self.resolvers
+            .get()
+            .map_or_else(|| self.base.resolvers(), Vec::as_slice)
+    }
+
+    /// Takes the base URLs of this server as resolvers too.
+    pub(crate) fn set_own_urls(&self, bases: &[String]) {
+        let own = bases.iter().filter_map(|base| HttpResolver::own(base).ok());
+        let configured = self.base.resolvers().iter().cloned();
+        let all = configured.chain(own.flatten()).collect();
+        // A server that is started twice in one process keeps its first addresses.
+        drop(self.resolvers.set(all));
     }
 
     /// The newest entries.

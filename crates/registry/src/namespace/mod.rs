@@ -9,6 +9,7 @@
 //! the program and cost nothing until somebody touches them.
 
 mod act;
+mod clash;
 pub(crate) mod comments;
 mod entry;
 mod form;

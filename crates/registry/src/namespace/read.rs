@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use handfast_id::RuleBook;
-
 use super::entry::{NamespaceEntry, NamespaceStatus};
 use super::live::Generation;
 use super::seeds::seed;
@@ -232,13 +230,6 @@ impl Registry {
         let lapsed = newest.entries.iter();
         let lapsed = lapsed.filter(|entry| entry.state(now) == NamespaceStatus::Lapsed);
         format!("{}-{}", newest.number, lapsed.count())
-    }
-
-    /// The rules that hold for all of it now, with the entries of the `info` registry; those of its
-    /// authorities are beside them.
-    #[must_use]
-    pub fn rules(&self) -> Arc<RuleBook> {
-        self.rules.for_doors(self.now())
     }
 }
 

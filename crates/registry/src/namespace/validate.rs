@@ -66,6 +66,37 @@ pub(super) fn check_declaration(form: &NamespaceForm) -> Result<(), Refusal> {
     ))
 }
 
+/// What a form must have before it is registered, beside what a proposal must (`INFO-9`, `INFO-10`).
+pub(super) fn check_review(form: &NamespaceForm, until: Option<u64>) -> Result<(), Refusal> {
+    let is_planned = form.declaration.is_some_and(|declared| !declared.in_use);
+    if is_planned && until.is_none() {
+        let problem = "a namespace that is only planned is registered provisionally: say until when with --until, \
+                       within twelve months; once it is in use, its authority says so in the entry";
+        return Err(Refusal::policy("planned", problem));
+    }
+    if form.syntax.summary.trim().is_empty() {
+        let problem =
+            "syntax.summary is missing: the entry says in words how identifiers are written";
+        return Err(Refusal::policy("missing-field", problem));
+    }
+    if !is_reachable(form.authority.contact.trim()) {
+        let problem = "authority.contact is no e-mail address and no URL: the public must be able to reach the authority";
+        return Err(Refusal::policy("bad-contact", problem));
+    }
+    Ok(())
+}
+
+/// Whether a contact holds an e-mail address or a URL.
+fn is_reachable(contact: &str) -> bool {
+    let is_address = |word: &str| {
+        let parts = word.split_once('@');
+        parts.is_some_and(|(local, host)| !local.is_empty() && host.len() > 2)
+    };
+    let is_url = |word: &str| word.starts_with("https://") || word.starts_with("http://");
+    let mut words = contact.split([' ', '<', '>', ',', ';', '(', ')']);
+    words.any(|word| is_address(word) || is_url(word))
+}
+
 /// The rules of a form, or what is wrong with them.
 pub(super) fn rules(form: &NamespaceForm) -> Result<Namespace, Refusal> {
     form.rules().map_err(|error| {

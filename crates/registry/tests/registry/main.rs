@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod authorities;
+mod identifiers;
 mod import;
 mod jobs;
 mod names;

@@ -67,6 +67,9 @@ pub(crate) fn form(json: &str) -> NamespaceForm {
     form.title = whole.title;
     form.authority = whole.authority;
     form.declaration = whole.declaration;
+    if form.syntax.summary.is_empty() {
+        form.syntax.summary = "As its authority writes it.".into();
+    }
     form
 }
 
@@ -121,7 +124,7 @@ impl Stage {
 
     pub(crate) fn canonical(&self, text: &str) -> (String, Option<bool>) {
         let uri = InfoUri::parse(text).unwrap();
-        let canonical = uri.canonical(&*self.rules()).unwrap();
+        let canonical = uri.canonical(&self.rules()).unwrap();
         (canonical.as_str().to_string(), canonical.registered())
     }
 
@@ -306,7 +309,7 @@ fn info_7_every_historical_example_comes_out_as_stated() {
             assert_eq!(stage.canonical(&sample.input), expected);
             assert_eq!(stage.canonical(&sample.canonical), expected);
             let uri = InfoUri::parse(&sample.input).unwrap();
-            assert_eq!(uri.validate(&*stage.rules()), InfoValidity::Fits);
+            assert_eq!(uri.validate(&stage.rules()), InfoValidity::Fits);
             count += 1;
         }
     }
@@ -453,7 +456,7 @@ fn a_token_is_its_account_made_smaller() {
     stage.register(oai()).unwrap();
     let limited = |authority: Option<&str>, role| {
         let rules = stage.rules();
-        let path = |text| handfast_registry::AuthorityPath::parse(text, &*rules).unwrap();
+        let path = |text| handfast_registry::AuthorityPath::parse(text, &rules).unwrap();
         Principal::Limited {
             account: "owner".into(),
             limit: Limit {
@@ -567,8 +570,8 @@ fn hostile_patterns_do_no_harm() {
         let text = format!("info:h{number}/{letters}");
         let uri = InfoUri::parse(&text).unwrap();
         let rules = stage.rules();
-        assert!(uri.canonical(&*rules).is_ok());
-        assert_eq!(uri.validate(&*rules), InfoValidity::DoesNotFit);
+        assert!(uri.canonical(&rules).is_ok());
+        assert_eq!(uri.validate(&rules), InfoValidity::DoesNotFit);
     }
 }
 
@@ -587,8 +590,8 @@ fn all_of_it_survives_being_closed_backed_up_and_restored() {
     assert_eq!(restored.namespace_policy().unwrap().text, "Ask first.");
     let key = |registry: &Registry| {
         let rules = registry.rules();
-        let found = recognise("info:oai/ABC", &*rules).unwrap();
-        found.identifier.key(&*rules).to_string()
+        let found = recognise("info:oai/ABC", &rules).unwrap();
+        found.identifier.key(&rules).to_string()
     };
     assert_eq!(key(&restored), "info:oai/abc");
     let folder = stage.folder().to_path_buf();

@@ -52,7 +52,7 @@ fn code(refusal: &Refusal) -> ResponseCode {
             _ => ResponseCode::InvalidValue,
         },
         Refusal::Policy { code, .. } => match *code {
-            "not-cordra" | "pattern" | "root" | "prefix-record" | "white-space" => {
+            "not-cordra" | "pattern" | "root" | "prefix-record" | "not-a-handle" => {
                 ResponseCode::InvalidHandle
             }
             "operator-only" => ResponseCode::InvalidAdmin,

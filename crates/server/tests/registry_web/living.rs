@@ -416,3 +416,74 @@ fn the_maintainer_sets_the_policy() {
         "{page}"
     );
 }
+
+/// Security considerations were not linked, and no page shown first, of names that are stored here.
+#[test]
+fn info_11_security_considerations_are_linked_for_names_that_are_stored() {
+    let living = Living::start();
+    living.does("ann", "POST", "/namespaces", &form(), 201);
+    let why = json!({"why": "letterhead"});
+    living.does("olga", "POST", "/namespaces/oai/approve", &why, 200);
+    let operator = &Principal::Operator;
+    let registry = &living.server.registry;
+    registry
+        .create_authority(operator, "info:oai", NewAuthority::default())
+        .unwrap();
+    let urls = handfast_registry::NewName::urls(&["https://local.example/1"]);
+    registry.create_name(operator, "info:oai/1", urls).unwrap();
+    let links = |answer: &Answer| {
+        let lines = answer.head.lines();
+        let links = lines.filter(|line| line.to_ascii_lowercase().starts_with("link:"));
+        links.collect::<Vec<_>>().join("\n")
+    };
+    for path in [
+        "/info:oai/1",
+        "/uri-res/I2L?info:oai/1",
+        "/info:oai/1?noredirect",
+    ] {
+        let answer = living.server.get(path);
+        let links = links(&answer);
+        assert!(
+            links.contains("</registry/info/oai#security>"),
+            "{path} {links}"
+        );
+    }
+    assert_eq!(
+        living.server.get("/info:oai/1").location(),
+        "https://local.example/1"
+    );
+    let first = json!({"resolution": {"page_first": true}, "why": ""});
+    living.does("ann", "PATCH", "/namespaces/oai", &first, 200);
+    let shown = living.server.get("/info:oai/1");
+    assert_eq!((shown.status, shown.location()), (200, ""));
+    assert!(shown.body.contains("https://local.example/1"));
+}
+
+/// XML and OAI-PMH left rules out that the JSON has, and 29 entries had no contact.
+#[test]
+fn info_9_machine_forms_say_what_the_rules_are() {
+    let living = Living::start();
+    let mut form = form();
+    form["syntax"] = json!({"summary": "Repository, colon, name."});
+    living.does("ann", "POST", "/namespaces", &form, 201);
+    let why = json!({"why": "letterhead"});
+    living.does("olga", "POST", "/namespaces/oai/approve", &why, 200);
+    for path in [
+        "/registry/info/oai.xml",
+        "/oai?verb=GetRecord&metadataPrefix=reg&identifier=info:oai/",
+    ] {
+        let body = living.server.get(path).body;
+        assert!(body.contains("lowercase is canonical"), "{path} {body}");
+        assert!(body.contains("Repository, colon, name."), "{path} {body}");
+    }
+    let lccn = living.server.get("/registry/info/lccn.xml").body;
+    assert!(
+        lccn.contains("<contact-uri>") || lccn.contains("<contact-email>"),
+        "{lccn}"
+    );
+    let entries = living.get("/registry/info.json?limit=1000");
+    for entry in entries["namespaces"].as_array().unwrap() {
+        let contact = entry["authority"]["contact"].as_str().unwrap_or_default();
+        assert!(!contact.is_empty(), "{entry}");
+    }
+}

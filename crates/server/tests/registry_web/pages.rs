@@ -372,3 +372,35 @@ fn cid_9_authorities_are_a_tree_with_their_policies() {
     );
     assert_eq!(server.get("/registry/authorities?under=%00").status, 404);
 }
+
+/// Version, date and registrant of a URN namespace were read and shown nowhere.
+#[test]
+fn urn_10_registrations_are_published() {
+    let server = Server::start();
+    let all: Json = serde_json::from_str(&server.get("/registry/urn.json").body).unwrap();
+    assert_eq!(all["namespaces"][0]["nid"], "urn-3");
+    let one: Json = serde_json::from_str(&server.get("/registry/urn/URN-3.json").body).unwrap();
+    for (field, said) in [
+        ("version", "1"),
+        ("date", "2001-02-27"),
+        ("registrant", "Stephen Abrams"),
+        ("affiliation", "Harvard University Library"),
+        ("contact", "nrsadm@hulmail.harvard.edu"),
+        ("case", "insensitive"),
+    ] {
+        assert_eq!(one[field], said);
+    }
+    let page = server.get("/registry/urn/urn-3");
+    assert!(
+        page.body.contains("1280 Massachusetts Avenue"),
+        "{}",
+        page.body
+    );
+    assert!(
+        server
+            .get("/registry/urn")
+            .body
+            .contains("/registry/urn/urn-3")
+    );
+    assert_eq!(server.get("/registry/urn/urn-77").status, 404);
+}

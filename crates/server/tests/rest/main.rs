@@ -10,6 +10,7 @@
 mod changing;
 mod hostile;
 mod logging_in;
+mod one_reading;
 mod reading;
 mod searching;
 mod server;

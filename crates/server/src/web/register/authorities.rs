@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use handfast_id::{CaseRule, Rules};
 use handfast_registry::{Authority, AuthorityPage, AuthorityPath, AuthorityStatus, Refusal, json};
 use hyper::{Response, StatusCode};
 use serde_json::{Value as Json, json};
@@ -35,14 +36,19 @@ impl Asking<'_> {
             links.extend([", <", next, ">; rel=\"next\""]);
         }
         let response = if form == Form::Json {
-            let all = found.authorities.iter().map(public);
+            let rules = self.web.registry().rules();
+            let all = found.authorities.iter();
+            let all = all.map(|authority| public(authority, &rules));
             self.json(&json!({"authorities": all.collect::<Json>(), "next": found.next}))
         } else {
             let title = match under {
                 Some(under) => format!("Authorities under {under}"),
                 None => "Naming authorities".to_string(),
             };
-            let text = html(&title, &body(&found, under, next.as_deref()));
+            let text = html(
+                &title,
+                &body(&found, under, next.as_deref(), &self.web.registry().rules()),
+            );
             self.tag(fresh_page(StatusCode::OK, text.clone()), &text)
         };
         Self::linked(response, &links)
@@ -68,15 +74,20 @@ impl Asking<'_> {
 }
 
 /// What the public knows of an authority: not who has which role there.
-fn public(authority: &Authority) -> Json {
-    let mut said = json::authority(authority);
+fn public(authority: &Authority, rules: &dyn Rules) -> Json {
+    let mut said = json::authority(authority, rules);
     if let Json::Object(said) = &mut said {
         said.remove("grants");
     }
     said
 }
 
-fn body(found: &AuthorityPage, under: Option<&str>, next: Option<&str>) -> String {
+fn body(
+    found: &AuthorityPage,
+    under: Option<&str>,
+    next: Option<&str>,
+    rules: &dyn Rules,
+) -> String {
     let asked = escape(under.unwrap_or_default());
     let mut out = format!(
         "<p>Who may name what here: prefixes, and authorities of URNs, ARKs and <code>info</code> namespaces, each with \
@@ -94,7 +105,7 @@ fn body(found: &AuthorityPage, under: Option<&str>, next: Option<&str>) -> Strin
         let parent = parent.filter(|parent| is_shown(parent));
         children.entry(parent).or_default().push(authority);
     }
-    branch(&mut out, &children, None);
+    branch(&mut out, &children, None, rules);
     out.push_str("</div>\n");
     if found.authorities.is_empty() {
         out.push_str("<p>None.</p>\n");
@@ -110,20 +121,25 @@ fn body(found: &AuthorityPage, under: Option<&str>, next: Option<&str>) -> Strin
 }
 
 /// What stands under an authority. No deeper than a page has authorities.
-fn branch(out: &mut String, children: &BTreeMap<Option<&str>, Vec<&Authority>>, of: Option<&str>) {
+fn branch(
+    out: &mut String,
+    children: &BTreeMap<Option<&str>, Vec<&Authority>>,
+    of: Option<&str>,
+    rules: &dyn Rules,
+) {
     let Some(list) = children.get(&of) else {
         return;
     };
     out.push_str("<ul>\n");
     for authority in list {
-        leaf(out, authority);
-        branch(out, children, Some(authority.path.key()));
+        leaf(out, authority, rules);
+        branch(out, children, Some(authority.path.key()), rules);
         out.push_str("</li>\n");
     }
     out.push_str("</ul>\n");
 }
 
-fn leaf(out: &mut String, authority: &Authority) {
+fn leaf(out: &mut String, authority: &Authority, rules: &dyn Rules) {
     let path = authority.path.to_string();
     let (query, shown) = (encoded(&path, b"-._~:"), escape(&path));
     let title = escape(&authority.title);
@@ -137,7 +153,7 @@ fn leaf(out: &mut String, authority: &Authority) {
     }
     let policy = &authority.policy;
     let mut facts = vec![
-        if policy.case_sensitive {
+        if authority.case_rule(rules) == CaseRule::Sensitive {
             "case counts".to_string()
         } else {
             "case does not count".to_string()

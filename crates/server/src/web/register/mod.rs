@@ -10,8 +10,10 @@ mod list;
 mod page;
 mod policy;
 pub(crate) mod reg;
+pub(crate) mod security;
 mod trial;
 pub(crate) mod unkept;
+mod urns;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -127,6 +129,9 @@ impl<'r> Asking<'r> {
             "/policy.json" => self.policy(Form::Json),
             "/authorities" => self.authorities(self.form(false)),
             "/authorities.json" => self.authorities(Form::Json),
+            "/urn" | "/urn/" => self.urns(self.form(false)),
+            "/urn.json" => self.urns(Form::Json),
+            path if path.starts_with("/urn/") => self.urn(path.trim_start_matches("/urn/")),
             path => match path.strip_prefix("/info/") {
                 Some(name) => self.entry(name),
                 None => self.nothing("There is no such page in the register."),

@@ -40,11 +40,11 @@ pub(crate) fn write(xml: &mut Xml, entry: &NamespaceEntry) {
     );
     authority(xml, form);
     xml.open("identifier-syntax", &[]);
-    xml.text("description", &form.syntax.summary);
+    xml.text("description", &form.syntax_in_words());
     uris(xml, &form.syntax.see);
     xml.close();
     xml.open("identifier-normalization", &[]);
-    xml.text_if("description", &form.normalisation.summary);
+    xml.text_if("description", &form.normalisation_in_words());
     uris(xml, &form.normalisation.see);
     xml.close();
     examples(xml, form);
@@ -62,7 +62,7 @@ fn authority(xml: &mut Xml, form: &NamespaceForm) {
     xml.text("organisation-name", &said.organisation);
     xml.text_if("organisation-address", &said.address);
     xml.text_if("organisation-uri", &said.url);
-    match Contact::of(&said.contact) {
+    match Contact::of(form.contact()) {
         Contact::Email(email) => xml.text_if("contact-email", email),
         Contact::Web(url) => xml.text_if("contact-uri", url),
         Contact::Words(words) => xml.text_if("contact-person", words),

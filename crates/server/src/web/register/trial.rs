@@ -44,7 +44,7 @@ impl Trial {
         one: &str,
         other: Option<&str>,
     ) -> Self {
-        let live = registry.rules();
+        let live = registry.rule_book();
         // The rules of a proposal hold nowhere yet.
         let proposed = (!entry.was_registered())
             .then(|| entry.form.rules().ok())

@@ -32,7 +32,7 @@ impl Unkept {
     /// Reads a text, if it is an `info` URI.
     pub(crate) fn read(registry: &Registry, text: &str) -> Option<Self> {
         let uri = InfoUri::parse(text).ok()?;
-        let canonical = uri.canonical(&*registry.rules()).ok()?;
+        let canonical = uri.canonical(&registry.rules()).ok()?;
         let (registered, canonical) = (canonical.registered(), canonical.as_str().to_string());
         let behind = canonical.split_once('/').map_or("", |(_, rest)| rest);
         let entry = registry.namespace(uri.namespace()).ok();

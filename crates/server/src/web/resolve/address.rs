@@ -10,7 +10,9 @@ use crate::web::{Caller, Web};
 
 /// The base URL: the first resolver in the configuration, or what the client has called this one.
 pub(crate) fn base(web: &Web, caller: &Caller, uri: &Uri, headers: &HeaderMap) -> String {
-    if let Some(configured) = web.registry().rules().resolvers().first() {
+    let rules = web.registry().rules();
+    let mut configured = rules.resolvers().iter();
+    if let Some(configured) = configured.find(|resolver| !resolver.is_only_read()) {
         return configured.to_string();
     }
     let scheme = if caller.is_secure { "https" } else { "http" };

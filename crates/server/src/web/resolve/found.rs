@@ -61,8 +61,8 @@ pub(crate) fn find(registry: &Arc<Registry>, asked: &Asked<'_>) -> Result<Found,
         },
         Err(Refusal::NotFound(_)) if asked.kind != Kind::Handle => part(registry, text),
         Err(Refusal::NotFound(_)) => {
-            let read = recognise(text, &*registry.rules()).ok();
-            let handle = read.and_then(|read| read.identifier.spellings(&*registry.rules()).handle);
+            let read = recognise(text, &registry.rules()).ok();
+            let handle = read.and_then(|read| read.identifier.spellings(&registry.rules()).handle);
             missing(registry, handle.as_deref().unwrap_or(text))
         }
         Err(Refusal::Identifier { source, .. }) => Ok(match asked.kind {

@@ -16,6 +16,7 @@ pub(crate) mod quick;
 pub(crate) mod recent;
 pub(crate) mod redirect;
 pub(crate) mod source;
+pub(crate) mod tail;
 pub(crate) mod target;
 mod visit;
 

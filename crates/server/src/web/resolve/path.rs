@@ -58,6 +58,9 @@ impl<'p> Asked<'p> {
         if path.starts_with(|first: char| first.is_ascii_digit()) {
             return Self::handle(path);
         }
+        if let Some(colons) = with_colons(path) {
+            return Asked::read(&colons, query).map(Asked::into_owned);
+        }
         if let Some(rest) = OF_HANDLES.iter().find_map(|scheme| strip(path, scheme)) {
             return Self::handle(rest.trim_start_matches('/'));
         }
@@ -146,6 +149,56 @@ impl<'p> Asked<'p> {
     }
 }
 
+/// A path whose scheme is written with `%3A`, as `encodeURIComponent` does, with colons: behind the scheme, behind the
+/// NID, and the first one in the name of a URN.
+fn with_colons(path: &str) -> Option<String> {
+    let end = path.find('%')?;
+    let scheme = path.get(..end)?;
+    let is_urn = scheme.eq_ignore_ascii_case("urn") || is_bare_urn(&format!("{scheme}:"));
+    let is_in_nss = strip(path, "urn").is_some() && path.get(..end)?.contains(':');
+    let is_other = ["ark", "doi", "hdl", "info"]
+        .iter()
+        .any(|other| scheme.eq_ignore_ascii_case(other));
+    if !(is_urn || is_other || is_in_nss) {
+        return None;
+    }
+    // Those of `urn:`, of the NID and of the authority path; of other schemes, that of the scheme.
+    let mut left = match (
+        is_other,
+        strip(path, "urn:").is_some() || scheme.eq_ignore_ascii_case("urn"),
+    ) {
+        (true, _) => 1,
+        (_, true) => 3,
+        (_, false) => 2,
+    };
+    let mut out = String::with_capacity(path.len());
+    let mut rest = path;
+    let mut is_changed = false;
+    while left > 0
+        && let Some(at) = rest.find([':', '%'])
+    {
+        let (before, behind) = rest.split_at_checked(at)?;
+        out.push_str(before);
+        if let Some(after) = strip(behind, "%3A") {
+            is_changed = true;
+            out.push(':');
+            rest = after;
+        } else if let Some(after) = behind.strip_prefix(':') {
+            out.push(':');
+            rest = after;
+        } else {
+            break;
+        }
+        left -= 1;
+        rest = rest.get(0..)?;
+    }
+    if rest.is_empty() || !is_changed {
+        return None;
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
 /// Decodes triplets once; `+` stays.
 fn text_of(written: &str) -> Result<String, BadPath> {
     let mut parts = written.split('%');
@@ -211,6 +264,24 @@ mod tests {
         ] {
             let asked = Asked::read(path, query).unwrap();
             assert_eq!((asked.text.as_ref(), asked.kind), (text, Kind::Urn));
+        }
+    }
+
+    /// `/urn%3Aurn-3%3ATMP%3Amulti`, as `encodeURIComponent` writes it, was not found.
+    #[test]
+    fn urn_4_colons_may_be_triplets() {
+        for (path, text) in [
+            ("/urn%3Aurn-3%3ATMP%3Amulti", "urn:urn-3:TMP:multi"),
+            ("/urn-3%3ATMP%3amulti", "urn-3:TMP:multi"),
+            ("/urn-3:TMP%3Amulti", "urn-3:TMP:multi"),
+            ("/urn:isbn%3A045", "urn:isbn:045"),
+            // Behind them a triplet is not the character that it stands for (URN-3).
+            ("/urn-3:TMP:a%3Ab", "urn-3:TMP:a%3Ab"),
+            ("/info%3Alccn/a%3Ab", "info:lccn/a%3Ab"),
+            ("/hdl%3A20.1/a%3Ab", "20.1/a:b"),
+            ("/20.1/a%3Ab", "20.1/a:b"),
+        ] {
+            assert_eq!(Asked::read(path, None).unwrap().text, text, "{path}");
         }
     }
 

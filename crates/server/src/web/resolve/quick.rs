@@ -32,6 +32,7 @@ pub(crate) struct Redirect<'r> {
     /// For how long it is good.
     pub(crate) seconds: u64,
     now: u64,
+    /// The handle as it is registered.
     handle: &'r str,
 }
 
@@ -97,7 +98,10 @@ pub(crate) fn find<T>(
             location: found.location,
             seconds: found.seconds,
             now,
-            handle: path.get(found.start..)?,
+            handle: match found.registered {
+                Some(registered) => registered,
+                None => path.get(found.start..)?,
+            },
         }))
     };
     let registry = web.registry();
@@ -112,10 +116,16 @@ pub(crate) fn find<T>(
     let stored = Handle::from_stored(handle).ok()?;
     let lent = registry.lend(&stored, |record| {
         let url = only_url(record)?;
+        // In another case it has the same octets in a path; anything else takes the slow path.
+        let registered = (record.text != handle).then_some(record.text);
+        if registered.is_some_and(|text| !text.eq_ignore_ascii_case(handle)) {
+            return None;
+        }
         let found = Found {
             location: &escaped(&url.data),
             seconds: lifetime(std::iter::once(&url), now),
             start: path.len() - handle.len(),
+            registered,
         };
         // A moment that was set comes nearer.
         if matches!(url.ttl, Ttl::Relative(_)) {

@@ -13,8 +13,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 const SEGMENT: usize = 512;
 /// How many segments there may be: 16 MiB of them. It is a power of two, as is the number of those that are in use.
 const SEGMENTS: usize = 128;
-/// How many octets path and location may have together.
-const OCTETS: usize = 105;
+/// How many octets path, location and registered spelling may have together.
+const OCTETS: usize = 104;
 
 /// A redirect, as it was found.
 pub(crate) struct Found<'r> {
@@ -22,6 +22,8 @@ pub(crate) struct Found<'r> {
     pub(crate) seconds: u64,
     /// Where in the path the handle begins.
     pub(crate) start: usize,
+    /// The handle as it is registered, if the path spells it in another case.
+    pub(crate) registered: Option<&'r str>,
 }
 
 /// One path and where it leads.
@@ -32,7 +34,9 @@ struct Kept {
     start: u8,
     path: u8,
     location: u8,
-    /// Path and location.
+    /// The length of the registered spelling; 0 if the path has it.
+    registered: u8,
+    /// Path, location and registered spelling.
     octets: [u8; OCTETS],
 }
 
@@ -43,22 +47,27 @@ impl Kept {
         start: 0,
         path: 0,
         location: 0,
+        registered: 0,
         octets: [0; OCTETS],
     };
 
     fn new(path: &[u8], edition: u64, found: &Found<'_>) -> Option<Self> {
+        let registered = found.registered.unwrap_or_default();
         let mut kept = Self {
             edition,
             seconds: found.seconds.try_into().ok()?,
             start: found.start.try_into().ok()?,
             path: path.len().try_into().ok()?,
             location: found.location.len().try_into().ok()?,
+            registered: registered.len().try_into().ok()?,
             ..Self::NOTHING
         };
         let (head, rest) = kept.octets.split_at_mut_checked(path.len())?;
         head.copy_from_slice(path);
-        rest.get_mut(..found.location.len())?
-            .copy_from_slice(found.location);
+        let (location, rest) = rest.split_at_mut_checked(found.location.len())?;
+        location.copy_from_slice(found.location);
+        rest.get_mut(..registered.len())?
+            .copy_from_slice(registered.as_bytes());
         Some(kept)
     }
 
@@ -73,10 +82,16 @@ impl Kept {
             return None;
         }
         let rest = self.octets.strip_prefix(path.as_bytes())?;
+        let (location, rest) = rest.split_at_checked(self.location.into())?;
+        let registered = match self.registered {
+            0 => None,
+            length => Some(str::from_utf8(rest.get(..length.into())?).ok()?),
+        };
         Some(Found {
-            location: rest.get(..self.location.into())?,
+            location,
             seconds: self.seconds.into(),
             start: self.start.into(),
+            registered,
         })
     }
 }
@@ -185,6 +200,7 @@ mod tests {
             location: location.as_bytes(),
             seconds: 86_400,
             start: 1,
+            registered: None,
         };
         recent.put(path, edition, &found);
     }

@@ -27,8 +27,8 @@ impl Source {
         let handle = if web.native.has_source(text) {
             text.to_string()
         } else {
-            let read = recognise(text, &*web.registry().rules()).ok()?;
-            let handle = read.identifier.spellings(&*web.registry().rules()).handle?;
+            let read = recognise(text, &web.registry().rules()).ok()?;
+            let handle = read.identifier.spellings(&web.registry().rules()).handle?;
             Some(handle).filter(|handle| web.native.has_source(handle))?
         };
         let native = Arc::clone(&web.native);

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use handfast_id::{Identifier, RuleBook, Urn};
-use handfast_registry::Refusal;
+use handfast_id::{Identifier, Urn};
+use handfast_registry::{LiveRules, Refusal};
 use http_body_util::{Either, Full};
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 
 use crate::identity::Identity;
+use crate::web::register::security;
 use crate::web::register::unkept::Unkept;
 use crate::web::reply::{Body, plain};
 use crate::web::resolve::accept::Accept;
@@ -24,7 +25,7 @@ use crate::web::resolve::source::Source;
 use crate::web::resolve::target::{
     appended, escaped_text, path_of, put_lifetime, with_fragment, with_query,
 };
-use crate::web::resolve::{address, ark, headers, target};
+use crate::web::resolve::{address, ark, headers, tail, target};
 use crate::web::{Caller, Web};
 
 /// One request.
@@ -83,15 +84,17 @@ impl<'r> Visit<'r> {
             }
             return page::front(&self.base());
         };
-        let found = handfast_id::recognise(typed, &*self.rules());
+        let found = handfast_id::recognise(typed, &self.rules());
         let path = match found.map(|found| found.identifier) {
             Ok(Identifier::Urn(urn)) => urn.to_string(),
             Ok(Identifier::Ark(ark)) => ark.to_string(),
-            Ok(id @ Identifier::Info(_)) if id.named(&*self.rules()).is_none() => {
-                id.canonical(&*self.rules())
+            Ok(id @ Identifier::Info(_)) if id.named(&self.rules()).is_none() => {
+                id.canonical(&self.rules())
             }
             Ok(id) => {
-                let handle = id.spellings(&*self.rules()).handle;
+                // CID-13: with query and fragment, in the path, where no parameter of the resolver is in their way.
+                let whole = tail::cordra_of(&id, &self.rules()).map(|id| id.to_string());
+                let handle = whole.or_else(|| id.spellings(&self.rules()).handle);
                 path_of(&handle.unwrap_or_else(|| typed.clone()))
             }
             // A prefix alone has a record too, and names that were taken from elsewhere as they were are not regular.
@@ -155,17 +158,25 @@ impl<'r> Visit<'r> {
             links::put(said.headers_mut(), &name);
             return said;
         }
-        let redirect = if self.wishes.action == Action::Show || is_inflected {
+        let considered = security::entry(self.web.registry(), name.authority());
+        let is_page_first = considered
+            .as_ref()
+            .is_some_and(|entry| entry.form.resolution.page_first);
+        let redirect = if self.wishes.action == Action::Show || is_inflected || is_page_first {
             None
         } else {
             self.redirect(asked, &name)
         };
-        redirect.unwrap_or_else(|| {
+        let mut response = redirect.unwrap_or_else(|| {
             let mut shown = page::record(&name);
             links::put(shown.headers_mut(), &name);
             headers::put(shown.headers_mut(), &name);
             shown
-        })
+        });
+        if let Some(entry) = considered {
+            security::put_link(response.headers_mut(), &entry);
+        }
+        response
     }
 
     /// The record or its links, for programs that ask for them by media type.
@@ -215,12 +226,15 @@ impl<'r> Visit<'r> {
         }
         let target = Target::of(name, || self.taste(), self.now)?;
         let mut url = appended(&target.url, &self.wishes.append);
+        if asked.kind == Kind::Handle {
+            url = tail::handed_on(&url, &asked.text, &self.rules());
+        }
         let mut usual = StatusCode::FOUND;
         let mut is_handed_on = !self.wishes.rest.is_empty();
         if asked.kind == Kind::Urn {
             usual = StatusCode::SEE_OTHER;
             let text = with_scheme(&asked.text);
-            if let Ok(urn) = Urn::parse_with(&text, &*self.rules()) {
+            if let Ok(urn) = Urn::parse_with(&text, &self.rules()) {
                 // The query of a URN with components is those components.
                 is_handed_on &= urn.q().is_none() && urn.r().is_none();
                 url = with_components(&url, &urn);
@@ -229,6 +243,10 @@ impl<'r> Visit<'r> {
             is_handed_on = is_handed_on && name.hands_queries_on(self.web.registry());
         }
         if is_handed_on {
+            if asked.kind != Kind::Urn && !tail::is_query(&self.wishes.rest) {
+                let problem = "The query is no URI syntax: a % needs two hexadecimal digits behind it, and other characters have to be escaped.";
+                return Some(self.fail(Failure::malformed(problem.to_string())));
+            }
             url = with_query(&url, self.wishes.rest.as_bytes());
         }
         let status = target.status.unwrap_or(usual);
@@ -346,7 +364,7 @@ impl<'r> Visit<'r> {
         address::base(self.web, self.caller, &self.head.uri, &self.head.headers)
     }
 
-    fn rules(&self) -> Arc<RuleBook> {
+    fn rules(&self) -> LiveRules<'_> {
         self.web.registry().rules()
     }
 }

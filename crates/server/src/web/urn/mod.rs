@@ -108,15 +108,11 @@ fn equality(web: &Arc<Web>, text: &str, accept: &Accept) -> Response<Body> {
         let detail = "I=I takes two URIs, with %0A between them, or in the body, one a line.";
         return Failure::malformed(detail.to_string()).answer(accept);
     };
-    match (operand::key(web, one), operand::key(web, other)) {
-        (Ok(one), Ok(other)) => {
-            let said = if one == other {
-                "TRUE\r\n"
-            } else {
-                "FALSE\r\n"
-            };
+    match operand::are_same(web, one, other) {
+        Ok(are_same) => {
+            let said = if are_same { "TRUE\r\n" } else { "FALSE\r\n" };
             fresh(StatusCode::OK, "text/plain; charset=utf-8", said)
         }
-        (Err(failure), _) | (_, Err(failure)) => failure.answer(accept),
+        Err(failure) => failure.answer(accept),
     }
 }

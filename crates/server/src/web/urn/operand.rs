@@ -46,7 +46,12 @@ impl Operand {
             return Err(Failure::malformed(detail));
         }
         // The address of a name at some resolver is a location too, and one that means the name.
-        let is_name = recognise(text, &*registry.rules()).is_ok();
+        let is_name = recognise(text, &registry.rules()).is_ok();
+        if from == From::Name && is_location && !is_name {
+            let detail =
+                format!("\"{text}\" is a URL, and the service takes names: ask I2… or L2….");
+            return Err(Failure::malformed(detail));
+        }
         if is_location && (from == From::Location || !is_name) {
             let names = holders(registry, text).map_err(|refusal| failure(&refusal))?;
             if !names.is_empty() {
@@ -103,27 +108,46 @@ pub(crate) fn holders(registry: &Arc<Registry>, url: &str) -> Result<Vec<Name>, 
     Ok(names)
 }
 
-/// What a URI is looked up by: two that have the same are one.
-pub(crate) fn key(web: &Arc<Web>, text: &str) -> Result<String, Failure> {
+/// Whether two URIs are one: names by the rules of their scheme and authority, with query and fragment where these
+/// count (`CID-13`).
+pub(crate) fn are_same(web: &Arc<Web>, one: &str, other: &str) -> Result<bool, Failure> {
     let registry = web.registry();
-    if let Ok(shown) = registry.show(&Principal::Operator, text) {
-        return Ok(shown.key);
+    let rules = registry.rules();
+    match (compared(registry, one)?, compared(registry, other)?) {
+        (Compared::Name(one), Compared::Name(other)) => Ok(one.is_same_as(&other, &rules)),
+        (Compared::Text(one), Compared::Text(other)) => Ok(one == other),
+        _ => Ok(false),
     }
-    let read = recognise(text, &*registry.rules()).map(|read| read.identifier);
-    match read {
-        Ok(identifier) => Ok(identifier.key(&*registry.rules()).to_string()),
-        // URLs are one if they are written the same.
-        Err(_) if is_web(text.as_bytes()) => Ok(text.to_string()),
-        Err(error) => Err(Failure::malformed(format!(
-            "\"{text}\" is no identifier: {error}: {}",
-            error.remedy()
-        ))),
+}
+
+enum Compared<'t> {
+    Name(Identifier<'t>),
+    /// The key of a name that is stored, and could not be registered here; or a URL.
+    Text(String),
+}
+
+fn compared<'t>(registry: &Registry, text: &'t str) -> Result<Compared<'t>, Failure> {
+    match recognise(text, &registry.rules()) {
+        Ok(read) => Ok(Compared::Name(read.identifier)),
+        Err(error) => {
+            if let Ok(shown) = registry.show(&Principal::Operator, text) {
+                return Ok(Compared::Text(shown.key));
+            }
+            // URLs are one if they are written the same.
+            if is_web(text.as_bytes()) {
+                return Ok(Compared::Text(text.to_string()));
+            }
+            Err(Failure::malformed(format!(
+                "\"{text}\" is no identifier: {error}: {}",
+                error.remedy()
+            )))
+        }
     }
 }
 
 /// A name as a URI.
 pub(crate) fn uri(registry: &Registry, name: &Name) -> String {
-    let rules = &*registry.rules();
+    let rules = &registry.rules();
     let read = recognise(&name.text, rules).map(|read| read.identifier);
     match read {
         Ok(Identifier::Urn(urn)) => urn.to_string(),

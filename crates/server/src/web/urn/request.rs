@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use handfast_id::Urn;
+use handfast_id::{Urn, recognise};
 use handfast_registry::Refusal;
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 
+use crate::web::register::security;
 use crate::web::register::unkept::Unkept;
 use crate::web::reply::Body;
 use crate::web::resolve::accept::Accept;
@@ -21,7 +22,7 @@ use crate::web::resolve::query::decoded;
 use crate::web::resolve::redirect::{self, Target};
 use crate::web::resolve::source::Source;
 use crate::web::resolve::target::{escaped_text, is_web};
-use crate::web::resolve::{failure, with_components, with_scheme};
+use crate::web::resolve::{failure, tail, with_components, with_scheme};
 use crate::web::urn::operand::{self, Operand, uri};
 use crate::web::urn::service::{Service, To};
 use crate::web::urn::{description, list};
@@ -65,7 +66,15 @@ impl Resolution<'_> {
 
     /// What the namespace of an `info` URI says, of which nothing is kept here (`INFO-11`).
     fn unkept(&self) -> Option<Response<Body>> {
-        let unkept = Unkept::read(self.web.registry(), &self.text())?;
+        let registry = self.web.registry();
+        let unkept = Unkept::read(registry, &self.text())?;
+        // A handle whose prefix is kept here is nowhere else.
+        let (text, rules) = (self.text(), registry.rules());
+        let read = recognise(&text, &rules).ok()?.identifier;
+        let handle = read.spellings(&rules).handle;
+        if handle.is_some_and(|handle| registry.is_responsible(&handle).unwrap_or(true)) {
+            return None;
+        }
         let version = self.head.version;
         let offered = match (self.service.to, unkept.location()) {
             (To::Location | To::Resource | To::Resources, _) if unkept.is_page_first() => {
@@ -153,6 +162,9 @@ impl Resolution<'_> {
         let redirect = redirect::to(&url, status, self.head.version);
         let mut response = redirect.ok_or_else(|| nowhere(name))?;
         redirect::describe(response.headers_mut(), name, &target, now);
+        if let Some(entry) = security::entry(self.web.registry(), name.authority()) {
+            security::put_link(response.headers_mut(), &entry);
+        }
         Ok(response)
     }
 
@@ -197,10 +209,10 @@ impl Resolution<'_> {
         let text = self.text();
         let asked = Asked::typed(&text);
         if asked.kind != Kind::Urn {
-            return url.to_vec();
+            return tail::handed_on(url, &text, &self.web.registry().rules());
         }
         let text = with_scheme(&asked.text);
-        match Urn::parse_with(&text, &*self.web.registry().rules()) {
+        match Urn::parse_with(&text, &self.web.registry().rules()) {
             Ok(urn) => with_components(url, &urn),
             Err(_) => url.to_vec(),
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use handfast_id::{Scheme, inspect as inspect_bytes};
+use handfast_id::{InfoGrammar, Scheme, inspect as inspect_bytes};
 use handfast_registry::rfc3339;
 use serde_json::json;
 
@@ -43,7 +43,17 @@ pub(super) fn inspect(call: &Call) -> Result<Answer, Problem> {
         })?,
         None => Scheme::Any,
     };
-    let inspection = inspect_bytes(id.as_bytes(), scheme, &*call.registry().rules());
+    let mut rules = call.registry().rules();
+    match call.query("grammar") {
+        None => {}
+        Some("draft") => rules = rules.with_info_grammar(InfoGrammar::Draft),
+        Some("rfc4452") => rules = rules.with_info_grammar(InfoGrammar::Rfc4452),
+        Some(_) => {
+            let problem = "`grammar` is one of draft, rfc4452".to_string();
+            return Err(Problem::usage(problem));
+        }
+    }
+    let inspection = inspect_bytes(id.as_bytes(), scheme, &rules);
     Ok(Answer::written(
         serde_json::to_string(&inspection).unwrap_or_default(),
     ))

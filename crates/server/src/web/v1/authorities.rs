@@ -112,9 +112,8 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
         next = Some(authority.path.key());
         // Each as whoever asks may see it.
         let shown = call.registry().authority(&call.who, authority.path.key());
-        page.push(json::authority(
-            &shown.unwrap_or_else(|_| without_grants(authority)),
-        ));
+        let shown = shown.unwrap_or_else(|_| without_grants(authority));
+        page.push(json::authority(&shown, &call.registry().rules()));
     }
     let next = next.filter(|_| page.len() == limit);
     Ok(Answer::json(json!({"authorities": page, "next": next})))
@@ -152,7 +151,10 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
     let authority = call.registry().authority(&call.who, call.id())?;
-    Ok(call.versioned(authority.version, json::authority(&authority)))
+    Ok(call.versioned(
+        authority.version,
+        json::authority(&authority, &call.registry().rules()),
+    ))
 }
 
 pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
@@ -182,7 +184,8 @@ pub(super) fn decline(call: &Call) -> Result<Answer, Problem> {
 }
 
 pub(super) fn retire(call: &Call) -> Result<Answer, Problem> {
-    act(call, AuthorityAction::Retire)
+    let keep_children = call.flag("keep-children")?;
+    act(call, AuthorityAction::Retire { keep_children })
 }
 
 pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
@@ -233,6 +236,6 @@ pub(super) fn grants(call: &Call) -> Result<Answer, Problem> {
 /// An authority as it is now.
 fn shown(call: &Call, path: &str) -> Result<Answer, Problem> {
     let authority = call.registry().authority(&call.who, path)?;
-    let body: Json = json::authority(&authority);
+    let body: Json = json::authority(&authority, &call.registry().rules());
     Ok(Answer::json(body).version(authority.version))
 }

@@ -26,6 +26,8 @@ struct Reason {
 struct Approval {
     why: String,
     until: Option<String>,
+    #[serde(default)]
+    despite: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -150,7 +152,12 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
 pub(super) fn approve(call: &Call) -> Result<Answer, Problem> {
     let given: Approval = call.read()?;
     let until = given.until.as_deref().map(date).transpose()?;
-    order(call, call.id(), NamespaceAct::Approve { until }, &given.why)
+    let order = NamespaceOrder {
+        expects: call.expected()?,
+        despite: given.despite,
+        ..NamespaceOrder::new(NamespaceAct::Approve { until }, &given.why)
+    };
+    act_on(call, call.id(), order)
 }
 
 pub(super) fn renew(call: &Call) -> Result<Answer, Problem> {

@@ -56,6 +56,7 @@ const AT: Parameter = text(
 );
 const DRY_RUN: Parameter = flag("dry-run", "Say what would be done, and do nothing");
 const FORMATS: Kind = Kind::OneOf(&["ndjson", "csv", "batch", "json"]);
+const GRAMMARS: Kind = Kind::OneOf(&["draft", "rfc4452"]);
 const SCHEMES: Kind = Kind::OneOf(&[
     "any", "ark", "cordra", "doi", "handle", "hdl", "http", "info", "urn",
 ]);
@@ -122,6 +123,7 @@ const GENERAL: &[Route] = &[
         query: &[
             required("id", "The identifier, in any spelling"),
             Parameter { kind: SCHEMES, ..text("as", "Read it as this scheme, to the letter") },
+            Parameter { kind: GRAMMARS, ..text("grammar", "The grammar of info URIs") },
         ],
         ..get("/inspect", "inspect", "What an identifier is", Gives::Json("Inspection"), about::inspect)
     },
@@ -202,7 +204,10 @@ const AUTHORITIES: &[Route] = &[
         status: 204,
         ..change("POST", "/authorities/{authority}/decline", "declineAuthority", "Decline a request", None, Gives::Nothing, authorities::decline)
     },
-    change("POST", "/authorities/{authority}/retire", "retireAuthority", "Retire an authority: its names keep resolving, nothing new is named", None, AUTHORITY, authorities::retire),
+    Route {
+        query: &[flag("keep-children", "Let the authorities below it go on naming")],
+        ..change("POST", "/authorities/{authority}/retire", "retireAuthority", "Retire an authority and those below it: their names keep resolving, nothing new is named", None, AUTHORITY, authorities::retire)
+    },
     change("POST", "/authorities/{authority}/transfer", "transferAuthority", "Hand an authority to someone, who becomes its only admin", Some(Given::Json("To")), AUTHORITY, authorities::transfer),
     change("PUT", "/authorities/{authority}/grants/{who}", "grant", "Grant a role on an authority and everything below it", Some(Given::Json("NewGrant")), AUTHORITY, authorities::grant),
     change("DELETE", "/authorities/{authority}/grants/{who}", "revoke", "Take a role away", None, AUTHORITY, authorities::revoke),

@@ -1,0 +1,376 @@
+//! Names and authorities to the letter: what is registered, under which rules, and what the register says of it.
+
+use std::io::Cursor;
+
+use handfast_id::{CaseRule, InfoGrammar, RuleBook, inspect};
+use handfast_registry::{
+    AuthorityAction, Import, NamespaceAct, NamespaceOrder, Operation, Report, Role, json,
+};
+
+use crate::namespaces::{DAY, form, stage};
+use crate::*;
+
+const HEX: &str = "d41d8cd98f00b204e9800998ecf8427e";
+
+fn cordra(registry: &Registry, path: &str) {
+    let change = AuthorityChange {
+        cordra: Some(true),
+        ..AuthorityChange::default()
+    };
+    let new = NewAuthority {
+        change,
+        ..NewAuthority::default()
+    };
+    registry.create_authority(&OPERATOR, path, new).unwrap();
+}
+
+/// `name create urn:urn-3:HBS:a#b` made `urn:urn-3:HBS:a`, and so did import, the API, REST and the protocol.
+#[test]
+fn cid_14_registering_never_cuts() {
+    let scene = scene();
+    cordra(&scene, "300");
+    for path in ["20.1", "10.5", "urn:urn-3", "urn:urn-3:HBS", "ark:12025"] {
+        authority(&scene, path);
+    }
+    for (id, expected) in [
+        (format!("300/{HEX}?x=1"), "has-query"),
+        (format!("300/{HEX}#f"), "has-fragment"),
+        (format!("hdl:300/{HEX}?x=1"), "has-query"),
+        (format!("hdl:300/{HEX}%3Fx=1"), "has-query"),
+        (format!("hdl:300/{HEX}%23x"), "has-fragment"),
+        (format!("info:hdl/300/{HEX}%3Fx"), "has-query"),
+        ("hdl:20.1/q?x=1".into(), "has-query"),
+        ("http://hdl.handle.net/20.1/q?x=1".into(), "has-query"),
+        ("https://doi.org/10.5/q#x".into(), "has-fragment"),
+        ("urn:urn-3:HBS:a#b".into(), "has-fragment"),
+        ("urn:urn-3:HBS:a?=b".into(), "has-query"),
+        ("urn:urn-3:HBS:a?+b".into(), "has-query"),
+        ("ark:12025/a?info".into(), "has-query"),
+    ] {
+        for reserve in [false, true] {
+            let new = NewName {
+                reserve,
+                ..NewName::default()
+            };
+            assert_eq!(
+                code(scene.create_name(&OPERATOR, &id, new)),
+                expected,
+                "{id}"
+            );
+        }
+        let line = format!("{{\"id\":\"{id}\",\"urls\":[\"https://e.example/\"]}}\n");
+        for migrate in [false, true] {
+            let import = Import {
+                source: "names.ndjson".into(),
+                migrate,
+                restart: true,
+                ..Import::default()
+            };
+            let mut refused = Vec::new();
+            let report = &mut |report: Report<'_>| refused.push(format!("{report:?}"));
+            let input = Cursor::new(line.clone().into_bytes());
+            scene.import(&OPERATOR, &import, input, report).unwrap();
+            assert!(refused.join("").contains(expected), "{id} {refused:?}");
+        }
+    }
+    let create = |handle: String| Operation::Create {
+        handle,
+        values: Vec::new(),
+        overwrite: false,
+        mint: false,
+    };
+    let asked = create(format!("300/{HEX}?x=1"));
+    assert_eq!(code(scene.perform(&OPERATOR, asked)), "has-query");
+    // In bare handles under other authorities, and in DOIs, they are ordinary characters.
+    for id in [
+        format!("20.1/{HEX}?x=1#y"),
+        "10.5/a?b".into(),
+        "doi:10.5/a#b".into(),
+    ] {
+        name(&scene, &id);
+    }
+    scene.perform(&OPERATOR, create("20.1/a?b".into())).unwrap();
+    assert!(scene.show(&OPERATOR, &format!("300/{HEX}")).is_err());
+    assert!(scene.show(&OPERATOR, "urn:urn-3:HBS:a").is_err());
+    assert!(scene.show(&OPERATOR, "20.1/q").is_err());
+}
+
+/// `check` says which names an earlier version may have spelt otherwise than they were registered.
+#[test]
+fn cid_12_names_that_were_put_into_uppercase_are_listed() {
+    let scene = scene();
+    cordra(&scene, "300");
+    authority(&scene, "20.1");
+    name(&scene, &format!("20.1/{}", HEX.to_uppercase()));
+    name(&scene, "20.1/0123456789ABCDEF0123456789abcdef");
+    name(&scene, &format!("300/{HEX}"));
+    let check = scene.check().unwrap();
+    assert!(check.problems.is_empty());
+    assert_eq!(check.uppercased, 1);
+    assert_eq!(
+        check.first_uppercased,
+        [format!("20.1/{}", HEX.to_uppercase())]
+    );
+}
+
+/// `inspect --live` and `/api/v1/inspect` did not know profile and case rule of authorities.
+#[test]
+fn live_rules_are_those_of_the_authorities() {
+    let scene = scene();
+    cordra(&scene, "300");
+    let change = AuthorityChange {
+        case_sensitive: Some(true),
+        ..AuthorityChange::default()
+    };
+    let new = NewAuthority {
+        change,
+        ..NewAuthority::default()
+    };
+    scene.create_authority(&OPERATOR, "555", new).unwrap();
+    let rules = scene.rules();
+    let read = |text: &str| {
+        let found = handfast_id::recognise(text, &rules).unwrap().identifier;
+        (found.scheme().as_str(), found.canonical(&rules))
+    };
+    let upper = HEX.to_uppercase();
+    assert_eq!(
+        read(&format!("hdl:300/{HEX}")),
+        ("hdl", format!("hdl:300/{upper}"))
+    );
+    assert_eq!(read(&format!("300/{HEX}?q")).0, "cordra");
+    assert_eq!(read(&format!("555/{HEX}")).0, "handle");
+    let key = |text: &str| {
+        let found = handfast_id::recognise(text, &rules).unwrap();
+        found.identifier.key(&rules).to_string()
+    };
+    assert_eq!(key("555/Ab"), "hdl:555/Ab");
+    assert_eq!(key("556/Ab"), "hdl:556/AB");
+    let uri = format!("hdl:300/{HEX}?q");
+    let cordra = handfast_id::parse_as(&uri, handfast_id::Scheme::Cordra, &rules);
+    assert_eq!(cordra.unwrap().to_string(), format!("300/{upper}?q"));
+    let draft = scene.rules().with_info_grammar(InfoGrammar::Draft);
+    let slash = inspect(b"info:lccn/a/b", handfast_id::Scheme::Info, &draft);
+    assert!(slash.outcome.is_err());
+}
+
+/// A server did not know its own addresses.
+#[test]
+fn uri_13_the_addresses_of_this_server_are_read() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    name(&scene, "20.1/x");
+    assert!(
+        scene
+            .show(&OPERATOR, "http://127.0.0.1:8000/20.1/x")
+            .is_err()
+    );
+    scene.set_own_urls(&[
+        "http://127.0.0.1:8000".to_string(),
+        "https://names.example/".to_string(),
+    ]);
+    for url in [
+        "http://127.0.0.1:8000/20.1/x",
+        "http://127.0.0.1:8000/hdl/20.1/x",
+        "https://names.example/20.1/x",
+        "names.example/hdl:20.1/x",
+    ] {
+        assert_eq!(scene.show(&OPERATOR, url).unwrap().record.text, "20.1/x");
+    }
+    let rules = scene.rules();
+    let found = handfast_id::recognise("http://127.0.0.1:8000/hdl/20.1/x", &rules).unwrap();
+    let printed = found.identifier.spellings(&rules).http.unwrap();
+    assert_eq!(printed, "https://hdl.handle.net/20.1/x");
+}
+
+/// By default handles are case sensitive, says the document; `[registry] default-case` follows it.
+#[test]
+fn hdl_6_new_prefixes_have_the_configured_case_rule() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::create(&folder.path().join("data"), world()).unwrap();
+    let rules = RuleBook::standard().with_new_prefix_case(CaseRule::Sensitive);
+    let registry = registry.with_rules(rules);
+    for path in ["20.1", "10.5", "urn:isbn", "ark:12025"] {
+        authority(&registry, path);
+    }
+    cordra(&registry, "300");
+    let is_sensitive = |path: &str| {
+        let authority = registry.authority(&OPERATOR, path).unwrap();
+        authority.policy.case_sensitive
+    };
+    assert!(is_sensitive("20.1"));
+    for path in ["10.5", "300", "urn:isbn", "ark:12025"] {
+        assert!(!is_sensitive(path), "{path}");
+    }
+    name(&registry, "20.1/a");
+    name(&registry, "20.1/A");
+    let scene = scene();
+    authority(&scene, "20.1");
+    assert!(
+        !scene
+            .authority(&OPERATOR, "20.1")
+            .unwrap()
+            .policy
+            .case_sensitive
+    );
+}
+
+/// The register said of `info:` authorities and of `urn:isbn` that case does not count.
+#[test]
+fn info_5_the_register_states_the_case_rule_that_holds() {
+    let stage = stage();
+    for path in [
+        "20.1",
+        "urn:isbn",
+        "urn:urn-3",
+        "info:lccn",
+        "info:sici",
+        "ark:12025",
+    ] {
+        authority(&stage, path);
+    }
+    let said = |path: &str| {
+        let authority = stage.authority(&OPERATOR, path).unwrap();
+        let said = json::authority(&authority, &stage.rules());
+        let word = |name: &str| said["policy"][name].as_str().unwrap().to_string();
+        (word("case"), word("profile"))
+    };
+    let of = |case: &str, profile: &str| (case.to_string(), profile.to_string());
+    assert_eq!(said("20.1"), of("insensitive", "handle"));
+    assert_eq!(said("urn:isbn"), of("sensitive", "urn"));
+    assert_eq!(said("urn:urn-3"), of("insensitive", "urn"));
+    assert_eq!(said("ark:12025"), of("sensitive", "ark"));
+    let mut oai = form(r#"{"namespace": "oai", "normalisation": {"case": "lower"}}"#);
+    oai.syntax.summary = "Words.".into();
+    stage.register(oai).unwrap();
+    authority(&stage, "info:oai");
+    assert_eq!(said("info:oai"), of("insensitive", "info"));
+    // What means nothing there is refused.
+    for (path, expected) in [("info:oai", "prefix-policy"), ("urn:isbn", "case-of-nid")] {
+        for is_sensitive in [true, false] {
+            let change = AuthorityChange {
+                case_sensitive: Some(is_sensitive),
+                ..AuthorityChange::default()
+            };
+            let refused = stage.change_authority(&OPERATOR, path, change);
+            assert_eq!(code(refused), expected, "{path}");
+        }
+    }
+}
+
+/// An authority `info:nosuch`, with names that resolve, could be made past the registry.
+#[test]
+fn info_10_names_are_kept_only_under_live_entries() {
+    let stage = stage();
+    let make = |who: &Principal, path: &str| {
+        code(stage.create_authority(who, path, NewAuthority::default()))
+    };
+    assert_eq!(make(&OPERATOR, "info:nosuch"), "not-live");
+    let mut foo = form(r#"{"namespace": "foo2"}"#);
+    foo.syntax.summary = "Words.".into();
+    stage.propose(foo).unwrap();
+    assert_eq!(make(&OPERATOR, "info:foo2"), "not-live");
+    stage.approve("foo2").unwrap();
+    assert_eq!(make(&account("stranger"), "info:foo2"), "operator-only");
+    // The namespace's own authority decides who names in it.
+    let owner = account("owner");
+    stage
+        .create_authority(&owner, "info:foo2", NewAuthority::default())
+        .unwrap();
+    stage
+        .create_name(&owner, "info:foo2/1", NewName::default())
+        .unwrap();
+    stage.act(&owner, "foo2", NamespaceAct::Withdraw).unwrap();
+    let late = stage.create_name(&owner, "info:foo2/2", NewName::default());
+    assert_eq!(code(late), "not-live");
+    assert!(stage.show(&OPERATOR, "info:foo2/1").is_ok());
+}
+
+/// A planned namespace was registered for good, `isbn` without a word, and a contact `x` without a syntax.
+#[test]
+fn info_10_review_rules_are_kept() {
+    let stage = stage();
+    let approve = |name: &str, until: Option<u64>, despite: Option<&str>| {
+        let order = NamespaceOrder {
+            despite: despite.map(str::to_string),
+            ..NamespaceOrder::new(NamespaceAct::Approve { until }, "letterhead")
+        };
+        stage.act_on_namespace(&OPERATOR, name, order)
+    };
+    let propose = |name: &str, in_use: bool, summary: &str, contact: &str| {
+        let mut form = form(&format!("{{\"namespace\": \"{name}\"}}"));
+        form.declaration = form.declaration.map(|mut declared| {
+            declared.in_use = in_use;
+            declared
+        });
+        form.syntax.summary = summary.into();
+        form.authority.contact = contact.into();
+        stage.propose(form).unwrap();
+    };
+    propose("planned", false, "Digits.", "c@example.org");
+    assert_eq!(code(approve("planned", None, None)), "planned");
+    let soon = 1_800_000_000_000 + 30 * DAY;
+    approve("planned", Some(soon), None).unwrap();
+    propose("wordless", true, " ", "c@example.org");
+    assert_eq!(code(approve("wordless", None, None)), "missing-field");
+    propose("unreachable", true, "Digits.", "x");
+    assert_eq!(code(approve("unreachable", None, None)), "bad-contact");
+    propose("webby", true, "Digits.", "https://example.org/contact");
+    approve("webby", None, None).unwrap();
+    for name in ["isbn", "http", "lccm"] {
+        propose(name, true, "Digits.", "c@example.org");
+        assert_eq!(code(approve(name, None, None)), "clash", "{name}");
+        assert_eq!(code(approve(name, None, Some(" "))), "clash", "{name}");
+        let entry = approve(name, None, Some("it is older")).unwrap();
+        assert!(entry.why.contains("it is older"), "{}", entry.why);
+    }
+    // An uppercase string is the lowercase one, also in examples.
+    let mut upper = form(r#"{"namespace": "upper"}"#);
+    upper.namespace = "UPPER".into();
+    upper.syntax.summary = "Digits.".into();
+    upper.examples = vec![handfast_registry::NamespaceSample {
+        native: None,
+        input: "info:UPPER/1".into(),
+        canonical: "info:upper/1".into(),
+    }];
+    let order = NamespaceOrder::new(NamespaceAct::Propose(Box::new(upper)), "");
+    let entry = stage
+        .act_on_namespace(&account("owner"), "UPPER", order)
+        .unwrap();
+    assert_eq!(entry.form.namespace, "upper");
+}
+
+/// `HBS.Baker` was retired, and `HBS.Baker.TC` went on naming.
+#[test]
+fn urn_5_what_is_below_a_retired_authority_names_nothing_new() {
+    let scene = scene();
+    for path in [
+        "urn:urn-3",
+        "urn:urn-3:HBS",
+        "urn:urn-3:HBS.Baker",
+        "urn:urn-3:HBS.Baker.TC",
+    ] {
+        authority(&scene, path);
+    }
+    authority(&scene, "urn:urn-3:HBSX");
+    let tc = account("tc");
+    scene
+        .grant(&OPERATOR, "urn:urn-3:HBS.Baker.TC", &tc, Role::Write)
+        .unwrap();
+    let make = |id: &str| code(scene.create_name(&tc, id, NewName::default()));
+    scene
+        .create_name(&tc, "urn:urn-3:HBS.Baker.TC:1", NewName::default())
+        .unwrap();
+    let keep_children = AuthorityAction::Retire {
+        keep_children: true,
+    };
+    scene
+        .act_on_authority(&OPERATOR, "urn:urn-3:HBS.Baker", None, keep_children)
+        .unwrap();
+    scene
+        .create_name(&tc, "urn:urn-3:HBS.Baker.TC:2", NewName::default())
+        .unwrap();
+    scene.retire_authority(&OPERATOR, "urn:urn-3:HBS").unwrap();
+    assert_eq!(make("urn:urn-3:HBS.Baker.TC:3"), "retired");
+    assert!(scene.show(&OPERATOR, "urn:urn-3:HBS.Baker.TC:1").is_ok());
+    name(&scene, "urn:urn-3:HBSX:1");
+}
