@@ -275,6 +275,7 @@ impl Check {
                     "namespaces": check.namespaces,
                     "events": check.events,
                     "problems": problems,
+                    "malformed_urls": check.malformed_urls,
                     "uppercased": check.uppercased,
                     "uppercased_names": check.first_uppercased,
                 })
@@ -287,6 +288,13 @@ impl Check {
                 )?;
                 for problem in &check.problems {
                     writeln!(out, "problem: {problem}")?;
+                }
+                if check.malformed_urls > 0 {
+                    writeln!(
+                        out,
+                        "{} names have a URL that no browser can follow: it has no scheme or no host",
+                        check.malformed_urls
+                    )?;
                 }
                 if check.uppercased > 0 {
                     writeln!(

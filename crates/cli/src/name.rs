@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
+use handfast_registry::url_problem;
 use handfast_registry::{
     Action, Edit, Entry, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown, json,
     parse_rfc3339, rfc3339 as time,
@@ -141,23 +142,12 @@ pub(crate) struct On {
     pub(crate) output: Output,
 }
 
-/// A URL that somebody typed. What has no scheme leads nowhere; whoever means it says `--value INDEX:URL:DATA`.
+/// A URL that somebody typed. What has no scheme leads nowhere; whoever means it says `--value INDEX:URL:DATA` with
+/// `--migrate`.
 pub(crate) fn url(text: &str) -> Result<String, String> {
-    let is_scheme = |scheme: &str| {
-        let is_first = scheme.starts_with(|first: char| first.is_ascii_alphabetic());
-        let is_rest = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
-        is_first && scheme.bytes().all(is_rest)
-    };
-    // `localhost:8080/a` looks like one.
-    let is_port = |rest: &str| {
-        let digits = rest.split('/').next().unwrap_or_default();
-        (1..=5).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    match text.trim().split_once(':') {
-        Some((scheme, rest)) if is_scheme(scheme) && !rest.is_empty() && !is_port(rest) => {
-            Ok(text.to_string())
-        }
-        _ => Err("it is no whole URL: write it with its scheme, as in https://example.org/".into()),
+    match url_problem(text.trim()) {
+        None => Ok(text.to_string()),
+        Some(problem) => Err(problem),
     }
 }
 
@@ -178,6 +168,9 @@ pub(crate) struct Values {
     /// The TTL of a value given here, in seconds
     #[arg(long, value_name = "INDEX:SECONDS")]
     ttl: Vec<ForIndex<u32>>,
+    /// Take values of type URL as they are, also those that no browser could follow
+    #[arg(long)]
+    pub(crate) migrate: bool,
 }
 
 /// Something for the value at an index.
@@ -337,6 +330,9 @@ impl Command {
                     reserve: *reserve,
                 };
                 on.run(data, "created", |registry, who| {
+                    if !values.migrate {
+                        new.check_urls()?;
+                    }
                     registry.create_name(who, &on.id, new)
                 })
             }
@@ -376,6 +372,9 @@ impl Command {
                         .misused("nothing to set: give --url, --value or --remove"));
                 }
                 on.run(data, "changed", |registry, who| {
+                    if !values.migrate {
+                        edit.check_urls()?;
+                    }
                     registry.edit_name(who, &on.id, edit)
                 })
             }

@@ -20,6 +20,7 @@ use crate::record::Record;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::reverse::{left_for_later, reverse_value};
+use crate::url::url_problem;
 use crate::view::{View, read_event};
 
 /// What a check found.
@@ -37,6 +38,8 @@ pub struct Check {
     pub events: u64,
     /// What is wrong.
     pub problems: Vec<Problem>,
+    /// How many names have a URL that no browser could follow.
+    pub malformed_urls: u64,
     /// How many names look like CORDRA identifiers, in uppercase, under an authority of ordinary handles. Earlier versions
     /// wrote such names in uppercase, however they were registered.
     pub uppercased: u64,
@@ -193,6 +196,9 @@ impl Check {
                 }
                 Ok(record) => {
                     held += distinct_values(&record);
+                    if has_malformed_url(&record) {
+                        check.malformed_urls += 1;
+                    }
                     if is_uppercased(view, &record) {
                         check.uppercased += 1;
                         if check.first_uppercased.len() < MAX_UPPERCASED {
@@ -369,6 +375,15 @@ impl Check {
             self.problems.push(Problem::Table(error.to_string()));
         }
     }
+}
+
+/// Whether a name has a URL that no browser could follow: the protocol takes any, and so does `import --migrate`.
+fn has_malformed_url(record: &Record) -> bool {
+    let mut urls = record.values.iter();
+    urls.any(|value| {
+        value.value_type.eq_ignore_ascii_case("URL")
+            && value.text().is_none_or(|url| url_problem(url).is_some())
+    })
 }
 
 /// Whether a name has the form of a CORDRA identifier in uppercase, and its authority is none of them (`CID-12`).

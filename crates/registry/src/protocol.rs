@@ -91,6 +91,7 @@ pub struct Performed {
 impl Registry {
     /// Does what the protocol asks for.
     pub fn perform(&self, who: &Principal, operation: Operation) -> Result<Performed, Refusal> {
+        self.malformed_urls.count(&operation);
         self.change(who, move |draft| draft.perform(operation))
     }
 

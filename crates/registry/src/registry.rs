@@ -16,6 +16,7 @@ use crate::refusal::Refusal;
 use crate::resolve::Prefixes;
 use crate::tally::Tally;
 use crate::underway::Underways;
+use crate::url::MalformedUrls;
 use crate::view::View;
 
 /// Time and chance, which are arguments.
@@ -83,6 +84,8 @@ pub struct Registry {
     pub(crate) underways: Underways,
     /// The last count of names, and of how many events.
     pub(crate) tally: Mutex<Option<(u64, Tally)>>,
+    /// URLs that the protocol was given and that are none.
+    pub(crate) malformed_urls: MalformedUrls,
 }
 
 impl Registry {
@@ -124,6 +127,7 @@ impl Registry {
             importing: Mutex::new(()),
             underways: Underways::default(),
             tally: Mutex::new(None),
+            malformed_urls: MalformedUrls::default(),
         }
     }
 

@@ -20,6 +20,7 @@ use crate::principal::Principal;
 use crate::record::{Record, State, Tombstone};
 use crate::refusal::Refusal;
 use crate::reverse::HeldValues;
+use crate::url::url_problem;
 use crate::values;
 use crate::view::View;
 
@@ -277,6 +278,9 @@ impl<'v> Preparing<'v> {
             })
         };
         let values = values::urls(urls.filter(is_new), values, ttl);
+        if !self.reading.migrate {
+            check_whole_urls(&values)?;
+        }
         let seconds = u32::try_from(self.stamp.time / 1_000).unwrap_or(u32::MAX);
         values::settle(&[], values, seconds)
     }
@@ -321,6 +325,21 @@ impl<'v> Preparing<'v> {
             .chain_update(line.to_be_bytes())
             .chain_update(purpose);
         hash.finalize().into()
+    }
+}
+
+/// Refuses URLs that no browser could follow: `--migrate` takes them as they are.
+fn check_whole_urls(values: &[Value<'_>]) -> Result<(), Refusal> {
+    let urls = values
+        .iter()
+        .filter(|value| value.value_type.eq_ignore_ascii_case("URL"))
+        .filter_map(Value::text);
+    match urls.map(url_problem).find_map(|problem| problem) {
+        None => Ok(()),
+        Some(problem) => Err(Refusal::policy(
+            "bad-url",
+            format!("{problem}, or import with --migrate to take it as it is"),
+        )),
     }
 }
 

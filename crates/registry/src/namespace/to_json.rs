@@ -18,6 +18,10 @@ pub fn namespace(entry: &NamespaceEntry, now: u64) -> Json {
     };
     // What strangers say stands in the history.
     object.remove("aside");
+    // Of the historical entries only a web address is known.
+    if let Some(Json::Object(authority)) = object.get_mut("authority") {
+        authority.insert("contact".into(), entry.form.contact().into());
+    }
     let mut say = |name: &str, said: Json| object.insert(name.to_string(), said);
     say("uri", entry.uri().into());
     say("status", entry.state(now).as_str().into());

@@ -11,12 +11,12 @@ use crate::*;
 #[test]
 fn info_6_no_name_is_kept_where_it_is_not_looked_for() {
     let stage = stage();
-    authority(&stage, "info:x");
     stage
         .register(form(
             r#"{"namespace": "x", "normalisation": {"steps": [["rewrite", ".{40}(.*)", "$1"]]}}"#,
         ))
         .unwrap();
+    authority(&stage, "info:x");
     for reserve in [false, true] {
         let new = NewName {
             reserve,

@@ -343,19 +343,17 @@ fn all_historical_entries_pass_what_new_ones_must() {
 #[test]
 fn rules_that_would_move_or_merge_names_are_refused() {
     let stage = stage();
+    let mut plain = oai();
+    plain.normalisation.case = NamespaceCase::Sensitive;
+    plain.examples.clear();
+    stage.register(plain.clone()).unwrap();
     authority(&stage, "info:oai");
     name(&stage, "info:oai/ABC");
-    stage.propose(oai()).unwrap();
-    let refusal = stage.approve("oai").unwrap_err();
+    let refusal = stage.change(oai()).unwrap_err();
     assert_eq!(refusal.code(), "moves-names");
     assert!(refusal.to_string().contains("info:oai/ABC"), "{refusal}");
 
     // Rules under which each name stays where it is are fine.
-    let mut plain = oai();
-    plain.normalisation.case = NamespaceCase::Sensitive;
-    plain.examples.clear();
-    stage.change(plain.clone()).unwrap();
-    stage.approve("oai").unwrap();
     name(&stage, "info:oai/abc");
     assert_eq!(code(stage.change(oai())), "moves-names");
     for i in 0..20 {
@@ -615,10 +613,12 @@ fn names_and_rules_may_race() {
     let stage = stage();
     for round in 0..8 {
         let space = format!("r{round}");
-        authority(&stage, &format!("info:{space}"));
         let mut form = oai();
         (form.namespace, form.examples) = (space.clone(), Vec::new());
-        stage.propose(form).unwrap();
+        let mut plain = form.clone();
+        plain.normalisation.case = NamespaceCase::Sensitive;
+        stage.register(plain).unwrap();
+        authority(&stage, &format!("info:{space}"));
         let names = std::thread::scope(|scope| {
             let creating = scope.spawn(|| {
                 let names = (0..6).map(|i| format!("info:{space}/NAME-{i}"));
@@ -626,7 +626,7 @@ fn names_and_rules_may_race() {
                 names.inspect(create).collect::<Vec<_>>()
             });
             // Refused if a name was faster.
-            match stage.approve(&space) {
+            match stage.change(form) {
                 Ok(_) => {}
                 Err(refusal) => assert_eq!(refusal.code(), "moves-names"),
             }

@@ -136,6 +136,7 @@ impl Door {
         let tls = settings.tls.clone();
         let web = Arc::new(Web::new(Arc::new(native), settings, told.clone())?);
         let registry = Arc::clone(web.registry());
+        registry.set_own_urls(&own_urls(self.addresses.web));
         let rooms = (Room::new(), Room::new());
         let web_room = rooms.1.clone();
         for core in self.cores {
@@ -163,6 +164,15 @@ impl Door {
             registry,
         })
     }
+}
+
+/// The base URLs under which a web server is reached on its own machine (`URI-13`).
+fn own_urls(web: SocketAddr) -> Vec<String> {
+    let mut urls = vec![format!("http://localhost:{}", web.port())];
+    if !web.ip().is_unspecified() {
+        urls.push(format!("http://{web}"));
+    }
+    urls
 }
 
 /// Takes connections on one core.

@@ -45,6 +45,11 @@ fn doors(page: &mut Page, web: &Arc<Web>) {
         "Lines of the access log that came too fast to be written.",
         web.meters.unlogged.load(Ordering::Relaxed),
     );
+    page.counter(
+        "handfast_malformed_urls_total",
+        "URLs without scheme or host that REST and the handle protocol were given, and took.",
+        web.registry().malformed_urls(),
+    );
 }
 
 /// The handle protocol, by every way.

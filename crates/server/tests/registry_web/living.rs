@@ -483,6 +483,8 @@ fn info_9_machine_forms_say_what_the_rules_are() {
     );
     let entries = living.get("/registry/info.json?limit=1000");
     for entry in entries["namespaces"].as_array().unwrap() {
+        let name = entry["namespace"].as_str().unwrap();
+        let entry = living.get(&format!("/registry/info/{name}.json"));
         let contact = entry["authority"]["contact"].as_str().unwrap_or_default();
         assert!(!contact.is_empty(), "{entry}");
     }

@@ -112,7 +112,7 @@ impl Asking<'_> {
         row(&mut out, "Authority", &escape(&authority.organisation));
         row(&mut out, "Address", &paragraphs(&authority.address));
         row(&mut out, "Web", &link(&authority.url));
-        row(&mut out, "Contact", &contact(&authority.contact));
+        row(&mut out, "Contact", &contact(form.contact()));
         let verified = entry.verified.as_deref().unwrap_or_default();
         row(&mut out, "Verified", &paragraphs(verified));
         row(&mut out, "See", &links(&form.see));

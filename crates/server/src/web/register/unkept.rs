@@ -201,7 +201,7 @@ impl Unkept {
             page::row(&mut out, "Namespace", &link);
             page::row(&mut out, "Status", state.as_str());
             page::row(&mut out, "Authority", &escape(&form.authority.organisation));
-            page::row(&mut out, "Contact", &page::contact(&form.authority.contact));
+            page::row(&mut out, "Contact", &page::contact(form.contact()));
             page::row(&mut out, "Web", &page::link(&form.authority.url));
         } else {
             page::row(&mut out, "Namespace", &code(&uri));

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use handfast_registry::{
-    Edit, Entry, Minted, Moment, NameAction, NewName, NewValue, Principal, Style, json,
+    Edit, Entry, Minted, Moment, NameAction, NewName, NewValue, Principal, Style, check_urls, json,
 };
 use handfast_wire::Reference;
 use handfast_wire::json::GivenValue;
@@ -126,6 +126,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
         values: given.values.into_iter().map(new_value).collect(),
         reserve: matches!(given.state, GivenState::Reserved),
     };
+    new.check_urls()?;
     let shown = call.registry().create_name(&call.who, &given.id, new)?;
     let version = shown.record.version;
     let answer = Answer::json(json::name(&shown)).version(version);
@@ -147,6 +148,7 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
     if given.count == 0 || given.count > MOST_MINTED {
         return Err(Problem::usage(format!("`count` is 1 to {MOST_MINTED}")));
     }
+    check_urls(given.urls.iter().map(String::as_str), &[])?;
     let style = given.style.as_deref().map(str::parse::<Style>).transpose();
     let style = style.map_err(|error| Problem::usage(error.to_string()))?;
     let mut names = Vec::new();
@@ -200,6 +202,7 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
             "nothing to change: give `urls`, `values` or `remove`",
         ));
     }
+    edit.check_urls()?;
     act(call, NameAction::Edit(edit))
 }
 
