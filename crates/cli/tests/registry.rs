@@ -464,3 +464,79 @@ fn a_damaged_backup_is_refused_and_leaves_nothing() {
     fs::write(&backup, &whole).unwrap();
     other.done(&["restore", backup.to_str().unwrap()]);
 }
+
+/// A grant on `urn:urn-3:HBS.X:secret` was one on `HBS.X`, and `authority create hdl:20.79` made a prefix of that name.
+#[test]
+fn authorities_are_named_as_they_are_acted_on() {
+    let folder = Folder::new(&[]);
+    let said = folder.done(&["authority", "create", "hdl:20.79"]);
+    assert_eq!(said, "created 20.79\n");
+    assert_eq!(
+        folder.done(&["authority", "create", "doi:10.5"]),
+        "created 10.5\n"
+    );
+    folder.done(&[
+        "name",
+        "create",
+        "hdl:20.79/x",
+        "--url",
+        "https://e.example/",
+    ]);
+    folder.done(&["authority", "create", "urn:urn-3:HBS"]);
+    for arguments in [
+        &["create", "urn:urn-3:HBS.X:Y"][..],
+        &[
+            "grant",
+            "urn:urn-3:HBS:secret",
+            "--to",
+            "tc",
+            "--role",
+            "admin",
+        ],
+        &["request", "urn:urn-3:A:B", "--as", "tc"],
+    ] {
+        let error = folder.refused(&[&["authority"], arguments].concat());
+        assert_eq!(error["code"], "bad-character", "{arguments:?}");
+    }
+    assert_eq!(
+        folder.refused(&["authority", "create", "foo:20.1"])["code"],
+        "unknown-scheme"
+    );
+    let shown = folder.json(&["authority", "show", "urn:urn-3:HBS"]);
+    assert_eq!(shown["grants"].as_array().unwrap().len(), 0);
+    assert_eq!(
+        folder.refused(&["mint", "--authority", "urn:urn-3:HBS:Y"])["code"],
+        "bad-character"
+    );
+}
+
+/// A URL without its scheme was taken, and led nowhere.
+#[test]
+fn urls_that_lead_nowhere_are_refused_with_the_remedy() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "20.1"]);
+    let value = ["name", "create", "20.1/a", "--value", "1:URL:example.org/1"];
+    let error = folder.refused(&value);
+    assert_eq!(error["code"], "bad-url");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("https://example.org/1"), "{message}");
+    folder.done(&[&value[..], &["--migrate"]].concat());
+    let file = folder.temporary.path().join("names.ndjson");
+    fs::write(
+        &file,
+        "{\"id\":\"20.1/b\",\"urls\":[\"http:/b.example\"]}\n",
+    )
+    .unwrap();
+    let file = file.to_str().unwrap();
+    let output = folder.run(&["import", file]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let told = told + &String::from_utf8_lossy(&output.stdout);
+    assert!(
+        told.contains("bad-url") && told.contains("--migrate"),
+        "{told}"
+    );
+    folder.done(&["import", file, "--migrate"]);
+    let check = folder.json(&["check"]);
+    assert_eq!(check["malformed_urls"], 2);
+}

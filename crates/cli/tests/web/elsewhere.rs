@@ -249,12 +249,12 @@ const LIFE: &[(&str, &str)] = &[
     (
         "ann",
         "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower --declare in-use \
-             --pattern [a-z:.]+ --mechanism https://oai.example/{id} --security none --example info:oai/A info:oai/a --dry-run",
+             --syntax Names --pattern [a-z:.]+ --mechanism https://oai.example/{id} --security none --example info:oai/A info:oai/a --dry-run",
     ),
     (
         "ann",
         "propose oai --title OAI --organisation OAI --contact oai@example.org --case lower --declare in-use \
-             --pattern [a-z:.]+ --mechanism https://oai.example/{id} --security none --example info:oai/A info:oai/a",
+             --syntax Names --pattern [a-z:.]+ --mechanism https://oai.example/{id} --security none --example info:oai/A info:oai/a",
     ),
     ("bob", "comment oai Fine --dry-run"),
     ("bob", "comment oai Fine"),

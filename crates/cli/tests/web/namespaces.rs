@@ -18,6 +18,8 @@ const OAI: &[&str] = &[
     "https://www.openarchives.org/",
     "--case",
     "lower",
+    "--syntax",
+    "A repository, a colon, and its local name.",
     "--declare",
     "in-use",
 ];

@@ -167,11 +167,17 @@ impl GivenAuthority {
 
     fn change(&self) -> AuthorityChange {
         let policy = &self.policy;
+        // Exports say of every authority that case does not count; elsewhere than under prefixes that says nothing.
+        let schemes = ["urn:", "info:", "ark:"];
+        let is_prefix = !schemes
+            .iter()
+            .any(|scheme| self.authority.starts_with(scheme));
+        let said = |given: &bool| *given || is_prefix;
         AuthorityChange {
             title: Some(self.title.clone()),
             meaning: Some(self.meaning.clone()),
             contact: Some(self.contact.clone()),
-            case_sensitive: policy.case_sensitive,
+            case_sensitive: policy.case_sensitive.filter(said),
             persistence: policy.erasable.map(|erasable| {
                 if erasable {
                     Persistence::Erasable
@@ -179,7 +185,7 @@ impl GivenAuthority {
                     Persistence::Permanent
                 }
             }),
-            cordra: policy.cordra,
+            cordra: policy.cordra.filter(said),
             // A policy that says anything says all of it.
             pattern: policy
                 .case_sensitive

@@ -278,11 +278,12 @@ impl<'v> Preparing<'v> {
             })
         };
         let values = values::urls(urls.filter(is_new), values, ttl);
+        let seconds = u32::try_from(self.stamp.time / 1_000).unwrap_or(u32::MAX);
+        let values = values::settle(&[], values, seconds)?;
         if !self.reading.migrate {
             check_whole_urls(&values)?;
         }
-        let seconds = u32::try_from(self.stamp.time / 1_000).unwrap_or(u32::MAX);
-        values::settle(&[], values, seconds)
+        Ok(values)
     }
 
     fn event(

@@ -54,11 +54,15 @@ fn record(node: Node<'_, '_>) -> GivenNamespace {
     if let Some(authority) = authority {
         let say = |name: &str| child(authority, &[name]).map(line).unwrap_or_default();
         let address = |name: &str| child(authority, &[name]).and_then(uri).unwrap_or_default();
+        let url = address("organisation-uri");
         form.authority = NamespaceAuthority {
             organisation: say("organisation-name"),
             address: say("organisation-address"),
-            url: address("organisation-uri"),
-            contact: address("contact-uri"),
+            // The web address stands for a contact where none is known.
+            contact: Some(address("contact-uri"))
+                .filter(|contact| *contact != url)
+                .unwrap_or_default(),
+            url,
         };
     }
     (form.description, form.see) = part("namespace-information").map(prose).unwrap_or_default();

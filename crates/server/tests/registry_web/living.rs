@@ -489,3 +489,47 @@ fn info_9_machine_forms_say_what_the_rules_are() {
         assert!(!contact.is_empty(), "{entry}");
     }
 }
+
+/// The API took URLs without scheme, cut names, and knew neither the draft grammar nor the rules of authorities.
+#[test]
+fn the_api_takes_whole_names_and_urls() {
+    let living = Living::start();
+    let (registry, operator) = (&living.server.registry, &Principal::Operator);
+    let ann = Principal::account("ann").unwrap();
+    registry
+        .grant(operator, "20.1000", &ann, Role::Write)
+        .unwrap();
+    let refused = |body: Json| {
+        let answer = living.call("ann", "POST", "/names", &body, "");
+        assert!((400..500).contains(&answer.status), "{}", answer.body);
+        let said: Json = serde_json::from_str(&answer.body).unwrap();
+        said["code"].as_str().unwrap().to_string()
+    };
+    assert_eq!(
+        refused(json!({"id": "20.1000/a", "urls": ["example.org/1"]})),
+        "bad-url"
+    );
+    let value =
+        json!({"index": 1, "type": "URL", "data": {"format": "string", "value": "http:/x"}});
+    assert_eq!(
+        refused(json!({"id": "20.1000/a", "values": [value]})),
+        "bad-url"
+    );
+    assert_eq!(refused(json!({"id": "hdl:20.1000/a?x=1"})), "has-query");
+    assert_eq!(refused(json!({"id": "hdl:20.1000/a#x"})), "has-fragment");
+    let upper = living.get("/api/v1/inspect?id=hdl:100.102/f58fb49eb1f848f0a606e84cef294be5");
+    assert_eq!(
+        upper["canonical"],
+        "hdl:100.102/F58FB49EB1F848F0A606E84CEF294BE5"
+    );
+    let id = "info:lccn/a/b";
+    assert_eq!(living.get(&format!("/api/v1/inspect?id={id}"))["ok"], true);
+    assert_eq!(
+        living.get(&format!("/api/v1/inspect?id={id}&grammar=draft"))["ok"],
+        false
+    );
+    let unknown = living
+        .server
+        .get(&format!("/api/v1/inspect?id={id}&grammar=x"));
+    assert_eq!(unknown.status, 400);
+}

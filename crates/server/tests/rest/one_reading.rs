@@ -291,3 +291,24 @@ fn cid_14_rest_refuses_a_query_under_a_cordra_authority() {
     }
     assert!(server.registry.show(&OPERATOR, "400/x").is_err());
 }
+
+/// Deployed servers take any URL, and so do REST and the protocol; an operator sees how many lead nowhere.
+#[test]
+fn malformed_urls_are_taken_and_counted() {
+    let server = start();
+    for (suffix, url) in [
+        ("a", "example.org/x"),
+        ("b", "https://e.example/"),
+        ("c", "http:/x"),
+    ] {
+        let path = format!("/api/handles/401/{suffix}");
+        assert_eq!(server.put(ADMIN, &path, &url_value(url)).status, 201);
+    }
+    assert_eq!(server.registry.malformed_urls(), 2);
+    let metrics = server.ask(Who::Plain, "GET /metrics", &[], "").text();
+    assert!(
+        metrics.contains("handfast_malformed_urls_total 2"),
+        "{metrics}"
+    );
+    assert_eq!(server.registry.check().unwrap().malformed_urls, 2);
+}
