@@ -54,10 +54,8 @@ pub fn inspect<'a>(bytes: &'a [u8], scheme: Scheme, rules: &dyn Rules) -> Inspec
 
 /// `CID-12`: what has the form of a CORDRA identifier is one only if its authority says so.
 fn note(identifier: &Identifier<'_>, rules: &dyn Rules) -> Option<&'static str> {
-    let handle = match identifier {
-        Identifier::Handle(handle) => handle,
-        Identifier::Hdl(uri) => uri.handle(),
-        _ => return None,
+    let Identifier::Handle(handle) = identifier else {
+        return None;
     };
     let is_ordinary = rules.handle_profile(&handle.prefix()) == HandleProfile::Handle;
     (is_ordinary && cordra_form(identifier).is_some()).then_some(

@@ -244,7 +244,7 @@ impl<'r> Visit<'r> {
         }
         if is_handed_on {
             if asked.kind != Kind::Urn && !tail::is_query(&self.wishes.rest) {
-                let problem = "The query is no URI syntax: a % needs two hexadecimal digits behind it, and other characters have to be escaped.";
+                let problem = "The query is no URI syntax: a % needs two hexadecimal digits behind it, other than 00.";
                 return Some(self.fail(Failure::malformed(problem.to_string())));
             }
             url = with_query(&url, self.wishes.rest.as_bytes());
