@@ -231,6 +231,13 @@ impl FromStr for GivenValue {
 }
 
 impl Values {
+    /// Refuses URLs that are none, unless they are to be taken as they are.
+    fn check(&self, urls: impl FnOnce() -> Result<(), Refusal>) -> Result<(), Refusal> {
+        if self.migrate { Ok(()) } else { urls() }
+    }
+}
+
+impl Values {
     /// Whether nothing but URLs is given.
     pub(crate) fn is_empty(&self) -> bool {
         self.given.is_empty()
@@ -330,9 +337,7 @@ impl Command {
                     reserve: *reserve,
                 };
                 on.run(data, "created", |registry, who| {
-                    if !values.migrate {
-                        new.check_urls()?;
-                    }
+                    values.check(|| new.check_urls())?;
                     registry.create_name(who, &on.id, new)
                 })
             }
@@ -372,9 +377,7 @@ impl Command {
                         .misused("nothing to set: give --url, --value or --remove"));
                 }
                 on.run(data, "changed", |registry, who| {
-                    if !values.migrate {
-                        edit.check_urls()?;
-                    }
+                    values.check(|| edit.check_urls())?;
                     registry.edit_name(who, &on.id, edit)
                 })
             }

@@ -77,13 +77,8 @@ impl Command {
                 until,
                 despite,
             } => {
-                let mut body = json!({"why": why});
-                if let Some(until) = until {
-                    body["until"] = rfc3339(*until).into();
-                }
-                if let Some(despite) = despite {
-                    body["despite"] = despite.as_str().into();
-                }
+                let until = until.map(rfc3339);
+                let body = json!({"why": why, "until": until, "despite": despite});
                 let asked = on.rehearsed(&path(&on.namespace, "/approve"));
                 on.tell(server.ask("POST", &asked, Some(&body)), "registered")
             }

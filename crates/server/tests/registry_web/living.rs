@@ -431,10 +431,10 @@ fn info_11_security_considerations_are_linked_for_names_that_are_stored() {
         .unwrap();
     let urls = handfast_registry::NewName::urls(&["https://local.example/1"]);
     registry.create_name(operator, "info:oai/1", urls).unwrap();
-    let links = |answer: &Answer| {
-        let lines = answer.head.lines();
-        let links = lines.filter(|line| line.to_ascii_lowercase().starts_with("link:"));
-        links.collect::<Vec<_>>().join("\n")
+    let link_headers = |answer: &Answer| {
+        let all = answer.head.lines();
+        let found = all.filter(|line| line.to_ascii_lowercase().starts_with("link:"));
+        found.collect::<Vec<_>>().join("\n")
     };
     for path in [
         "/info:oai/1",
@@ -442,7 +442,7 @@ fn info_11_security_considerations_are_linked_for_names_that_are_stored() {
         "/info:oai/1?noredirect",
     ] {
         let answer = living.server.get(path);
-        let links = links(&answer);
+        let links = link_headers(&answer);
         assert!(
             links.contains("</registry/info/oai#security>"),
             "{path} {links}"

@@ -1,5 +1,6 @@
 //! One reading of a name (`CID-12`): profile × case rule × spelling × interface × flag.
 
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::time::Duration;
@@ -107,7 +108,7 @@ fn encoded(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || byte == b'.' {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            write!(out, "%{byte:02X}").unwrap();
         }
     }
     out
