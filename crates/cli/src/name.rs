@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
-use handfast_registry::url_problem;
 use handfast_registry::{
     Action, Edit, Entry, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown, json,
     parse_rfc3339, rfc3339 as time,
 };
+use handfast_registry::{check_urls, url_problem};
 use handfast_wire::batch::{read_admin, read_list};
 use handfast_wire::{Codec, Permissions, Ttl, Value, json as wire_json, type_matches};
 use serde_json::{Value as Json, json};
@@ -234,6 +234,13 @@ impl Values {
     /// Refuses URLs that are none, unless they are to be taken as they are.
     fn check(&self, urls: impl FnOnce() -> Result<(), Refusal>) -> Result<(), Refusal> {
         if self.migrate { Ok(()) } else { urls() }
+    }
+
+    /// Reads the values, and refuses URLs that are none.
+    pub(crate) fn read_whole(&self) -> anyhow::Result<Vec<NewValue>> {
+        let given = self.read()?;
+        self.check(|| check_urls([], &given))?;
+        Ok(given)
     }
 }
 

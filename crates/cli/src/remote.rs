@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 
 use handfast_client::{Client, ClientError, Creation, Query};
-use handfast_id::Standard;
+use handfast_id::{Standard, recognise};
 use handfast_registry::{NewValue, Principal};
 use handfast_wire::{Admin, AdminPermissions, Codec, Permissions, Reference, ResponseCode, Value};
 use serde_json::json;
@@ -67,6 +67,13 @@ fn at_server(command: &Command) -> anyhow::Result<Answer> {
 
 /// Whoever creates a handle may change it from then on only if a value of it says so: one is added unless there is one.
 fn create(on: &On, values: &Values) -> anyhow::Result<Answer> {
+    // CID-14: what would be cut off is refused before anybody is asked.
+    if let Ok(found) = recognise(&on.id, &Standard)
+        && let Err(error) = found.check_whole(&Standard)
+    {
+        let problem = format!("{}: {error}: {}", on.id, error.remedy());
+        return Ok(on.output.misused(&problem));
+    }
     change(on, "created", async |client, handle| {
         let mut all = with_urls(given(values)?, &values.urls, &[]);
         let has_admin = all.iter().any(|value| value.is_type("HS_ADMIN"));
@@ -92,7 +99,7 @@ fn set(on: &On, values: &Values, remove: &[u32]) -> anyhow::Result<Answer> {
         return Ok(on.output.misused(problem));
     }
     change(on, "changed", async |client, handle| {
-        let given = values.read().map_err(Problem::Usage)?;
+        let given = values.read_whole().map_err(Problem::Usage)?;
         let query = Query {
             includes_restricted: true,
             ..Query::all()
@@ -255,7 +262,7 @@ fn prepare(on: &On) -> anyhow::Result<(Client, String)> {
 }
 
 fn given(values: &Values) -> Result<Vec<Value<'static>>, Problem> {
-    let given = values.read().map_err(Problem::Usage)?;
+    let given = values.read_whole().map_err(Problem::Usage)?;
     Ok(given.iter().map(|new| settle(new, None)).collect())
 }
 

@@ -108,7 +108,8 @@ impl HttpResolver {
     ///     rules = rules.with_resolver(resolver);
     /// }
     /// for path in ["20.1000/5555", "hdl/20.1000/5555", "hdl:20.1000/5555"] {
-    ///     let found = recognise(&format!("http://127.0.0.1:8000/{path}"), &rules)?.identifier;
+    ///     let url = format!("http://127.0.0.1:8000/{path}");
+    ///     let found = recognise(&url, &rules)?.identifier;
     ///     assert_eq!(found.to_string(), "hdl:20.1000/5555");
     ///     assert_eq!(found.spellings(&rules).http.unwrap(), "https://hdl.handle.net/20.1000/5555");
     /// }

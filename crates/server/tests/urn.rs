@@ -380,3 +380,22 @@ fn cid_11_hdl_6_names_are_cited_as_they_were_registered() {
         }
     }
 }
+
+/// `N2L` took a URL that some name holds, though it takes names.
+#[test]
+fn urn_9_services_take_what_their_names_say() {
+    let server = Server::start();
+    for (path, status) in [
+        ("/uri-res/N2L?https://first.example/h", 400),
+        ("/uri-res/N2Ls?https://first.example/h", 400),
+        ("/uri-res/L2Ns?urn:urn-3:HUL.OIS:Home", 400),
+        ("/uri-res/L2Ns?https://first.example/h", 200),
+        ("/uri-res/I2Ns?https://first.example/h", 200),
+        // The address of a name at a resolver means the name.
+        ("/uri-res/N2L?https://hdl.handle.net/20.1000/5555", 303),
+        ("/urn-3%3AHUL.OIS%3AHome", 303),
+        ("/urn%3Aurn-3%3AHUL.OIS%3AHome", 303),
+    ] {
+        assert_eq!(server.get(path).status, status, "{path}");
+    }
+}
