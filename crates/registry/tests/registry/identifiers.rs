@@ -374,3 +374,26 @@ fn urn_5_what_is_below_a_retired_authority_names_nothing_new() {
     assert!(scene.show(&OPERATOR, "urn:urn-3:HBS.Baker.TC:1").is_ok());
     name(&scene, "urn:urn-3:HBSX:1");
 }
+
+#[test]
+fn hdl_7_urn_5_urn_6_authorities_are_unique_and_the_root_names_nothing() {
+    let scene = scene();
+    for path in ["AbC", "urn:urn-3", "urn:urn-3:HBS", "urn:urn-3:HBS.Baker"] {
+        authority(&scene, path);
+    }
+    for path in ["aBc", "URN:urn-3:hbs.BAKER", "urn:URN-3"] {
+        let again = scene.create_authority(&OPERATOR, path, NewAuthority::default());
+        assert_eq!(code(again), "authority-exists", "{path}");
+    }
+    for (id, expected) in [
+        ("urn:urn-3::x", "empty-authority"),
+        ("urn:urn-3:x", "missing-resource-name"),
+    ] {
+        let named = scene.create_name(&OPERATOR, id, NewName::default());
+        assert_eq!(code(named), expected, "{id}");
+    }
+    let minted = scene.mint(&OPERATOR, "urn:urn-3", None, 1, &[], |_| Ok(()));
+    assert!(minted.is_err());
+    let orphan = scene.create_authority(&OPERATOR, "urn:urn-3:NO.Such", NewAuthority::default());
+    assert_eq!(code(orphan), "no-authority");
+}
