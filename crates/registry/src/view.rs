@@ -95,8 +95,20 @@ impl<'n> View<'n> {
     /// Whether a program that sends a handle means it to the letter: nothing around it is trimmed, and it is neither a
     /// URI nor an address.
     pub(crate) fn is_bare_handle(&self, text: &str) -> bool {
-        is_trimmed(text)
-            && recognise(text, self).is_ok_and(|found| found.by == RecognisedBy::BareHandle)
+        if !is_trimmed(text) {
+            return false;
+        }
+        // Most prefixes are numbers, with which neither a scheme nor a host name begins: such a text need not be read
+        // twice.
+        let prefix = text.split('/').next().unwrap_or_default();
+        let is_numeric = prefix
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let mut resolvers = self.resolvers().iter();
+        if is_numeric && !resolvers.any(|resolver| resolver.authority() == prefix) {
+            return true;
+        }
+        recognise(text, self).is_ok_and(|found| found.by == RecognisedBy::BareHandle)
     }
 
     fn recognised<'t>(&self, text: &'t str) -> Result<Recognised<'t>, Refusal> {
