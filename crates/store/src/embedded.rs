@@ -13,8 +13,9 @@ use heed::{
 };
 
 use crate::error::StoreError;
+use crate::health::{DiskSpace, MIN_FREE_BYTES};
 use crate::place::{self, Place, Table};
-use crate::store::Usage;
+use crate::store::{FORMAT, Usage, format_place};
 use crate::turn;
 use crate::writer::Write;
 
@@ -22,8 +23,6 @@ use crate::writer::Write;
 const MAP_SIZE: usize = 1 << 40;
 /// How many pages a sound file may lack at its end.
 const FEW_PAGES: u64 = 64;
-/// With less room than this on the disk a failed write is put down to it.
-const SCARCE: u64 = 1 << 20;
 /// Threads that read at the same time.
 const MAX_READERS: u32 = 8_192;
 
@@ -44,12 +43,10 @@ impl Embedded {
     pub(crate) fn usage(&self) -> Usage {
         let info = self.env.info();
         let wide = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-        let page = wide(rustix::param::page_size());
+        let page = u64::from(self.env.stat().page_size);
         Usage {
             size: wide(info.map_size),
-            used: wide(info.last_page_number)
-                .saturating_add(1)
-                .saturating_mul(page),
+            used: bytes_promised(wide(info.last_page_number), page),
             readers: info.number_of_readers.into(),
             most_readers: info.maximum_number_of_readers.into(),
         }
@@ -130,11 +127,24 @@ impl Embedded {
         })
     }
 
+    /// What the file system says about itself.
+    pub(crate) fn disk_space(&self) -> Option<DiskSpace> {
+        DiskSpace::of(&self.folder)
+    }
+
+    /// A process that ended while it read keeps the pages of its snapshot from being used again, until its entry in
+    /// the table of readers is removed.
+    pub(crate) fn clear_stale_readers(&self) {
+        // If it cannot be done now, it is done the next time.
+        drop(self.env.clear_stale_readers());
+    }
+
     /// LMDB reports a write that was cut short as an input/output error: mostly the disk is full.
     pub(crate) fn diagnose(&self, error: StoreError) -> StoreError {
         let is_full = matches!(&error, StoreError::Engine(heed::Error::Io(_)))
-            && rustix::fs::statvfs(&self.folder)
-                .is_ok_and(|space| space.f_bavail.saturating_mul(space.f_frsize) < SCARCE);
+            && self
+                .disk_space()
+                .is_some_and(|space| space.free < MIN_FREE_BYTES);
         if is_full { StoreError::Full } else { error }
     }
 
@@ -227,8 +237,9 @@ fn fill_up(env: &Env<WithoutTls>, folder: &Path) -> Result<(), StoreError> {
     let file = folder.join("data.mdb");
     let length = file.metadata().map_err(StoreError::io(&file))?.len();
     let pages = u64::try_from(env.info().last_page_number).unwrap_or(u64::MAX);
-    let page = u64::try_from(rustix::param::page_size()).unwrap_or(4_096);
-    let promised = pages.saturating_add(1).saturating_mul(page);
+    // The file says how large its pages are: it may come from a machine with others.
+    let page = u64::from(env.stat().page_size);
+    let promised = bytes_promised(pages, page);
     if promised <= length {
         return Ok(());
     }
@@ -240,6 +251,11 @@ fn fill_up(env: &Env<WithoutTls>, folder: &Path) -> Result<(), StoreError> {
         .open(&file)
         .map_err(StoreError::io(&file))?;
     writable.set_len(promised).map_err(StoreError::io(file))
+}
+
+/// How long a file is whose last page has a number.
+fn bytes_promised(last_page: u64, page_size: u64) -> u64 {
+    last_page.saturating_add(1).saturating_mul(page_size)
 }
 
 /// A snapshot of the store: what had been committed when it was taken, or, inside a change, what the
@@ -421,6 +437,19 @@ impl Writing<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a change can be applied: none of its writes meets another name at a shortened key.
+    pub(crate) fn check_names(&self, writes: &[Write]) -> Result<(), StoreError> {
+        writes.iter().try_for_each(|write| match write {
+            Write::Put(place, _) if place.has_name_in_value() => self.check_same_name(place),
+            _ => Ok(()),
+        })
+    }
+
+    /// Writes the format as it is: a commit that changes nothing.
+    pub(crate) fn rewrite_format(&mut self) -> Result<(), StoreError> {
+        self.apply(&Write::put(format_place(), &FORMAT.to_be_bytes()))
     }
 
     /// What stands at a shortened key must be of the same name: another one of the same digest, which
