@@ -83,25 +83,43 @@ impl Store {
 
     /// Opens the store in a folder.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        let folder_path = || folder.to_path_buf();
         if !Embedded::exists(folder) {
             return Err(StoreError::NoStore {
-                folder: folder_path(),
+                folder: folder.to_path_buf(),
             });
         }
-        let store = Self::start(folder, None)?;
+        Self::start(folder, None)?.of_known_format()
+    }
+
+    /// Opens the store in a folder for reading alone: beside a process that may be writing it, and without writing
+    /// anything to it. Changes are errors.
+    pub fn open_beside(folder: &Path) -> Result<Self, StoreError> {
+        if !Embedded::exists(folder) {
+            return Err(StoreError::NoStore {
+                folder: folder.to_path_buf(),
+            });
+        }
+        let store = Self {
+            writer: Writer::none(),
+            engine: Arc::new(Embedded::open_beside(folder)?),
+            health: Arc::default(),
+        };
+        store.of_known_format()
+    }
+
+    fn of_known_format(self) -> Result<Self, StoreError> {
         let read = |bytes: &[u8]| bytes.try_into().map(u32::from_be_bytes).ok();
-        match store.read(|now| now.get(&format_place(), read))?.flatten() {
-            Some(FORMAT) => Ok(store),
+        let found = self.read(|now| now.get(&format_place(), read))?.flatten();
+        let folder = self.folder().to_path_buf();
+        match found {
+            Some(FORMAT) => Ok(self),
             Some(found) => Err(StoreError::OtherFormat {
-                folder: folder_path(),
+                folder,
                 found,
                 known: FORMAT,
             }),
             // Made, but not finished.
-            None => Err(StoreError::NoStore {
-                folder: folder_path(),
-            }),
+            None => Err(StoreError::NoStore { folder }),
         }
     }
 

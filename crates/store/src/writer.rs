@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use crate::damage_handler::InStore;
 use crate::embedded::{Embedded, Snapshot, Writing};
 use crate::error::StoreError;
 use crate::health::Health;
@@ -164,6 +165,14 @@ impl Writer {
         })
     }
 
+    /// None: every change hears that the store is closed.
+    pub(crate) fn none() -> Self {
+        Self {
+            jobs: None,
+            thread: None,
+        }
+    }
+
     /// Hands in a change; `answer` is called when it is on disk, refused or failed.
     pub(crate) fn submit<T: Send + 'static, R: From<StoreError> + Send + 'static>(
         &self,
@@ -223,6 +232,7 @@ impl Drop for Writer {
 }
 
 fn run(engine: &Embedded, health: &Health, arrivals: &Receiver<Job>) {
+    let _in_store = InStore::enter();
     let mut usual = 1;
     while let Ok(first) = arrivals.recv() {
         let mut batch = Vec::new();
