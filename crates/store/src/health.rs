@@ -89,6 +89,12 @@ impl DiskSpace {
         })
     }
 
+    /// Whether the store can grow.
+    #[must_use]
+    pub fn is_enough(self) -> bool {
+        self.problem().is_none()
+    }
+
     /// Why the store cannot grow, if it cannot.
     pub(crate) fn problem(self) -> Option<StoreError> {
         if self.is_read_only {
