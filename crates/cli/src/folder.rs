@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
+use handfast_id::RuleBook;
 use handfast_registry::{NewAuthority, Principal, Refusal, Registry, StoreError, World};
 use serde_json::json;
 
@@ -39,11 +40,26 @@ impl Data {
         }
     }
 
+    /// Opens the folder for reading alone, under the rules of its configuration: also beside a server that is using it,
+    /// and without writing to it.
+    pub(crate) fn open_to_read(&self) -> Result<Arc<Registry>, Refusal> {
+        if let Some(registry) = console::registry() {
+            return Ok(registry);
+        }
+        let rules = self.rules()?;
+        let registry = Registry::open_beside(&self.folder, world())?;
+        Ok(Arc::new(registry.with_rules(rules)))
+    }
+
+    fn rules(&self) -> Result<RuleBook, Refusal> {
+        config::rules(&self.folder).map_err(|error| Refusal::Configuration {
+            problem: format!("{error:#}"),
+        })
+    }
+
     /// Opens the folder for this process alone.
     fn open_alone(&self) -> Result<Registry, Refusal> {
-        let rules = config::rules(&self.folder).map_err(|error| Refusal::Configuration {
-            problem: format!("{error:#}"),
-        })?;
+        let rules = self.rules()?;
         let mut tries = 0;
         loop {
             match Registry::open(&self.folder, world()) {
@@ -259,7 +275,7 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let outcome = data.open().and_then(|registry| registry.check());
+        let outcome = data.open_to_read().and_then(|registry| registry.check());
         let is_sound = outcome
             .as_ref()
             .is_ok_and(|check| check.problems.is_empty());
@@ -287,7 +303,11 @@ impl Check {
                 }
                 match check.problems.len() {
                     0 => writeln!(out, "all is as it was written"),
-                    count => writeln!(out, "{count} problems; restore from a backup"),
+                    1 => writeln!(out, "the store is damaged: 1 problem; restore it from a backup"),
+                    count => writeln!(
+                        out,
+                        "the store is damaged: {count} problems; restore it from a backup"
+                    ),
                 }
             },
         )?;

@@ -111,6 +111,11 @@ pub(crate) struct VerifyCommand {
 }
 
 impl Command {
+    /// Whether it reads the whole store of a data folder.
+    pub(crate) fn reads_whole_store(&self) -> bool {
+        matches!(self, Self::Verify(verify) if verify.export.is_none() && verify.proof.is_none())
+    }
+
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
         match self {
             Self::Key { output } => {
@@ -313,7 +318,7 @@ impl VerifyCommand {
             let Some(data) = data else {
                 return Ok(self.output.misused("there is nothing to verify"));
             };
-            data.open().and_then(|registry| {
+            data.open_to_read().and_then(|registry| {
                 let progress = Progress::new(Some(registry.event_count()?));
                 let audited = registry.verify_log(&verify, &mut |events, _| {
                     progress.at(events, "events", events);

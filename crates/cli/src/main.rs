@@ -15,6 +15,7 @@ mod folder;
 mod import;
 mod init;
 mod inspect;
+mod isolate;
 mod job;
 mod job_elsewhere;
 mod lines;
@@ -119,7 +120,11 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     if cli.elsewhere.server.is_none() && cli.command.is_of_folder() {
         let arguments: Vec<_> = std::env::args_os().collect();
-        if let Some(outcome) = socket::run(&cli.data.folder, &arguments) {
+        if cli.command.reads_whole_store() {
+            if let Some(status) = isolate::run(&arguments) {
+                return ExitCode::from(status);
+            }
+        } else if let Some(outcome) = socket::run(&cli.data.folder, &arguments) {
             let context = "the server that uses the data folder was asked to do this";
             let outcome = outcome.context(context);
             return ExitCode::from(outcome.unwrap_or_else(|error| exit::status(Err(error))));
@@ -135,8 +140,21 @@ fn run_for_client(folder: PathBuf, arguments: Vec<OsString>) -> u8 {
             let data = Data { folder };
             exit::status(Cli { data, ..cli }.run())
         }
-        // Whoever asked has looked at it before.
-        _ => 2,
+        // The program that asks has read the command line before: what it knows and this one does not is of another
+        // version.
+        parsed => {
+            let problem = parsed.err().map(|error| error.to_string());
+            let problem = problem.as_deref().and_then(|text| text.lines().next());
+            let problem = problem.unwrap_or("error: this command is not run by a server");
+            // If standard error is gone there is nobody left to tell.
+            let _ = writeln!(
+                console::stderr(),
+                "{problem}\nhint: the server that uses this folder is another version of handfast ({}) and does not \
+                 know this command: restart it with the version of this program",
+                env!("CARGO_PKG_VERSION")
+            );
+            2
+        }
     }
 }
 
@@ -206,6 +224,15 @@ impl Command {
                 "this makes and uses a data folder on this machine: leave out --url"
             }
             _ => "this asks handle servers: name one with --server, and leave out --url",
+        }
+    }
+
+    /// Whether it reads all of a store that may be damaged, and so runs in a process of its own.
+    fn reads_whole_store(&self) -> bool {
+        match self {
+            Self::Check(_) => true,
+            Self::Log(command) => command.reads_whole_store(),
+            _ => false,
         }
     }
 

@@ -198,6 +198,7 @@ fn tell_operators() {
         .try_init();
     // Somebody else in the process listens already.
     drop(told);
+    handfast_server::log_panics();
 }
 
 /// Where a person can go who trusts the certificate, if it can be told.

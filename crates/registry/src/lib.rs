@@ -117,6 +117,6 @@ pub use token::{NewToken, Token};
 pub use transactions::{LogStart, Transaction, TransactionAction, Transactions};
 pub use underway::Progress;
 pub use undo::Difference;
-pub use usage::Usage;
+pub use usage::{DiskSpace, Usage};
 pub use values::NewValue;
 pub use words::{Found, Words, WordsError};

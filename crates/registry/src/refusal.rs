@@ -138,6 +138,7 @@ impl Refusal {
             Self::Policy { code, .. } => code,
             Self::Retired(_) => "retired",
             Self::State { .. } => "state",
+            Self::Store(StoreError::Damaged) => "damaged",
             Self::Store(_) => "store",
             Self::Value { .. } => "invalid-value",
         }
@@ -181,6 +182,9 @@ impl Refusal {
             }
             Self::Store(StoreError::OtherFormat { .. }) => {
                 Some("use the program that made it, or a newer one".into())
+            }
+            Self::Store(StoreError::ReadOnlyFileSystem) => {
+                Some("mount it so that it can be written, and see why it was not".into())
             }
             Self::Store(StoreError::Full) => Some("make room on the disk and try again".into()),
             _ => None,

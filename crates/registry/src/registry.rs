@@ -104,6 +104,15 @@ impl Registry {
         Ok(registry)
     }
 
+    /// Opens the registry in a folder for reading alone: beside a process that may be writing it, and without writing
+    /// anything to it, so that a damaged folder stays as it is.
+    pub fn open_beside(folder: &Path, world: World) -> Result<Self, Refusal> {
+        let registry = Self::with(Store::open_beside(folder)?, world);
+        // If entries of namespaces cannot be read, everything else still can.
+        drop(registry.rules.refresh(&registry.store));
+        Ok(registry)
+    }
+
     /// Makes a registry in a folder that has none from a backup. It begins a new log, which names the
     /// head it continues from: what was published after the backup was made is not in it.
     pub fn restore(file: &Path, folder: &Path, world: World) -> Result<Self, Refusal> {

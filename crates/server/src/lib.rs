@@ -7,12 +7,14 @@
 #![forbid(unsafe_code)]
 
 mod admission;
+mod blocking;
 mod bundle;
 mod dspace;
 mod handle_server;
 mod identity;
 mod key_files;
 mod native;
+mod panics;
 mod shards;
 mod site;
 mod turn;
@@ -25,6 +27,7 @@ pub use handle_server::{HandleServer, TakeoverError};
 pub use hyper::header::HeaderName;
 pub use identity::{Identity, IdentityError};
 pub use native::{Addresses, Door, Native, Served};
+pub use panics::log_panics;
 pub use site::SiteNote;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]

@@ -8,13 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use heed::types::Bytes;
 use heed::{
-    CompactionOption, Database, DatabaseFlags, Env, EnvOpenOptions, PutFlags, RoTxn, RwTxn,
+    CompactionOption, Database, DatabaseFlags, Env, EnvFlags, EnvOpenOptions, PutFlags, RoTxn, RwTxn,
     WithoutTls,
 };
 
+use crate::damage_handler::{self, InStore};
 use crate::error::StoreError;
+use crate::health::{DiskSpace, MIN_FREE_BYTES};
 use crate::place::{self, Place, Table};
-use crate::store::Usage;
+use crate::store::{FORMAT, Usage, format_place};
 use crate::turn;
 use crate::writer::Write;
 
@@ -22,8 +24,6 @@ use crate::writer::Write;
 const MAP_SIZE: usize = 1 << 40;
 /// How many pages a sound file may lack at its end.
 const FEW_PAGES: u64 = 64;
-/// With less room than this on the disk a failed write is put down to it.
-const SCARCE: u64 = 1 << 20;
 /// Threads that read at the same time.
 const MAX_READERS: u32 = 8_192;
 
@@ -34,7 +34,8 @@ pub(crate) struct Embedded {
     folder: PathBuf,
     id: u64,
     commits: AtomicU64,
-    _lock: File,
+    /// None of those who only read beside the process that writes.
+    _lock: Option<File>,
 }
 
 /// How many have been opened in this process.
@@ -44,12 +45,10 @@ impl Embedded {
     pub(crate) fn usage(&self) -> Usage {
         let info = self.env.info();
         let wide = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-        let page = wide(rustix::param::page_size());
+        let page = u64::from(self.env.stat().page_size);
         Usage {
             size: wide(info.map_size),
-            used: wide(info.last_page_number)
-                .saturating_add(1)
-                .saturating_mul(page),
+            used: bytes_promised(wide(info.last_page_number), page),
             readers: info.number_of_readers.into(),
             most_readers: info.maximum_number_of_readers.into(),
         }
@@ -59,32 +58,50 @@ impl Embedded {
     pub(crate) fn open(folder: &Path, map_size: Option<usize>) -> Result<Self, StoreError> {
         fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
         let lock = lock(folder)?;
-        let env = open_env(folder, map_size.unwrap_or(MAP_SIZE))?;
+        let _in_store = InStore::enter();
+        let env = open_env(folder, map_size.unwrap_or(MAP_SIZE), Access::Write)?;
+        fill_up(&env, folder)?;
         let mut txn = env.write_txn()?;
-        let mut open = |table: Table| {
-            let flags = if table.is_multiple() {
-                DatabaseFlags::DUP_SORT
-            } else {
-                DatabaseFlags::empty()
-            };
+        let tables = Table::ALL.map(|table| {
             let mut options = env.database_options().types::<Bytes, Bytes>();
-            options.name(table.name()).flags(flags).create(&mut txn)
-        };
-        let mut tables = Vec::with_capacity(Table::ALL.len());
-        for table in Table::ALL {
-            tables.push(open(table)?);
-        }
+            options.name(table.name()).flags(flags(table));
+            options.create(&mut txn)
+        });
+        let tables = whole(tables)?;
         txn.commit()?;
-        // One for each of `Table::ALL`, pushed above.
-        let tables = tables.try_into().map_err(|_| StoreError::Closed)?;
-        Ok(Self {
+        Ok(Self::new(env, tables, folder, Some(lock)))
+    }
+
+    /// Opens the environment in `folder` for reading alone, beside a process that may be writing it.
+    pub(crate) fn open_beside(folder: &Path) -> Result<Self, StoreError> {
+        let _in_store = InStore::enter();
+        let env = open_env(folder, MAP_SIZE, Access::Read)?;
+        let txn = env.read_txn()?;
+        let tables = Table::ALL.map(|table| {
+            let mut options = env.database_options().types::<Bytes, Bytes>();
+            options.name(table.name()).flags(flags(table));
+            options.open(&txn)?.ok_or(heed::MdbError::Incompatible.into())
+        });
+        let tables = whole(tables)?;
+        // Tables stay open when the transaction in which they were opened is committed.
+        txn.commit()?;
+        Ok(Self::new(env, tables, folder, None))
+    }
+
+    fn new(
+        env: Env<WithoutTls>,
+        tables: [Database<Bytes, Bytes>; Table::ALL.len()],
+        folder: &Path,
+        lock: Option<File>,
+    ) -> Self {
+        Self {
             env,
             tables,
             folder: folder.to_path_buf(),
             id: OPENED.fetch_add(1, Ordering::Relaxed),
             commits: AtomicU64::new(0),
             _lock: lock,
-        })
+        }
     }
 
     /// Whether a folder holds an environment.
@@ -101,6 +118,7 @@ impl Embedded {
         &self,
         read: impl FnOnce(&Snapshot<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        let _in_store = InStore::enter();
         turn::read(self, |txn| read(&Snapshot { engine: self, txn }))
     }
 
@@ -130,16 +148,30 @@ impl Embedded {
         })
     }
 
+    /// What the file system says about itself.
+    pub(crate) fn disk_space(&self) -> Option<DiskSpace> {
+        DiskSpace::of(&self.folder)
+    }
+
+    /// A process that ended while it read keeps the pages of its snapshot from being used again, until its entry in
+    /// the table of readers is removed.
+    pub(crate) fn clear_stale_readers(&self) {
+        // If it cannot be done now, it is done the next time.
+        drop(self.env.clear_stale_readers());
+    }
+
     /// LMDB reports a write that was cut short as an input/output error: mostly the disk is full.
     pub(crate) fn diagnose(&self, error: StoreError) -> StoreError {
         let is_full = matches!(&error, StoreError::Engine(heed::Error::Io(_)))
-            && rustix::fs::statvfs(&self.folder)
-                .is_ok_and(|space| space.f_bavail.saturating_mul(space.f_frsize) < SCARCE);
+            && self
+                .disk_space()
+                .is_some_and(|space| space.free < MIN_FREE_BYTES);
         if is_full { StoreError::Full } else { error }
     }
 
     /// Writes a copy of the newest snapshot to a file, while reads and writes go on.
     pub(crate) fn copy_to(&self, file: &mut File) -> Result<(), StoreError> {
+        let _in_store = InStore::enter();
         Ok(self.env.copy_to_file(file, CompactionOption::Enabled)?)
     }
 
@@ -194,29 +226,71 @@ fn lock(folder: &Path) -> Result<File, StoreError> {
     }
 }
 
-fn open_env(folder: &Path, map_size: usize) -> Result<Env<WithoutTls>, StoreError> {
+/// How a table is opened.
+fn flags(table: Table) -> DatabaseFlags {
+    if table.is_multiple() {
+        DatabaseFlags::DUP_SORT
+    } else {
+        DatabaseFlags::empty()
+    }
+}
+
+type Opened = Result<Database<Bytes, Bytes>, heed::Error>;
+
+/// All tables, or why one of them could not be opened.
+fn whole(
+    tables: [Opened; Table::ALL.len()],
+) -> Result<[Database<Bytes, Bytes>; Table::ALL.len()], StoreError> {
+    let tables: Vec<_> = tables.into_iter().collect::<Result<_, _>>()?;
+    // As many come out as went in.
+    tables.try_into().map_err(|_| StoreError::Closed)
+}
+
+/// What an environment is opened for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Read,
+    Write,
+}
+
+fn open_env(
+    folder: &Path,
+    map_size: usize,
+    access: Access,
+) -> Result<Env<WithoutTls>, StoreError> {
     let count = u32::try_from(Table::ALL.len()).unwrap_or(u32::MAX);
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
     options
         .map_size(map_size)
         .max_dbs(count)
         .max_readers(MAX_READERS);
-    // Secrets may be among the values.
-    for name in ["data.mdb", "lock.mdb"] {
-        let path = folder.join(name);
-        if path.exists() {
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o600))
-                .map_err(StoreError::io(&path))?;
+    if access == Access::Write {
+        // Secrets may be among the values.
+        for name in ["data.mdb", "lock.mdb"] {
+            let path = folder.join(name);
+            if path.exists() {
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o600))
+                    .map_err(StoreError::io(&path))?;
+            }
         }
     }
     #[expect(unsafe_code, reason = "LMDB maps a file; see the safety comment")]
     // Safety: the map is undefined behaviour if another process cuts or changes the file in place. The
-    // folder is ours, its files are mode 0600, and the lock above keeps other writers of ours out.
-    let env = unsafe { options.open(folder) };
+    // folder is ours, its files are mode 0600, and the lock above keeps other writers of ours out. Those who read beside
+    // a writer are in LMDB's own table of readers. The flag changes nothing but what may be done.
+    let env = unsafe {
+        if access == Access::Read {
+            options.flags(EnvFlags::READ_ONLY);
+        }
+        options.open(folder)
+    };
     let env = env?;
-    fill_up(&env, folder)?;
     let path = folder.join("data.mdb");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(StoreError::io(&path))?;
+    damage_handler::watch(&path);
+    if access == Access::Write {
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600))
+            .map_err(StoreError::io(&path))?;
+    }
     Ok(env)
 }
 
@@ -227,8 +301,9 @@ fn fill_up(env: &Env<WithoutTls>, folder: &Path) -> Result<(), StoreError> {
     let file = folder.join("data.mdb");
     let length = file.metadata().map_err(StoreError::io(&file))?.len();
     let pages = u64::try_from(env.info().last_page_number).unwrap_or(u64::MAX);
-    let page = u64::try_from(rustix::param::page_size()).unwrap_or(4_096);
-    let promised = pages.saturating_add(1).saturating_mul(page);
+    // The file says how large its pages are: it may come from a machine with others.
+    let page = u64::from(env.stat().page_size);
+    let promised = bytes_promised(pages, page);
     if promised <= length {
         return Ok(());
     }
@@ -240,6 +315,11 @@ fn fill_up(env: &Env<WithoutTls>, folder: &Path) -> Result<(), StoreError> {
         .open(&file)
         .map_err(StoreError::io(&file))?;
     writable.set_len(promised).map_err(StoreError::io(file))
+}
+
+/// How long a file is whose last page has a number.
+fn bytes_promised(last_page: u64, page_size: u64) -> u64 {
+    last_page.saturating_add(1).saturating_mul(page_size)
 }
 
 /// A snapshot of the store: what had been committed when it was taken, or, inside a change, what the
@@ -421,6 +501,19 @@ impl Writing<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a change can be applied: none of its writes meets another name at a shortened key.
+    pub(crate) fn check_names(&self, writes: &[Write]) -> Result<(), StoreError> {
+        writes.iter().try_for_each(|write| match write {
+            Write::Put(place, _) if place.has_name_in_value() => self.check_same_name(place),
+            _ => Ok(()),
+        })
+    }
+
+    /// Writes the format as it is: a commit that changes nothing.
+    pub(crate) fn rewrite_format(&mut self) -> Result<(), StoreError> {
+        self.apply(&Write::put(format_place(), &FORMAT.to_be_bytes()))
     }
 
     /// What stands at a shortened key must be of the same name: another one of the same digest, which

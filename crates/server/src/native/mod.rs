@@ -22,6 +22,7 @@ mod tcp;
 mod udp;
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -209,7 +210,18 @@ impl Native {
     /// Answers what came behind an envelope: nothing, a message, or several. What is itself a reply is
     /// never answered, so that two servers cannot be made to talk to each other.
     pub(crate) fn answer(&self, envelope: Envelope, payload: &[u8], way: Way) -> Vec<Outgoing> {
-        let answered = self.answer_uncounted(envelope, payload, way);
+        let request = envelope.request_id;
+        let answered = catch_unwind(AssertUnwindSafe(|| {
+            self.answer_uncounted(envelope, payload, way)
+        }));
+        // A panic fails this request alone, by whatever way it came.
+        let answered = answered.unwrap_or_else(|_| {
+            let text = "this request failed inside the server; its log says where";
+            let refusal = self
+                .responder()
+                .refusal(request, ResponseCode::Error, text);
+            vec![Outgoing::open(&refusal)]
+        });
         // Those of one request have one outcome.
         if let Some(reply) = answered.last() {
             let (opcode, code) = reply.outcome;

@@ -120,7 +120,7 @@ async fn answer(native: &Arc<Native>, envelope: Envelope, payload: Vec<u8>) -> V
         return native.answer(envelope, &payload, Way::Tcp);
     }
     let native = Arc::clone(native);
-    let answered = tokio::task::spawn_blocking(move || native.answer(envelope, &payload, Way::Tcp));
+    let answered = crate::blocking::spawn_blocking(move || native.answer(envelope, &payload, Way::Tcp));
     answered.await.unwrap_or_default()
 }
 
@@ -129,7 +129,7 @@ async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::R
     let mut feed = Some(feed);
     while let Some(mut left) = feed.take() {
         let (sending, native) = (native, Arc::clone(native));
-        let made = tokio::task::spawn_blocking(move || {
+        let made = crate::blocking::spawn_blocking(move || {
             let made = left.next(&native.registry, native.identity.key());
             made.map(|made| (left, made))
         });

@@ -3,6 +3,7 @@
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -69,29 +70,36 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             let Some((from, ip)) = from.and_then(with_ip) else {
                 continue;
             };
-            let Some((envelope, payload)) = parts.whole(packet, ip, || native.world.now()) else {
-                continue;
-            };
-            // Who has had enough comes back over TCP.
-            if !allowances.has_left(ip, || native.world.now()) {
-                native.meters.dropped(Dropped::Allowance);
-                continue;
-            }
             let start = replies.bytes.len();
-            if native.answer_quickly(&envelope, &payload, &mut replies.bytes, Way::Udp) {
-                replies.finish(start, from);
-            } else if native.is_quick(&envelope, &payload) {
-                replies.answer(native, envelope, &payload, from);
-            } else {
-                // What signs or waits must not hold others up. When there is too much of it, some is dropped: its
-                // clients ask again.
-                let message = (envelope, payload.into_owned(), from, ip);
-                if slow.try_send(message).is_err() {
-                    native.meters.dropped(Dropped::Busy);
+            let answered = catch_unwind(AssertUnwindSafe(|| {
+                let Some((envelope, payload)) = parts.whole(packet, ip, || native.world.now())
+                else {
+                    return;
+                };
+                // Who has had enough comes back over TCP.
+                if !allowances.has_left(ip, || native.world.now()) {
+                    native.meters.dropped(Dropped::Allowance);
+                    return;
                 }
-                allowances.take(ip, SLOW);
+                if native.answer_quickly(&envelope, &payload, &mut replies.bytes, Way::Udp) {
+                    replies.finish(start, from);
+                } else if native.is_quick(&envelope, &payload) {
+                    replies.answer(native, envelope, &payload, from);
+                } else {
+                    // What signs or waits must not hold others up. When there is too much of it, some is dropped: its
+                    // clients ask again.
+                    let message = (envelope, payload.into_owned(), from, ip);
+                    if slow.try_send(message).is_err() {
+                        native.meters.dropped(Dropped::Busy);
+                    }
+                    allowances.take(ip, SLOW);
+                }
+                allowances.take(ip, replies.bytes.len() - start);
+            }));
+            if answered.is_err() {
+                // A panic costs this packet its answer, and no other.
+                replies.undo();
             }
-            allowances.take(ip, replies.bytes.len() - start);
         }
         native.meters.sent(Way::Udp, replies.bytes.len());
         turn::end();
@@ -123,6 +131,12 @@ impl Replies {
             reply.write(&mut self.bytes);
             self.finish(start, to);
         }
+    }
+
+    /// Forgets what was appended and is no packet yet.
+    fn undo(&mut self) {
+        let end = self.packets.last().map_or(0, |(end, _)| *end);
+        self.bytes.truncate(end);
     }
 
     /// What was appended from `start` on is a message: one packet, or several.
@@ -199,7 +213,12 @@ fn workers(
             let mut replies = Replies::new();
             let next = || take.lock().unwrap_or_else(PoisonError::into_inner).recv();
             while let Ok((envelope, payload, from, ip)) = next() {
-                replies.answer(&native, envelope, &payload, from);
+                let answered = catch_unwind(AssertUnwindSafe(|| {
+                    replies.answer(&native, envelope, &payload, from);
+                }));
+                if answered.is_err() {
+                    replies.undo();
+                }
                 // What was sent counts when it is known.
                 let _ = spend.send((ip, replies.bytes.len()));
                 native.meters.sent(Way::Udp, replies.bytes.len());

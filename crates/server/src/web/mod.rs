@@ -18,6 +18,7 @@ mod oai;
 mod operations;
 mod patient;
 mod proxies;
+mod readiness;
 mod register;
 pub(crate) mod reply;
 mod resolve;
@@ -64,6 +65,7 @@ pub use self::network::{BadNetwork, Network};
 use self::operations::Meters;
 use self::patient::Patient;
 use self::proxies::Proxies;
+use self::readiness::Readiness;
 pub(crate) use self::reply::Body;
 use self::reply::plain;
 use self::resolve::recent::Recent;
@@ -109,6 +111,8 @@ pub(crate) struct Web {
     pub(crate) recent: Recent,
     /// What is counted.
     pub(crate) meters: Meters,
+    /// Whether the store can be read and written.
+    readiness: Readiness,
     log: Option<Log>,
     /// When the server started, in milliseconds since 1970.
     started: u64,
@@ -189,6 +193,7 @@ impl Web {
             started: native.now(),
             recent: Recent::new(),
             meters: Meters::default(),
+            readiness: Readiness::default(),
             log: settings.access_log.as_ref().map(Log::open).transpose()?,
             requests: AtomicU64::new(0),
             closing,
@@ -520,7 +525,7 @@ async fn answer(
         Part::Urn => urn::answer(&web, caller, request).await,
         Part::Oai => oai::answer(&web, caller, request).await,
         Part::Register => register::answer(&web, caller, request).await,
-        Part::Operations => operations::answer(&web, &request),
+        Part::Operations => operations::answer(&web, &request).await,
         Part::Resolve => resolve::answer(&web, caller, request).await,
     };
     let response = wish.grant(response).await;

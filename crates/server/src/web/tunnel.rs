@@ -55,7 +55,7 @@ pub(crate) async fn answer(web: &Arc<Web>, request: Request<Incoming>) -> Respon
     let answered = if is_quick {
         tunnel(&native, &bytes)
     } else {
-        let answered = tokio::task::spawn_blocking(move || tunnel(&native, &bytes));
+        let answered = crate::blocking::spawn_blocking(move || tunnel(&native, &bytes));
         answered.await.unwrap_or_default()
     };
     let meters = web.native.meters();

@@ -142,7 +142,7 @@ async fn respond(
         return finish(web, question, route);
     }
     let at_work = Arc::clone(web);
-    let working = tokio::task::spawn_blocking(move || finish(&at_work, question, route));
+    let working = crate::blocking::spawn_blocking(move || finish(&at_work, question, route));
     working
         .await
         .unwrap_or_else(|_| early(Fault::new(ResponseCode::Error, "the server failed"), None))

@@ -160,7 +160,7 @@ async fn find_and_answer(
     }
     let (begun, first) = oneshot::channel();
     // Waits for the disk, some of it for long.
-    let work = tokio::task::spawn_blocking(move || {
+    let work = crate::blocking::spawn_blocking(move || {
         let mut begun = Some(begun);
         let mut tell = |response| {
             if let Some(begun) = begun.take() {
