@@ -64,14 +64,12 @@ impl Registry {
         progress: &mut dyn FnMut(u64),
     ) -> Result<u64, Refusal> {
         let failed = |source: io::Error| Refusal::Output { source };
-        let note = self.checkpoint()?;
-        let head: Option<handfast_log::Checkpoint> = note.unverified_text().parse().ok();
-        let size = head.map_or(0, |head| head.size);
-        self.read(|view| {
+        self.read_signed(|view, head| {
+            let size = head.size;
             let header = Header {
                 log: FORMAT.into(),
                 key: log_key(view)?.to_string(),
-                checkpoint: note.to_string(),
+                checkpoint: head.note.to_string(),
             };
             let json = |error: serde_json::Error| failed(error.into());
             serde_json::to_writer(&mut *out, &header).map_err(json)?;
