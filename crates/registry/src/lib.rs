@@ -34,6 +34,7 @@ mod bulk;
 mod check;
 mod draft;
 mod dump;
+mod erased;
 mod event;
 mod export;
 mod grants;
