@@ -1,5 +1,6 @@
 //! `handfast log`: proving that nothing was ever taken back.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueHint};
 use handfast_log::VerifyingKey;
 use handfast_registry::{
-    Audited, Finding, Growth, Principal, Proof, ProofProblem, Proven, Refusal, Verify,
+    Audited, Finding, Growth, Note, Principal, Proof, ProofProblem, Proven, Refusal, Verify,
     rfc3339 as time, verify_export,
 };
 use handfast_wire::json as wire_json;
@@ -365,7 +366,11 @@ impl VerifyCommand {
                     "verified": audited.findings.is_empty(),
                     "events": audited.events,
                     "names": audited.names,
+                    "hidden": audited.hidden,
+                    "erased": audited.erased,
+                    "reassigned": audited.reassigned,
                     "checkpoints": audited.checkpoints.iter().map(|(what, size)| json!({"what": what, "size": size})).collect::<Json>(),
+                    "notes": audited.notes.iter().map(note_json).collect::<Json>(),
                     "findings": audited.findings.iter().map(finding_json).collect::<Json>(),
                 })
             },
@@ -374,7 +379,11 @@ impl VerifyCommand {
                     let text = finding.to_string();
                     writeln!(out, "{} [{}]", Safe(&text), finding.code())?;
                 }
-                writeln!(out, "read {} events of {} names", audited.events, audited.names)?;
+                for note in &audited.notes {
+                    let text = note.to_string();
+                    writeln!(out, "note: {} [{}]", Safe(&text), note.code())?;
+                }
+                writeln!(out, "read {} events", audited.events)?;
                 for (what, size) in &audited.checkpoints {
                     writeln!(out, "compared with {what}, of {size} events")?;
                 }
@@ -384,7 +393,7 @@ impl VerifyCommand {
                     writeln!(out, "give one that you trust with --key")?;
                 }
                 match audited.findings.len() {
-                    0 => writeln!(out, "the log is whole, and no name was ever assigned twice"),
+                    0 => writeln!(out, "the log is whole: {}", Coverage(audited)),
                     1 => writeln!(out, "1 thing is wrong"),
                     count => writeln!(out, "{count} things are wrong"),
                 }
@@ -465,6 +474,34 @@ pub(crate) fn read_text(path: &Path) -> Result<String, String> {
         fs::read_to_string(console::here(path))
     };
     text.map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+/// What a verdict covers: which names can be told from each other, and which cannot.
+struct Coverage<'a>(&'a Audited);
+
+impl fmt::Display for Coverage<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Audited {
+            names,
+            hidden,
+            erased,
+            reassigned,
+            ..
+        } = self.0;
+        let s = if *names == 1 { "" } else { "s" };
+        write!(
+            f,
+            "{names} public name{s}, none assigned twice; {hidden} hidden; {erased} erased"
+        )?;
+        match reassigned {
+            Some(reassigned) => write!(f, ", {reassigned} of them assigned again"),
+            None => write!(f, " (an export cannot show whether one was assigned again)"),
+        }
+    }
+}
+
+fn note_json(note: &Note) -> Json {
+    json!({"code": note.code(), "event": note.event(), "message": note.to_string()})
 }
 
 fn finding_json(finding: &Finding) -> Json {

@@ -9,6 +9,7 @@ use handfast_wire::AdminPermissions;
 use crate::act::other_version;
 use crate::authority::{Authority, AuthorityStatus, Persistence, Policy, Role};
 use crate::draft::Draft;
+use crate::erased::{NothingErased, check_nothing_erased, check_still_nothing_erased};
 use crate::event::Action;
 use crate::path::AuthorityPath;
 use crate::principal::Principal;
@@ -194,9 +195,14 @@ impl Registry {
         change: AuthorityChange,
     ) -> Result<(), Refusal> {
         let path = path.to_string();
+        // What takes long is done before the writer is asked.
+        let nothing_erased = self.consider(who, |draft| {
+            let path = draft.path(&path)?;
+            draft.look_for_erased(&path, &change)
+        })?;
         self.change(who, move |draft| {
             let path = draft.path(&path)?;
-            let authority = draft.changed(&path, change)?;
+            let authority = draft.changed(&path, change, nothing_erased.as_ref())?;
             draft
                 .keep_authority(authority, Action::ChangeAuthority)
                 .map(|_| ())
@@ -321,8 +327,7 @@ impl View<'_> {
 
     /// Whether any name was ever given under an authority.
     fn has_names(&self, path: &AuthorityPath) -> Result<bool, Refusal> {
-        let mark = if path.is_urn() { ':' } else { '/' };
-        let start = format!("{}{mark}", path.key());
+        let start = path.start_of_names();
         let mut found = false;
         // By events, which stay when a name is erased.
         self.now
@@ -390,13 +395,26 @@ impl Draft<'_> {
             .map(|_| ())
     }
 
-    /// An authority with another title, meaning, contact or policy.
-    pub(crate) fn changed(
+    /// Whether a change that makes an authority permanent may be made by whoever acts, and that none of its names
+    /// was erased; `None` for any other change.
+    pub(crate) fn look_for_erased(
         &self,
         path: &AuthorityPath,
-        change: AuthorityChange,
+        change: &AuthorityChange,
+    ) -> Result<Option<NothingErased>, Refusal> {
+        let authority = self.may_change(path, change)?;
+        becomes_permanent(&authority, change)
+            .then(|| check_nothing_erased(self, path))
+            .transpose()
+    }
+
+    /// An authority that whoever acts may change.
+    fn may_change(
+        &self,
+        path: &AuthorityPath,
+        change: &AuthorityChange,
     ) -> Result<Authority, Refusal> {
-        let mut authority = self.active(path)?;
+        let authority = self.active(path)?;
         let version = authority.version;
         if change.expects.is_some_and(|expected| expected != version) {
             return Err(other_version(&path.to_string(), version));
@@ -413,6 +431,18 @@ impl Draft<'_> {
                 path,
             )?;
         }
+        Ok(authority)
+    }
+
+    /// An authority with another title, meaning, contact or policy. That nothing was erased there may have been
+    /// looked at before.
+    pub(crate) fn changed(
+        &self,
+        path: &AuthorityPath,
+        change: AuthorityChange,
+        nothing_erased: Option<&NothingErased>,
+    ) -> Result<Authority, Refusal> {
+        let mut authority = self.may_change(path, &change)?;
         let moves_keys = change
             .case_sensitive
             .is_some_and(|c| c != authority.policy.case_sensitive)
@@ -431,6 +461,9 @@ impl Draft<'_> {
                 "permanent",
                 format!("{path} has given names that are permanent: they cannot become erasable"),
             ));
+        }
+        if becomes_permanent(&authority, &change) {
+            check_still_nothing_erased(self, path, nothing_erased)?;
         }
         change.apply(&mut authority);
         check_authority(&authority)?;
@@ -494,9 +527,14 @@ impl Draft<'_> {
             return Ok(());
         }
         let record = Record::new(text, path.key(), State::Active, self.time());
-        self.keep_record(&key, None, record, Action::Create, Persistence::Permanent);
+        self.assign(&key, record, Action::Create, Persistence::Permanent)?;
         Ok(())
     }
+}
+
+fn becomes_permanent(authority: &Authority, change: &AuthorityChange) -> bool {
+    change.persistence == Some(Persistence::Permanent)
+        && authority.policy.persistence == Persistence::Erasable
 }
 
 /// The key of `0.NA/PREFIX`.

@@ -34,6 +34,7 @@ mod bulk;
 mod check;
 mod draft;
 mod dump;
+mod erased;
 mod event;
 mod export;
 mod grants;
@@ -78,7 +79,7 @@ mod words;
 
 pub use account::{Account, AccountChange};
 pub use act::NameAction;
-pub use audit::{Audited, Finding};
+pub use audit::{Audited, BrokenRule, Finding, Note};
 pub use authorities::{AuthorityAction, AuthorityChange, DOORS, NewAuthority};
 pub use authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError};
 pub use bulk::{BulkChanged, StartedJob};

@@ -79,6 +79,14 @@ pub enum Refusal {
         /// Why.
         source: std::io::Error,
     },
+    /// A name that was assigned, and not erased, has no record.
+    #[error("the store is damaged: event {event} is the last of {key}, but its record is lost")]
+    LostRecord {
+        /// The name, by its key.
+        key: String,
+        /// Its last event.
+        event: u64,
+    },
     /// There is no such authority here.
     #[error("authority {0} is not kept here")]
     NoAuthority(AuthorityPath),
@@ -132,6 +140,7 @@ impl Refusal {
             Self::Exists { .. } => "exists",
             Self::Identifier { source, .. } => source.code(),
             Self::Input { .. } => "input",
+            Self::LostRecord { .. } => "lost-record",
             Self::NoAuthority(_) => "no-authority",
             Self::NotFound(_) => "not-found",
             Self::Output { .. } => "output",
@@ -169,7 +178,7 @@ impl Refusal {
             Self::NotFound(_) => {
                 Some("check the spelling, or create it with `handfast name create`".into())
             }
-            Self::Corrupt { .. } | Self::Store(StoreError::Damaged) => {
+            Self::Corrupt { .. } | Self::LostRecord { .. } | Self::Store(StoreError::Damaged) => {
                 Some("run `handfast check`, and restore from a backup".into())
             }
             Self::Store(StoreError::NoStore { folder }) => Some(format!(
@@ -200,6 +209,7 @@ impl Refusal {
             Self::Store(_)
             | Self::Corrupt { .. }
             | Self::Configuration { .. }
+            | Self::LostRecord { .. }
             | Self::Output { .. } => true,
             Self::Input { source, .. } => source.kind() != std::io::ErrorKind::InvalidData,
             _ => false,

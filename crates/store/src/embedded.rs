@@ -394,6 +394,23 @@ impl Snapshot<'_> {
         Ok(())
     }
 
+    /// The last place of a table that is a place, or stands before it.
+    pub fn at_or_before(&self, place: &Place<'_>) -> Result<Option<Place<'static>>, StoreError> {
+        let table = place.table();
+        let found = self
+            .engine
+            .table(table)
+            .get_lower_than_or_equal_to(self.txn, &place.key())?;
+        let Some((key, value)) = found else {
+            return Ok(None);
+        };
+        let read = place::read(table, key, value).ok_or_else(|| StoreError::Corrupt {
+            table: table.name(),
+            key: String::from_utf8_lossy(key).into_owned(),
+        })?;
+        Ok(Some(read.0.into_owned()))
+    }
+
     /// The largest number in a table whose keys are numbers.
     pub fn last_number(&self, table: Table) -> Result<Option<u64>, StoreError> {
         let last = self.engine.table(table).last(self.txn)?;

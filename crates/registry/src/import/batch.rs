@@ -351,7 +351,7 @@ impl Draft<'_> {
             let done = if self.authority(&path)?.is_some() {
                 Ok(Done::Unchanged)
             } else {
-                let taken = self.take_authority(&GivenAuthority::named(prefix), taking);
+                let taken = self.take_authority(&GivenAuthority::named(prefix), taking, None);
                 judged(taken.map(|(done, _)| done))?
             };
             outcomes.push(Outcome::of(line, prefix.clone(), done));

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use handfast_store::{Loading, Place, Snapshot};
 
 use crate::authority::Authority;
-use crate::draft::{Call, Draft};
+use crate::draft::{Call, Draft, has_nul};
 use crate::event::Event;
+use crate::import::histories::Histories;
 use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::ready::{Ready, Stamp};
 use crate::import::take::Taking;
@@ -76,6 +77,7 @@ impl Loader {
         let mut tree = tree::read(&loading.snapshot())?;
         let before = tree.size();
         let mut given = 0;
+        let mut histories = Histories::default();
         reverse::leave_for_later(loading, before + 1)?;
         for name in chunk.names {
             if is_to_stop() {
@@ -91,7 +93,10 @@ impl Loader {
             let is_new =
                 loading.is_behind(&place)? || loading.snapshot().get(&place, |_| ())?.is_none();
             let mut kept = kept;
-            if is_new && is_current && kept.is_plain {
+            // What has no record and yet a history, or a character that new names cannot have, is looked at closely.
+            let is_free =
+                is_new && !has_nul(&key) && histories.has_none(&loading.snapshot(), &key)?;
+            if is_free && is_current && kept.is_plain {
                 let number = tree.size() + 1;
                 Event::set_number(&mut kept.event, number);
                 let leaf = Event::leaf(&kept.event);
@@ -210,9 +215,10 @@ impl Loader {
     }
 }
 
-/// Sets what failed apart from what was refused.
+/// Sets what failed apart from what was refused. That one record is lost is no reason to leave the others out.
 pub(crate) fn judged<T>(decided: Result<T, Refusal>) -> Result<Result<T, Refusal>, Refusal> {
     match decided {
+        Err(lost @ Refusal::LostRecord { .. }) => Ok(Err(lost)),
         Err(failure) if failure.is_failure() => Err(failure),
         decided => Ok(decided),
     }

@@ -17,6 +17,7 @@ mod batch;
 mod dump;
 mod flow;
 mod given;
+mod histories;
 mod load;
 mod outcome;
 mod prepare;

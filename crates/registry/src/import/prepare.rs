@@ -161,11 +161,19 @@ impl<'r> Preparer<'r> {
             self.plan_authorities(&found)?
         } else {
             let loader = self.loader.clone();
-            self.registry.load(move |loading| {
+            let registry = self.registry;
+            let looked = found.into_iter().map(|(line, given)| {
+                let look = |draft: &mut Draft<'_>| Ok(draft.look_for_erased_by(&given));
+                let nothing_erased = registry.consider(&loader.who, look)?;
+                Ok((line, given, nothing_erased))
+            });
+            let looked = looked.collect::<Result<Vec<_>, Refusal>>()?;
+            registry.load(move |loading| {
                 let mut outcomes = Vec::new();
-                for (line, given) in found {
+                for (line, given, nothing_erased) in looked {
                     let done = loader.decide(loading, |draft| {
-                        Ok(draft.take_authority(&given, loader.taking)?.0)
+                        let before = nothing_erased.as_ref();
+                        Ok(draft.take_authority(&given, loader.taking, before)?.0)
                     })?;
                     outcomes.push(Outcome::of(line, given.authority, done));
                 }
@@ -191,7 +199,8 @@ impl<'r> Preparer<'r> {
             let taken = self.registry.store.read(|now| {
                 let view = View::new(now, &self.loader.rules).with_planned(&self.planned);
                 let draft = Draft::begin(view, self.loader.call());
-                Ok(draft.and_then(|mut draft| draft.take_authority(given, self.loader.taking)))
+                Ok(draft
+                    .and_then(|mut draft| draft.take_authority(given, self.loader.taking, None)))
             })?;
             let done = judged(taken)?.map(|(done, authority)| {
                 let key = authority.path.key().to_string();

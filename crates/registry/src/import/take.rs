@@ -133,7 +133,7 @@ impl Draft<'_> {
             Action::Create
         };
         let persistence = authority.policy.persistence;
-        let event = self.keep_record(key, None, wanted, action, persistence);
+        let event = self.assign(key, wanted, action, persistence)?;
         if let Some(tombstone) = tombstone {
             let record = self.record(key)?;
             let record = record.ok_or_else(|| Refusal::NotFound(key.to_string()))?;

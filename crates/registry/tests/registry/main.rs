@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod authorities;
+mod histories;
 mod import;
 mod jobs;
 mod names;
@@ -18,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
     AuthorityChange, NewAuthority, NewName, NewValue, Persistence, Principal, Refusal, Registry,
-    World,
+    Verify, World, verify_export,
 };
 
 const OPERATOR: Principal = Principal::Operator;
@@ -50,6 +51,37 @@ impl std::ops::Deref for Scene {
     fn deref(&self) -> &Registry {
         &self.registry
     }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        is_honest(&self.registry);
+    }
+}
+
+/// A copy of a data folder, beside it, that nothing has open.
+fn copy_of(registry: &Registry) -> std::path::PathBuf {
+    let (file, folder) = (
+        registry.folder().with_extension("backup"),
+        registry.folder().with_extension("copy"),
+    );
+    registry.backup(&file).unwrap();
+    drop(Registry::restore(&file, &folder, world()).unwrap());
+    folder
+}
+
+/// Whatever a test did, it did honestly: its log says so, in the folder and as an export.
+fn is_honest(registry: &Registry) {
+    if std::thread::panicking() {
+        return;
+    }
+    let mut export = Vec::new();
+    registry.export_log(&mut export, &mut |_| ()).unwrap();
+    let verify = Verify::default();
+    let (exported, _) = verify_export(&mut &export[..], &verify, &mut |_, _| ()).unwrap();
+    assert_eq!(exported.findings, []);
+    let kept = registry.verify_log(&verify, &mut |_, _| ()).unwrap();
+    assert_eq!(kept.findings, []);
 }
 
 fn scene() -> Scene {

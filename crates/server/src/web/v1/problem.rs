@@ -92,10 +92,9 @@ fn by_code(code: &str) -> StatusCode {
         "no-account" | "no-grant" | "no-job" | "no-namespace" | "no-token" | "not-yet" => {
             StatusCode::NOT_FOUND
         }
-        "account-exists" | "cancelled" | "case-fixed" | "claimed" | "done" | "moves-names"
-        | "no-input" | "not-approved" | "not-requested" | "permanent" | "under-way" | "undone" => {
-            StatusCode::CONFLICT
-        }
+        "account-exists" | "cancelled" | "case-fixed" | "claimed" | "done" | "erased-names"
+        | "moves-names" | "no-input" | "not-approved" | "not-requested" | "permanent"
+        | "under-way" | "undone" => StatusCode::CONFLICT,
         "cut-short" => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     }
