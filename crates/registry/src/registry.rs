@@ -79,6 +79,8 @@ pub struct Registry {
     pub(crate) barren: Barren,
     /// Held by the one import that goes on.
     pub(crate) importing: Mutex<()>,
+    /// The one dry run of an import that goes on.
+    pub(crate) rehearsing: Mutex<()>,
     /// Jobs that go on in this process.
     pub(crate) underways: Underways,
     /// The last count of names, and of how many events.
@@ -122,6 +124,7 @@ impl Registry {
             prefixes: Prefixes::new(),
             barren: Barren::default(),
             importing: Mutex::new(()),
+            rehearsing: Mutex::new(()),
             underways: Underways::default(),
             tally: Mutex::new(None),
         }
@@ -215,6 +218,11 @@ impl Registry {
             let draft = Draft::begin(self.view(now), call);
             Ok(draft.and_then(|mut draft| decide(&mut draft)))
         })?
+    }
+
+    /// Those who may do everything.
+    pub(crate) fn administrators(&self) -> Arc<[Principal]> {
+        Arc::clone(&self.administrators)
     }
 
     fn view<'n>(&'n self, now: &'n Snapshot<'n>) -> View<'n> {
