@@ -1,6 +1,7 @@
 //! The registry itself.
 
 use std::fmt;
+use std::fs::File;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -165,6 +166,11 @@ impl Registry {
     /// Writes a copy to a new file, while reads and writes go on.
     pub fn backup(&self, file: &Path) -> Result<(), Refusal> {
         Ok(self.store.backup(file)?)
+    }
+
+    /// The same, to a file that is open.
+    pub fn backup_to(&self, file: &mut File) -> Result<(), Refusal> {
+        Ok(self.store.backup_to(file)?)
     }
 
     /// Where it is.
