@@ -14,6 +14,7 @@ use crate::config;
 use crate::console;
 use crate::demo;
 use crate::exit::Answer;
+use crate::new_file::NewFile;
 use crate::output::Output;
 
 /// Where the data is.
@@ -162,25 +163,33 @@ fn harvard() -> NewAuthority {
 pub(crate) struct Backup {
     /// The file, which must not exist yet
     #[arg(value_hint = ValueHint::FilePath)]
-    file: PathBuf,
+    pub(crate) file: PathBuf,
     #[command(flatten)]
     output: Output,
 }
 
 impl Backup {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let to = console::here(&self.file);
-        if to.exists() {
-            let problem = format!(
-                "{} exists: a backup never overwrites a file",
-                self.file.display()
-            );
-            return Ok(self.output.refuse(&Refusal::Policy {
-                code: "file-exists",
-                problem,
-            }));
-        }
-        let outcome = data.open().and_then(|registry| registry.backup(&to));
+        let to = match NewFile::create_new(&self.file, 0o600) {
+            Ok(file) => Ok(file),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                Err(Refusal::Policy {
+                    code: "file-exists",
+                    problem: format!(
+                        "{} exists: a backup never overwrites a file",
+                        self.file.display()
+                    ),
+                })
+            }
+            Err(source) => Err(Refusal::from(StoreError::Io {
+                path: self.file.clone(),
+                source,
+            })),
+        };
+        let outcome = to.and_then(|mut file| {
+            data.open()?.backup_to(file.file())?;
+            file.finish().map_err(|source| Refusal::Output { source })
+        });
         let file = self.file.display().to_string();
         self.output.print(
             outcome,

@@ -1,11 +1,10 @@
 //! `handfast log`: proving that nothing was ever taken back.
 
 use std::fmt;
-use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand, ValueHint};
 use handfast_log::VerifyingKey;
 use handfast_registry::{
@@ -17,6 +16,7 @@ use serde_json::{Value as Json, json};
 
 use crate::console;
 use crate::exit::Answer;
+use crate::files::Files;
 use crate::folder::Data;
 use crate::new_file::NewFile;
 use crate::output::Output;
@@ -133,8 +133,10 @@ impl Command {
             Self::Verify(verify) => verify.run(Some(data)),
             Self::Tiles { into, output } => {
                 let progress = Progress::new(None);
+                let (folder, _open) = console::folder(into)
+                    .with_context(|| format!("cannot write {}", into.display()))?;
                 let outcome = data.open().and_then(|registry| {
-                    registry.write_tiles(&console::here(into), &mut |events| {
+                    registry.write_tiles(&folder, &mut |events| {
                         progress.at(events, "events", events);
                     })
                 });
@@ -151,6 +153,25 @@ impl Command {
                 });
                 tell_key(*output, key, "began a new log; its public key is\n")
             }
+        }
+    }
+}
+
+impl Command {
+    /// The files that it names.
+    pub(crate) fn files(&self) -> Files {
+        let files = Files::default();
+        match self {
+            Self::Export { file, .. } => files.write(Some(file), 0o644),
+            Self::Prove(prove) => files.read_all(&prove.from),
+            // A key is a file, or stands there itself.
+            Self::Verify(verify) => files
+                .read_all(&verify.export)
+                .read_all(&verify.proof)
+                .read_all(&verify.from)
+                .read_all(&verify.key),
+            Self::Tiles { into, .. } => files.folder(into),
+            Self::Begin { .. } | Self::Checkpoint { .. } | Self::Key { .. } => files,
         }
     }
 }
@@ -302,7 +323,7 @@ impl VerifyCommand {
             Err(problem) => return Ok(self.output.misused(&problem)),
         };
         let outcome = if let Some(path) = &self.export {
-            let file = match File::open(console::here(path)) {
+            let file = match console::open(path) {
                 Ok(file) => file,
                 Err(error) => {
                     let problem = format!("cannot read {}: {error}", path.display());
@@ -341,7 +362,7 @@ impl VerifyCommand {
 
     pub(crate) fn keys(&self) -> anyhow::Result<Vec<VerifyingKey>> {
         let read = |given: &String| {
-            let text = match fs::read_to_string(console::here(given)) {
+            let text = match console::read_to_string(given) {
                 Ok(text) => text,
                 Err(_) => given.clone(),
             };
@@ -471,7 +492,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String, String> {
     let text = if path.as_os_str() == "-" {
         io::read_to_string(console::stdin())
     } else {
-        fs::read_to_string(console::here(path))
+        console::read_to_string(path)
     };
     text.map_err(|error| format!("cannot read {}: {error}", path.display()))
 }

@@ -11,8 +11,10 @@ mod demo;
 mod elsewhere;
 mod exit;
 mod export;
+mod files;
 mod folder;
 mod import;
+mod import_input;
 mod init;
 mod inspect;
 mod isolate;
@@ -49,6 +51,7 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 
 use crate::elsewhere::Elsewhere;
+use crate::files::Files;
 use crate::folder::Data;
 
 #[global_allocator]
@@ -124,7 +127,12 @@ fn main() -> ExitCode {
             if let Some(status) = isolate::run(&arguments) {
                 return ExitCode::from(status);
             }
-        } else if let Some(outcome) = socket::run(&cli.data.folder, &arguments) {
+        } else if let Some(stream) = socket::connect(&cli.data.folder) {
+            let files = match cli.command.files() {
+                Ok(files) => files,
+                Err(answer) => return ExitCode::from(exit::status(Ok(answer))),
+            };
+            let outcome = socket::ask(stream, &cli.data.folder, &arguments, files);
             let context = "the server that uses the data folder was asked to do this";
             let outcome = outcome.context(context);
             return ExitCode::from(outcome.unwrap_or_else(|error| exit::status(Err(error))));
@@ -234,6 +242,31 @@ impl Command {
             Self::Log(command) => command.reads_whole_store(),
             _ => false,
         }
+    }
+
+    /// The files that its arguments name, for a server that runs it: this process opens them.
+    fn files(&self) -> Result<Files, exit::Answer> {
+        let files = Files::default();
+        Ok(match self {
+            Self::Backup(command) => files.write_new(&command.file, 0o600),
+            Self::Export(command) => command.files(),
+            Self::Import(command) => return command.files(),
+            Self::Inspect(command) => files.read_all(&command.registry),
+            Self::Job(command) => files.read_all(command.file()),
+            Self::Log(command) => command.files(),
+            Self::Name(command) => files.read_all(command.value_files()),
+            Self::Namespace(command) => files.read_all(command.file()),
+            Self::Authority(_)
+            | Self::Bench(_)
+            | Self::Check(_)
+            | Self::Init(_)
+            | Self::Mint(_)
+            | Self::Resolve(_)
+            | Self::Restore(_)
+            | Self::Serve(_)
+            | Self::Token(_)
+            | Self::User(_) => files,
+        })
     }
 
     /// Whether it works on what is in the data folder, so that a server that uses the folder runs it.

@@ -1,6 +1,5 @@
 //! `handfast name`: what is registered.
 
-use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::str::FromStr;
@@ -127,6 +126,16 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// The files in which the values are.
+    pub(crate) fn value_files(&self) -> Vec<&str> {
+        match self {
+            Self::Create { values, .. } | Self::Set { values, .. } => values.files().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// Which name, and who asks.
 #[derive(Args)]
 pub(crate) struct On {
@@ -243,6 +252,12 @@ impl Values {
         self.given.is_empty()
     }
 
+    /// The files in which values are.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
+        let given = self.given.iter();
+        given.filter_map(|value| value.data.strip_prefix('@'))
+    }
+
     /// The values with their data, read from files where they say so.
     pub(crate) fn read(&self) -> anyhow::Result<Vec<NewValue>> {
         let is_given = |index: u32| self.given.iter().any(|value| value.index == index);
@@ -264,9 +279,7 @@ impl Values {
 
     fn read_one(&self, value: &GivenValue) -> anyhow::Result<NewValue> {
         let data = match value.data.strip_prefix('@') {
-            Some(file) => {
-                fs::read(console::here(file)).with_context(|| format!("cannot read {file}"))?
-            }
+            Some(file) => console::read(file).with_context(|| format!("cannot read {file}"))?,
             None => written(&value.value_type, &value.data)?,
         };
         let permissions = self

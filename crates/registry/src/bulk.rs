@@ -186,7 +186,7 @@ impl Registry {
                 job = self.end_job(job)?;
                 break counts;
             }
-            let (runner, before) = (runner.clone(), job);
+            let (runner, before) = (runner.at(self.now()), job);
             let mut kept = refusals;
             let (after, outcomes, kept) = self.load(move |loading| {
                 let mut job = before;
@@ -250,6 +250,7 @@ impl Registry {
         self.random(&mut random);
         Loader {
             rules: Arc::clone(&self.rules),
+            administrators: self.administrators(),
             who: who.clone(),
             stamp: Stamp {
                 time: self.now(),
@@ -379,8 +380,7 @@ impl Registry {
         self.read(|view| {
             let mut outcomes = Vec::new();
             for (line, task) in (job.done + 1..).zip(tasks) {
-                let view = View::new(view.now, &self.rules);
-                let mut draft = Draft::begin(view, runner.call())?;
+                let mut draft = Draft::begin(runner.view(view.now), runner.call())?;
                 let done = judged(draft.step(&job.kind, task))?;
                 let done = done.and_then(|(done, id)| {
                     if matches!(task, Task::Id(_)) && !met.insert(id.clone()) {

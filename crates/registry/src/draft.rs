@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Deref;
 
 use handfast_log::Tree;
-use handfast_store::{Place, Table, Write};
+use handfast_store::{Place, Snapshot, Table, Write};
 use handfast_wire::{Codec, Value};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -44,9 +44,10 @@ pub(crate) struct Draft<'n> {
 impl<'n> Draft<'n> {
     pub(crate) fn begin(view: View<'n>, call: Call) -> Result<Self, Refusal> {
         let tree = tree::read(view.now)?;
+        let time = last_time(view.now, &tree)?.max(call.time);
         let mut draft = Self {
             view,
-            call,
+            call: Call { time, ..call },
             actor: [0; 16],
             events_before: tree.size(),
             tree,
@@ -123,10 +124,14 @@ impl<'n> Draft<'n> {
     }
 
     pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, Refusal> {
-        match self.records.get(key) {
-            Some(record) => Ok(Some(record.clone())),
-            None => self.view.record(key),
+        if let Some(record) = self.records.get(key) {
+            return Ok(Some(record.clone()));
         }
+        let found = self.view.record(key)?;
+        if found.is_none() {
+            self.view.ensure_free_place(key)?;
+        }
+        Ok(found)
     }
 
     /// Assigns a name, with its first event; returns the event's number. Every way to a new name leads here, or
@@ -355,6 +360,15 @@ pub(crate) fn check_new_key(key: &str) -> Result<(), Refusal> {
 /// Whether a key has U+0000.
 pub(crate) fn has_nul(key: &str) -> bool {
     memchr::memchr(0, key.as_bytes()).is_some()
+}
+
+/// The time of the last event; 0 if there is none.
+///
+/// The log is read as the order of events, so that time in it must not run backwards: no event is earlier than the one
+/// before it. The clock may step back, and callers may have read it in another order than the writer takes them.
+pub(crate) fn last_time(now: &Snapshot<'_>, tree: &Tree) -> Result<u64, Refusal> {
+    let last = now.get(&Place::event(tree.size()), Event::time_in)?;
+    Ok(last.flatten().unwrap_or(0))
 }
 
 /// How an event names its subject: a name that is reserved, or may be erased, enters as a commitment;

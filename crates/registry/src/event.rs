@@ -294,6 +294,8 @@ pub(crate) const MAX_LISTED: usize = 256;
 const TOGETHER: u16 = 0xFFFF;
 /// The format of the bytes.
 const FORMAT: u8 = 1;
+/// Where the time stands in the bytes of an event: behind the format, the action and the number.
+const TIME: std::ops::Range<usize> = 10..18;
 
 impl Commitments {
     /// Commits to values, by index, with random bytes that come from the seed of their version.
@@ -399,6 +401,19 @@ impl Event {
         if let Some(at) = bytes.get_mut(2..10) {
             at.copy_from_slice(&number.to_be_bytes());
         }
+    }
+
+    /// Sets the time in bytes that were made before it was known.
+    pub(crate) fn set_time(bytes: &mut [u8], time: u64) {
+        if let Some(at) = bytes.get_mut(TIME) {
+            at.copy_from_slice(&time.to_be_bytes());
+        }
+    }
+
+    /// The time of the event whose bytes these are, in milliseconds since 1970.
+    pub(crate) fn time_in(bytes: &[u8]) -> Option<u64> {
+        let time = bytes.get(TIME)?.try_into().ok()?;
+        Some(u64::from_be_bytes(time))
     }
 
     /// Reads the bytes back.

@@ -80,6 +80,8 @@ pub struct Tombstone {
 }
 
 const FORMAT: u8 = 1;
+/// Where the time of the last change stands in the bytes of a record.
+const MODIFIED: std::ops::Range<usize> = 17..25;
 /// Where the last event stands in the bytes; the first one stands before it.
 const LAST_EVENT: std::ops::Range<usize> = 33..41;
 
@@ -204,9 +206,10 @@ impl Record {
         })
     }
 
-    /// Sets the event that makes a new record, in bytes that were made before its number was known.
-    pub(crate) fn set_event(bytes: &mut [u8], number: u64) {
-        for at in [25..33, LAST_EVENT] {
+    /// Sets the event that makes a new record and its time, in bytes that were made before both were known.
+    pub(crate) fn set_event(bytes: &mut [u8], number: u64, time: u64) {
+        let numbers = [(MODIFIED, time), (25..33, number), (LAST_EVENT, number)];
+        for (at, number) in numbers {
             if let Some(at) = bytes.get_mut(at) {
                 at.copy_from_slice(&number.to_be_bytes());
             }

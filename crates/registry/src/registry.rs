@@ -1,6 +1,7 @@
 //! The registry itself.
 
 use std::fmt;
+use std::fs::File;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -79,6 +80,8 @@ pub struct Registry {
     pub(crate) barren: Barren,
     /// Held by the one import that goes on.
     pub(crate) importing: Mutex<()>,
+    /// The one dry run of an import that goes on.
+    pub(crate) rehearsing: Mutex<()>,
     /// Jobs that go on in this process.
     pub(crate) underways: Underways,
     /// The last count of names, and of how many events.
@@ -131,6 +134,7 @@ impl Registry {
             prefixes: Prefixes::new(),
             barren: Barren::default(),
             importing: Mutex::new(()),
+            rehearsing: Mutex::new(()),
             underways: Underways::default(),
             tally: Mutex::new(None),
         }
@@ -171,6 +175,11 @@ impl Registry {
     /// Writes a copy to a new file, while reads and writes go on.
     pub fn backup(&self, file: &Path) -> Result<(), Refusal> {
         Ok(self.store.backup(file)?)
+    }
+
+    /// The same, to a file that is open.
+    pub fn backup_to(&self, file: &mut File) -> Result<(), Refusal> {
+        Ok(self.store.backup_to(file)?)
     }
 
     /// Where it is.
@@ -224,6 +233,11 @@ impl Registry {
             let draft = Draft::begin(self.view(now), call);
             Ok(draft.and_then(|mut draft| decide(&mut draft)))
         })?
+    }
+
+    /// Those who may do everything.
+    pub(crate) fn administrators(&self) -> Arc<[Principal]> {
+        Arc::clone(&self.administrators)
     }
 
     fn view<'n>(&'n self, now: &'n Snapshot<'n>) -> View<'n> {

@@ -149,6 +149,16 @@ impl<'n> View<'n> {
         })
     }
 
+    /// Whether a name that is not registered could be: its shortened key is not that of another.
+    pub(crate) fn ensure_free_place(&self, key: &str) -> Result<(), Refusal> {
+        if self.now.is_of_other_name(&Place::record(key.as_bytes()))? {
+            let problem = "this name cannot be registered: it ends in the digest of a longer name \
+                           that is registered here; choose another name";
+            return Err(Refusal::policy("key-taken", problem));
+        }
+        Ok(())
+    }
+
     pub(crate) fn version(&self, key: &str, version: u64) -> Result<Option<Record>, Refusal> {
         let read = self
             .now

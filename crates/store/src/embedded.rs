@@ -365,6 +365,18 @@ impl Snapshot<'_> {
         Ok(found.and_then(|value| place.unwrap(value)).map(lend))
     }
 
+    /// Whether the key of a place belongs to another name. Only a name of 480 bytes that ends in the digest of a longer
+    /// one has such a key, and somebody has to look for it: that name cannot be stored beside the longer one.
+    pub fn is_of_other_name(&self, place: &Place<'_>) -> Result<bool, StoreError> {
+        if !place.has_name_in_value() {
+            return Ok(false);
+        }
+        let key = place.key();
+        let found = self.engine.table(place.table()).get(self.txn, &key)?;
+        let other = found.and_then(|value| place::read(place.table(), &key, value));
+        Ok(other.is_some_and(|(other, _)| other.name() != place.name()))
+    }
+
     /// Visits what is kept in a table, in the order of its keys, from a place on.
     pub fn scan(
         &self,

@@ -267,12 +267,15 @@ impl Store {
             .mode(0o600)
             .open(file)
             .map_err(StoreError::io(file))?;
-        let copied = self
-            .engine
-            .copy_to(&mut copy)
-            .and_then(|()| copy.sync_all().map_err(StoreError::io(file)));
         // Half a copy is none.
-        copied.inspect_err(|_| drop(fs::remove_file(file)))
+        self.backup_to(&mut copy)
+            .inspect_err(|_| drop(fs::remove_file(file)))
+    }
+
+    /// The same, to a file that is open.
+    pub fn backup_to(&self, file: &mut File) -> Result<(), StoreError> {
+        self.engine.copy_to(file)?;
+        file.sync_all().map_err(StoreError::io("the copy"))
     }
 
     /// Makes a store in a folder that has none from a copy.

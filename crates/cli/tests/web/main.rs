@@ -10,6 +10,7 @@ mod api;
 mod beside;
 mod elsewhere;
 mod guarded;
+mod imports;
 mod jobs;
 mod namespaces;
 mod operations;

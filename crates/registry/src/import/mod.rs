@@ -12,6 +12,7 @@
 //! A chunk is on disk as a whole or not at all. An import that was cut short is begun again with the same
 //! input: what is there already and equal is not done twice, and is counted as what it was.
 
+mod admission;
 mod authority;
 mod batch;
 mod dump;
@@ -22,6 +23,7 @@ mod load;
 mod outcome;
 mod prepare;
 mod ready;
+mod rehearse;
 mod source;
 mod table;
 mod take;
@@ -318,9 +320,14 @@ impl Registry {
             input: Cursor::new(beginning).chain(input),
             read: Arc::clone(&read),
         };
-        // One at a time: each builds the index of values at its end.
-        let importing = self.importing.lock();
-        let _only = importing.unwrap_or_else(PoisonError::into_inner);
+        // One at a time: each builds the index of values at its end. Dry runs build none, and wait for each other, because
+        // of the memory that they take.
+        let turn = if import.dry_run {
+            self.rehearsing.lock()
+        } else {
+            self.importing.lock()
+        };
+        let _only = turn.unwrap_or_else(PoisonError::into_inner);
         let (job, entered, actor) = match begun {
             Some(begun) => {
                 let job = if begun.is_new {

@@ -44,6 +44,16 @@ pub(crate) struct Reading {
     pub(crate) handles: bool,
 }
 
+impl Reading {
+    /// A name of the input as it is registered: local names are put under an authority.
+    pub(crate) fn whole(&self, name: String) -> String {
+        match &self.authority {
+            Some(path) => path.name(&name),
+            None => name,
+        }
+    }
+}
+
 /// A name that is ready to be kept.
 pub(crate) struct Ready {
     pub(crate) key: String,
@@ -89,6 +99,20 @@ impl Kept {
 
 /// The longest name that is taken from elsewhere: as long as identifiers get.
 const LONGEST: usize = 8_192;
+
+/// What holds for every name, even for one that could not be registered here: it is not too long, and holds no U+0000,
+/// which separates the name from the number in the keys of the store.
+pub(crate) fn check_text(id: &str) -> Result<(), Refusal> {
+    if id.len() > LONGEST {
+        let problem = format!("a name has at most {LONGEST} bytes");
+        return Err(Refusal::policy("too-long", problem));
+    }
+    if id.contains('\0') {
+        let problem = "a name may not hold U+0000: take it out of the name";
+        return Err(Refusal::policy("nul", problem));
+    }
+    Ok(())
+}
 
 /// Prepares names.
 pub(crate) struct Preparing<'v> {
@@ -164,10 +188,7 @@ impl<'v> Preparing<'v> {
 
     /// Machines mean what they write: nothing is trimmed.
     fn identify<'t>(&self, id: &'t str) -> Result<Identifier<'t>, Refusal> {
-        if id.len() > LONGEST {
-            let problem = format!("a name has at most {LONGEST} bytes");
-            return Err(Refusal::policy("too-long", problem));
-        }
+        check_text(id)?;
         let refused = |source| Refusal::Identifier {
             text: id.to_string(),
             source,

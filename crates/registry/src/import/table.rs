@@ -8,7 +8,7 @@ use handfast_wire::json::GivenValue;
 
 use crate::import::given::{GivenName, GivenTombstone, Text};
 use crate::import::outcome::Outcome;
-use crate::import::source::{Block, Item, NAMES, Source};
+use crate::import::source::{BLOCK, Block, BoundedItems, Item, ItemBudget, NAMES, Source};
 use crate::record::State;
 
 /// What stands in a column.
@@ -60,13 +60,17 @@ pub(crate) fn check_header(beginning: &[u8]) -> Result<(), String> {
 
 /// Names from a table.
 pub(crate) struct Table<R> {
-    reader: Reader<R>,
+    reader: Reader<BoundedItems<R>>,
+    budget: ItemBudget,
+    /// Why the input ends behind the rows that were given.
+    failed: Option<io::Error>,
     columns: Vec<Column>,
 }
 
 impl<R: Read> Table<R> {
     /// Reads the header.
     pub(crate) fn new(input: R) -> Result<Self, String> {
+        let (input, budget) = BoundedItems::new(input, 0);
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
         let header = reader.headers().map_err(|error| error.to_string())?;
         // Spreadsheets put a mark in front of the first title.
@@ -82,7 +86,12 @@ impl<R: Read> Table<R> {
         {
             return Err("the first line must name the columns, one of them `id`".into());
         }
-        Ok(Self { reader, columns })
+        Ok(Self {
+            reader,
+            budget,
+            failed: None,
+            columns,
+        })
     }
 
     fn id<'r>(&self, row: &'r StringRecord) -> Option<&'r str> {
@@ -139,8 +148,14 @@ impl<R: Read> Source for Table<R> {
     fn next(&mut self) -> io::Result<Option<Block>> {
         let mut items = Vec::new();
         let mut row = StringRecord::new();
-        while items.len() < NAMES {
+        let mut size = 0;
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        while items.len() < NAMES && size < BLOCK {
+            self.budget.renew();
             let read = self.reader.read_record(&mut row);
+            size += row.as_slice().len();
             let line = row.position().map_or(0, csv::Position::line);
             let given = match read {
                 Ok(false) => break,
@@ -148,6 +163,11 @@ impl<R: Read> Source for Table<R> {
                     .read(&row)
                     .map_err(|reason| Outcome::bad(line, self.id(&row), "bad-row", reason)),
                 Err(error) => match error.into_kind() {
+                    // What was read before is good.
+                    csv::ErrorKind::Io(error) if !items.is_empty() => {
+                        self.failed = Some(error);
+                        break;
+                    }
                     csv::ErrorKind::Io(error) => return Err(error),
                     csv::ErrorKind::Utf8 { .. } => {
                         let reason = "the line is not UTF-8".to_string();

@@ -1,5 +1,6 @@
 //! What becomes of a name that is given, against what is kept.
 
+use handfast_id::Handle;
 use handfast_wire::{AdminPermissions, Value};
 
 use crate::admin::touches_admins;
@@ -115,6 +116,11 @@ impl Draft<'_> {
         }
         if key.starts_with("hdl:0.NA/") {
             return Err(crate::name::prefix_record());
+        }
+        // What could not be registered here is never corrected once it is: whether it is taken is up to those who
+        // decide on the policy of the authority.
+        if key.starts_with("hdl:") && Handle::parse(&wanted.text).is_err() {
+            self.need(self.who(), Role::Lead, path)?;
         }
         if let Some(holder) = wanted.holder.clone() {
             check_holder(Some(&holder))?;

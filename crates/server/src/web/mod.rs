@@ -121,7 +121,7 @@ pub(crate) struct Web {
     /// Whether the server is about to end.
     closing: watch::Receiver<bool>,
     pub(crate) api: v1::Api,
-    /// How long a body is, at most, that is kept to be taken later.
+    /// How many bytes the imports of one account have, at most, that are on their way or wait.
     pub(crate) spool_limit: u64,
     /// Whether everybody may find active names by words, or by how they begin.
     pub(crate) public_search: bool,
@@ -150,7 +150,8 @@ pub struct WebSettings {
     pub trusted_proxies: Vec<Network>,
     /// Where it is logged who asks for what, and how; without it, nowhere.
     pub access_log: Option<AccessLog>,
-    /// How long an import is, at most, that nobody waits for, in bytes: by default 1 GiB.
+    /// How many bytes the imports of one account have, at most, that are on their way or wait: by default 1 GiB. All
+    /// accounts together have four times as many.
     pub spool_limit: Option<u64>,
     /// Whether everybody may find active names by words, or by how they begin, and not only those who may list them.
     pub public_search: bool,
@@ -208,6 +209,11 @@ impl Web {
             patience: settings.patience.unwrap_or(PATIENCE),
             shelf: Shelf::of_all(),
         })
+    }
+
+    /// How long clients may take.
+    pub(crate) fn patience(&self) -> Duration {
+        self.patience
     }
 
     /// Gets certificates from an authority, if that is wished for: its questions are answered at this door.

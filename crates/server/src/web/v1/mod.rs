@@ -24,7 +24,7 @@ mod streams;
 mod table;
 mod tokens;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use handfast_registry::{Principal, Registry};
@@ -46,6 +46,7 @@ use self::call::{Answer, Call, decode};
 use self::idempotency::{Answered, First, Key};
 use self::problem::Problem;
 use self::routes::{Found, Given, Handler, Route};
+use self::spool::Spooling;
 use self::streams::Streams;
 use crate::web::incoming::{Incoming, NotTaken};
 use crate::web::reply::{Body, plain};
@@ -57,8 +58,8 @@ pub(crate) struct Api {
     answered: Answered,
     background: Background,
     streams: Streams,
-    /// How many bodies are being kept to be taken later.
-    spooling: AtomicUsize,
+    /// How many bytes of imports are on their way.
+    spooling: Spooling,
     /// Whether names are being counted.
     is_counting: AtomicBool,
     /// The last checkpoint that was signed, and of how many events.

@@ -88,7 +88,9 @@ impl From<Refusal> for Problem {
 fn by_code(code: &str) -> StatusCode {
     match code {
         "other-version" => StatusCode::PRECONDITION_FAILED,
-        "account-only" | "not-yours" | "operator-only" | "own-request" => StatusCode::FORBIDDEN,
+        "account-only" | "no-role" | "not-yours" | "operator-only" | "own-request" => {
+            StatusCode::FORBIDDEN
+        }
         "no-account" | "no-grant" | "no-job" | "no-namespace" | "no-token" | "not-yet" => {
             StatusCode::NOT_FOUND
         }
