@@ -1,6 +1,7 @@
 //! `handfast inspect`: what is this identifier?
 
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -63,7 +64,7 @@ pub(crate) struct Inspect {
 
     /// A JSON file of info namespaces to use in place of the registry that ships with the program
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) registry: Option<PathBuf>,
+    registry: Option<PathBuf>,
 
     /// Take the rules of the data folder: its registry of info namespaces, and its configuration
     #[arg(long, conflicts_with_all = ["registry", "no_registry"])]
@@ -119,7 +120,7 @@ impl Inspect {
             rules = rules.without_registry();
         }
         if let Some(file) = &self.registry {
-            let json = console::read_to_string(file)
+            let json = fs::read_to_string(file)
                 .with_context(|| format!("cannot read the registry {}", file.display()))?;
             let namespaces = Namespaces::from_json(&json)
                 .with_context(|| format!("cannot use the registry {}", file.display()))?;

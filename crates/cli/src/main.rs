@@ -251,7 +251,6 @@ impl Command {
             Self::Backup(command) => files.write_new(&command.file, 0o600),
             Self::Export(command) => command.files(),
             Self::Import(command) => return command.files(),
-            Self::Inspect(command) => files.read_all(&command.registry),
             Self::Job(command) => files.read_all(command.file()),
             Self::Log(command) => command.files(),
             Self::Name(command) => files.read_all(command.value_files()),
@@ -260,6 +259,7 @@ impl Command {
             | Self::Bench(_)
             | Self::Check(_)
             | Self::Init(_)
+            | Self::Inspect(_)
             | Self::Mint(_)
             | Self::Resolve(_)
             | Self::Restore(_)

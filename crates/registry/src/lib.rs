@@ -63,6 +63,7 @@ mod reverse;
 mod rewrite;
 mod rights;
 mod search;
+mod spreadsheet;
 mod tally;
 mod time;
 mod token;

@@ -377,11 +377,12 @@ mod tests {
     #[test]
     fn the_event_of_a_new_record_is_set_in_its_bytes() {
         let mut bytes = record().to_bytes();
-        Record::set_event(&mut bytes, 77);
+        Record::set_event(&mut bytes, 77, 1_234);
         assert_eq!(Record::last_event_in(&bytes), Some(77));
         let expected = Record {
             first_event: 77,
             last_event: 77,
+            modified: 1_234,
             ..record()
         };
         assert_eq!(Record::from_bytes(&bytes), Ok(expected));

@@ -15,6 +15,7 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use handfast_registry::{NewToken, Principal, Role};
 use handfast_server::WebSettings;
 use web::Server;
 
@@ -195,4 +196,40 @@ fn bodies_that_do_not_come_are_not_waited_for() {
             });
         }
     });
+}
+
+/// A body that came an octet at a time kept a thread, and the one lock of imports, for as long as its sender liked.
+#[test]
+fn an_import_that_comes_too_slowly_is_told_so() {
+    let server = impatient();
+    let operator = Principal::Operator;
+    let registry = &server.registry;
+    registry.create_account(&operator, "ann", "").unwrap();
+    let ann = Principal::parse("ann").unwrap();
+    registry
+        .grant(&operator, "20.1000", &ann, Role::Write)
+        .unwrap();
+    let new = NewToken::default();
+    let (token, _) = registry.create_token(&operator, "ann", new).unwrap();
+    let mut stream = connect(&server);
+    write!(
+        stream,
+        "POST /api/v1/import?format=ndjson HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
+         Connection: close\r\nContent-Length: 100000\r\n\r\n"
+    )
+    .unwrap();
+    // It goes on sending, but hardly anything.
+    let mut sending = stream.try_clone().unwrap();
+    let slow = thread::spawn(move || {
+        let began = Instant::now();
+        while began.elapsed() < SLACK && sending.write_all(b" ").is_ok() {
+            thread::sleep(PATIENCE / 10);
+        }
+    });
+    let mut start = [0; 1024];
+    let count = stream.read(&mut start).unwrap();
+    let said = String::from_utf8_lossy(&start[..count]).into_owned();
+    assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
+    drop(stream.shutdown(std::net::Shutdown::Both));
+    slow.join().unwrap();
 }

@@ -10,6 +10,7 @@ use crate::import::given::{GivenName, GivenTombstone, Text};
 use crate::import::outcome::Outcome;
 use crate::import::source::{BLOCK, Block, BoundedItems, Item, ItemBudget, NAMES, Source};
 use crate::record::State;
+use crate::spreadsheet::unescape;
 
 /// What stands in a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub(crate) enum Column {
 
 impl Column {
     pub(crate) fn parse(title: &str) -> Result<Self, String> {
-        let title = title.trim();
+        let title = unescape(title.trim());
         let lower = title.to_ascii_lowercase();
         match lower.as_str() {
             "id" => return Ok(Self::Id),
@@ -96,7 +97,7 @@ impl<R: Read> Table<R> {
 
     fn id<'r>(&self, row: &'r StringRecord) -> Option<&'r str> {
         let at = self.columns.iter().position(|column| *column == Column::Id);
-        row.get(at?)
+        row.get(at?).map(unescape)
     }
 
     fn read(&self, row: &StringRecord) -> Result<GivenName<'static>, String> {
@@ -113,7 +114,7 @@ impl<R: Read> Table<R> {
             successor: None,
         };
         let owned = |text: &str| Text(Cow::Owned(text.to_string()));
-        for (column, field) in self.columns.iter().zip(row) {
+        for (column, field) in self.columns.iter().zip(row.iter().map(unescape)) {
             match column {
                 Column::Id => given.id = owned(field),
                 // An empty field is a value that is not there.
