@@ -78,6 +78,7 @@ mod words;
 
 pub use account::{Account, AccountChange};
 pub use act::NameAction;
+pub use admin::is_public_write;
 pub use audit::{Audited, Finding};
 pub use authorities::{AuthorityAction, AuthorityChange, DOORS, NewAuthority};
 pub use authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError};
