@@ -16,6 +16,7 @@ use handfast_registry::Principal;
 use handfast_server::{
     AccessLog, Addresses, DspaceSource, HeaderName, Network, Tls, TlsFiles, WebSettings,
 };
+use handfast_wire::Version as ProtocolVersion;
 use serde::{Deserialize, Serialize};
 
 /// The rules that a data folder's configuration sets; the standard ones where it has none.
@@ -66,6 +67,20 @@ pub(crate) fn udp_allowance(folder: &Path) -> anyhow::Result<Option<u64>> {
     let octets = said.flatten().unwrap_or(UDP_ALLOWANCE);
     Ok(Some(octets).filter(|octets| *octets > 0))
 }
+
+/// The oldest version of the native protocol in which logins, sessions and administration are taken.
+pub(crate) fn minimum_version(folder: &Path) -> anyhow::Result<Option<ProtocolVersion>> {
+    let said = read(folder, |config| {
+        let said = config.native.minimum_version.as_deref();
+        said.map(protocol_version).transpose()
+    })?;
+    // That is the oldest there is.
+    let oldest = |version: &ProtocolVersion| *version > ProtocolVersion::new(2, 0);
+    Ok(said.flatten().filter(oldest))
+}
+
+/// What is set unless something else is said.
+const MINIMUM_VERSION: &str = "2.0";
 
 /// Enough for thousands of answers a second, and too little to drown anybody with.
 const UDP_ALLOWANCE: u64 = 1_000_000;
@@ -154,6 +169,8 @@ pub(crate) fn print(folder: &Path, doors: Addresses) -> anyhow::Result<String> {
     let mut config = read(folder, Ok)?.unwrap_or_default();
     config.native.listen = Some(doors.native);
     config.web.listen = Some(doors.web);
+    let minimum = &mut config.native.minimum_version;
+    minimum.get_or_insert_with(|| MINIMUM_VERSION.to_string());
     Ok(toml::to_string(&config)?)
 }
 
@@ -234,6 +251,8 @@ pub(crate) struct Native {
     pub(crate) roots: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) udp_allowance: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) minimum_version: Option<String>,
 }
 
 /// The web door.
@@ -354,6 +373,15 @@ fn principals(texts: &[String]) -> anyhow::Result<Vec<Principal>> {
     texts.iter().map(parse).collect()
 }
 
+/// A version such as `2.7`, of those that are known.
+fn protocol_version(text: &str) -> anyhow::Result<ProtocolVersion> {
+    let minor = text.strip_prefix("2.").and_then(|minor| minor.parse().ok());
+    let version = minor.map(|minor| ProtocolVersion::new(2, minor));
+    let newest = ProtocolVersion::CURRENT;
+    let known = version.filter(|version| *version <= newest);
+    known.with_context(|| format!("minimum-version is {text}: write 2.0 to {newest}"))
+}
+
 impl Namespace {
     fn profile(self) -> anyhow::Result<UrnProfile> {
         let grammar = match (self.delegated, self.pattern, self.characters) {
@@ -423,6 +451,23 @@ mod tests {
         let mut text: Vec<&str> = lines.filter(|line| !line.starts_with("pattern")).collect();
         text.dedup();
         assert!(read(&text.join("\n")).is_ok(), "{}", text.join("\n"));
+    }
+
+    #[test]
+    fn a_minimum_version_is_one_that_is_known() {
+        for (text, version) in [
+            ("2.0", Some((2, 0))),
+            ("2.7", Some((2, 7))),
+            ("2.11", Some((2, 11))),
+            ("2.12", None),
+            ("2", None),
+            ("3.0", None),
+            ("two", None),
+        ] {
+            let read = protocol_version(text).ok();
+            let version = version.map(|(major, minor)| ProtocolVersion::new(major, minor));
+            assert_eq!(read, version, "{text}");
+        }
     }
 
     #[test]

@@ -77,7 +77,8 @@ impl Serve {
         let registry = Arc::new(registry);
         let mut native = Native::new(Arc::clone(&registry), identity, world(), administrators)
             .with_replicators(replicators)
-            .with_udp_allowance(config::udp_allowance(&data.folder)?);
+            .with_udp_allowance(config::udp_allowance(&data.folder)?)
+            .with_minimum_version(config::minimum_version(&data.folder)?);
         if let Some(roots) = config::roots(&data.folder)? {
             native = native.with_roots(roots)?;
         }

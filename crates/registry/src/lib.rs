@@ -80,6 +80,7 @@ mod words;
 
 pub use account::{Account, AccountChange};
 pub use act::NameAction;
+pub use admin::is_public_write;
 pub use audit::{Audited, BrokenRule, Finding, Note};
 pub use authorities::{AuthorityAction, AuthorityChange, DOORS, NewAuthority};
 pub use authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError};

@@ -94,11 +94,6 @@ impl Registry {
         self.change(who, move |draft| draft.perform(operation))
     }
 
-    /// Whether it would be done, now.
-    pub fn would_perform(&self, who: &Principal, operation: Operation) -> Result<(), Refusal> {
-        self.consider(who, move |draft| draft.perform(operation).map(|_| ()))
-    }
-
     /// A handle as it is kept, whoever asks, with the computed values of a prefix; `None` if there is
     /// none that the protocol knows. What of it is given to whom is for the door to say.
     pub fn handle(&self, handle: &str) -> Result<Option<Record>, Refusal> {

@@ -11,6 +11,7 @@ use handfast_wire::{Permissions, Ttl, Value, type_matches};
 use sha2::{Digest, Sha256};
 
 use crate::authority::{Authority, AuthorityStatus};
+use crate::draft::check_new_key;
 use crate::draft::{each_commitment, name_subject};
 use crate::event::{Action, Commitments, Event};
 use crate::import::given::GivenName;
@@ -100,18 +101,13 @@ impl Kept {
 /// The longest name that is taken from elsewhere: as long as identifiers get.
 const LONGEST: usize = 8_192;
 
-/// What holds for every name, even for one that could not be registered here: it is not too long, and holds no U+0000,
-/// which separates the name from the number in the keys of the store.
+/// What holds for every name, even for one that could not be registered here: it is not too long, and holds no U+0000.
 pub(crate) fn check_text(id: &str) -> Result<(), Refusal> {
     if id.len() > LONGEST {
         let problem = format!("a name has at most {LONGEST} bytes");
         return Err(Refusal::policy("too-long", problem));
     }
-    if id.contains('\0') {
-        let problem = "a name may not hold U+0000: take it out of the name";
-        return Err(Refusal::policy("nul", problem));
-    }
-    Ok(())
+    check_new_key(id)
 }
 
 /// Prepares names.

@@ -4,19 +4,24 @@
 //! store. Limits go by network ([`network_of`]) for anonymous clients and by account for known ones.
 
 pub(crate) mod connections;
+pub(crate) mod expensive_work;
 pub(crate) mod failed_logins;
+pub(crate) mod peer;
 pub(crate) mod pending_responses;
 pub(crate) mod udp_responses;
 
 use std::net::IpAddr;
 
-use self::failed_logins::Attempts;
+use self::expensive_work::ExpensiveWork;
+use self::failed_logins::FailedLogins;
 
 /// The limits that the native protocol, HTTP and the API share.
 #[derive(Debug, Default)]
 pub(crate) struct Admission {
     /// Logins that failed, over every interface.
-    pub(crate) failed_logins: Attempts,
+    pub(crate) failed_logins: FailedLogins,
+    /// Cryptography for clients that are not known yet.
+    pub(crate) expensive_work: ExpensiveWork,
 }
 
 /// The network that an address belongs to: the address itself for IPv4, its first 64 bits for IPv6, because one

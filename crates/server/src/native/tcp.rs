@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use handfast_wire::{Codec, Envelope, OpFlags, Opcode, Reader, ResponseCode};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::admission::expensive_work::Busy;
+use crate::admission::peer::Peer;
 use crate::native::feed::Feed;
 use crate::native::meters::Meters;
-use crate::native::{LONG, LONG_PATIENCE, Native, Outgoing, Way, header};
+use crate::native::{LONG, LONG_PATIENCE, Native, Outgoing, Way, Work, header};
 
 /// How long a connection may be silent before a request, and how long a request and a reply may take to pass.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -20,6 +22,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// together.
 pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::Result<()> {
     let _counted = Meters::connected(&native);
+    let peer = Peer::connected(stream.peer_addr()?.ip());
     let mut incoming = Vec::with_capacity(TYPICAL);
     let mut outgoing = Vec::with_capacity(TYPICAL);
     loop {
@@ -63,7 +66,12 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
         let keeps = keeps_connection(payload);
         let mut feed = None;
         if !native.answer_quickly(&envelope, payload, &mut outgoing, Way::Tcp) {
-            for mut reply in answer(&native, envelope, payload.to_vec()).await {
+            let replies = answer(&native, &stream, peer, envelope, payload.to_vec()).await;
+            // Its client has gone.
+            let Some(replies) = replies else {
+                return Ok(());
+            };
+            for mut reply in replies {
                 reply.write(&mut outgoing);
                 feed = feed.or(reply.feed.take());
             }
@@ -114,15 +122,59 @@ fn is_whole(incoming: &[u8]) -> bool {
     })
 }
 
-/// Reading takes no time; changes wait for the disk, and signatures for the processor.
-async fn answer(native: &Arc<Native>, envelope: Envelope, payload: Vec<u8>) -> Vec<Outgoing> {
-    if native.is_quick(&envelope, &payload) {
-        return native.answer(envelope, &payload, Way::Tcp);
+/// Reading takes no time; changes wait for the disk, and signatures and logins for the processor: they wait for their
+/// turn without a thread. `None` if the client has gone before it was its turn.
+async fn answer(
+    native: &Arc<Native>,
+    stream: &TcpStream,
+    peer: Peer,
+    envelope: Envelope,
+    payload: Vec<u8>,
+) -> Option<Vec<Outgoing>> {
+    let work = native.work_of(&envelope, &payload);
+    let from = (Way::Tcp, peer);
+    if work == Work::None {
+        return Some(native.answer(envelope, &payload, from, None));
     }
+    let permit = match native.queue_of(work) {
+        None => None,
+        Some(queue) => {
+            let permit = tokio::select! {
+                biased;
+                permit = queue.enter(peer) => permit,
+                () = closed(stream) => return None,
+            };
+            match permit {
+                Ok(permit) => Some(permit),
+                Err(Busy) => return Some(vec![native.busy(&envelope, Way::Tcp)]),
+            }
+        }
+    };
     let native = Arc::clone(native);
-    let answered = crate::blocking::spawn_blocking(move || native.answer(envelope, &payload, Way::Tcp));
-    answered.await.unwrap_or_default()
+    let answered = crate::blocking::spawn_blocking(move || {
+        let (login, _signature) = match work {
+            Work::Login => (permit, None),
+            _ => (None, permit),
+        };
+        native.answer(envelope, &payload, from, login)
+    });
+    Some(answered.await.unwrap_or_default())
 }
+
+/// Waits until the client has closed the connection, or its half of it.
+async fn closed(stream: &TcpStream) {
+    loop {
+        match stream.ready(Interest::READABLE).await {
+            Ok(ready) if !ready.is_read_closed() => {}
+            _ => return,
+        }
+        // Its next request is there already: nothing says when the connection is closed behind that.
+        tokio::time::sleep(CLOSED_INTERVAL).await;
+    }
+}
+
+/// How often it is looked whether a client that has sent more than one request is still there.
+const CLOSED_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A stream, piece by piece, to the end. If it breaks off the mirror does not see an end, and asks again.
 async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::Result<()> {

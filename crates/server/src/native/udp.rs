@@ -13,11 +13,13 @@ use handfast_wire::{Codec, Envelope, MAX_PACKET, Reader, packets};
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg};
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::admission::expensive_work::{MAX_WAITING_DATAGRAMS, WorkPermit};
+use crate::admission::peer::Peer;
 use crate::admission::udp_responses::Allowances;
 use crate::native::elsewhere::Elsewhere;
 use crate::native::meters::Dropped;
 use crate::native::parts::Parts;
-use crate::native::{Native, Way};
+use crate::native::{Native, Way, Work};
 use crate::turn;
 
 /// The largest packet that is looked at. Clients send at most 512 octets.
@@ -83,8 +85,8 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
                 }
                 if native.answer_quickly(&envelope, &payload, &mut replies.bytes, Way::Udp) {
                     replies.finish(start, from);
-                } else if native.is_quick(&envelope, &payload) {
-                    replies.answer(native, envelope, &payload, from);
+                } else if native.work_of(&envelope, &payload) == Work::None {
+                    replies.answer(native, envelope, &payload, None, from);
                 } else {
                     // What signs or waits must not hold others up. When there is too much of it, some is dropped: its
                     // clients ask again.
@@ -125,8 +127,15 @@ impl Replies {
     }
 
     /// Adds the answer to a message.
-    fn answer(&mut self, native: &Native, envelope: Envelope, payload: &[u8], to: SockaddrStorage) {
-        for reply in native.answer(envelope, payload, Way::Udp) {
+    fn answer(
+        &mut self,
+        native: &Native,
+        envelope: Envelope,
+        payload: &[u8],
+        permit: Option<WorkPermit>,
+        to: SockaddrStorage,
+    ) {
+        for reply in native.answer(envelope, payload, (Way::Udp, Peer::Datagram), permit) {
             let start = self.bytes.len();
             reply.write(&mut self.bytes);
             self.finish(start, to);
@@ -213,8 +222,19 @@ fn workers(
             let mut replies = Replies::new();
             let next = || take.lock().unwrap_or_else(PoisonError::into_inner).recv();
             while let Ok((envelope, payload, from, ip)) = next() {
+                let permit = match native.work_of(&envelope, &payload) {
+                    Work::Login => {
+                        let logins = &native.admission.expensive_work.logins;
+                        let Ok(permit) = logins.enter_blocking(Peer::Datagram) else {
+                            native.meters.dropped(Dropped::Busy);
+                            continue;
+                        };
+                        Some(permit)
+                    }
+                    _ => None,
+                };
                 let answered = catch_unwind(AssertUnwindSafe(|| {
-                    replies.answer(&native, envelope, &payload, from);
+                    replies.answer(&native, envelope, &payload, permit, from);
                 }));
                 if answered.is_err() {
                     replies.undo();
@@ -237,8 +257,8 @@ fn cores() -> u64 {
     u64::try_from(cores).unwrap_or(1)
 }
 
-/// How many threads answer what takes time: one more than wait for other servers.
-const WORKERS: usize = Elsewhere::MOST + 1;
+/// How many threads answer what takes time: two more than wait for other servers, or for a permit to log somebody in.
+const WORKERS: usize = Elsewhere::MOST + MAX_WAITING_DATAGRAMS + 2;
 
 /// What a message that takes time takes of an allowance beside its answer, in octets: for the work.
 const SLOW: usize = 1_024;

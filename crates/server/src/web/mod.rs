@@ -525,7 +525,7 @@ async fn answer(
     });
     caller.shelf.has_room().await;
     let response = match part {
-        Part::Tunnel => tunnel::answer(&web, request).await,
+        Part::Tunnel => tunnel::answer(&web, caller, request).await,
         Part::V1 => v1::answer(&web, caller, request).await,
         Part::Rest => rest::answer(&web, caller, request).await,
         Part::Urn => urn::answer(&web, caller, request).await,

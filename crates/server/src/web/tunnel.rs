@@ -9,10 +9,12 @@ use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 
-use crate::native::{LONG, LONG_PATIENCE, Native, Way, tunnel};
+use crate::admission::expensive_work::{Busy, WorkPermit};
+use crate::admission::peer::Peer;
+use crate::native::{LONG, LONG_PATIENCE, Native, Way, Work, tunnel};
 use crate::web::incoming::Incoming;
 use crate::web::reply::{Body, plain, reply};
-use crate::web::{PATIENCE, Web};
+use crate::web::{Caller, PATIENCE, Web};
 
 /// What the protocol calls its messages in HTTP.
 const MESSAGE: &str = "application/x-hdl-message";
@@ -32,7 +34,11 @@ pub(crate) fn is_message(request: &Request<Incoming>) -> bool {
     is_said_in(&CONTENT_TYPE) && is_said_in(&ACCEPT)
 }
 
-pub(crate) async fn answer(web: &Arc<Web>, request: Request<Incoming>) -> Response<Body> {
+pub(crate) async fn answer(
+    web: &Arc<Web>,
+    caller: &Caller,
+    request: Request<Incoming>,
+) -> Response<Body> {
     if request.method() != Method::POST {
         let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "");
         refused
@@ -48,20 +54,42 @@ pub(crate) async fn answer(web: &Arc<Web>, request: Request<Incoming>) -> Respon
         );
     };
     let length = bytes.len();
-    // Changes wait for the disk, and signatures for the processor.
-    let is_quick = Envelope::decode(&mut Reader::new(&bytes)).is_ok_and(|envelope| {
-        native.is_quick(&envelope, bytes.get(Envelope::LENGTH..).unwrap_or_default())
+    let envelope = Envelope::decode(&mut Reader::new(&bytes));
+    let work = envelope.as_ref().map_or(Work::Blocking, |envelope| {
+        native.work_of(envelope, bytes.get(Envelope::LENGTH..).unwrap_or_default())
     });
-    let answered = if is_quick {
-        tunnel(&native, &bytes)
-    } else {
-        let answered = crate::blocking::spawn_blocking(move || tunnel(&native, &bytes));
-        answered.await.unwrap_or_default()
+    let peer = Peer::connected(caller.address.ip());
+    let answered = match (enter(&native, work, peer).await, envelope) {
+        (Err(Busy), Ok(envelope)) => {
+            let mut busy = Vec::new();
+            native.busy(&envelope, Way::Http).write(&mut busy);
+            busy
+        }
+        _ if work == Work::None => tunnel(&native, &bytes, peer, None),
+        // Changes wait for the disk, and signatures and logins for the processor.
+        (permit, _) => {
+            let answered = crate::blocking::spawn_blocking(move || {
+                let (login, _signature) = match work {
+                    Work::Login => (permit.ok().flatten(), None),
+                    _ => (None, permit.ok().flatten()),
+                };
+                tunnel(&native, &bytes, peer, login)
+            });
+            answered.await.unwrap_or_default()
+        }
     };
     let meters = web.native.meters();
     meters.received(Way::Http, length);
     meters.sent(Way::Http, answered.len());
     reply(StatusCode::OK, MESSAGE, answered)
+}
+
+/// Waits for the turn of a message, if it has to wait for one.
+async fn enter(native: &Native, work: Work, peer: Peer) -> Result<Option<WorkPermit>, Busy> {
+    match native.queue_of(work) {
+        Some(queue) => queue.enter(peer).await.map(Some),
+        None => Ok(None),
+    }
 }
 
 /// A message, without the line end that may stand in front of it.

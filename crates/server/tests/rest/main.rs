@@ -10,6 +10,7 @@
 mod changing;
 mod hostile;
 mod logging_in;
+mod native_logins;
 mod reading;
 mod searching;
 mod server;

@@ -22,6 +22,7 @@ mod sessions;
 mod site;
 mod verifications;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use handfast_wire::ResponseCode;
@@ -38,13 +39,15 @@ use hyper::{Method, Request, Response, StatusCode};
 use tokio::time::timeout;
 
 use self::answer::{Answer, Problem, refusal};
-use self::credentials::challenge;
+use self::credentials::{challenge, is_expensive};
 use self::open_sessions::OpenSessions;
 use self::parameters::{Parameters, wrong};
 pub(crate) use self::presentation::JSON;
 use self::presentation::Presentation;
 use self::question::Question;
 use self::route::Route;
+use crate::admission::expensive_work::Busy;
+use crate::native::login::busy;
 use crate::native::response::Fault;
 use crate::web::incoming::{Incoming, NotTaken};
 use crate::web::resolve::quick;
@@ -126,6 +129,7 @@ async fn respond(
         method,
         parameters,
         body,
+        permit: RefCell::default(),
     };
     let route = Route::of(&question.path);
     // What everybody may read waits for nothing.
@@ -140,6 +144,16 @@ async fn respond(
         && caller.certificate.is_none();
     if is_quick {
         return finish(web, question, route);
+    }
+    if route
+        .as_ref()
+        .is_ok_and(|route| is_expensive(&question, route))
+    {
+        let logins = &web.native.admission().expensive_work.logins;
+        match logins.enter(question.peer()).await {
+            Ok(permit) => drop(question.permit.replace(Some(permit))),
+            Err(Busy) => return early(busy(), None),
+        }
     }
     let at_work = Arc::clone(web);
     let working = crate::blocking::spawn_blocking(move || finish(&at_work, question, route));

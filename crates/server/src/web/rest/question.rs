@@ -1,5 +1,6 @@
 //! A request that was read.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use hyper::body::Bytes;
@@ -8,6 +9,8 @@ use hyper::{HeaderMap, Method};
 
 use super::parameters::Parameters;
 use super::presentation::Presentation;
+use crate::admission::expensive_work::WorkPermit;
+use crate::admission::peer::Peer;
 use crate::web::Caller;
 
 /// What is asked, how, and by whom.
@@ -24,9 +27,21 @@ pub(crate) struct Question {
     pub(crate) presentation: Presentation,
     pub(crate) body: Bytes,
     pub(crate) caller: Arc<Caller>,
+    /// For looking at what the client says of itself, if that costs much.
+    pub(crate) permit: RefCell<Option<WorkPermit>>,
 }
 
 impl Question {
+    /// Whom failed logins count for.
+    pub(crate) fn peer(&self) -> Peer {
+        Peer::connected(self.caller.address.ip())
+    }
+
+    /// The permit, which ends when it is dropped.
+    pub(crate) fn take_permit(&self) -> Option<WorkPermit> {
+        self.permit.take()
+    }
+
     /// Whether the page of another site may have made a browser ask, with what the browser knows of its user: by a
     /// script that is loaded, a form that is sent, or a script of theirs that asks without asking first whether it may.
     /// Passwords and certificates that browsers add by themselves are not theirs to use. A password that a script has
