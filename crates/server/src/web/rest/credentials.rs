@@ -60,6 +60,9 @@ impl Login {
 
 /// Who asks a question about handles. Wrong credentials end it, whatever it is about.
 pub(crate) fn login(web: &Web, question: &Question) -> Result<Login, Problem> {
+    if let Some(login) = question.take_login() {
+        return Ok(login);
+    }
     if !question.caller.is_secure {
         return Ok(Login::default());
     }
@@ -78,6 +81,12 @@ pub(crate) fn login(web: &Web, question: &Question) -> Result<Login, Problem> {
         }),
         _ => Ok(Login::default()),
     }
+}
+
+/// Whether a request comes with credentials that can be looked at.
+pub(crate) fn are_given(question: &Question) -> bool {
+    let is_given = question.headers.contains_key(AUTHORIZATION);
+    question.caller.is_secure && (is_given || question.caller.certificate.is_some())
 }
 
 /// A session that lives: with the key that opened it, it goes.

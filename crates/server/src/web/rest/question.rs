@@ -1,17 +1,17 @@
 //! A request that was read.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hyper::body::Bytes;
 use hyper::header::{CONTENT_TYPE, HOST, HeaderValue, ORIGIN};
 use hyper::{HeaderMap, Method};
 
+use super::credentials::Login;
 use super::parameters::Parameters;
 use super::presentation::Presentation;
 use crate::web::Caller;
 
 /// What is asked, how, and by whom.
-#[derive(Debug)]
 pub(crate) struct Question {
     /// `HEAD` is asked as `GET`.
     pub(crate) method: Method,
@@ -24,9 +24,21 @@ pub(crate) struct Question {
     pub(crate) presentation: Presentation,
     pub(crate) body: Bytes,
     pub(crate) caller: Arc<Caller>,
+    /// Who asks, if that was found out before the body was read.
+    pub(crate) login: Mutex<Option<Login>>,
 }
 
 impl Question {
+    pub(crate) fn keep_login(&self, login: Login) {
+        *self.login.lock().unwrap_or_else(PoisonError::into_inner) = Some(login);
+    }
+
+    /// Who asks, if that is known already.
+    pub(crate) fn take_login(&self) -> Option<Login> {
+        let mut login = self.login.lock().unwrap_or_else(PoisonError::into_inner);
+        login.take()
+    }
+
     /// Whether the page of another site may have made a browser ask, with what the browser knows of its user: by a
     /// script that is loaded, a form that is sent, or a script of theirs that asks without asking first whether it may.
     /// Passwords and certificates that browsers add by themselves are not theirs to use. A password that a script has
