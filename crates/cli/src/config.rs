@@ -14,7 +14,8 @@ use handfast_id::{
 };
 use handfast_registry::Principal;
 use handfast_server::{
-    AccessLog, Addresses, DspaceSource, HeaderName, Network, Tls, TlsFiles, WebSettings,
+    AccessLog, Addresses, DspaceSource, HeaderName, Network, PublicUrl, Tls, TlsFiles, UdpLimits,
+    WebSettings,
 };
 use handfast_wire::Version as ProtocolVersion;
 use serde::{Deserialize, Serialize};
@@ -61,11 +62,22 @@ pub(crate) fn repositories(folder: &Path) -> anyhow::Result<Vec<DspaceSource>> {
     Ok(sources.collect())
 }
 
-/// How many octets a second a network is sent over UDP.
-pub(crate) fn udp_allowance(folder: &Path) -> anyhow::Result<Option<u64>> {
-    let said = read(folder, |config| Ok(config.native.udp_allowance))?;
-    let octets = said.flatten().unwrap_or(UDP_ALLOWANCE);
-    Ok(Some(octets).filter(|octets| *octets > 0))
+/// How many bytes a second are sent over UDP: 0 is no limit.
+pub(crate) fn udp_limits(folder: &Path) -> anyhow::Result<UdpLimits> {
+    let said = read(folder, |config| {
+        let Native {
+            udp_allowance,
+            udp_total_allowance,
+            ..
+        } = config.native;
+        Ok((udp_allowance, udp_total_allowance))
+    })?;
+    let (per_network, total) = said.unwrap_or_default();
+    let limit = |bytes: u64| Some(bytes).filter(|bytes| *bytes > 0);
+    Ok(UdpLimits {
+        per_network: limit(per_network.unwrap_or(UDP_ALLOWANCE)),
+        total: limit(total.unwrap_or(UDP_TOTAL_ALLOWANCE)),
+    })
 }
 
 /// The oldest version of the native protocol in which logins, sessions and administration are taken.
@@ -82,8 +94,10 @@ pub(crate) fn minimum_version(folder: &Path) -> anyhow::Result<Option<ProtocolVe
 /// What is set unless something else is said.
 const MINIMUM_VERSION: &str = "2.0";
 
-/// Enough for thousands of answers a second, and too little to drown anybody with.
-const UDP_ALLOWANCE: u64 = 1_000_000;
+/// Enough for a hundred answers a second to each network, and too little to drown anybody with.
+const UDP_ALLOWANCE: u64 = 50_000;
+/// Enough for twenty thousand answers a second, and less than a line of 100 Mbit/s.
+const UDP_TOTAL_ALLOWANCE: u64 = 10_000_000;
 
 /// How the web door is set up. Files are named from the data folder on.
 pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
@@ -101,6 +115,7 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             acme,
             spool_limit,
             public_search,
+            public_url,
             ..
         } = config.web;
         let registry_email = config.registry.email;
@@ -146,6 +161,7 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             patience: None,
             spool_limit,
             public_search: public_search.unwrap_or(false),
+            public_url: public_url.as_deref().map(read_public_url).transpose()?,
         })
     })?;
     Ok(settings.unwrap_or_default())
@@ -164,13 +180,25 @@ pub(crate) fn doors(folder: &Path) -> anyhow::Result<Addresses> {
     })
 }
 
-/// The configuration as it holds, with doors that may have been said elsewhere.
-pub(crate) fn print(folder: &Path, doors: Addresses) -> anyhow::Result<String> {
+fn read_public_url(text: &str) -> anyhow::Result<PublicUrl> {
+    text.parse()
+        .with_context(|| format!("[web] public-url is {text}"))
+}
+
+/// The configuration as it holds, with what may have been said elsewhere.
+pub(crate) fn print(
+    folder: &Path,
+    doors: Addresses,
+    public_url: Option<&PublicUrl>,
+) -> anyhow::Result<String> {
     let mut config = read(folder, Ok)?.unwrap_or_default();
     config.native.listen = Some(doors.native);
     config.web.listen = Some(doors.web);
     let minimum = &mut config.native.minimum_version;
     minimum.get_or_insert_with(|| MINIMUM_VERSION.to_string());
+    if let Some(public_url) = public_url {
+        config.web.public_url = Some(public_url.to_string());
+    }
     Ok(toml::to_string(&config)?)
 }
 
@@ -253,6 +281,8 @@ pub(crate) struct Native {
     pub(crate) udp_allowance: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) minimum_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) udp_total_allowance: Option<u64>,
 }
 
 /// The web door.
@@ -283,6 +313,8 @@ pub(crate) struct Web {
     pub(crate) spool_limit: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) public_search: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) public_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     acme: Option<acme::Section>,
 }

@@ -21,6 +21,7 @@ mod turn;
 mod web;
 mod zip;
 
+pub use admission::udp_responses::UdpLimits;
 pub use bundle::{Bundle, Contact};
 pub use dspace::{Dspace, DspaceSource};
 pub use handle_server::{HandleServer, TakeoverError};
@@ -32,4 +33,7 @@ pub use site::SiteNote;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use web::fuzzing;
-pub use web::{AccessLog, Acme, AcmeChallenge, BadNetwork, Network, Tls, TlsFiles, WebSettings};
+pub use web::{
+    AccessLog, Acme, AcmeChallenge, BadNetwork, BadPublicUrl, Network, PublicUrl, Tls, TlsFiles,
+    WebSettings,
+};

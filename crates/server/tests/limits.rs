@@ -5,6 +5,7 @@
     clippy::disallowed_methods,
     unreachable_pub,
     dead_code,
+    clippy::indexing_slicing,
     reason = "a test may panic, reads the clock, and need not use all that another does"
 )]
 
@@ -152,7 +153,7 @@ fn heads_and_bodies_that_are_too_long_are_refused() {
     ] {
         let body = "x".repeat(length);
         let head = format!(
-            "{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept: {media}\r\nContent-Type: {media}\r\n"
+            "{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: {media}\r\nContent-Type: {media}\r\n"
         );
         let sized = format!("{head}Content-Length: {length}\r\n\r\n{body}");
         let chunked =
@@ -174,9 +175,9 @@ fn bodies_that_do_not_come_are_not_waited_for() {
             (
                 "POST /20.1000/5555",
                 "application/x-www-form-urlencoded",
-                413,
+                408,
             ),
-            ("POST /uri-res/I=I", "text/plain", 413),
+            ("POST /uri-res/I=I", "text/plain", 408),
             ("PUT /api/handles/20.1000/x", "application/json", 408),
             ("POST /", "application/x-hdl-message", 400),
         ] {
@@ -186,7 +187,7 @@ fn bodies_that_do_not_come_are_not_waited_for() {
                 let patience = Some(Duration::from_secs(30) + SLACK);
                 stream.set_read_timeout(patience).unwrap();
                 let head = format!(
-                    "{path} HTTP/1.1\r\nHost: x\r\nAccept: {media}\r\nContent-Type: {media}\r\nContent-Length: 100\r\n\r\nxxxx"
+                    "{path} HTTP/1.1\r\nHost: localhost\r\nAccept: {media}\r\nContent-Type: {media}\r\nContent-Length: 100\r\n\r\nxxxx"
                 );
                 stream.write_all(head.as_bytes()).unwrap();
                 let mut start = [0; 12];
@@ -232,4 +233,86 @@ fn an_import_that_comes_too_slowly_is_told_so() {
     assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
     drop(stream.shutdown(std::net::Shutdown::Both));
     slow.join().unwrap();
+}
+
+/// Bodies that were only announced took all memory for bodies, and everybody else waited 30 seconds.
+#[test]
+fn bodies_that_are_only_announced_take_nothing_from_others() {
+    let server = Server::start();
+    let head = "PUT /api/handles/20.1000/zz HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+    let idle: Vec<_> = (0..100)
+        .map(|_| {
+            let mut stream = connect(&server);
+            let start = format!("{head}Content-Length: 1048576\r\n\r\n{{");
+            stream.write_all(start.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    // Behind all of them.
+    thread::sleep(Duration::from_millis(200));
+    let began = Instant::now();
+    let body = format!("{{\"values\":[],\"x\":\"{}\"}}", "x".repeat(3_000));
+    let length = body.len();
+    let request = format!("{head}Connection: close\r\nContent-Length: {length}\r\n\r\n{body}");
+    let answer = server.raw(request.as_bytes());
+    assert!(matches!(answer.status, 401 | 403), "{}", answer.head);
+    assert!(began.elapsed() < Duration::from_secs(5));
+    drop(idle);
+}
+
+/// One network sent as much as all may hold, and nobody else could send anything.
+#[test]
+fn one_network_does_not_hold_all_memory_for_bodies() {
+    let server = Server::start();
+    let head = "PUT /api/handles/20.1000/zz HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1048576\r\n\r\n";
+    let most = "x".repeat((1 << 20) - 1);
+    // Those for whom there is no memory are told so, soon; the others are waited for.
+    let send = || {
+        let mut stream = connect(&server);
+        stream.write_all(head.as_bytes()).unwrap();
+        drop(stream.write_all(most.as_bytes()));
+        let soon = Some(Duration::from_secs(15));
+        stream.set_read_timeout(soon).unwrap();
+        let mut start = [0; 12];
+        let answered = stream.read_exact(&mut start).is_ok();
+        answered.then(|| String::from_utf8_lossy(&start).into_owned())
+    };
+    let answers: Vec<_> = thread::scope(|scope| {
+        let sending: Vec<_> = (0..8).map(|_| scope.spawn(send)).collect();
+        sending.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let count = |wanted: Option<&str>| {
+        let same = answers.iter().filter(|answer| answer.as_deref() == wanted);
+        same.count()
+    };
+    let (busy, waiting) = (count(Some("HTTP/1.1 503")), count(None));
+    assert!(busy >= 2 && waiting >= 1, "{answers:?}");
+    assert_eq!(busy + waiting, 8, "{answers:?}");
+}
+
+/// After a first answer that the client was slow to read, silence had no end.
+#[test]
+fn who_reads_late_and_then_says_nothing_is_not_waited_for() {
+    let server = impatient();
+    let long = "x".repeat(60_000);
+    server.name("20.1000/long", &[(1, "NOTE", long.as_bytes())]);
+    let mut stream = connect(&server);
+    let request = "GET /api/handles/20.1000/long HTTP/1.1\r\nHost: x\r\n\r\n".repeat(150);
+    stream.write_all(request.as_bytes()).unwrap();
+    thread::sleep(PATIENCE / 4);
+    let mut all = Vec::new();
+    let mut piece = vec![0; 1 << 16];
+    let began = Instant::now();
+    // Until the server closes; it does not if the read times out.
+    loop {
+        match stream.read(&mut piece) {
+            Ok(0) => break,
+            Ok(count) => all.extend_from_slice(&piece[..count]),
+            Err(error) => panic!("the connection is open still: {error}"),
+        }
+        assert!(began.elapsed() < SLACK);
+    }
+    let answers = all.windows(15).filter(|part| part == b"HTTP/1.1 200 OK");
+    assert_eq!(answers.count(), 150);
+    until_alone(&server);
 }

@@ -87,7 +87,7 @@ fn what_was_asked_is_answered_before_the_end() {
     let mut stream = server.connect();
     write!(
         stream,
-        "POST /api/v1/import HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Length: {}\r\n\r\n{}",
+        "POST /api/v1/import HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nContent-Length: {}\r\n\r\n{}",
         line.len(),
         &line[..10]
     )

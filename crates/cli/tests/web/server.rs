@@ -88,6 +88,7 @@ impl Folder {
         let any = "127.0.0.1:0";
         command.current_dir("/").arg("--data").arg(self.data());
         command.args(["serve", "--json", "--native", any, "--web", any]);
+        command.args(["--public-url", "http://pid.example"]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         let mut output = BufReader::new(child.stdout.take().unwrap());

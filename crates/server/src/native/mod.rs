@@ -35,12 +35,13 @@ use handfast_wire::{
     Codec, DecodeError, Envelope, Header, Message, Opcode, Reader, Responder, ResponseCode, Value,
     Version,
 };
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::Semaphore;
 
 pub use self::door::{Addresses, Door, Served};
 use crate::admission::Admission;
 use crate::admission::expensive_work::WorkPermit;
 use crate::admission::peer::Peer;
+use crate::admission::udp_responses::{UdpLimits, UdpResponses};
 use crate::dspace::Dspace;
 use crate::identity::Identity;
 use crate::native::challenges::Challenges;
@@ -66,10 +67,7 @@ pub struct Native {
     replicators: Vec<Principal>,
     /// Places for those who do.
     streams: Arc<Semaphore>,
-    /// Room for long messages that are on their way, in KiB.
-    long: Semaphore,
-    /// How many octets a second a network is sent over UDP.
-    udp_allowance: Option<u64>,
+    udp_responses: UdpResponses,
     elsewhere: Option<Elsewhere>,
     dspace: Option<Dspace>,
     meters: Meters,
@@ -79,13 +77,11 @@ pub struct Native {
     minimum_version: Option<Version>,
 }
 
-/// How long a message is that has to wait until there is room for it: and then for as much again, as its octets come.
-/// Who only says that a message is long takes no room.
-pub(crate) const LONG: usize = 32 << 10;
-/// How long a long message may take to come: it takes room that others wait for.
-pub(crate) const LONG_PATIENCE: Duration = Duration::from_secs(15);
-/// How many octets of long messages are on their way at once: each connection may claim one, and few do.
-const LONG_TOGETHER: usize = 64 << 20;
+/// Of how many bytes on a message takes memory that clients share: and then for as many again, as they arrive. A client
+/// that only says that a message is long takes none.
+pub(crate) const LONG_MESSAGE: usize = 4 << 10;
+/// How long a long message may take to arrive: it takes memory that others wait for.
+pub(crate) const LONG_MESSAGE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// How a request came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,8 +109,7 @@ impl Native {
             administrators,
             replicators: Vec::new(),
             streams: Arc::new(Semaphore::new(replication::MOST_STREAMS)),
-            long: Semaphore::new(LONG_TOGETHER >> 10),
-            udp_allowance: None,
+            udp_responses: UdpResponses::new(UdpLimits::default()),
             elsewhere: None,
             dspace: None,
             meters: Meters::default(),
@@ -196,11 +191,11 @@ impl Native {
         &self.identity
     }
 
-    /// The same server, which sends no network more than so many octets a second over UDP.
+    /// The same server, which sends no more than this over UDP.
     #[must_use]
-    pub fn with_udp_allowance(self, octets: Option<u64>) -> Self {
+    pub fn with_udp_limits(self, limits: UdpLimits) -> Self {
         Self {
-            udp_allowance: octets,
+            udp_responses: UdpResponses::new(limits),
             ..self
         }
     }
@@ -298,12 +293,6 @@ impl Native {
             peer,
         };
         exchange.take(&request, permit)
-    }
-
-    /// Waits until there is room for so many octets of a long message.
-    pub(crate) async fn room(&self, octets: usize) -> Option<SemaphorePermit<'_>> {
-        let kibibytes = u32::try_from(octets >> 10).unwrap_or(u32::MAX);
-        self.long.acquire_many(kibibytes).await.ok()
     }
 
     /// A number that nobody could foresee, for a challenge or a session.

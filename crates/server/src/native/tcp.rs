@@ -1,6 +1,7 @@
 //! The native protocol over TCP.
 
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,24 +10,34 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::admission::body_memory::Sender;
+use crate::admission::connections::Client;
 use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
+use crate::admission::pending_responses::LONG_RESPONSE;
 use crate::native::feed::Feed;
 use crate::native::meters::Meters;
-use crate::native::{LONG, LONG_PATIENCE, Native, Outgoing, Way, Work, header};
+use crate::native::{LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, Native, Outgoing, Way, Work, header};
 
 /// How long a connection may be silent before a request, and how long a request and a reply may take to pass.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// One request after the other, as long as the client asks for that. Requests that have come together are answered
 /// together.
-pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::Result<()> {
+pub(crate) async fn converse(
+    native: Arc<Native>,
+    mut stream: TcpStream,
+    client: Client,
+) -> io::Result<()> {
+    let ip = client.address.ip();
     let _counted = Meters::connected(&native);
-    let peer = Peer::connected(stream.peer_addr()?.ip());
+    let peer = Peer::connected(ip);
     let mut incoming = Vec::with_capacity(TYPICAL);
     let mut outgoing = Vec::with_capacity(TYPICAL);
     loop {
-        let mut deadline = Instant::now() + PATIENCE;
+        let now = Instant::now();
+        client.activity.touch(now);
+        let mut deadline = now + PATIENCE;
         let envelope = loop {
             if let Some(start) = incoming.first_chunk::<{ Envelope::LENGTH }>() {
                 break Envelope::decode(&mut Reader::new(start));
@@ -48,13 +59,18 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
         };
         let length = usize::try_from(envelope.length).unwrap_or(0);
         let end = Envelope::LENGTH + length;
-        let mut rooms = Vec::new();
+        let mut memory = None;
         while incoming.len() < end {
-            if incoming.len() >= (rooms.len() + 1) * LONG {
-                if rooms.is_empty() {
-                    deadline = deadline.min(Instant::now() + LONG_PATIENCE);
+            if incoming.len() >= LONG_MESSAGE {
+                let memory = memory.get_or_insert_with(|| {
+                    deadline = deadline.min(Instant::now() + LONG_MESSAGE_TIMEOUT);
+                    let bodies = &native.admission.body_memory;
+                    bodies.pool(Sender::Anonymous).permit(ip)
+                });
+                let more = incoming.capacity().saturating_sub(memory.bytes());
+                if more > 0 && !memory.grow(more, deadline).await {
+                    return Err(io::ErrorKind::TimedOut.into());
                 }
-                rooms.push(timeout_at(deadline, native.room(LONG)).await?);
             }
             if receive(&mut stream, &mut incoming, deadline).await? == 0 {
                 let received = incoming.len() - Envelope::LENGTH;
@@ -66,6 +82,7 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
         let keeps = keeps_connection(payload);
         let mut feed = None;
         if !native.answer_quickly(&envelope, payload, &mut outgoing, Way::Tcp) {
+            let _working = client.activity.work();
             let replies = answer(&native, &stream, peer, envelope, payload.to_vec()).await;
             // Its client has gone.
             let Some(replies) = replies else {
@@ -79,15 +96,16 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
         native.meters.received(Way::Tcp, end);
         incoming.drain(..end);
         incoming.shrink_to(TYPICAL);
-        drop(rooms);
+        drop(memory);
         if keeps && feed.is_none() && is_whole(&incoming) && outgoing.len() < TYPICAL * 16 {
             continue;
         }
-        timeout(PATIENCE, stream.write_all(&outgoing)).await??;
+        send(&native, &mut stream, &outgoing, ip).await?;
         native.meters.sent(Way::Tcp, outgoing.len());
         outgoing.clear();
         outgoing.shrink_to(TYPICAL);
         if let Some(feed) = feed {
+            let _working = client.activity.work();
             return pour(&native, &mut stream, feed).await;
         }
         if !keeps {
@@ -112,6 +130,36 @@ async fn receive(
         into.reserve(into.len().max(TYPICAL));
     }
     timeout_at(deadline, stream.read_buf(into)).await?
+}
+
+/// Sends answers. Long ones that the client does not read count: when its network has too many, the connection ends.
+async fn send(
+    native: &Native,
+    stream: &mut TcpStream,
+    mut bytes: &[u8],
+    client: IpAddr,
+) -> io::Result<()> {
+    if bytes.len() < LONG_RESPONSE {
+        return timeout(PATIENCE, stream.write_all(bytes)).await?;
+    }
+    // What the system takes at once waits nowhere here.
+    loop {
+        match stream.try_write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+    }
+    let waiting = native
+        .admission
+        .response_memory
+        .try_take(client, bytes.len());
+    let _waiting = waiting.ok_or(io::ErrorKind::TimedOut)?;
+    timeout(PATIENCE, stream.write_all(bytes)).await?
 }
 
 /// Whether a whole message has come already.

@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::mem::MaybeUninit;
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
@@ -19,6 +20,8 @@ use itoa::{Buffer, Integer};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::admission::connections::Activity;
+use crate::admission::pending_responses::LONG_RESPONSE;
 use crate::turn;
 use crate::web::resolve::quick;
 use crate::web::resolve::target::date;
@@ -42,7 +45,11 @@ pub(crate) enum Left {
 }
 
 /// Answers requests as long as they are of the usual kind.
-pub(crate) async fn converse<S>(web: &Web, stream: &mut S) -> io::Result<Left>
+pub(crate) async fn converse<S>(
+    web: &Web,
+    stream: &mut S,
+    client: (IpAddr, &Activity),
+) -> io::Result<Left>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -52,6 +59,7 @@ where
         last: Instant::now(),
         times: 0,
         is_first: true,
+        activity: client.1,
     };
     let mut is_new = true;
     loop {
@@ -59,12 +67,12 @@ where
             let before = heard.times;
             let turn = take_turn(web, stream, &mut heard, context);
             // Whoever is woken without having been sent anything is woken by one of these. They know whom to wake
-            // since the first time.
+            // since they were polled for the first time.
             let may_be_other = is_new || heard.times == before;
-            is_new = false;
             if turn.is_ready() || !may_be_other {
                 return turn;
             }
+            is_new = false;
             if closing.as_mut().poll(context).is_ready() {
                 return Poll::Ready(Ok(Turn::default()));
             }
@@ -78,11 +86,21 @@ where
         });
         let turn = turn.await?;
         if let Some(unsent) = turn.unsent {
+            // What waits for its client is counted; when its network has too much waiting, the connection ends.
+            let memory = &web.native.admission().response_memory;
+            let counted = match unsent.len() {
+                length if length < LONG_RESPONSE => None,
+                length => match memory.try_take(client.0, length) {
+                    None => return Ok(Left::Nothing),
+                    counted => counted,
+                },
+            };
             let sending = async {
                 stream.write_all(&unsent).await?;
                 stream.flush().await
             };
             timeout(web.patience, sending).await??;
+            drop(counted);
             if turn.left.is_empty() {
                 continue;
             }
@@ -98,11 +116,12 @@ where
 }
 
 /// What has been heard from the other side.
-struct Heard {
+struct Heard<'c> {
     last: Instant,
     times: u32,
     /// Whether nothing has been answered yet.
     is_first: bool,
+    activity: &'c Activity,
 }
 
 /// What could not be done at once.
@@ -132,7 +151,7 @@ thread_local! {
 fn take_turn<S>(
     web: &Web,
     stream: &mut S,
-    heard: &mut Heard,
+    heard: &mut Heard<'_>,
     context: &mut Context<'_>,
 ) -> Poll<io::Result<Turn>>
 where
@@ -151,6 +170,7 @@ where
             }
             let moment = turn::moment(&web.native);
             heard.last = moment.instant;
+            heard.activity.touch(moment.instant);
             heard.times = heard.times.wrapping_add(1);
             buffers.written.clear();
             while !left.is_empty() && buffers.written.len() < MOST_UNSENT {
@@ -274,11 +294,11 @@ impl Wishes {
             wants_page: true,
             is_encoded: false,
         };
-        let mut has_host = false;
+        let mut hosts = 0;
         for header in headers {
             let is = |name: &str| header.name.eq_ignore_ascii_case(name);
             match header.name.len() {
-                4 if is("host") => has_host = true,
+                4 if is("host") => hosts += 1,
                 6 if is("accept") => {
                     wishes.may_be_json |= quick::may_be_json(header.value);
                     wishes.wants_page &= quick::is_page(header.value);
@@ -289,7 +309,8 @@ impl Wishes {
                 _ => {}
             }
         }
-        has_host.then_some(wishes)
+        // HTTP asks for one, and has an answer to others.
+        (hosts == 1).then_some(wishes)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The handle protocol through HTTP (`handle-protocol.md` §1.6).
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use handfast_wire::{Codec, Envelope, Reader};
@@ -9,12 +10,13 @@ use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 
+use crate::admission::body_memory::{BODY_TIMEOUT, Sender};
 use crate::admission::expensive_work::{Busy, WorkPermit};
 use crate::admission::peer::Peer;
-use crate::native::{LONG, LONG_PATIENCE, Native, Way, Work, tunnel};
-use crate::web::incoming::Incoming;
+use crate::native::{LONG_MESSAGE_TIMEOUT, Native, Way, Work, tunnel};
+use crate::web::incoming::{HeldBody, Incoming};
 use crate::web::reply::{Body, plain, reply};
-use crate::web::{Caller, PATIENCE, Web};
+use crate::web::{Caller, Web};
 
 /// What the protocol calls its messages in HTTP.
 const MESSAGE: &str = "application/x-hdl-message";
@@ -47,7 +49,7 @@ pub(crate) async fn answer(
         return refused;
     }
     let native = Arc::clone(&web.native);
-    let Some(bytes) = receive(&native, request.into_body()).await else {
+    let Some(bytes) = receive(&native, caller.address.ip(), request.into_body()).await else {
         return plain(
             StatusCode::BAD_REQUEST,
             "the message is too long, or did not come\n",
@@ -92,26 +94,28 @@ async fn enter(native: &Native, work: Work, peer: Peer) -> Result<Option<WorkPer
     }
 }
 
-/// A message, without the line end that may stand in front of it.
-async fn receive(native: &Native, mut body: Incoming) -> Option<Bytes> {
-    let mut deadline = Instant::now() + PATIENCE;
-    let (mut bytes, mut rooms) = (Vec::new(), Vec::new());
+/// A message, without the line end that may stand in front of it, with the memory that it takes.
+async fn receive(native: &Native, client: IpAddr, mut body: Incoming) -> Option<Bytes> {
+    let mut deadline = Instant::now() + BODY_TIMEOUT;
+    let bodies = &native.admission().body_memory;
+    let mut memory = bodies.pool(Sender::Anonymous).permit(client);
+    let mut bytes = Vec::new();
     while let Some(frame) = timeout_at(deadline, body.frame()).await.ok()? {
         let Ok(data) = frame.ok()?.into_data() else {
             continue;
         };
-        bytes.extend_from_slice(&data);
-        if bytes.len() > LONGEST {
+        if bytes.len() + data.len() > LONGEST {
             return None;
         }
-        while bytes.len() >= (rooms.len() + 1) * LONG {
-            if rooms.is_empty() {
-                deadline = deadline.min(Instant::now() + LONG_PATIENCE);
-            }
-            rooms.push(timeout_at(deadline, native.room(LONG)).await.ok()?);
+        if bytes.is_empty() {
+            deadline = deadline.min(Instant::now() + LONG_MESSAGE_TIMEOUT);
         }
+        if !memory.grow(data.len(), deadline).await {
+            return None;
+        }
+        bytes.extend_from_slice(&data);
     }
-    let mut bytes = Bytes::from(bytes);
+    let mut bytes = Bytes::from_owner(HeldBody::new(bytes, memory));
     // "One leading CR or LF octet in the body is skipped."
     if let [b'\r' | b'\n', ..] = *bytes {
         bytes.advance(1);

@@ -76,6 +76,9 @@ impl Login {
 
 /// Who asks a question about handles. Wrong credentials end it, whatever it is about.
 pub(crate) fn login(web: &Web, question: &Question) -> Result<Login, Problem> {
+    if let Some(login) = question.take_login() {
+        return Ok(login);
+    }
     let login = look_at(web, question);
     // What follows may wait for the disk.
     drop(question.take_permit());
@@ -101,6 +104,12 @@ fn look_at(web: &Web, question: &Question) -> Result<Login, Problem> {
         }),
         _ => Ok(Login::default()),
     }
+}
+
+/// Whether a request comes with credentials that can be looked at.
+pub(crate) fn are_given(question: &Question) -> bool {
+    let is_given = question.headers.contains_key(AUTHORIZATION);
+    question.caller.is_secure && (is_given || question.caller.certificate.is_some())
 }
 
 /// A session that lives: with the key that opened it, it goes.
