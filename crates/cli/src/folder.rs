@@ -303,7 +303,10 @@ impl Check {
                 }
                 match check.problems.len() {
                     0 => writeln!(out, "all is as it was written"),
-                    1 => writeln!(out, "the store is damaged: 1 problem; restore it from a backup"),
+                    1 => writeln!(
+                        out,
+                        "the store is damaged: 1 problem; restore it from a backup"
+                    ),
                     count => writeln!(
                         out,
                         "the store is damaged: {count} problems; restore it from a backup"

@@ -65,7 +65,8 @@ impl Sound {
         let mut lines = "id,url\n".to_string();
         for number in 0..NAMES {
             let padding = "x".repeat(number as usize * 37);
-            lines += &format!("{},https://example.org/{number}/{padding}\n", name(number));
+            let line = format!("{},https://example.org/{number}/{padding}\n", name(number));
+            lines.push_str(&line);
         }
         fs::write(&file, lines).unwrap();
         done(&data, &["import", file.to_str().unwrap()]);
@@ -201,10 +202,13 @@ fn commands_on_damaged_folders_say_so_and_end_with_a_status() {
                 let is_said = told.contains("damaged") || told.contains("holds no store");
                 assert!(is_said, "{what}: {told}");
             }
-            assert!(status != Some(3) || told.contains("damaged"), "{what}: {told}");
+            assert!(
+                status != Some(3) || told.contains("damaged"),
+                "{what}: {told}"
+            );
         }
         let mut numbers = Numbers(seed);
-        for _ in 0..1 + seed % 2 {
+        for _ in 0..=seed % 2 {
             let number = numbers.below(NAMES as usize);
             let output = run(copy.path(), &["name", "show", &name(number as u32)]);
             let (status, told) = (output.status.code(), told(&output));
@@ -238,7 +242,14 @@ fn a_server_on_a_damaged_folder_answers_rightly_or_ends_with_a_status() {
         // Not cut, which is found before anything is served.
         let (copy, what) = sound.damaged(seed * 8 + [2, 4][(seed % 2) as usize]);
         let mut command = handfast(copy.path());
-        command.args(["serve", "--native", "127.0.0.1:0", "--web", "127.0.0.1:0", "--json"]);
+        command.args([
+            "serve",
+            "--native",
+            "127.0.0.1:0",
+            "--web",
+            "127.0.0.1:0",
+            "--json",
+        ]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut server = Server(command.spawn().unwrap());
         let mut first = String::new();
@@ -254,9 +265,11 @@ fn a_server_on_a_damaged_folder_answers_rightly_or_ends_with_a_status() {
                 break;
             };
             let status = &answer[9..12];
-            let location = answer
-                .lines()
-                .find_map(|line| line.to_lowercase().strip_prefix("location: ").map(String::from));
+            let location = answer.lines().find_map(|line| {
+                line.to_lowercase()
+                    .strip_prefix("location: ")
+                    .map(String::from)
+            });
             match (status, location) {
                 ("302" | "301" | "303" | "307", Some(location)) => {
                     let start = format!("https://example.org/{number}/");
@@ -298,15 +311,34 @@ fn get(web: &str, path: &str) -> Option<String> {
 fn check_runs_beside_a_server() {
     let sound = Sound::make();
     let mut command = handfast(&sound.data);
-    command.args(["serve", "--native", "127.0.0.1:0", "--web", "127.0.0.1:0", "--json"]);
+    command.args([
+        "serve",
+        "--native",
+        "127.0.0.1:0",
+        "--web",
+        "127.0.0.1:0",
+        "--json",
+    ]);
     let mut server = Server(command.stdout(Stdio::piped()).spawn().unwrap());
     let mut first = String::new();
     let mut output = BufReader::new(server.0.stdout.take().unwrap());
     output.read_line(&mut first).unwrap();
-    done(&sound.data, &["name", "create", "20.9/beside", "--url", "https://example.org/"]);
+    done(
+        &sound.data,
+        &[
+            "name",
+            "create",
+            "20.9/beside",
+            "--url",
+            "https://example.org/",
+        ],
+    );
     let told = done(&sound.data, &["check"]);
     assert!(told.ends_with("all is as it was written\n"), "{told}");
-    assert!(told.starts_with(&format!("read {} records", NAMES + 1)), "{told}");
+    assert!(
+        told.starts_with(&format!("read {} records", NAMES + 1)),
+        "{told}"
+    );
     done(&sound.data, &["log", "verify"]);
     assert!(server.0.try_wait().unwrap().is_none());
 }

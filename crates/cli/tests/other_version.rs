@@ -1,7 +1,5 @@
 //! A command that the server of a folder does not know.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
@@ -43,9 +41,14 @@ fn a_command_that_the_server_does_not_know_is_explained() {
         &["handfast", "serve"],
     ] {
         let here = temporary.path().to_str().unwrap();
-        let said = [&[here, data.to_str().unwrap()], arguments].concat().join("\0");
+        let said = [&[here, data.to_str().unwrap()], arguments]
+            .concat()
+            .join("\0");
         let mut stream = UnixStream::connect(data.join("handfast.sock")).unwrap();
-        let (null, told) = (File::open("/dev/null").unwrap(), File::create(&errors).unwrap());
+        let (null, told) = (
+            File::open("/dev/null").unwrap(),
+            File::create(&errors).unwrap(),
+        );
         let descriptors = [null.as_fd(), told.as_fd(), told.as_fd()];
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(3))];
         let mut control = SendAncillaryBuffer::new(&mut space);

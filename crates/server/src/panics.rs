@@ -18,7 +18,12 @@ fn log(panic: &PanicHookInfo<'_>) {
     let thread = thread::current();
     let thread = thread.name().unwrap_or_default();
     let message = message(panic.payload());
-    tracing::error!(place, thread, message, "a panic: a bug of this program, please report it");
+    tracing::error!(
+        place,
+        thread,
+        message,
+        "a panic: a bug of this program, please report it"
+    );
 }
 
 /// The longest message that is logged.

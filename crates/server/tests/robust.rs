@@ -106,7 +106,8 @@ impl Broken {
     }
 
     fn get(&self, path: &str) -> String {
-        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         String::from_utf8_lossy(&self.tcp(self.web, request.as_bytes())).into_owned()
     }
 }
@@ -130,7 +131,11 @@ fn a_panic_fails_one_request() {
             assert!(reply.is_none_or(|reply| code(&reply) == Some(2)), "{round}");
             drop(server.tcp(server.native, &Broken::request(flags)));
         }
-        for path in ["/20.1000/x", "/api/handles/20.1000/x", "/api/v1/names/20.1000%2Fx"] {
+        for path in [
+            "/20.1000/x",
+            "/api/handles/20.1000/x",
+            "/api/v1/names/20.1000%2Fx",
+        ] {
             let answer = server.get(path);
             assert!(!answer.starts_with("HTTP/1.1 2"), "{answer}");
         }
@@ -144,7 +149,11 @@ fn a_panic_fails_one_request() {
             assert_eq!(code(&reply), Some(1));
         }
         assert!(server.get("/20.1000/x").starts_with("HTTP/1.1 302"));
-        assert!(server.get("/api/v1/names/20.1000%2Fx").starts_with("HTTP/1.1 200"));
+        assert!(
+            server
+                .get("/api/v1/names/20.1000%2Fx")
+                .starts_with("HTTP/1.1 200")
+        );
         assert!(server.get("/readyz").starts_with("HTTP/1.1 200"));
     }
 }
@@ -186,7 +195,11 @@ fn times_beyond_the_year_9999_fail_no_request() {
         ] {
             let answer = server.get(&target);
             let is_answered = (200..500).contains(&answer.status);
-            assert!(is_answered, "{time}: {target}: {} {}", answer.status, answer.body);
+            assert!(
+                is_answered,
+                "{time}: {target}: {} {}",
+                answer.status, answer.body
+            );
         }
     }
 }

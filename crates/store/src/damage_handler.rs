@@ -69,7 +69,8 @@ static MAPS: [(AtomicUsize, AtomicUsize); 16] =
 
 const MESSAGE: &[u8] = b"error: the store is damaged: restore it from a backup \
     (`handfast check` says what is wrong)\n";
-const ASSERTION_MESSAGE: &[u8] = b"error: the store failed a check of its own (see the line above), and is probably \
+const ASSERTION_MESSAGE: &[u8] =
+    b"error: the store failed a check of its own (see the line above), and is probably \
     damaged: restore it from a backup (`handfast check` says what is wrong)\n";
 /// "The system failed".
 const STATUS: c_int = 3;
@@ -162,7 +163,8 @@ fn end(message: &[u8]) -> ! {
 /// be.
 fn is_near_stack(address: usize, context: *mut c_void) -> bool {
     stack_pointer(context).is_none_or(|pointer| {
-        (pointer.saturating_sub(STACK_REACH)..pointer.saturating_add(STACK_SLACK)).contains(&address)
+        (pointer.saturating_sub(STACK_REACH)..pointer.saturating_add(STACK_SLACK))
+            .contains(&address)
     })
 }
 

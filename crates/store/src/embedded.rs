@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use heed::types::Bytes;
 use heed::{
-    CompactionOption, Database, DatabaseFlags, Env, EnvFlags, EnvOpenOptions, PutFlags, RoTxn, RwTxn,
-    WithoutTls,
+    CompactionOption, Database, DatabaseFlags, Env, EnvFlags, EnvOpenOptions, PutFlags, RoTxn,
+    RwTxn, WithoutTls,
 };
 
 use crate::damage_handler::{self, InStore};
@@ -80,7 +80,9 @@ impl Embedded {
         let tables = Table::ALL.map(|table| {
             let mut options = env.database_options().types::<Bytes, Bytes>();
             options.name(table.name()).flags(flags(table));
-            options.open(&txn)?.ok_or(heed::MdbError::Incompatible.into())
+            options
+                .open(&txn)?
+                .ok_or(heed::MdbError::Incompatible.into())
         });
         let tables = whole(tables)?;
         // Tables stay open when the transaction in which they were opened is committed.
@@ -253,11 +255,7 @@ enum Access {
     Write,
 }
 
-fn open_env(
-    folder: &Path,
-    map_size: usize,
-    access: Access,
-) -> Result<Env<WithoutTls>, StoreError> {
+fn open_env(folder: &Path, map_size: usize, access: Access) -> Result<Env<WithoutTls>, StoreError> {
     let count = u32::try_from(Table::ALL.len()).unwrap_or(u32::MAX);
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
     options

@@ -217,9 +217,7 @@ impl Native {
         // A panic fails this request alone, by whatever way it came.
         let answered = answered.unwrap_or_else(|_| {
             let text = "this request failed inside the server; its log says where";
-            let refusal = self
-                .responder()
-                .refusal(request, ResponseCode::Error, text);
+            let refusal = self.responder().refusal(request, ResponseCode::Error, text);
             vec![Outgoing::open(&refusal)]
         });
         // Those of one request have one outcome.

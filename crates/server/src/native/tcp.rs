@@ -120,7 +120,8 @@ async fn answer(native: &Arc<Native>, envelope: Envelope, payload: Vec<u8>) -> V
         return native.answer(envelope, &payload, Way::Tcp);
     }
     let native = Arc::clone(native);
-    let answered = crate::blocking::spawn_blocking(move || native.answer(envelope, &payload, Way::Tcp));
+    let answered =
+        crate::blocking::spawn_blocking(move || native.answer(envelope, &payload, Way::Tcp));
     answered.await.unwrap_or_default()
 }
 

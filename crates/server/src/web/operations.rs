@@ -25,7 +25,11 @@ pub(crate) async fn answer(web: &Arc<Web>, request: &Request<Incoming>) -> Respo
             Ok(()) => plain(StatusCode::OK, "ready\n"),
             Err(problem) => {
                 let text = "text/plain; charset=utf-8";
-                reply(StatusCode::SERVICE_UNAVAILABLE, text, format!("{problem}\n"))
+                reply(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    text,
+                    format!("{problem}\n"),
+                )
             }
         },
         "/metrics" => metrics::answer(web),
