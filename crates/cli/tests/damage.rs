@@ -65,7 +65,8 @@ impl Sound {
         let mut lines = "id,url\n".to_string();
         for number in 0..NAMES {
             let padding = "x".repeat(number as usize * 37);
-            lines += &format!("{},https://example.org/{number}/{padding}\n", name(number));
+            let line = format!("{},https://example.org/{number}/{padding}\n", name(number));
+            lines.push_str(&line);
         }
         fs::write(&file, lines).unwrap();
         done(&data, &["import", file.to_str().unwrap()]);
@@ -207,7 +208,7 @@ fn commands_on_damaged_folders_say_so_and_end_with_a_status() {
             );
         }
         let mut numbers = Numbers(seed);
-        for _ in 0..1 + seed % 2 {
+        for _ in 0..=seed % 2 {
             let number = numbers.below(NAMES as usize);
             let output = run(copy.path(), &["name", "show", &name(number as u32)]);
             let (status, told) = (output.status.code(), told(&output));

@@ -1,7 +1,5 @@
 //! A command that the server of a folder does not know.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, IoSlice, Read, Write};
 use std::mem::MaybeUninit;

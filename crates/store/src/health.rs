@@ -17,7 +17,7 @@ pub(crate) const MIN_FREE_BYTES: u64 = 1 << 20;
 
 /// How long one batch or one load may take before the writer counts as stuck. Loads of large imports take
 /// seconds.
-const MAX_WORK_TIME: Duration = Duration::from_secs(60);
+const MAX_WORK_TIME: Duration = Duration::from_mins(1);
 
 /// What the writer met last.
 #[derive(Debug, Default)]

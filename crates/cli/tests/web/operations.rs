@@ -148,28 +148,27 @@ fn a_server_that_cannot_write_is_not_ready_until_it_can() {
     };
     limit(Some(8_192));
     assert!(create("refused") >= 500);
-    for _ in 0..3 {
-        let reply = server.get("/readyz", &[]);
-        // An answer from before may be given again for a second.
-        if reply.status == 503 {
-            assert!(
-                reply.body.starts_with("the store cannot be written: "),
-                "{}",
-                reply.body
-            );
-            break;
+    // An answer from before is given again for a second.
+    let becomes = |status: u16| {
+        for _ in 0..400 {
+            let reply = server.get("/readyz", &[]);
+            if reply.status == status {
+                return reply.body;
+            }
+            wait();
         }
-        std::thread::sleep(Duration::from_millis(600));
-    }
-    assert_eq!(server.get("/readyz", &[]).status, 503);
+        panic!("/readyz never is {status}");
+    };
+    let problem = becomes(503);
+    let start = "the store cannot be written: ";
+    assert!(problem.starts_with(start), "{problem}");
     let metrics = server.get("/metrics", &[]).body;
     assert!(
         metrics.contains("\nhandfast_store_writable 0\n"),
         "{metrics}"
     );
     limit(None);
-    std::thread::sleep(Duration::from_millis(1_100));
-    assert_eq!(server.get("/readyz", &[]).body, "ready\n");
+    assert_eq!(becomes(200), "ready\n");
     let metrics = server.get("/metrics", &[]).body;
     assert!(
         metrics.contains("\nhandfast_store_writable 1\n"),
