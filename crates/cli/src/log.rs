@@ -357,6 +357,7 @@ impl VerifyCommand {
         Ok(Verify {
             keys,
             from: from.collect::<Result<_, _>>()?,
+            now: Some(crate::folder::world().now()),
         })
     }
 

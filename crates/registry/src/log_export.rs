@@ -56,6 +56,8 @@ pub struct Verify {
     pub keys: Vec<VerifyingKey>,
     /// Checkpoints from earlier, which the log must continue.
     pub from: Vec<String>,
+    /// What time it is, in milliseconds since 1970, if events from the future are to be noted.
+    pub now: Option<u64>,
 }
 
 impl Registry {
@@ -118,6 +120,7 @@ impl Registry {
                 expect(&mut audit, "the last checkpoint", &note, &keys);
             }
             expect_earlier(&mut audit, verify, &keys);
+            verify.now.into_iter().for_each(|now| audit.set_now(now));
             let mut tiles = BTreeMap::new();
             let mut count = 0;
             view.now.scan(&Place::event(0), &mut |_, bytes| {
@@ -181,6 +184,7 @@ pub fn verify_export(
     }
     let signed = expect(&mut audit, "its checkpoint", &header.checkpoint, &keys);
     expect_earlier(&mut audit, verify, &keys);
+    verify.now.into_iter().for_each(|now| audit.set_now(now));
     let (mut event, mut count) = (Vec::new(), 0);
     loop {
         let read = read_line(input, &mut line).map_err(failed)?;

@@ -301,6 +301,8 @@ fn forged() -> Vec<(&'static str, &'static str, String)> {
         ("erase-under-permanent", "a reserved name is erased where names are permanent", reserved().name(Erase, hidden("hdl:20.9/PLAN"), A, 2).export()),
         ("becomes-erasable", "names are hidden where they were permanent", base().name(Create, hidden("hdl:20.9/X"), A, 1).export()),
         ("activated-under-cover", "a reserved name becomes active where names are permanent, and stays hidden", reserved().name(Activate, hidden("hdl:20.9/PLAN"), A, 2).export()),
+        ("urn-erased", "a URN is erased", base().authority("urn:example").name(Reserve, hidden("urn:example:a"), "urn:example", 1).name(Erase, hidden("urn:example:a"), "urn:example", 2).export()),
+        ("urn-hidden", "a URN is created under cover", base().authority("urn:example").name(Create, hidden("urn:example:a"), "urn:example", 1).export()),
         // States of names.
         ("change-withdrawn", "a withdrawn name is changed", base().withdrawn().name(Change, open(THESIS), A, 3).export()),
         ("withdraw-twice", "a withdrawn name is withdrawn", base().withdrawn().name(Withdraw, open(THESIS), A, 3).export()),
@@ -345,6 +347,9 @@ fn forged() -> Vec<(&'static str, &'static str, String)> {
         ("no-commitment", "a change that commits to nothing", base().name(Change, open(THESIS), A, 2).with(|e| e.commitments = Commitments::Each(Vec::new())).export()),
         ("many-listed", "more commitments than are listed", base().name(Change, open(THESIS), A, 2).with(|e| e.commitments = Commitments::Each((0..300).map(|index| (index, [1; 32])).collect())).export()),
         ("few-together", "few commitments as one", base().name(Change, open(THESIS), A, 2).with(|e| e.commitments = Commitments::Together { count: 3, digest: [1; 32] }).export()),
+        ("index-too-large", "a value at an index that is none", base().name(Change, open(THESIS), A, 2).with(|e| e.commitments = Commitments::Each(vec![(0, [1; 32]), (u32::MAX, [1; 32])])).export()),
+        ("too-long", "a name that is longer than any", second(&format!("hdl:20.9/{}", "X".repeat(9_000)))),
+        ("begins-with-nothing", "a log begins by continuing nothing", Forger { events: Vec::new(), time: 1_800_000_000_000 }.begin_log().authority(A).export()),
         ("erase-with-values", "an erased name keeps values", erasable().name(Erase, hidden("hdl:20.8/X"), ERASABLE, 2).with(|e| e.commitments = Commitments::Each(vec![(0, [1; 32])])).export()),
         ("unknown-action", "an action that no program knows", { let mut all = bytes(base().name(Change, open(THESIS), A, 2)); all.last_mut().unwrap()[1] = 0x0F; export(&all, |_| ()) }),
         ("unknown-format", "a format that no program knows", { let mut all = bytes(base().name(Change, open(THESIS), A, 2)); all.last_mut().unwrap()[0] = 2; export(&all, |_| ()) }),

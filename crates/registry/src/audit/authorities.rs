@@ -179,10 +179,11 @@ impl Authorities {
     }
 
     /// An event shows that the names of an authority may be erased. An authority with names can become permanent,
-    /// and never erasable.
+    /// and never erasable; and a URN is permanent from the beginning (`URN-7`).
     pub(super) fn shows_erasable(&self, id: usize, number: u64, out: &mut Findings) {
         let Some(fact) = self.all.get(id) else { return };
-        if let Some(since) = fact.permanent {
+        let is_urn = fact.key.starts_with("urn:");
+        if let Some(since) = fact.permanent.or_else(|| is_urn.then_some(fact.first)) {
             let authority = fact.key.clone();
             out.rule(number, BrokenRule::BecameErasable { authority, since });
         }

@@ -4,7 +4,7 @@
 //! rules of `info` namespaces, which a log does not hold. All that is the same everywhere is looked at: the
 //! tag, the prefix, suffixes under `10`, `10.*` and `0.*`, `urn-3`, ARKs, and percent-encoding.
 
-use handfast_id::{Ark, Handle, InfoUri, Namespace, Prefix, Standard, Urn};
+use handfast_id::{Ark, Handle, InfoUri, MAX_TEXT, Namespace, Prefix, Standard, Urn};
 
 use crate::path::AuthorityPath;
 
@@ -51,6 +51,9 @@ fn form_of_handle(handle: &str) -> Form {
         return Form::Wrong("a handle has a prefix and a suffix");
     };
     let is_upper = |text: &str| !text.bytes().any(|byte| byte.is_ascii_lowercase());
+    if handle.len() > MAX_TEXT {
+        return Form::Wrong("it is longer than any name");
+    }
     let Ok(parsed) = Prefix::parse(prefix) else {
         return Form::Wrong("its prefix is none");
     };

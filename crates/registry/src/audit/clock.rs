@@ -10,6 +10,10 @@ const MAX_SKEW: u64 = 24 * 60 * 60 * 1_000;
 /// The times of the events so far.
 #[derive(Default)]
 pub(super) struct Clock {
+    /// What time it is, if that is known.
+    now: Option<u64>,
+    /// Events that are dated later than now by more than the skew: how many, and the first.
+    ahead: Option<(u64, u64)>,
     latest: u64,
     /// Whether the last event was more than the skew behind.
     is_behind: bool,
@@ -18,8 +22,19 @@ pub(super) struct Clock {
 }
 
 impl Clock {
+    pub(super) fn set_now(&mut self, now: u64) {
+        self.now = Some(now);
+    }
+
     /// Compares with the latest time so far: going back in many small steps is going back.
     pub(super) fn tick(&mut self, number: u64, time: u64, out: &mut Findings) {
+        if self
+            .now
+            .is_some_and(|now| time > now.saturating_add(MAX_SKEW))
+        {
+            let (count, _) = self.ahead.get_or_insert((0, number));
+            *count += 1;
+        }
         let by = self.latest.saturating_sub(time);
         self.latest = self.latest.max(time);
         // A run of events that are behind is one thing that is wrong.
@@ -40,6 +55,9 @@ impl Clock {
     }
 
     pub(super) fn finish(self, notes: &mut Notes) {
+        if let Some((count, event)) = self.ahead {
+            notes.add(Note::TimeAhead { count, event });
+        }
         if let Some((count, event, most)) = self.back {
             notes.add(Note::TimeBack { count, event, most });
         }

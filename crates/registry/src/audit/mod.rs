@@ -113,6 +113,11 @@ impl Audit {
         }
     }
 
+    /// Says what time it is: later events are not from now.
+    pub(crate) fn set_now(&mut self, now: u64) {
+        self.clock.set_now(now);
+    }
+
     pub(crate) fn find(&mut self, finding: Finding) {
         self.findings.add(finding);
     }
@@ -253,6 +258,9 @@ impl Audit {
     }
 }
 
+/// The largest index of a value.
+const MAX_INDEX: u32 = 2_147_483_647;
+
 /// What does not fit in an event, whatever came before it.
 fn wrong_form(event: &Event) -> Option<&'static str> {
     if event.actor == [0; 16] {
@@ -275,10 +283,14 @@ fn wrong_form(event: &Event) -> Option<&'static str> {
     if distinct.len() != indexes.len() {
         return Some("two commitments have one index");
     }
+    if indexes.iter().any(|index| *index > MAX_INDEX) {
+        return Some("no value has such an index");
+    }
     match event.action {
         Action::Erase if !indexes.is_empty() => Some("nothing is left of an erased name"),
         Action::Erase => None,
         _ if indexes.first() != Some(&0) => Some("there is no commitment to what the event says"),
+        Action::BeginLog if event.version == 0 => Some("a log that continues nothing just begins"),
         Action::Account if !event.authority.is_empty() || event.version != 0 => {
             Some("an account has neither authority nor version")
         }

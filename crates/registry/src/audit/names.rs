@@ -145,12 +145,19 @@ impl Names {
                 self.assign_hidden(commitment, fact, into.findings);
                 return;
             }
-            Subject::Open(key) => key,
-            Subject::Opened { key, .. } => {
-                subject_form(event, "a new name has no earlier events to open", into);
-                key
-            }
+            Subject::Open(key) | Subject::Opened { key, .. } => key,
         };
+        if let Some(known) = self.public.get(&digest_of(key)) {
+            into.findings.add(Finding::AssignedTwice {
+                key: Some(key.clone()),
+                first: known.first,
+                again: number,
+            });
+            return;
+        }
+        if matches!(event.subject, Subject::Opened { .. }) {
+            subject_form(event, "a new name has no earlier events to open", into);
+        }
         if is_reserved {
             subject_form(event, "the name of a reservation is hidden", into);
         }
@@ -163,16 +170,7 @@ impl Names {
             into.authorities
                 .shows_permanent(authority, number, into.notes);
         }
-        let known = self.public.get(&digest_of(key));
-        if let Some(first) = known.map(|fact| fact.first) {
-            into.findings.add(Finding::AssignedTwice {
-                key: Some(key.clone()),
-                first,
-                again: number,
-            });
-        } else {
-            self.public.insert(digest_of(key), fact);
-        }
+        self.public.insert(digest_of(key), fact);
     }
 
     fn assign_hidden(&mut self, commitment: &Hash, fact: NameFact, out: &mut Findings) {

@@ -41,6 +41,13 @@ pub enum Note {
         /// The key that the export says.
         key: String,
     },
+    /// Events are dated later than now, by more than a day.
+    TimeAhead {
+        /// How many events.
+        count: u64,
+        /// The first of them.
+        event: u64,
+    },
     /// Events are dated before earlier ones, by at most a day.
     TimeBack {
         /// How many events.
@@ -62,6 +69,7 @@ impl Note {
             Self::ExtraLines { .. } => "extra-lines",
             Self::Irregular { .. } => "irregular",
             Self::OtherKey { .. } => "other-key",
+            Self::TimeAhead { .. } => "time-ahead",
             Self::TimeBack { .. } => "time-back",
         }
     }
@@ -73,6 +81,7 @@ impl Note {
             Self::CaseOnly { event, .. }
             | Self::ErasedThenPermanent { event, .. }
             | Self::Irregular { event, .. }
+            | Self::TimeAhead { event, .. }
             | Self::TimeBack { event, .. } => Some(*event),
             Self::ExtraLines { .. } | Self::OtherKey { .. } => None,
         }
@@ -103,6 +112,10 @@ impl fmt::Display for Note {
             Self::OtherKey { key } => write!(
                 f,
                 "the export says that its key is {key}, which is none of those that were given"
+            ),
+            Self::TimeAhead { count, event } => write!(
+                f,
+                "{count} events are dated more than a day after now, first event {event}"
             ),
             Self::TimeBack { count, event, most } => write!(
                 f,
