@@ -41,9 +41,11 @@ impl Data {
 
     /// Opens the folder for this process alone.
     fn open_alone(&self) -> Result<Registry, Refusal> {
-        let rules = config::rules(&self.folder).map_err(|error| Refusal::Configuration {
+        let unusable = |error: anyhow::Error| Refusal::Configuration {
             problem: format!("{error:#}"),
-        })?;
+        };
+        let rules = config::rules(&self.folder).map_err(unusable)?;
+        let limits = config::limits(&self.folder).map_err(unusable)?;
         let mut tries = 0;
         loop {
             match Registry::open(&self.folder, world()) {
@@ -56,7 +58,10 @@ impl Data {
                     )]
                     std::thread::sleep(PAUSE);
                 }
-                outcome => return outcome.map(|registry| registry.with_rules(rules)),
+                outcome => {
+                    let opened = outcome?;
+                    return Ok(opened.with_rules(rules).with_limits(limits));
+                }
             }
         }
     }
