@@ -12,7 +12,7 @@ use handfast_client::Roots;
 use handfast_id::{
     DelegatedGrammar, HttpResolver, NssGrammar, Pattern, RuleBook, UrnProfile, UrnRegistration,
 };
-use handfast_registry::Principal;
+use handfast_registry::{Limits, Principal};
 use handfast_server::{
     AccessLog, Addresses, DspaceSource, HeaderName, Network, PublicUrl, Tls, TlsFiles, UdpLimits,
     WebSettings,
@@ -167,6 +167,19 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
     Ok(settings.unwrap_or_default())
 }
 
+/// What one account may have at most.
+pub(crate) fn limits(folder: &Path) -> anyhow::Result<Limits> {
+    let said = read(folder, |config| Ok(config.limits))?.unwrap_or_default();
+    let usual = Limits::default();
+    Ok(Limits {
+        jobs_per_day: said.jobs_per_day.unwrap_or(usual.jobs_per_day),
+        open_jobs: said.open_jobs.unwrap_or(usual.open_jobs),
+        requested_authorities: said
+            .requested_authorities
+            .unwrap_or(usual.requested_authorities),
+    })
+}
+
 /// Where the doors are, unless someone says otherwise.
 pub(crate) fn doors(folder: &Path) -> anyhow::Result<Addresses> {
     let said = read(folder, |config| {
@@ -248,6 +261,8 @@ pub(crate) struct Config {
     pub(crate) web: Web,
     #[serde(default, skip_serializing_if = "Register::is_silent")]
     registry: Register,
+    #[serde(default, skip_serializing_if = "LimitsSection::is_silent")]
+    limits: LimitsSection,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     urn: Vec<Namespace>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -330,6 +345,24 @@ struct Register {
 impl Register {
     fn is_silent(&self) -> bool {
         self.email.is_none()
+    }
+}
+
+/// What one account may have at most.
+#[derive(Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct LimitsSection {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jobs_per_day: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_jobs: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested_authorities: Option<u64>,
+}
+
+impl LimitsSection {
+    fn is_silent(&self) -> bool {
+        *self == Self::default()
     }
 }
 

@@ -53,14 +53,13 @@ impl Data {
     }
 
     fn rules(&self) -> Result<RuleBook, Refusal> {
-        config::rules(&self.folder).map_err(|error| Refusal::Configuration {
-            problem: format!("{error:#}"),
-        })
+        config::rules(&self.folder).map_err(unusable)
     }
 
     /// Opens the folder for this process alone.
     fn open_alone(&self) -> Result<Registry, Refusal> {
         let rules = self.rules()?;
+        let limits = config::limits(&self.folder).map_err(unusable)?;
         let mut tries = 0;
         loop {
             match Registry::open(&self.folder, world()) {
@@ -73,9 +72,18 @@ impl Data {
                     )]
                     std::thread::sleep(PAUSE);
                 }
-                outcome => return outcome.map(|registry| registry.with_rules(rules)),
+                outcome => {
+                    let opened = outcome?;
+                    return Ok(opened.with_rules(rules).with_limits(limits));
+                }
             }
         }
+    }
+}
+
+fn unusable(error: anyhow::Error) -> Refusal {
+    Refusal::Configuration {
+        problem: format!("{error:#}"),
     }
 }
 

@@ -26,6 +26,7 @@ mod log_elsewhere;
 mod mint;
 mod name;
 mod name_elsewhere;
+mod name_history;
 mod namespace;
 mod namespace_elsewhere;
 mod namespace_form;

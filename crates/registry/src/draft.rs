@@ -15,7 +15,7 @@ use crate::path::AuthorityPath;
 use crate::principal::Principal;
 use crate::record::{Record, State};
 use crate::refusal::Refusal;
-use crate::resolve::OF_PREFIXES;
+use crate::resolve::is_about_prefixes;
 use crate::reverse::reverse_value;
 use crate::tree;
 use crate::view::{View, with_leaf};
@@ -78,11 +78,7 @@ impl<'n> Draft<'n> {
     /// Whether authorities, or the records of prefixes, will be others.
     pub(crate) fn touches_authorities(&self) -> bool {
         self.writes.iter().any(|write| match write {
-            Write::Put(place, _) | Write::Delete(place) => {
-                place.table() == Table::Authorities
-                    || place.table() == Table::Records
-                        && place.name().starts_with(OF_PREFIXES.as_bytes())
-            }
+            Write::Put(place, _) | Write::Delete(place) => is_about_prefixes(place),
             Write::Hold { .. } | Write::Release { .. } => false,
         })
     }

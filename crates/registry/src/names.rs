@@ -106,6 +106,14 @@ pub struct Shown {
     pub record: Record,
 }
 
+impl Shown {
+    /// The same without its values, for lists.
+    pub(crate) fn without_values(mut self) -> Self {
+        self.record.values = Vec::new();
+        self
+    }
+}
+
 impl Registry {
     /// Creates a name, or reserves it.
     pub fn create_name(&self, who: &Principal, id: &str, new: NewName) -> Result<Shown, Refusal> {

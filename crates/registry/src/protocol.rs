@@ -163,12 +163,12 @@ impl Registry {
         self.read(|view| {
             let path = AuthorityPath::of(&Identifier::Handle(handle.borrowed()), view);
             let own = AuthorityPath::of_prefix(&handle.prefix());
-            if view.authority(&own)?.is_some() {
+            if view.is_in_force(&own)? {
                 return Ok(true);
             }
             let mut next = Some(path).filter(|path| *path != own);
             while let Some(path) = next {
-                if view.authority(&path)?.is_some() {
+                if view.is_in_force(&path)? {
                     return Ok(true);
                 }
                 next = path.parent();
@@ -312,7 +312,8 @@ impl Draft<'_> {
     /// One that is kept here already needs nothing, and one that was retired is taken up again.
     fn home_prefix(&mut self, prefix: &str) -> Result<Authority, Refusal> {
         let path = self.path(prefix)?;
-        if let Some(mut authority) = self.authority(&path)? {
+        let there = self.authority(&path)?;
+        if let Some(mut authority) = there.filter(|there| there.status.is_in_force()) {
             if authority.status == AuthorityStatus::Retired {
                 self.need_to_create(&path, authority.parent.as_ref())?;
                 authority.status = AuthorityStatus::Active;
@@ -322,6 +323,7 @@ impl Draft<'_> {
         }
         let parent = self.parent_of(&path)?;
         self.need_to_create(&path, parent.as_ref())?;
+        self.decline_in_passing(&path)?;
         let new = NewAuthority::default();
         let authority = self.new_authority(&path, parent, new, AuthorityStatus::Active)?;
         self.keep_authority(authority.clone(), Action::CreateAuthority)?;
@@ -379,7 +381,8 @@ impl Draft<'_> {
     /// A prefix and its record: whoever may create the one may say what is in the other.
     fn create_prefix(&mut self, prefix: &str, new: &NewName) -> Result<(), Refusal> {
         let path = self.path(prefix)?;
-        if let Some(authority) = self.authority(&path)? {
+        let there = self.authority(&path)?;
+        if let Some(authority) = there.filter(|there| there.status.is_in_force()) {
             return Err(Refusal::Exists {
                 id: format!("0.NA/{prefix}"),
                 event: Some(authority.last_event),

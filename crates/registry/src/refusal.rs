@@ -109,6 +109,14 @@ pub enum Refusal {
         /// What goes against what.
         problem: String,
     },
+    /// An account has used up what one may have.
+    #[error("{problem}")]
+    Quota {
+        /// How much that is, and what to do.
+        problem: String,
+        /// In how many seconds it is worth trying again, if time helps.
+        retry_after: Option<u64>,
+    },
     /// The authority is retired.
     #[error("authority {0} is retired: its names keep resolving, but nothing new is named")]
     Retired(AuthorityPath),
@@ -145,6 +153,7 @@ impl Refusal {
             Self::NotFound(_) => "not-found",
             Self::Output { .. } => "output",
             Self::Policy { code, .. } => code,
+            Self::Quota { .. } => "quota",
             Self::Retired(_) => "retired",
             Self::State { .. } => "state",
             Self::Store(StoreError::Damaged) => "damaged",
@@ -213,6 +222,13 @@ impl Refusal {
             | Self::Output { .. } => true,
             Self::Input { source, .. } => source.kind() != std::io::ErrorKind::InvalidData,
             _ => false,
+        }
+    }
+
+    pub(crate) fn quota(problem: impl Into<String>, retry_after: Option<u64>) -> Self {
+        Self::Quota {
+            problem: problem.into(),
+            retry_after,
         }
     }
 

@@ -13,8 +13,9 @@ use crate::barren::Barren;
 use crate::draft::{Call, Draft};
 use crate::namespace::Book;
 use crate::principal::Principal;
+use crate::quota::{Limits, OpenRequests};
 use crate::refusal::Refusal;
-use crate::resolve::Prefixes;
+use crate::resolve::{Prefixes, is_about_prefixes};
 use crate::tally::Tally;
 use crate::underway::Underways;
 use crate::view::View;
@@ -75,7 +76,7 @@ pub struct Registry {
     administrators: Arc<[Principal]>,
     world: World,
     /// What is known of prefixes without looking.
-    pub(crate) prefixes: Prefixes,
+    pub(crate) prefixes: Arc<Prefixes>,
     /// What mirrors need not be told.
     pub(crate) barren: Barren,
     /// Held by the one import that goes on.
@@ -86,6 +87,12 @@ pub struct Registry {
     pub(crate) underways: Underways,
     /// The last count of names, and of how many events.
     pub(crate) tally: Mutex<Option<(u64, Tally)>>,
+    /// What one account may have at most.
+    pub(crate) limits: Limits,
+    /// How many authorities accounts have asked for.
+    pub(crate) open_requests: Mutex<OpenRequests>,
+    /// Held while somebody asks for an authority.
+    pub(crate) requesting: Mutex<()>,
 }
 
 impl Registry {
@@ -131,12 +138,15 @@ impl Registry {
             rules: Arc::new(Book::new(RuleBook::standard())),
             administrators: Arc::new([]),
             world,
-            prefixes: Prefixes::new(),
+            prefixes: Arc::new(Prefixes::new()),
             barren: Barren::default(),
             importing: Mutex::new(()),
             rehearsing: Mutex::new(()),
             underways: Underways::default(),
             tally: Mutex::new(None),
+            limits: Limits::default(),
+            open_requests: Mutex::default(),
+            requesting: Mutex::new(()),
         }
     }
 
@@ -260,9 +270,7 @@ impl Registry {
         &self,
         load: impl FnOnce(&mut Loading<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let outcome = self.begin_load(load).wait();
-        self.prefixes.changed();
-        outcome
+        self.begin_load(load).wait()
     }
 
     /// Writes, says what came of it, and takes everything back.
@@ -292,7 +300,20 @@ impl Registry {
         load: impl FnOnce(&mut Loading<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Awaited<T> {
         let (answer, answered) = sync_channel(1);
-        self.store.load(load, move |outcome| {
+        let prefixes = Arc::clone(&self.prefixes);
+        let watched = move |loading: &mut Loading<'_>| {
+            loading.watch(is_about_prefixes);
+            let done = load(loading)?;
+            Ok::<_, Refusal>((done, loading.is_watched_written()))
+        };
+        self.store.load(watched, move |outcome| {
+            let outcome = outcome.map(|(done, touches_prefixes)| {
+                // It is on disk by now: what threads know of prefixes from before ends here.
+                if touches_prefixes {
+                    prefixes.changed();
+                }
+                done
+            });
             // Nobody is waiting any more only if the caller has gone with its thread.
             drop(answer.send(outcome));
         });

@@ -242,7 +242,9 @@ impl<'n> View<'n> {
             return (*case, *profile);
         }
         let (case, profile) = match self.authority(&AuthorityPath::of_prefix(prefix)) {
-            Ok(Some(authority)) => (authority.policy.case_rule(), authority.policy.profile()),
+            Ok(Some(authority)) if authority.status.is_in_force() => {
+                (authority.policy.case_rule(), authority.policy.profile())
+            }
             _ => (
                 self.book.base.case_rule(prefix),
                 self.book.base.handle_profile(prefix),

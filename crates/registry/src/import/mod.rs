@@ -280,7 +280,10 @@ impl Registry {
             source: import.source.clone(),
             fingerprint: import.fingerprint(format, &beginning),
         };
-        let begun = if import.dry_run {
+        // What has nothing in it leaves nothing behind, no job either.
+        let is_blank = beginning.iter().all(u8::is_ascii_whitespace)
+            && u64::try_from(beginning.len()).is_ok_and(|length| length < BEGINNING - 3);
+        let begun = if import.dry_run || is_blank {
             None
         } else {
             if import.restart {

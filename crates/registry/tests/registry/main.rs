@@ -10,6 +10,7 @@ mod names;
 mod namespace_lives;
 mod namespaces;
 mod protocol;
+mod quotas;
 mod rights;
 mod secrets;
 mod transactions;
@@ -18,8 +19,8 @@ mod undo;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
-    AuthorityChange, NewAuthority, NewName, NewValue, Persistence, Principal, Refusal, Registry,
-    Verify, World, verify_export,
+    AuthorityChange, Entry, NewAuthority, NewName, NewValue, Persistence, Principal, Refusal,
+    Registry, Verify, World, verify_export,
 };
 
 const OPERATOR: Principal = Principal::Operator;
@@ -51,6 +52,23 @@ impl std::ops::Deref for Scene {
     fn deref(&self) -> &Registry {
         &self.registry
     }
+}
+
+impl Scene {
+    /// All of the history of a name, read two events at a time.
+    fn history(&self, who: &Principal, id: &str) -> Result<Vec<Entry>, Refusal> {
+        history(&self.registry, who, id)
+    }
+}
+
+fn history(registry: &Registry, who: &Principal, id: &str) -> Result<Vec<Entry>, Refusal> {
+    let (mut all, mut after) = (Vec::new(), Some(0));
+    while let Some(from) = after {
+        let page = registry.history_page(who, id, from, 2, None)?;
+        all.extend(page.entries);
+        after = page.next;
+    }
+    Ok(all)
 }
 
 impl Drop for Scene {

@@ -51,14 +51,9 @@ pub(super) const MOST_TOLD: usize = 10_000;
 
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let (limit, after) = (call.limit()?, call.number("after")?.unwrap_or(0));
-    let is_administrator = call.registry().is_administrator(&call.who)?;
-    let jobs = call.registry().jobs()?;
-    let mine = jobs.iter().filter(|job| job.number > after);
-    let mine = mine.filter(|job| is_administrator || job.who == call.who);
-    let page: Vec<Job> = mine.take(limit).cloned().collect();
-    let next = page.last().map(|job| job.number.to_string());
-    let next = next.filter(|_| page.len() == limit);
-    let page = page.into_iter().map(|job| shown(call, job));
+    let page = call.registry().jobs_page(&call.who, after, limit)?;
+    let next = page.next.map(|next| next.to_string());
+    let page = page.jobs.into_iter().map(|job| shown(call, job));
     let page = page.collect::<Result<Vec<_>, _>>()?;
     Ok(Answer::json(json!({"jobs": page, "next": next})))
 }
@@ -76,13 +71,7 @@ fn shown(call: &Call, job: Job) -> Result<Json, Problem> {
 fn find(call: &Call) -> Result<Job, Problem> {
     let number = call.id().parse().ok();
     let number: u64 = number.ok_or_else(|| Problem::usage("a job has a number"))?;
-    let job = call.registry().job(number)?;
-    if job.who == call.who || call.registry().is_administrator(&call.who)? {
-        return Ok(job);
-    }
-    let problem = format!("there is no job {number}");
-    let code = "no-job";
-    Err(Refusal::Policy { code, problem }.into())
+    Ok(call.registry().job_of(&call.who, number)?)
 }
 
 /// What it has refused.

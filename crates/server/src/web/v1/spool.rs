@@ -249,7 +249,7 @@ pub(super) fn begin(call: &Call, spooled: &Spooled, import: &Import) -> Result<A
         .start_import(&call.who, import, &mut file)?
         .left_alone();
     let Some(job) = started.job().cloned() else {
-        return Err(Problem::usage("a dry run is waited for"));
+        return Err(Problem::usage("there is nothing to import"));
     };
     let path = path(call.registry(), job.number);
     let manner = Manner {
