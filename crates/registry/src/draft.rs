@@ -473,8 +473,12 @@ mod tests {
     }
 
     fn events(registry: &Registry, id: &str) -> Vec<u64> {
-        let history = registry.history(&OPERATOR, id).unwrap();
-        history.iter().map(|entry| entry.event.number).collect()
+        let history = registry.history_page(&OPERATOR, id, 0, 100, None).unwrap();
+        history
+            .entries
+            .iter()
+            .map(|entry| entry.event.number)
+            .collect()
     }
 
     /// A name with U+0000 cut off the history, the proof and the undoing of another, and made `check` and
