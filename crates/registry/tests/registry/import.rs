@@ -227,7 +227,7 @@ fn event_times_never_go_back() {
     outcomes(&registry, &OPERATOR, &batch_import(false), batch);
     let mut times = Vec::new();
     for id in ["20.1/a", "20.1/other", "20.1/b", "20.1/c", "20.1/d"] {
-        for change in registry.history(&OPERATOR, id).unwrap() {
+        for change in crate::history(&registry, &OPERATOR, id).unwrap() {
             times.push((change.event.number, change.event.time));
         }
     }

@@ -19,8 +19,8 @@ mod undo;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
-    AuthorityChange, Entry, NewAuthority, NewName, NewValue, Persistence, Principal, Refusal,
-    Registry, Verify, World, verify_export,
+    AuthorityChange, Entry, Limits, NewAuthority, NewName, NewValue, Persistence, Principal,
+    Refusal, Registry, Verify, World, verify_export,
 };
 
 const OPERATOR: Principal = Principal::Operator;
@@ -103,9 +103,16 @@ fn is_honest(registry: &Registry) {
 }
 
 fn scene() -> Scene {
+    scene_with(Limits::default())
+}
+
+fn scene_with(limits: Limits) -> Scene {
     let folder = tempfile::tempdir().unwrap();
     let registry = Registry::create(&folder.path().join("data"), world()).unwrap();
-    Scene { registry, folder }
+    Scene {
+        registry: registry.with_limits(limits),
+        folder,
+    }
 }
 
 fn authority(registry: &Registry, path: &str) {

@@ -1,6 +1,6 @@
 //! What one account may make the server store, and answers that stay short.
 
-use handfast_registry::{Edit, Import, JobKind, Limits, Moment, NewToken, Outcome, Role};
+use handfast_registry::{Edit, Import, JobKind, Moment, NewToken, Outcome, Role};
 
 use super::*;
 
@@ -84,15 +84,10 @@ fn names_of_others_are_refused_and_lists_go_with_their_jobs() {
 /// Guards: nothing bounded how many jobs an account started, and an import without a line left a job.
 #[test]
 fn an_account_starts_so_many_jobs_and_the_operator_any_number() {
-    let Scene { registry, folder } = scene();
-    let limits = Limits {
+    let scene = scene_with(Limits {
         jobs_per_day: 3,
         ..Limits::default()
-    };
-    let scene = Scene {
-        registry: registry.with_limits(limits),
-        folder,
-    };
+    });
     authority(&scene, "20.1");
     let ann = account("ann");
     scene.grant(&OPERATOR, "20.1", &ann, Role::Write).unwrap();
