@@ -41,10 +41,10 @@ impl Native {
         };
         match header.opcode {
             Opcode::SessionSetup => return Work::Login,
-            Opcode::ChallengeResponse | Opcode::VerifyChallenge => {
-                if is_expensive_message(*envelope, payload) {
-                    return Work::Login;
-                }
+            Opcode::ChallengeResponse | Opcode::VerifyChallenge
+                if is_expensive_message(*envelope, payload) =>
+            {
+                return Work::Login;
             }
             _ => {}
         }

@@ -31,7 +31,7 @@ fn connect(to: SocketAddr, from: [u8; 4]) -> TcpStream {
         .unwrap();
     socket.connect(&to.into()).unwrap();
     socket
-        .set_read_timeout(Some(Duration::from_secs(60)))
+        .set_read_timeout(Some(Duration::from_mins(1)))
         .unwrap();
     socket.into()
 }
