@@ -251,3 +251,32 @@ fn one_network_does_not_hold_all_memory_for_bodies() {
     assert!(busy >= 2 && waiting >= 1, "{answers:?}");
     assert_eq!(busy + waiting, 8, "{answers:?}");
 }
+
+/// HTTP/2 had a limit for the bytes of headers, and none for their lines.
+#[test]
+fn http2_has_a_limit_of_header_lines_too() {
+    let server = impatient();
+    let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
+        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+        let head = [length.get(1..).unwrap(), &[kind, flags, 0, 0, 0, stream]].concat();
+        [&head, payload].concat()
+    };
+    for (lines, is_refused) in [(90, false), (101, true)] {
+        // GET http://localhost/healthz, and lines that are not indexed.
+        let mut headers = b"\x82\x86\x04\x08/healthz\x01\x09localhost".to_vec();
+        headers.extend(b"\x00\x01x\x01y".repeat(lines));
+        let settings = frame(4, 0, 0, &[]);
+        let start = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &settings[..]].concat();
+        let request = [start, frame(1, 5, 1, &headers)].concat();
+        let mut stream = connect(&server);
+        stream.write_all(&request).unwrap();
+        let (mut all, mut piece) = (Vec::new(), [0; 1_000]);
+        let said = |all: &[u8], text: &[u8]| all.windows(text.len()).any(|part| part == text);
+        while !said(&all, b"alive") && !said(&all, b"more header lines") {
+            let count = stream.read(&mut piece).unwrap();
+            assert!(count > 0, "{lines}");
+            all.extend(piece.iter().take(count));
+        }
+        assert_eq!(said(&all, b"more header lines"), is_refused, "{lines}");
+    }
+}
