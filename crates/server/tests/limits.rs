@@ -5,7 +5,6 @@
     clippy::disallowed_methods,
     unreachable_pub,
     dead_code,
-    clippy::indexing_slicing,
     reason = "a test may panic, reads the clock, and need not use all that another does"
 )]
 
@@ -290,29 +289,31 @@ fn one_network_does_not_hold_all_memory_for_bodies() {
     assert_eq!(busy + waiting, 8, "{answers:?}");
 }
 
-/// After a first answer that the client was slow to read, silence had no end.
+/// HTTP/2 had a limit for the bytes of headers, and none for their lines.
 #[test]
-fn who_reads_late_and_then_says_nothing_is_not_waited_for() {
+fn http2_has_a_limit_of_header_lines_too() {
     let server = impatient();
-    let long = "x".repeat(60_000);
-    server.name("20.1000/long", &[(1, "NOTE", long.as_bytes())]);
-    let mut stream = connect(&server);
-    let request = "GET /api/handles/20.1000/long HTTP/1.1\r\nHost: x\r\n\r\n".repeat(150);
-    stream.write_all(request.as_bytes()).unwrap();
-    thread::sleep(PATIENCE / 4);
-    let mut all = Vec::new();
-    let mut piece = vec![0; 1 << 16];
-    let began = Instant::now();
-    // Until the server closes; it does not if the read times out.
-    loop {
-        match stream.read(&mut piece) {
-            Ok(0) => break,
-            Ok(count) => all.extend_from_slice(&piece[..count]),
-            Err(error) => panic!("the connection is open still: {error}"),
+    let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
+        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+        let head = [length.get(1..).unwrap(), &[kind, flags, 0, 0, 0, stream]].concat();
+        [&head, payload].concat()
+    };
+    for (lines, is_refused) in [(90, false), (101, true)] {
+        // GET http://localhost/healthz, and lines that are not indexed.
+        let mut headers = b"\x82\x86\x04\x08/healthz\x01\x09localhost".to_vec();
+        headers.extend(b"\x00\x01x\x01y".repeat(lines));
+        let settings = frame(4, 0, 0, &[]);
+        let start = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &settings[..]].concat();
+        let request = [start, frame(1, 5, 1, &headers)].concat();
+        let mut stream = connect(&server);
+        stream.write_all(&request).unwrap();
+        let (mut all, mut piece) = (Vec::new(), [0; 1_000]);
+        let said = |all: &[u8], text: &[u8]| all.windows(text.len()).any(|part| part == text);
+        while !said(&all, b"alive") && !said(&all, b"more header lines") {
+            let count = stream.read(&mut piece).unwrap();
+            assert!(count > 0, "{lines}");
+            all.extend(piece.iter().take(count));
         }
-        assert!(began.elapsed() < SLACK);
+        assert_eq!(said(&all, b"more header lines"), is_refused, "{lines}");
     }
-    let answers = all.windows(15).filter(|part| part == b"HTTP/1.1 200 OK");
-    assert_eq!(answers.count(), 150);
-    until_alone(&server);
 }

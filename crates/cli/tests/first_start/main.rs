@@ -247,6 +247,14 @@ fn init_makes_what_serve_uses_and_a_registrar_needs() {
     assert!(config.contains("listen = \"127.0.0.1:26410\""), "{config}");
     assert!(config.contains("listen = \"127.0.0.1:1\""), "{config}");
     assert!(config.contains("minimum-version = \"2.0\""), "{config}");
+    let said = ["serve", "--print-config", "--public-url"];
+    let config = folder.done(&[&said[..], &["https://PID.example/"]].concat());
+    let url = "public-url = \"https://pid.example\"";
+    assert!(config.contains(url), "{config}");
+    let wrong = folder.run(&[&said[..], &["pid.example/path"]].concat());
+    assert_eq!(wrong.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&wrong.stderr);
+    assert!(told.contains("https://pid.example.org"), "{told}");
 
     // A folder is made once; its bundle can be written anew, and keeps what is not said again.
     assert_eq!(folder.refused(&["init"])["code"], "store");

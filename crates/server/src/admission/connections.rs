@@ -94,7 +94,7 @@ pub(crate) struct Activity {
 }
 
 impl Activity {
-    fn new(epoch: Instant) -> Self {
+    pub(crate) fn new(epoch: Instant) -> Self {
         let activity = Self {
             epoch,
             last: AtomicU64::new(0),
@@ -517,8 +517,8 @@ mod tests {
     /// Everybody behind a proxy had the connections of one client.
     #[test]
     fn a_trusted_proxy_has_all_connections_and_loses_them_last() {
-        let proxies = vec!["192.0.2.0/28".parse().unwrap()];
-        let connections = Connections::new(LIMITS, proxies);
+        let trusted = vec!["192.0.2.0/28".parse().unwrap()];
+        let connections = Connections::new(LIMITS, trusted);
         let proxied: Vec<_> = (0..9)
             .map(|_| enter(&connections, "192.0.2.1").unwrap())
             .collect();

@@ -52,8 +52,16 @@ impl MemoryPool {
         }
     }
 
-    /// A permit for some memory, if the pool and the client's network have it left. A network that has nothing may
-    /// take more than its share once, up to all of it: what is longer than a share could never be sent otherwise.
+    /// Whether there is so much left for a client.
+    pub(crate) fn has_left(&self, client: IpAddr, bytes: usize) -> bool {
+        let taken = self.taken();
+        let of_network = taken.by_network.get(&network_of(client)).copied();
+        taken.total.saturating_add(bytes) <= self.max_total
+            && of_network.unwrap_or_default().saturating_add(bytes) <= self.max_per_network
+    }
+
+    /// A permit for some memory, if the pool and the client's network have it left. What is longer than a network's
+    /// share takes all of the share: it could never be sent otherwise.
     pub(crate) fn try_take(self: &Arc<Self>, client: IpAddr, bytes: usize) -> Option<MemoryPermit> {
         let mut permit = self.permit(client);
         permit
@@ -176,7 +184,7 @@ mod tests {
             let mut second = pool.permit(ip("192.0.2.2"));
             let soon = Instant::now() + Duration::from_millis(20);
             assert!(!second.grow(30, soon).await);
-            let later = Instant::now() + Duration::from_secs(60);
+            let later = Instant::now() + Duration::from_mins(1);
             let (grown, ()) = tokio::join!(second.grow(30, later), async {
                 tokio::task::yield_now().await;
                 drop(first);

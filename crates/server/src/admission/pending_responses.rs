@@ -23,9 +23,9 @@ const MAX_PER_CONNECTION: u32 = 1 << 10;
 /// How many requests of one connection are worked on at once.
 const MAX_WORKING: usize = 16;
 /// How many bytes wait on all connections together.
-const MAX_TOTAL: usize = 64 << 20;
+const MAX_TOTAL: usize = 48 << 20;
 /// How many bytes wait on the connections of one network.
-const MAX_PER_NETWORK: usize = 12 << 20;
+const MAX_PER_NETWORK: usize = 9 << 20;
 
 /// Memory for the answers of all connections.
 pub(crate) fn pool() -> Arc<MemoryPool> {
@@ -72,6 +72,13 @@ impl ConnectionResponses {
         }
         working
     }
+}
+
+/// Says that a client has to ask again, if its network, or all of them, have so much waiting that no long answer would
+/// be sent: then none is made.
+pub(crate) fn refuse(client: IpAddr, all: &Arc<MemoryPool>) -> Option<Response<Body>> {
+    let has_left = all.has_left(client, LONG_RESPONSE);
+    (!has_left).then(busy)
 }
 
 /// Counts a response that has been made, if it is a long one. When its network, or all of them, have too much waiting
@@ -232,5 +239,11 @@ mod tests {
             .collect();
         assert_eq!(attack.len(), 5 * (MAX_PER_NETWORK / 258_000));
         assert!(take(1).is_some());
+        assert!(refuse([127, 0, 0, 1].into(), &all).is_none());
+        let more: Vec<_> = (0..100)
+            .filter_map(|_| count(answer(LONG_RESPONSE), [127, 0, 0, 2].into(), &all).1)
+            .collect();
+        assert!(refuse([127, 0, 0, 2].into(), &all).is_some());
+        drop(more);
     }
 }

@@ -133,14 +133,21 @@ impl Replies {
     /// Counts what was added to the answers of a client; takes it back if it is longer than the client may be sent.
     fn account(&mut self, native: &Native, start: (usize, usize), client: (IpAddr, Allowed)) {
         let (ip, allowed) = client;
+        match self.keep_within(start, allowed.max_response) {
+            Some(length) => native.udp_responses.sent(ip, allowed, length, Instant::now),
+            None => native.meters.dropped(Dropped::Allowance),
+        }
+    }
+
+    /// How many bytes were added; `None` if they were too many, and have been taken back.
+    fn keep_within(&mut self, start: (usize, usize), max: usize) -> Option<usize> {
         let length = self.bytes.len().saturating_sub(start.0);
-        if length > allowed.max_response {
-            native.meters.dropped(Dropped::Allowance);
+        if length > max {
             self.bytes.truncate(start.0);
             self.packets.truncate(start.1);
-            return;
+            return None;
         }
-        native.udp_responses.sent(ip, allowed, length, Instant::now);
+        Some(length)
     }
 
     /// Adds the answer to a message.
@@ -309,4 +316,28 @@ fn is_passing(error: &io::Error) -> bool {
             | io::ErrorKind::ConnectionRefused
             | io::ErrorKind::ConnectionReset
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A long answer went to whoever was written on the datagram as its sender.
+    #[test]
+    fn an_answer_that_is_too_long_is_taken_back_alone() {
+        let to = SockaddrStorage::from(SocketAddr::from(([192, 0, 2, 1], 2641)));
+        let mut replies = Replies::new();
+        replies.bytes.extend_from_slice(&[0; 100]);
+        replies.finish(0, to);
+        let start = replies.end();
+        let envelope = Envelope::new(handfast_wire::Version::CURRENT);
+        envelope.encode(&mut replies.bytes);
+        replies.bytes.extend_from_slice(&[0; 5_000]);
+        replies.finish(start.0, to);
+        assert!(replies.packets.len() > 2);
+        let length = replies.bytes.len() - start.0;
+        assert_eq!(replies.keep_within(start, length), Some(length));
+        assert_eq!(replies.keep_within(start, 4_096), None);
+        assert_eq!(replies.end(), (100, 1));
+    }
 }

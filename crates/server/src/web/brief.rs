@@ -354,3 +354,92 @@ impl Date {
 fn put_number(out: &mut Vec<u8>, number: impl Integer) {
     out.extend_from_slice(Buffer::new().format(number).as_bytes());
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::Duration;
+
+    use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+    use crate::identity::Identity;
+    use crate::native::{Addresses, Native};
+    use crate::web::WebSettings;
+
+    fn web(folder: &std::path::Path) -> Web {
+        let counter = AtomicU64::new(1);
+        let world = || {
+            let counter = AtomicU64::new(counter.fetch_add(1, Ordering::Relaxed));
+            let random = move |bytes: &mut [u8]| {
+                for byte in bytes {
+                    let next = counter.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
+                    *byte = next.to_be_bytes()[0];
+                }
+            };
+            World::new(|| 1_794_723_436_000, random)
+        };
+        let registry = Registry::create(folder, world()).unwrap();
+        let operator = Principal::Operator;
+        let authority = NewAuthority::default();
+        registry
+            .create_authority(&operator, "20.1000", authority)
+            .unwrap();
+        let name = NewName::urls(&["https://example.org/5555"]);
+        registry
+            .create_name(&operator, "20.1000/5555", name)
+            .unwrap();
+        let any = "127.0.0.1:8000".parse().unwrap();
+        let addresses = Addresses {
+            native: any,
+            web: any,
+        };
+        let identity = Identity::open_or_make(folder, addresses).unwrap();
+        let native = Native::new(Arc::new(registry), identity, world(), Vec::new());
+        let settings = WebSettings {
+            patience: Some(Duration::from_millis(200)),
+            ..WebSettings::default()
+        };
+        let (_, closing) = tokio::sync::watch::channel(false);
+        Web::new(Arc::new(native), settings, any, closing).unwrap()
+    }
+
+    /// When the first answer could not be sent at once, and more requests had come meanwhile, silence had no end.
+    #[test]
+    fn silence_has_an_end_after_a_first_answer_that_was_read_late() {
+        let folder = tempfile::tempdir().unwrap();
+        let web = Arc::new(web(folder.path()));
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_all().build().unwrap();
+        runtime.block_on(async {
+            let request = b"GET /20.1000/5555 HTTP/1.1\r\nHost: x\r\n\r\n";
+            // In a task of its own, which is woken for its own sake alone.
+            let begin = |mut ours: tokio::io::DuplexStream| {
+                let web = Arc::clone(&web);
+                tokio::spawn(async move {
+                    let activity = Activity::new(Instant::now());
+                    let client = ([192, 0, 2, 1].into(), &activity);
+                    let ended = converse(&web, &mut ours, client).await;
+                    assert!(matches!(ended, Ok(Left::Nothing)));
+                })
+            };
+            // How long an answer is.
+            let (ours, mut theirs) = tokio::io::duplex(4_000);
+            theirs.write_all(request).await.unwrap();
+            begin(ours).await.unwrap();
+            let length = theirs.read(&mut [0; 4_000]).await.unwrap();
+            // Two do not fit; another one does when the first two have been read.
+            let (ours, mut theirs) = tokio::io::duplex(length * 7 / 4);
+            theirs.write_all(&request.repeat(2)).await.unwrap();
+            let conversing = begin(ours);
+            tokio::task::yield_now().await;
+            theirs.write_all(request).await.unwrap();
+            let mut answers = vec![0; length * 3];
+            theirs.read_exact(&mut answers).await.unwrap();
+            let ended = timeout(Duration::from_secs(10), conversing).await;
+            ended.expect("it is waited for").unwrap();
+        });
+    }
+}

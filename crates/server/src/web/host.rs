@@ -392,4 +392,31 @@ mod tests {
         assert!(!name("*.example.org").covers(&name("example.org")));
         assert!(name("pid.example.org").covers(&name("pid.example.org")));
     }
+
+    #[test]
+    fn a_certificate_says_names_and_addresses() {
+        let names = ["PID.example.org", "*.lib.example", "192.0.2.1"];
+        let params = rcgen::CertificateParams::new(names.map(String::from)).unwrap();
+        let key = rcgen::KeyPair::generate().unwrap();
+        let chain = vec![params.self_signed(&key).unwrap().der().clone()];
+        let der = rustls::pki_types::PrivatePkcs8KeyDer::from(key.serialize_der());
+        let provider = rustls::crypto::aws_lc_rs::default_provider();
+        let certified = CertifiedKey::from_der(chain, der.into(), &provider).unwrap();
+        let found = certificate_names(&certified);
+        let is_certified = |text: &str| {
+            let host = HostPort::parse(text).unwrap().host;
+            found.iter().any(|own| own.covers(&host))
+        };
+        for own in [
+            "pid.example.org",
+            "a.lib.example",
+            "192.0.2.1",
+            "Pid.Example.Org.",
+        ] {
+            assert!(is_certified(own), "{own}");
+        }
+        for other in ["example.org", "lib.example", "192.0.2.2", "localhost"] {
+            assert!(!is_certified(other), "{other}");
+        }
+    }
 }

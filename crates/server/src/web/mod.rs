@@ -45,7 +45,7 @@ use hyper::body::Incoming as Stream;
 use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode, Version};
+use hyper::{Method, Request, Response, StatusCode, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulConnection;
 use rustls::pki_types::CertificateDer;
@@ -539,7 +539,6 @@ async fn answer(
         let text = "there are more header lines than this server reads\n";
         return plain(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, text);
     }
-    let _working = caller.activity.work();
     let part = Part::of(&request);
     if let Some(refused) = web.hosts.refuse(part, caller, &request) {
         web.meters.count(part, refused.status());
@@ -556,21 +555,20 @@ async fn answer(
         let (address, now) = (caller.address.ip(), web.native.now());
         Noted::of(&request, address, caller.is_secure, id, now)
     });
-    let making = caller.responses.begin().await;
-    let response = match part {
-        Part::Tunnel => tunnel::answer(&web, caller, request).await,
-        Part::V1 => v1::answer(&web, caller, request).await,
-        Part::Rest => rest::answer(&web, caller, request).await,
-        Part::Urn => urn::answer(&web, caller, request).await,
-        Part::Oai => oai::answer(&web, caller, request).await,
-        Part::Register => register::answer(&web, caller, request).await,
-        Part::Operations => operations::answer(&web, &request).await,
-        Part::Resolve => resolve::answer(&web, caller, request).await,
-    };
     let (client, memory) = (caller.address.ip(), &web.native.admission().response_memory);
+    let making = caller.responses.begin().await;
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    if is_read && let Some(busy) = pending_responses::refuse(client, memory) {
+        web.meters.count(part, busy.status());
+        return busy;
+    }
+    // Those that wait for their turn, or for their client to read, are not worked on.
+    let working = caller.activity.work();
+    // In a box, so that a request that waits for its turn is not as large as one that is worked on.
+    let response = Box::pin(dispatch(&web, caller, part, request)).await;
     let (response, counted) = pending_responses::count(response, client, memory);
     let response = wish.grant(response).await;
-    drop(making);
+    drop((making, working));
     let mut response = pending_responses::wait(response, counted, &caller.responses).await;
     web.meters.count(part, response.status());
     if let (Some(noted), Some(log)) = (noted, &web.log)
@@ -582,4 +580,22 @@ async fn answer(
         response.headers_mut().insert(REQUEST_ID, id);
     }
     response
+}
+
+async fn dispatch(
+    web: &Arc<Web>,
+    caller: &Arc<Caller>,
+    part: Part,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    match part {
+        Part::Tunnel => tunnel::answer(web, caller, request).await,
+        Part::V1 => v1::answer(web, caller, request).await,
+        Part::Rest => rest::answer(web, caller, request).await,
+        Part::Urn => urn::answer(web, caller, request).await,
+        Part::Oai => oai::answer(web, caller, request).await,
+        Part::Register => register::answer(web, caller, request).await,
+        Part::Operations => operations::answer(web, &request).await,
+        Part::Resolve => resolve::answer(web, caller, request).await,
+    }
 }
