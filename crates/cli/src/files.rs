@@ -96,8 +96,8 @@ impl Files {
 
     /// A file that is made, where there is none.
     pub(crate) fn write_new(mut self, path: &Path, mode: u32) -> Self {
-        let made = NewFile::open_new(path, mode).map(Opened::New);
-        self.add(path, Access::Write, made);
+        let new = NewFile::open_new(path, mode).map(Opened::New);
+        self.add(path, Access::Write, new);
         self
     }
 

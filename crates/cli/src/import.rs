@@ -1,6 +1,6 @@
 //! `handfast import`: names from files.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -208,7 +208,7 @@ impl Import {
         let progress = Arc::new(Progress::new(size));
         let sending = Arc::clone(&progress);
         let body = read_from(Box::new(input), move |bytes| {
-            sending.at(bytes, "bytes", bytes)
+            sending.at(bytes, "bytes", bytes);
         });
         let told = server.upload(&query, body);
         drop(progress);
@@ -292,7 +292,7 @@ impl Import {
 
 /// How long an input is, if that is known.
 fn size_of(input: &File) -> Option<u64> {
-    let about = input.metadata().ok().filter(|about| about.is_file());
+    let about = input.metadata().ok().filter(Metadata::is_file);
     about.map(|about| about.len())
 }
 

@@ -160,9 +160,8 @@ fn files_in_a_batch_are_those_of_whoever_runs_the_command() {
 fn lines_from_standard_input_come_whole() {
     let folder = Folder::new();
     let server = folder.serve();
-    let lines: String = (0..40_000)
-        .map(|n| format!("{{\"id\":\"20.1000/n{n:05}\"}}\n{}\n", " ".repeat(20)))
-        .collect();
+    let line = |n: u32| format!("{{\"id\":\"20.1000/n{n:05}\"}}\n{}\n", " ".repeat(20));
+    let lines = (0..40_000).map(line).collect::<Vec<_>>().concat();
     assert!(lines.len() > 1 << 20);
     let output = run_there(&folder, None, &["import", "-"], &lines);
     let said = String::from_utf8_lossy(&output.stdout);

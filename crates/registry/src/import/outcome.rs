@@ -86,10 +86,10 @@ impl Outcome {
     pub(crate) fn bad(line: u64, id: Option<&str>, code: &str, reason: String) -> Self {
         Self {
             line,
-            id: id.map(|id| shortened(id, MAX_REFUSED_ID)),
+            id: id.map(|id| shortened(id.to_string(), MAX_REFUSED_ID)),
             done: Done::Refused {
                 code: code.to_string(),
-                reason: shortened(&reason, MAX_REASON),
+                reason: shortened(reason, MAX_REASON),
             },
         }
     }
@@ -101,12 +101,12 @@ const MAX_REFUSED_ID: usize = 2_048;
 /// How many bytes the reason has.
 const MAX_REASON: usize = 4_096;
 
-fn shortened(text: &str, longest: usize) -> String {
-    if text.len() <= longest {
-        return text.to_string();
+fn shortened(mut text: String, longest: usize) -> String {
+    if text.len() > longest {
+        text.truncate(text.floor_char_boundary(longest));
+        text.push('…');
     }
-    let end = text.floor_char_boundary(longest);
-    format!("{}…", text.get(..end).unwrap_or_default())
+    text
 }
 
 /// How many lines came to what.

@@ -69,13 +69,13 @@ impl Registry {
                 ..by.at(self.now())
             };
             let reading = reading.clone();
-            let mut loaded =
+            let mut rehearsed =
                 self.rehearse(move |loading| loader.operations(loading, &reading, group))?;
-            changed.add(&loaded);
+            changed.add(&rehearsed);
             let is_told =
                 |outcome: &Outcome| by.tells_all || matches!(outcome.done, Done::Refused { .. });
-            loaded.outcomes.retain(is_told);
-            told.tell(&loaded);
+            rehearsed.outcomes.retain(is_told);
+            told.tell(&rehearsed);
             told.tell(&unknown);
         }
         Ok(())
