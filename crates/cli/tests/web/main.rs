@@ -13,4 +13,5 @@ mod guarded;
 mod jobs;
 mod namespaces;
 mod operations;
+mod quotas;
 mod server;
