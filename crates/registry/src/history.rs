@@ -76,14 +76,13 @@ impl Registry {
             let Shown { key, record } = view.show(who, id)?;
             let identifier = view.identify_kept(id)?;
             let path = AuthorityPath::of(&identifier, view);
-            let mut versions = Versions {
+            let versions = Versions {
                 view,
                 who,
                 sees_all: view.may_see(who, &path, &record)?,
                 path,
                 current: view.record(&key)?,
                 key,
-                before: None,
             };
             let mut numbers = view.events_after(&versions.key, after, limit.saturating_add(1))?;
             let is_more = numbers.len() > limit;
@@ -99,8 +98,12 @@ impl Registry {
                 if matches!(until, Some(Moment::Event(_))) && !is_past {
                     return Ok(page);
                 }
+                if bytes >= MAX_PAGE_BYTES {
+                    page.next = last;
+                    return Ok(page);
+                }
                 if is_past {
-                    let entry = versions.entry(event)?;
+                    let entry = versions.entry(event, page.entries.last())?;
                     let more = entry.bytes();
                     if bytes + more > MAX_PAGE_BYTES && !page.entries.is_empty() {
                         page.next = last;
@@ -171,8 +174,6 @@ struct Versions<'v> {
     path: AuthorityPath,
     sees_all: bool,
     current: Option<Record>,
-    /// The values of the version that was looked at last, and its number.
-    before: Option<(u64, Vec<Value<'static>>)>,
 }
 
 impl Versions<'_> {
@@ -201,23 +202,23 @@ impl Versions<'_> {
         Ok(Some(record))
     }
 
-    fn entry(&mut self, event: Event) -> Result<Entry, Refusal> {
+    /// What an event did, with the entry before it on the same page.
+    fn entry(&self, event: Event, last: Option<&Entry>) -> Result<Entry, Refusal> {
         // One of the same number may be of a later life of the name.
         let version = self.version(event.version)?;
         let version = version.filter(|record| record.last_event == event.number);
         let mut changes = Vec::new();
         if let Some(version) = &version {
             let number_before = version.version.saturating_sub(1);
-            let before = match self.before.take() {
-                Some((number, values)) if number == number_before => values,
-                // An earlier life that was erased has left no versions, so that this one is of the same.
-                _ => match self.version(number_before)? {
-                    Some(record) => record.values,
-                    None => Vec::new(),
-                },
+            let last = last.and_then(|last| last.version.as_ref());
+            // An earlier life that was erased has left no versions, so that this one is of the same.
+            changes = if let Some(last) = last.filter(|last| last.version == number_before) {
+                differences(&last.values, &version.values)
+            } else {
+                let before = self.version(number_before)?;
+                let before = before.map(|record| record.values).unwrap_or_default();
+                differences(&before, &version.values)
             };
-            changes = differences(&before, &version.values);
-            self.before = Some((version.version, version.values.clone()));
         }
         let who = if self.sees_all {
             self.view.actor(&event.actor)?

@@ -35,9 +35,8 @@ impl Registry {
             let (mut page, mut bytes) = (JobPage::default(), 0);
             let mut outcome = Ok(());
             view.visit_jobs(after.saturating_add(1), &mut |job| {
-                match sees_all || job.who == *who && view.may_see_own(who, &job)? {
-                    true => {}
-                    false => return Ok(ControlFlow::Continue(())),
+                if !sees_all && (job.who != *who || !view.may_see_own(who, &job)?) {
+                    return Ok(ControlFlow::Continue(()));
                 }
                 bytes += job.kind.text_bytes();
                 let is_full = page.jobs.len() == limit || bytes > MAX_PAGE_BYTES;

@@ -213,6 +213,7 @@ impl Registry {
         decide: impl FnOnce(&mut Draft<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let call = self.call(actor);
+        let time = call.time;
         let (rules, administrators) = (Arc::clone(&self.rules), Arc::clone(&self.administrators));
         let (done, touched) = self.store.change(move |now| {
             let view = View::new(now, &rules).with_administrators(&administrators);
@@ -228,6 +229,8 @@ impl Registry {
         if touches_namespaces {
             // What was asked for is done. If it cannot be read back, whoever decides the next change hears so.
             drop(self.rules.refresh(&self.store));
+            // The rules are put together here, and not by the next thread that serves sockets.
+            drop(self.rules.for_doors(time));
         }
         Ok(done)
     }

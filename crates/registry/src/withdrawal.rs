@@ -117,13 +117,12 @@ impl View<'_> {
     ) -> Result<(), Refusal> {
         let identifier = self.identify_kept(id)?;
         let path = AuthorityPath::of(&identifier, self);
-        let has_role = match roles.get(path.key()) {
-            Some(has_role) => *has_role,
-            None => {
-                let has_role = self.role(who, &path)? >= Some(Role::Write);
-                roles.insert(path.key().to_string(), has_role);
-                has_role
-            }
+        let has_role = if let Some(has_role) = roles.get(path.key()) {
+            *has_role
+        } else {
+            let has_role = self.role(who, &path)? >= Some(Role::Write);
+            roles.insert(path.key().to_string(), has_role);
+            has_role
         };
         if has_role {
             return Ok(());

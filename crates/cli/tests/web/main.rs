@@ -14,4 +14,5 @@ mod imports;
 mod jobs;
 mod namespaces;
 mod operations;
+mod quotas;
 mod server;

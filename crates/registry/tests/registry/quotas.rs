@@ -43,7 +43,9 @@ fn names_of_others_are_refused_and_lists_go_with_their_jobs() {
     let scene = scene();
     for prefix in ["20.1", "20.2"] {
         authority(&scene, prefix);
-        names_of(prefix, 3).iter().for_each(|id| name(&scene, id));
+        for id in &names_of(prefix, 3) {
+            name(&scene, id);
+        }
     }
     let ann = account("ann");
     scene.grant(&OPERATOR, "20.1", &ann, Role::Write).unwrap();

@@ -16,6 +16,7 @@ mod log;
 mod names;
 mod namespaces;
 mod openapi;
+mod permits;
 mod problem;
 mod routes;
 mod search;

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::call::{Answer, Call};
+use super::permits::Permits;
 use super::problem::Problem;
 
 #[derive(Deserialize)]
@@ -248,19 +249,28 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
     let (at, limit) = (call.at()?, call.limit()?);
     let after = call.number("after")?.unwrap_or_default();
     let registry = call.registry();
+    let _permit = HISTORIES.acquire();
     let page = registry.history_page(&call.who, call.id(), after, limit, at)?;
     // Each entry is written and dropped, so that not all of them are in memory as trees.
-    let mut written = String::from("{\"events\":[");
+    let mut written = b"{\"events\":[".to_vec();
     for (at, entry) in page.entries.into_iter().enumerate() {
         if at > 0 {
-            written.push(',');
+            written.push(b',');
         }
-        written.push_str(&json::entry(&entry).to_string());
+        let said = json::entry(&entry);
+        drop(entry);
+        // A vector takes everything.
+        let _ = serde_json::to_writer(&mut written, &said);
     }
     let next = page.next.map(|next| next.to_string());
-    written.push_str(&format!("],\"next\":{}}}", json!(next)));
-    Ok(Answer::written(written))
+    written.extend_from_slice(format!("],\"next\":{}}}", json!(next)).as_bytes());
+    Ok(Answer::written(
+        String::from_utf8(written).unwrap_or_default(),
+    ))
 }
+
+/// How many pages of history are made at once: each takes some megabytes while it is made.
+static HISTORIES: Permits = Permits::new(8);
 
 /// How many events of a name are proven in one answer.
 const MAX_PROVEN_EVENTS: usize = 1_000;

@@ -99,7 +99,9 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
             break Some(last.to_string());
         }
     };
-    written.push_str(&format!("],\"next\":{}}}", json!(next)));
+    for part in ["],\"next\":", &json!(next).to_string(), "}"] {
+        written.push_str(part);
+    }
     Ok(Answer::written(written))
 }
 
