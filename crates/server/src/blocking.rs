@@ -58,7 +58,7 @@ mod tests {
             let (begun, begins) = channel::<()>();
             let first = spawn_blocking(move || {
                 begun.send(()).unwrap();
-                drop(wait.recv());
+                let _ = wait.recv();
             });
             begins.recv().unwrap();
             let before = queue_length();
