@@ -33,7 +33,7 @@ fn world(is_broken: &Arc<AtomicBool>) -> World {
     )
 }
 
-struct Broken {
+struct Host {
     is_broken: Arc<AtomicBool>,
     native: SocketAddr,
     web: SocketAddr,
@@ -41,7 +41,7 @@ struct Broken {
     _folder: tempfile::TempDir,
 }
 
-impl Broken {
+impl Host {
     fn start() -> Self {
         let is_broken = Arc::new(AtomicBool::new(false));
         let folder = tempfile::tempdir().unwrap();
@@ -95,7 +95,7 @@ impl Broken {
         Some(reply)
     }
 
-    fn tcp(&self, address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
+    fn tcp(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
         let mut stream = TcpStream::connect(address).unwrap();
         let patience = Some(Duration::from_secs(5));
         stream.set_read_timeout(patience).unwrap();
@@ -108,7 +108,7 @@ impl Broken {
     fn get(&self, path: &str) -> String {
         let request =
             format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-        String::from_utf8_lossy(&self.tcp(self.web, request.as_bytes())).into_owned()
+        String::from_utf8_lossy(&Self::tcp(self.web, request.as_bytes())).into_owned()
     }
 }
 
@@ -121,7 +121,7 @@ fn code(reply: &[u8]) -> Option<u32> {
 /// Guards against a panic that ends the thread of a UDP socket, a worker or a core: all later requests to it were lost.
 #[test]
 fn a_panic_fails_one_request() {
-    let server = Broken::start();
+    let server = Host::start();
     let signed = OpFlags::PO | OpFlags::CT;
     for round in 0..20 {
         server.is_broken.store(true, Ordering::SeqCst);
@@ -129,7 +129,7 @@ fn a_panic_fails_one_request() {
         for flags in [OpFlags::PO, signed] {
             let reply = server.udp(flags, 30);
             assert!(reply.is_none_or(|reply| code(&reply) == Some(2)), "{round}");
-            drop(server.tcp(server.native, &Broken::request(flags)));
+            drop(Host::tcp(server.native, &Host::request(flags)));
         }
         for path in [
             "/20.1000/x",
@@ -145,7 +145,7 @@ fn a_panic_fails_one_request() {
         for flags in [OpFlags::PO, signed] {
             let reply = server.udp(flags, 5_000).unwrap();
             assert_eq!(code(&reply), Some(1));
-            let reply = server.tcp(server.native, &Broken::request(flags));
+            let reply = Host::tcp(server.native, &Host::request(flags));
             assert_eq!(code(&reply), Some(1));
         }
         assert!(server.get("/20.1000/x").starts_with("HTTP/1.1 302"));

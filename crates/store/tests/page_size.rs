@@ -1,5 +1,11 @@
 //! The size of pages is the file's own, not the machine's.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
+
 use std::fs;
 use std::path::Path;
 

@@ -1,5 +1,7 @@
 //! The writer thread outlives the changes that it runs.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::sync::mpsc::{Receiver, channel};
 
 use handfast_store::{Place, Snapshot, Store, StoreError, Table, Write};
