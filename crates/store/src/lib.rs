@@ -22,6 +22,7 @@ mod embedded;
 mod error;
 mod health;
 mod loading;
+mod opening;
 mod place;
 mod sorter;
 mod store;
