@@ -104,7 +104,12 @@ pub(crate) fn ask(
     stream.write_all(start.get(sent..).unwrap_or_default())?;
     stream.write_all(&said)?;
     let mut status = [0];
-    let ended = |_| io::Error::other("the server ended before the command did");
+    let ended = |_| {
+        io::Error::other(
+            "the server ended before the command did; if the program was updated after the server \
+             started, restart the server",
+        )
+    };
     stream.read_exact(&mut status).map_err(ended)?;
     let mut finished = Vec::new();
     stream.read_to_end(&mut finished)?;

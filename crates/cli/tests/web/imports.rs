@@ -220,7 +220,7 @@ fn who_can_import_nothing_stores_nothing() {
     }
     assert!(!folder.data().join("spool").exists());
     assert_eq!(
-        server.get("/api/v1/jobs", &[&carol]).json()["items"],
+        server.get("/api/v1/jobs", &[&carol]).json()["jobs"],
         json!([])
     );
 }

@@ -324,3 +324,52 @@ fn an_entry_of_any_length_is_not_held_in_memory() {
         assert!(scene.show(&OPERATOR, id).is_ok(), "{id}");
     }
 }
+
+/// A name that ends in the digest of a longer one was "table records is damaged", and its import failed as a whole.
+#[test]
+fn a_name_that_looks_like_the_short_form_of_another_is_refused_alone() {
+    let scene = scene();
+    let change = AuthorityChange {
+        case_sensitive: Some(true),
+        ..AuthorityChange::default()
+    };
+    let new = NewAuthority {
+        change,
+        ..NewAuthority::default()
+    };
+    scene.create_authority(&OPERATOR, "20.1000", new).unwrap();
+    // SHA-256 of the key of the longer name, which was looked for until it was text.
+    let start = format!("20.1000/{}", "x".repeat(436));
+    let long = format!("{start}{:040}", 540_276_376);
+    let digest = "xh~\tW2:\u{1}]\u{16}Pp<\u{18}>\u{15}\tl\u{3}\\\u{f}[2\u{5}mn>*$K\u{c}=";
+    let short = format!("{start}{digest}");
+    name(&scene, &long);
+    let line = |id: &str| format!("{}\n", serde_json::json!({ "id": id }));
+    let ndjson = [line(&short), line("20.1000/other")].concat();
+    let import = Import {
+        format: Some(Format::Ndjson),
+        migrate: true,
+        tells_all: true,
+        ..Import::default()
+    };
+    let batch = format!("CREATE {short}\n1 X 86400 1110 UTF8 x\n");
+    for dry_run in [true, false] {
+        let import = Import {
+            dry_run,
+            ..import.clone()
+        };
+        let mut found = outcomes(&scene, &OPERATOR, &import, &ndjson);
+        found.sort_unstable();
+        assert_eq!(found, ["1 key-taken", "2 created"]);
+        let import = Import {
+            format: Some(Format::Batch),
+            ..import
+        };
+        assert_eq!(
+            outcomes(&scene, &OPERATOR, &import, &batch),
+            ["1 key-taken"]
+        );
+    }
+    assert!(scene.show(&OPERATOR, &long).is_ok());
+    assert_eq!(scene.check().unwrap().problems.len(), 0);
+}
