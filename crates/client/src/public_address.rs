@@ -93,7 +93,7 @@ const SPECIAL_V6: [(Ipv6Addr, u32); 13] = [
 mod tests {
     use super::*;
 
-    /// A record that named 64:ff9b::a00:1, 2002:7f00:1:: or 240.0.0.1 made the server connect to it.
+    /// A record that named `64:ff9b::a00:1`, `2002:7f00:1::` or `240.0.0.1` made the server connect to it.
     #[test]
     #[rustfmt::skip] // A row is a network: its first and last addresses.
     fn addresses_of_special_networks_are_not_public() {
