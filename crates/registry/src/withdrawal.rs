@@ -33,6 +33,9 @@ pub(crate) fn withdrawal(ids: &[String], reason: &str) -> JobKind {
     }
 }
 
+/// After how many names, all of them refused, a list is refused as a whole.
+const MAX_REFUSED_AT_START: usize = 1_000;
+
 /// A list of names, of which some are refused.
 #[derive(Default)]
 pub(crate) struct Permitted {
@@ -66,6 +69,11 @@ impl Registry {
             // That a role is missing says most.
             let (mut first, mut denied) = (None, None);
             for (line, id) in (1..).zip(ids) {
+                // Whoever may touch none of many names does not have the rest looked at.
+                let looked_at = permitted.list.len();
+                if looked_at == MAX_REFUSED_AT_START && permitted.refused.len() == looked_at {
+                    break;
+                }
                 match view.may_withdraw(who, id, &mut roles) {
                     Ok(()) => permitted.list.push(id.clone()),
                     Err(failure) if failure.is_failure() => return Err(failure),
@@ -81,7 +89,7 @@ impl Registry {
                 }
             }
             match denied.or(first) {
-                Some(refusal) if permitted.refused.len() == ids.len() => Err(refusal),
+                Some(refusal) if permitted.refused.len() == permitted.list.len() => Err(refusal),
                 _ => Ok(permitted),
             }
         })

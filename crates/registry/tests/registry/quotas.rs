@@ -37,6 +37,24 @@ fn whoever_may_withdraw_nothing_stores_nothing() {
     assert!(scene.usage().used < before + (1 << 20));
 }
 
+/// Guards: 100,000 names were looked at for somebody who may touch none of them.
+#[test]
+fn a_list_that_begins_with_many_names_of_others_is_refused_as_a_whole() {
+    let scene = scene();
+    for prefix in ["20.1", "20.2"] {
+        authority(&scene, prefix);
+        name(&scene, &format!("{prefix}/n0"));
+    }
+    let ann = account("ann");
+    scene.grant(&OPERATOR, "20.1", &ann, Role::Write).unwrap();
+    let own = names_of("20.1", 1);
+    let late = [names_of("20.2", 1_000), own.clone()].concat();
+    assert_eq!(code(withdraw(&scene, &ann, &late)), "denied");
+    let soon = [names_of("20.2", 999), own].concat();
+    assert_eq!(withdraw(&scene, &ann, &soon).unwrap().len(), 1_000);
+    assert_eq!(scene.jobs().unwrap().len(), 1);
+}
+
 /// Guards: a list stayed when its job had ended.
 #[test]
 fn names_of_others_are_refused_and_lists_go_with_their_jobs() {

@@ -49,6 +49,9 @@ enum Wanted {
 /// How many outcomes are told.
 pub(super) const MOST_TOLD: usize = 10_000;
 
+/// A list of names of more bytes than these is a long one.
+const LONG_LIST: usize = 64 << 10;
+
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let (limit, after) = (call.limit()?, call.number("after")?.unwrap_or(0));
     let page = call.registry().jobs_page(&call.who, after, limit)?;
@@ -111,6 +114,10 @@ pub(super) fn resume(call: &Call) -> Result<Answer, Problem> {
 
 /// Runs to its end before it is answered, unless the client does not wait.
 pub(super) fn start(call: &Call) -> Result<Answer, Problem> {
+    // A long list takes memory and a thread while it is looked at: an account has few of them at a time.
+    let is_long = call.body.len() > LONG_LIST;
+    let open = is_long.then(|| call.web.api.streams.enter(call.who.to_string()));
+    let _open = open.transpose()?;
     let wanted = match call.read()? {
         Given::Withdraw { names, reason } => Wanted::Withdrawal { names, reason },
         Given::ReplaceUrl { from, to, .. } if from.is_empty() || to.is_empty() => {
