@@ -93,6 +93,28 @@ fn a_head_that_comes_an_octet_at_a_time_is_not_waited_for() {
 }
 
 #[test]
+fn a_head_that_comes_in_pieces_is_answered_and_so_is_what_follows() {
+    let server = impatient();
+    let requests = [
+        "GET /20.1000/5555 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /20.1000/5555 HTTP/1.1\r\nHost: x\r\nX-Other: y\r\n\r\n",
+        "POST /20.1000/5555 HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na=",
+        "GET /20.1000/5555 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    ]
+    .concat();
+    for size in [1, 7, 30, 100] {
+        let mut stream = connect(&server);
+        stream.set_nodelay(true).unwrap();
+        for piece in requests.as_bytes().chunks(size) {
+            stream.write_all(piece).unwrap();
+            thread::sleep(Duration::from_millis(1));
+        }
+        let said = until_closed(stream);
+        assert_eq!(said.matches("HTTP/1.1 302").count(), 4, "{size} {said}");
+    }
+}
+
+#[test]
 fn a_kept_connection_without_requests_is_closed() {
     let server = impatient();
     let mut stream = connect(&server);

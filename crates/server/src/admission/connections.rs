@@ -49,7 +49,7 @@ impl Default for ConnectionLimits {
 }
 
 /// How many idle connections are closed at once: looking through all of them is dear.
-const MAX_RECLAIMED: usize = 32;
+const MAX_RECLAIMED: usize = 128;
 /// How often the server looks whether connections have ended, when it is about to end itself.
 const DRAIN_INTERVAL: Duration = Duration::from_millis(10);
 

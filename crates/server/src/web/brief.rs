@@ -33,6 +33,8 @@ const CHUNK: usize = 16 << 10;
 const MOST_UNSENT: usize = 64 << 10;
 /// What is longer may be sent compressed to those who would like that.
 const LEAST_ENCODED: usize = 1 << 10;
+/// The longest start of a head that is kept here until the rest arrives.
+const MAX_PARTIAL_HEAD: usize = 4 << 10;
 /// A request with more headers is none of the usual.
 const MOST_HEADERS: usize = 32;
 
@@ -60,6 +62,8 @@ where
         times: 0,
         is_first: true,
         activity: client.1,
+        head: Vec::new(),
+        head_began: None,
     };
     let mut is_new = true;
     loop {
@@ -77,10 +81,11 @@ where
                 return Poll::Ready(Ok(Turn::default()));
             }
             while patience.as_mut().poll(context).is_ready() {
-                if heard.last.elapsed() >= web.patience {
+                let since = heard.head_began.unwrap_or(heard.last);
+                if since.elapsed() >= web.patience {
                     return Poll::Ready(Ok(Turn::default()));
                 }
-                patience.as_mut().reset(heard.last + web.patience);
+                patience.as_mut().reset(since + web.patience);
             }
             Poll::Pending
         });
@@ -122,6 +127,9 @@ struct Heard<'c> {
     /// Whether nothing has been answered yet.
     is_first: bool,
     activity: &'c Activity,
+    /// The start of a request whose head has not arrived in full, and since when it is waited for.
+    head: Vec<u8>,
+    head_began: Option<Instant>,
 }
 
 /// What could not be done at once.
@@ -172,6 +180,11 @@ where
             heard.last = moment.instant;
             heard.activity.touch(moment.instant);
             heard.times = heard.times.wrapping_add(1);
+            let mut head = std::mem::take(&mut heard.head);
+            if !head.is_empty() {
+                head.extend_from_slice(left);
+                left = &head;
+            }
             buffers.written.clear();
             while !left.is_empty() && buffers.written.len() < MOST_UNSENT {
                 let (out, dates) = (&mut buffers.written, &mut buffers.dates);
@@ -182,6 +195,13 @@ where
                 left = rest;
                 heard.is_first = false;
             }
+            if is_part_of_head(left) {
+                heard.head = left.to_vec();
+                heard.head_began.get_or_insert(moment.instant);
+                left = &[];
+            } else {
+                heard.head_began = None;
+            }
             let unsent = send(stream, &buffers.written, context)?;
             if unsent.is_some() || !left.is_empty() {
                 let left = left.to_vec();
@@ -189,6 +209,20 @@ where
             }
         }
     })
+}
+
+/// Whether bytes are the start of a head of HTTP/1.1 that goes on: who takes its time to send one costs no more than that.
+/// The starts of TLS and HTTP/2 are left to those who speak these.
+fn is_part_of_head(bytes: &[u8]) -> bool {
+    let is_http1 = bytes.first().is_some_and(u8::is_ascii_uppercase);
+    let is_http2 = bytes.starts_with(b"PRI") || b"PRI".starts_with(bytes);
+    if !is_http1 || is_http2 || bytes.len() > MAX_PARTIAL_HEAD {
+        return false;
+    }
+    let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+    let mut request = Request::new(&mut []);
+    let parsed = request.parse_with_uninit_headers(bytes, &mut headers);
+    matches!(parsed, Ok(Status::Partial))
 }
 
 /// Sends what can be sent at once; gives what cannot.
