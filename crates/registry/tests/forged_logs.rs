@@ -225,6 +225,7 @@ fn export(events: &[Vec<u8>], change: impl FnOnce(&mut Checkpoint)) -> String {
 
 /// Each forged log: its file, what was done, and the log.
 #[rustfmt::skip] // A row is a line.
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn forged() -> Vec<(&'static str, &'static str, String)> {
     use Action::*;
     let base = Forger::new;

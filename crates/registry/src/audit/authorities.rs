@@ -52,10 +52,10 @@ impl AuthorityState {
         match (self, action) {
             (Self::Declined, _) => None,
             (state, A::Grant | A::Revoke | A::TransferAuthority) => Some(state),
-            (Self::Active, A::ChangeAuthority) => Some(Self::Active),
             (Self::Active, A::RetireAuthority) => Some(Self::Retired),
             // A retired prefix that is homed again is approved.
-            (Self::Requested | Self::Retired, A::ApproveAuthority) => Some(Self::Active),
+            (Self::Active, A::ChangeAuthority)
+            | (Self::Requested | Self::Retired, A::ApproveAuthority) => Some(Self::Active),
             (Self::Requested, A::DeclineAuthority) => Some(Self::Declined),
             _ => None,
         }

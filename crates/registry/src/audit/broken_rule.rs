@@ -197,6 +197,10 @@ impl BrokenRule {
 
 /// The words behind "event N".
 impl fmt::Display for BrokenRule {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a sentence for each rule, side by side"
+    )]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |name: &Option<String>| name.clone().unwrap_or_else(|| "a hidden name".into());
         match self {

@@ -21,7 +21,7 @@ use handfast_log::{Checkpoint, Hash, TileHash, Tree};
 use self::authorities::Authorities;
 use self::clock::Clock;
 use self::finding::Findings;
-use self::names::{Into, Names};
+use self::names::{Context, Names};
 use self::namespaces::Namespaces;
 use self::note::Notes;
 use crate::event::{Action, Commitments, Event, MAX_LISTED, Subject};
@@ -204,7 +204,7 @@ impl Audit {
             }
             _ if is_of_name => self.names.follow(
                 event,
-                &mut Into {
+                &mut Context {
                     authorities: &mut self.authorities,
                     findings: &mut self.findings,
                     notes: &mut self.notes,
@@ -266,30 +266,37 @@ fn wrong_form(event: &Event) -> Option<&'static str> {
     if event.actor == [0; 16] {
         return Some("nobody did it");
     }
-    let is_listed = match &event.commitments {
-        Commitments::Each(each) => each.len() <= MAX_LISTED,
+    let (each, is_listed) = match &event.commitments {
+        Commitments::Each(each) => (each.as_slice(), each.len() <= MAX_LISTED),
         Commitments::Together { count, .. } => {
-            usize::try_from(*count).is_ok_and(|count| count > MAX_LISTED)
+            let is_many = usize::try_from(*count).is_ok_and(|count| count > MAX_LISTED);
+            (&[][..], is_many)
         }
     };
     if !is_listed {
         return Some("commitments are listed if they are few, and only then");
     }
-    let indexes: Vec<u32> = match &event.commitments {
-        Commitments::Each(each) => each.iter().map(|(index, _)| *index).collect(),
-        Commitments::Together { .. } => vec![0],
-    };
-    let distinct: HashSet<_> = indexes.iter().collect();
-    if distinct.len() != indexes.len() {
+    let is_sorted = each.is_sorted_by(|before, after| before.0 < after.0);
+    if !is_sorted
+        && each
+            .iter()
+            .map(|(index, _)| index)
+            .collect::<HashSet<_>>()
+            .len()
+            < each.len()
+    {
         return Some("two commitments have one index");
     }
-    if indexes.iter().any(|index| *index > MAX_INDEX) {
+    if each.iter().any(|(index, _)| *index > MAX_INDEX) {
         return Some("no value has such an index");
     }
+    let is_together = matches!(event.commitments, Commitments::Together { .. });
+    let is_empty = each.is_empty() && !is_together;
+    let has_detail = is_together || each.first().is_some_and(|(index, _)| *index == 0);
     match event.action {
-        Action::Erase if !indexes.is_empty() => Some("nothing is left of an erased name"),
+        Action::Erase if !is_empty => Some("nothing is left of an erased name"),
         Action::Erase => None,
-        _ if indexes.first() != Some(&0) => Some("there is no commitment to what the event says"),
+        _ if !has_detail => Some("there is no commitment to what the event says"),
         Action::BeginLog if event.version == 0 => Some("a log that continues nothing just begins"),
         Action::Account if !event.authority.is_empty() || event.version != 0 => {
             Some("an account has neither authority nor version")

@@ -82,7 +82,7 @@ impl NameState {
 }
 
 /// Where what an event says goes.
-pub(super) struct Into<'a> {
+pub(super) struct Context<'a> {
     pub(super) authorities: &'a mut Authorities,
     pub(super) findings: &'a mut Findings,
     pub(super) notes: &'a mut Notes,
@@ -103,26 +103,28 @@ impl Names {
     }
 
     /// What an event does to its name, and whether it may.
-    pub(super) fn follow(&mut self, event: &Event, into: &mut Into<'_>) {
+    pub(super) fn follow(&mut self, event: &Event, context: &mut Context<'_>) {
         if event.subject == Subject::None {
             let action = event.action;
-            into.findings
+            context
+                .findings
                 .rule(event.number, BrokenRule::NoSubject { action });
         } else if event.action.is_assignment() {
-            self.assign(event, into);
+            self.assign(event, context);
         } else {
-            self.change(event, into);
+            self.change(event, context);
         }
     }
 
-    fn assign(&mut self, event: &Event, into: &mut Into<'_>) {
+    fn assign(&mut self, event: &Event, context: &mut Context<'_>) {
         let number = event.number;
         let is_reserved = matches!(event.action, Action::Reserve | Action::MintReserved);
-        let authority = into.authorities.id_of(&event.authority);
-        into.authorities
-            .check_active(authority, number, into.findings);
+        let authority = context.authorities.id_of(&event.authority);
+        context
+            .authorities
+            .check_active(authority, number, context.findings);
         if event.version != 1 {
-            into.findings.add(Finding::Unfollowed(number));
+            context.findings.add(Finding::Unfollowed(number));
         }
         let fact = NameFact {
             first: number,
@@ -139,16 +141,17 @@ impl Names {
             Subject::None => return,
             Subject::Hidden(commitment) => {
                 if !is_reserved {
-                    into.authorities
-                        .shows_erasable(authority, number, into.findings);
+                    context
+                        .authorities
+                        .shows_erasable(authority, number, context.findings);
                 }
-                self.assign_hidden(commitment, fact, into.findings);
+                self.assign_hidden(commitment, fact, context.findings);
                 return;
             }
             Subject::Open(key) | Subject::Opened { key, .. } => key,
         };
         if let Some(known) = self.public.get(&digest_of(key)) {
-            into.findings.add(Finding::AssignedTwice {
+            context.findings.add(Finding::AssignedTwice {
                 key: Some(key.clone()),
                 first: known.first,
                 again: number,
@@ -156,19 +159,20 @@ impl Names {
             return;
         }
         if matches!(event.subject, Subject::Opened { .. }) {
-            subject_form(event, "a new name has no earlier events to open", into);
+            subject_form(event, "a new name has no earlier events to open", context);
         }
         if is_reserved {
-            subject_form(event, "the name of a reservation is hidden", into);
+            subject_form(event, "the name of a reservation is hidden", context);
         }
         let is_prefix = is_prefix_record(key);
         if is_prefix && event.action != Action::Create {
-            prefix_record(event, key, into);
+            prefix_record(event, key, context);
         }
-        self.check_key(event, key, into);
+        self.check_key(event, key, context);
         if !is_prefix {
-            into.authorities
-                .shows_permanent(authority, number, into.notes);
+            context
+                .authorities
+                .shows_permanent(authority, number, context.notes);
         }
         self.public.insert(digest_of(key), fact);
     }
@@ -205,10 +209,10 @@ impl Names {
         }
     }
 
-    fn change(&mut self, event: &Event, into: &mut Into<'_>) {
+    fn change(&mut self, event: &Event, context: &mut Context<'_>) {
         let (number, action) = (event.number, event.action);
-        let Some(found) = self.find(event, into) else {
-            into.findings.add(Finding::Unfollowed(number));
+        let Some(found) = self.find(event, context) else {
+            context.findings.add(Finding::Unfollowed(number));
             return;
         };
         let (fact, key, is_public) = match found {
@@ -216,63 +220,65 @@ impl Names {
             Found::Public(id, key) => (self.public.get_mut(&id), key, true),
         };
         let Some(fact) = fact else {
-            into.findings.add(Finding::Unfollowed(number));
+            context.findings.add(Finding::Unfollowed(number));
             return;
         };
         let name = key.map(str::to_string);
-        let authority = into.authorities.id_of(&event.authority);
+        let authority = context.authorities.id_of(&event.authority);
         if authority != fact.authority {
-            let was = into.authorities.key_of(fact.authority).to_string();
+            let was = context.authorities.key_of(fact.authority).to_string();
             let (name, is) = (name.clone(), event.authority.clone());
             let broken = BrokenRule::AuthorityChanged { name, was, is };
-            into.findings.rule(number, broken);
+            context.findings.rule(number, broken);
         }
         if fact.version.checked_add(1) != Some(event.version) {
-            into.findings.add(Finding::Unfollowed(number));
+            context.findings.add(Finding::Unfollowed(number));
         }
         fact.version = event.version;
         let before = fact.state;
         if is_public && action == Action::Erase {
             let key = name.unwrap_or_else(|| "a name".to_string());
-            into.findings.rule(number, BrokenRule::PublicErased { key });
+            context
+                .findings
+                .rule(number, BrokenRule::PublicErased { key });
             return;
         }
-        match before.after(action) {
-            Some(after) => fact.state = after,
-            None => {
-                let state = before.as_str();
-                let broken = BrokenRule::State {
-                    name,
-                    action,
-                    state,
-                };
-                into.findings.rule(number, broken);
-                fact.state = NameState::meant_by(action, before);
-            }
+        if let Some(after) = before.after(action) {
+            fact.state = after;
+        } else {
+            let broken = BrokenRule::State {
+                name,
+                action,
+                state: before.as_str(),
+            };
+            context.findings.rule(number, broken);
+            fact.state = NameState::meant_by(action, before);
         }
         let (assigned_under, after) = (fact.authority, fact.state);
         if let Some(key) = key
             && is_prefix_record(key)
         {
             if !matches!(action, Action::Change | Action::Transfer) {
-                prefix_record(event, key, into);
+                prefix_record(event, key, context);
             }
         } else if is_public {
-            into.authorities
-                .shows_permanent(assigned_under, number, into.notes);
+            context
+                .authorities
+                .shows_permanent(assigned_under, number, context.notes);
         } else if after != NameState::Reserved {
-            into.authorities
-                .shows_erasable(assigned_under, number, into.findings);
+            context
+                .authorities
+                .shows_erasable(assigned_under, number, context.findings);
         }
         if after == NameState::Erased && before != NameState::Erased {
             self.erased += 1;
             self.erasures.insert(number);
-            into.authorities.erases(assigned_under, number);
+            context.authorities.erases(assigned_under, number);
         }
     }
 
     /// The name that an event is about; one that the event opens is public from here on.
-    fn find<'e>(&mut self, event: &'e Event, into: &mut Into<'_>) -> Option<Found<'e>> {
+    fn find<'e>(&mut self, event: &'e Event, context: &mut Context<'_>) -> Option<Found<'e>> {
         let number = event.number;
         match &event.subject {
             Subject::None => None,
@@ -282,7 +288,8 @@ impl Names {
                     return Some(Found::Hidden(id));
                 };
                 let first = self.public.get(public)?.first;
-                into.findings
+                context
+                    .findings
                     .rule(number, BrokenRule::HiddenAgain { first });
                 Some(Found::Public(*public, None))
             }
@@ -290,7 +297,7 @@ impl Names {
                 let id = digest_of(key);
                 if self.public.get(&id)?.was_hidden {
                     let should = "a name that was hidden is shown with what opens it";
-                    subject_form(event, should, into);
+                    subject_form(event, should, context);
                 }
                 Some(Found::Public(id, Some(key)))
             }
@@ -298,7 +305,7 @@ impl Names {
                 let Subject::Hidden(commitment) = Subject::hide(key, salt) else {
                     return None;
                 };
-                self.open(event, key, id_of(&commitment), into)?;
+                self.open(event, key, id_of(&commitment), context)?;
                 Some(Found::Public(digest_of(key), Some(key)))
             }
         }
@@ -310,7 +317,7 @@ impl Names {
         event: &Event,
         key: &str,
         commitment: u128,
-        into: &mut Into<'_>,
+        context: &mut Context<'_>,
     ) -> Option<()> {
         let (number, id) = (event.number, digest_of(key));
         if self.opened.contains_key(&commitment) {
@@ -321,17 +328,18 @@ impl Names {
         let Some(fact) = hidden else {
             known?;
             let key = key.to_string();
-            into.findings.rule(number, BrokenRule::OtherSalt { key });
+            context.findings.rule(number, BrokenRule::OtherSalt { key });
             return Some(());
         };
         self.opened.insert(commitment, id);
-        self.check_key(event, key, into);
+        self.check_key(event, key, context);
         if is_prefix_record(key) {
-            prefix_record(event, key, into);
+            prefix_record(event, key, context);
         }
         if fact.state == NameState::Erased {
             let key = key.to_string();
-            into.findings
+            context
+                .findings
                 .rule(number, BrokenRule::OpenedAfterErase { key });
             self.erased = self.erased.saturating_sub(1);
         }
@@ -339,11 +347,11 @@ impl Names {
             subject_form(
                 event,
                 "a reserved name is hidden until it is activated",
-                into,
+                context,
             );
         }
         if let Some(known) = known {
-            into.findings.add(Finding::AssignedTwice {
+            context.findings.add(Finding::AssignedTwice {
                 key: Some(key.to_string()),
                 first: known.first.min(fact.first),
                 again: known.first.max(fact.first),
@@ -355,24 +363,26 @@ impl Names {
     }
 
     /// Whether the key of a name that becomes public is canonical, and under its own authority.
-    fn check_key(&mut self, event: &Event, key: &str, into: &mut Into<'_>) {
+    fn check_key(&mut self, event: &Event, key: &str, context: &mut Context<'_>) {
         let number = event.number;
         match form_of(key) {
             Form::Canonical => {}
-            Form::Irregular => into.notes.irregular(number, key),
+            Form::Irregular => context.notes.irregular(number, key),
             Form::Wrong(why) => {
                 let key = key.to_string();
-                into.findings
+                context
+                    .findings
                     .rule(number, BrokenRule::NotCanonical { key, why });
             }
         }
         if !fits(key, &event.authority) {
             let (key, authority) = (key.to_string(), event.authority.clone());
-            into.findings
+            context
+                .findings
                 .rule(number, BrokenRule::OtherAuthority { key, authority });
         }
         if self.differs_by_case(key) {
-            into.notes.case_only(number, key);
+            context.notes.case_only(number, key);
         }
     }
 
@@ -393,15 +403,17 @@ impl Names {
     }
 }
 
-fn subject_form(event: &Event, should: &'static str, into: &mut Into<'_>) {
+fn subject_form(event: &Event, should: &'static str, context: &mut Context<'_>) {
     let action = event.action;
-    into.findings
+    context
+        .findings
         .rule(event.number, BrokenRule::SubjectForm { action, should });
 }
 
-fn prefix_record(event: &Event, key: &str, into: &mut Into<'_>) {
+fn prefix_record(event: &Event, key: &str, context: &mut Context<'_>) {
     let (key, action) = (key.to_string(), event.action);
-    into.findings
+    context
+        .findings
         .rule(event.number, BrokenRule::PrefixRecord { key, action });
 }
 

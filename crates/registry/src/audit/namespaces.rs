@@ -55,15 +55,14 @@ impl EntryState {
         let is_live = matches!(self, Self::Registered | Self::Deprecated);
         match (self, action) {
             (Self::New | Self::Refused, A::ProposeNamespace) => Some(Self::Candidate),
-            (Self::New | Self::Registered, A::ImportNamespace) => Some(Self::Registered),
             (Self::Candidate, A::ChangeNamespace | A::CommentNamespace) => Some(self),
             (Self::Candidate, A::RefuseNamespace | A::WithdrawNamespace) => Some(Self::Refused),
-            (Self::Candidate, A::ApproveNamespace) => Some(Self::Registered),
+            (Self::New | Self::Registered, A::ImportNamespace)
+            | (Self::Candidate, A::ApproveNamespace) => Some(Self::Registered),
             (_, A::ChangeNamespace) if is_live => Some(self),
-            (_, A::ApproveNamespace) if is_live => Some(Self::Registered),
+            (_, A::ApproveNamespace | A::RenewNamespace) if is_live => Some(Self::Registered),
             (_, A::RefuseNamespace | A::VerifyNamespace) if is_live && is_claimed => Some(self),
             (_, A::ClaimNamespace) if is_live && !is_claimed => Some(self),
-            (_, A::RenewNamespace) if is_live => Some(Self::Registered),
             (_, A::DeprecateNamespace) if is_live => Some(Self::Deprecated),
             (_, A::WithdrawNamespace) if is_live => Some(Self::Withdrawn),
             _ => None,
@@ -116,18 +115,15 @@ impl Namespaces {
             out.rule(number, unfollowed());
         }
         *last = event.version;
-        match entry.state.after(action, entry.is_claimed) {
-            Some(after) => entry.state = after,
-            None => {
-                let state = entry.state.as_str();
-                let namespace = event.authority.clone();
-                let broken = BrokenRule::NamespaceState {
-                    namespace,
-                    action,
-                    state,
-                };
-                out.rule(number, broken);
-            }
+        if let Some(after) = entry.state.after(action, entry.is_claimed) {
+            entry.state = after;
+        } else {
+            let broken = BrokenRule::NamespaceState {
+                namespace: event.authority.clone(),
+                action,
+                state: entry.state.as_str(),
+            };
+            out.rule(number, broken);
         }
         match action {
             Action::ClaimNamespace => entry.is_claimed = true,

@@ -34,7 +34,7 @@ fn import(registry: &Registry, import: &Import, text: &str) -> BTreeMap<String, 
         .import(&OPERATOR, &import, text.as_bytes(), &mut |report| {
             if let Report::Line(Outcome { id, done: what, .. }) = report {
                 let what = match what {
-                    Done::Refused { code, .. } => code.to_string(),
+                    Done::Refused { code, .. } => code.clone(),
                     Done::Created(_) => "created".to_string(),
                     other => format!("{other:?}"),
                 };
