@@ -1,8 +1,11 @@
 //! `/api/v1/names`.
 
 use std::ops::ControlFlow;
+use std::thread;
 
-use handfast_registry::{Edit, Minted, NameAction, NewName, NewValue, Principal, Style, json};
+use handfast_registry::{
+    Edit, HistoryPage, Minted, NameAction, NewName, NewValue, Principal, Refusal, Style, json,
+};
 use handfast_wire::Reference;
 use handfast_wire::json::GivenValue;
 use hyper::StatusCode;
@@ -250,7 +253,25 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
     let after = call.number("after")?.unwrap_or_default();
     let registry = call.registry();
     let _permit = HISTORIES.acquire();
-    let page = registry.history_page(&call.who, call.id(), after, limit, at)?;
+    // In a thread of its own: the allocator keeps some megabytes for each thread that has made such a page, and
+    // there are many threads that answer requests.
+    let made = thread::scope(|scope| {
+        let page = || {
+            let page = registry.history_page(&call.who, call.id(), after, limit, at)?;
+            Ok::<_, Refusal>(written(page))
+        };
+        let worker = thread::Builder::new().name("handfast-history".into());
+        let worker = worker.spawn_scoped(scope, page).ok()?;
+        worker.join().ok()
+    });
+    let failed = || {
+        let message = "the server has no thread for this: try again";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
+    };
+    Ok(Answer::written(made.ok_or_else(failed)??))
+}
+
+fn written(page: HistoryPage) -> String {
     // Each entry is written and dropped, so that not all of them are in memory as trees.
     let mut written = b"{\"events\":[".to_vec();
     for (at, entry) in page.entries.into_iter().enumerate() {
@@ -264,9 +285,7 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
     }
     let next = page.next.map(|next| next.to_string());
     written.extend_from_slice(format!("],\"next\":{}}}", json!(next)).as_bytes());
-    Ok(Answer::written(
-        String::from_utf8(written).unwrap_or_default(),
-    ))
+    String::from_utf8(written).unwrap_or_default()
 }
 
 /// How many pages of history are made at once: each takes some megabytes while it is made.
