@@ -27,8 +27,7 @@ pub(crate) struct Serve {
     /// Where HTTP is spoken [default: 127.0.0.1:8000]
     #[arg(long, value_name = "ADDRESS:PORT", env = "HANDFAST_WEB")]
     web: Option<SocketAddr>,
-    /// The URL that clients use, such as https://pid.example.org: absolute URLs begin with it, and credentials are taken
-    /// under its host
+    /// The URL that clients use: absolute URLs begin with it, and credentials are taken under its host
     #[arg(long, value_name = "URL", env = "HANDFAST_PUBLIC_URL")]
     public_url: Option<PublicUrl>,
     /// Fill a new data folder with examples

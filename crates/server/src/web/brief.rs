@@ -180,10 +180,10 @@ where
             heard.last = moment.instant;
             heard.activity.touch(moment.instant);
             heard.times = heard.times.wrapping_add(1);
-            let mut head = std::mem::take(&mut heard.head);
-            if !head.is_empty() {
-                head.extend_from_slice(left);
-                left = &head;
+            let mut begun = std::mem::take(&mut heard.head);
+            if !begun.is_empty() {
+                begun.extend_from_slice(left);
+                left = &begun;
             }
             buffers.written.clear();
             while !left.is_empty() && buffers.written.len() < MOST_UNSENT {
