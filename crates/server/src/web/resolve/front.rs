@@ -46,7 +46,7 @@ pub(crate) fn page(base: &str, failed: Option<(&str, &Failure)>) -> Response<Bod
          <button>Resolve</button></form>\n\
          <p>Or put an identifier behind the address of this resolver, <code>{base}/</code>, with or without \
          <code>hdl/</code> between: <code>{base}/10.1045/april2006-paskin</code>.</p>\n\
-         <p>No prefix can have the name of one of its own pages: {doors}.</p>"
+         <p>These words begin the addresses of other pages here, and no prefix is called so: {doors}.</p>"
     );
     let mut response = page::page(status, title, &body);
     let headers = response.headers_mut();
