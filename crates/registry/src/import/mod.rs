@@ -14,6 +14,7 @@
 
 mod authority;
 mod batch;
+mod counted_lines;
 mod dump;
 mod flow;
 mod given;
