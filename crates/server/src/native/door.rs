@@ -134,7 +134,9 @@ impl Door {
     pub fn open(self, native: Native, settings: WebSettings) -> io::Result<Served> {
         let (closing, told) = watch::channel(false);
         let tls = settings.tls.clone();
-        let web = Arc::new(Web::new(Arc::new(native), settings, told.clone())?);
+        let native = Arc::new(native);
+        let web = Web::new(native, settings, self.addresses.web, told.clone())?;
+        let web = Arc::new(web);
         let registry = Arc::clone(web.registry());
         let rooms = (Room::new(), Room::new());
         let web_room = rooms.1.clone();

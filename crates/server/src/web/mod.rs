@@ -23,6 +23,7 @@ pub(crate) mod reply;
 mod resolve;
 mod rest;
 mod rewound;
+mod self_signed;
 mod tls;
 mod tunnel;
 mod urn;
@@ -171,13 +172,16 @@ impl Web {
     pub(crate) fn new(
         native: Arc<Native>,
         settings: WebSettings,
+        listen: SocketAddr,
         closing: watch::Receiver<bool>,
     ) -> io::Result<Self> {
         let asks = settings.client_certificates;
         // People who come with browsers would be asked which of their certificates to show: only clients of the
         // handle protocol come to a server whose certificate nobody vouches for.
         let asks = asks.unwrap_or(matches!(settings.tls, Tls::Site));
-        let tls = tls::acceptor(native.identity().key(), &settings.tls, asks)?;
+        let identity = native.identity();
+        let names = self_signed::names(listen, identity.site());
+        let tls = tls::acceptor(identity.key(), &names, &settings.tls, asks)?;
         let countries = settings.geoip.as_deref();
         let countries = countries.map(|file| Countries::open(file, native.now()));
         Ok(Self {
