@@ -6,6 +6,7 @@
 
 pub(crate) mod administrator;
 mod challenges;
+mod checkpoint;
 mod door;
 mod elsewhere;
 pub(crate) mod evidence;
@@ -14,10 +15,12 @@ mod feed;
 pub(crate) mod meters;
 pub(crate) mod operations;
 mod parts;
+mod prefix_record;
 mod quick;
 mod replication;
 pub(crate) mod response;
 mod sessions;
+pub(crate) mod status;
 mod tcp;
 mod udp;
 
@@ -58,6 +61,8 @@ pub struct Native {
     sessions: Sessions,
     /// Who may say which prefixes the server is responsible for, beside those who may do everything.
     administrators: Vec<Principal>,
+    /// When the server started, in milliseconds since 1970.
+    started: u64,
     /// Who may copy everything.
     replicators: Vec<Principal>,
     /// Places for those who do.
@@ -100,6 +105,7 @@ impl Native {
         Self {
             registry,
             identity,
+            started: world.now(),
             world,
             challenges: Challenges::default(),
             sessions: Sessions::default(),
