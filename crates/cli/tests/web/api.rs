@@ -327,7 +327,7 @@ fn what_is_for_everybody_needs_no_token() {
     );
     assert_eq!(growth.status, 200);
     let statistics = server.get("/api/v1/statistics", &[]).json();
-    assert_eq!(statistics["authorities"], 3);
+    assert_eq!(statistics["authorities"], 2);
 }
 
 #[test]
