@@ -93,7 +93,8 @@ fn read_any(
     let whole = with_slash(name);
     let native = &web.native;
     if is_status(&whole) {
-        let values = native.status_for(login.who().as_ref(), asked)?;
+        let who = login.who().filter(|_| !is_public_only);
+        let values = native.status_for(who.as_ref(), asked)?;
         return Ok(if values.is_empty() {
             Answer::nothing(name)
         } else {
