@@ -364,12 +364,10 @@ impl Command {
                 who,
                 output,
                 ..
-            } => list(
-                data,
-                authority,
-                &who.clone().unwrap_or(Principal::Operator),
-                *output,
-            ),
+            } => {
+                let who = who.as_ref().unwrap_or(&Principal::Operator);
+                list(data, authority, who, *output)
+            }
             Self::Set {
                 on, values, remove, ..
             } => {
