@@ -140,7 +140,8 @@ impl Registry {
     /// Whether everybody may know that a handle is taken: it resolves, or once did. That one is reserved is known to
     /// those who may see it. The record of a prefix that has been empty since the prefix was homed is yet to be created.
     pub fn is_known(&self, handle: &str) -> Result<bool, Refusal> {
-        if self.read(|view| view.is_unwritten_prefix(handle))? {
+        let is_prefix = !handle.contains('/') || prefix_of(handle).is_some();
+        if is_prefix && self.read(|view| view.is_unwritten_prefix(handle))? {
             return Ok(false);
         }
         let state = self.state_of(handle)?;

@@ -1,7 +1,8 @@
 //! On which line a record of a table begins.
 //!
-//! The reader of tables counts a newline when it consumes it, which in a file of Windows is with the next record, and
-//! skips empty lines in the same way: the line that it names for a record is that of the end of the one before.
+//! The reader of tables counts a newline when it consumes it, which in a file of Windows is with
+//! the next record, and skips empty lines in the same way: the line that it names for a record is
+//! that of the end of the one before.
 
 use std::io::{self, Read};
 

@@ -5,8 +5,8 @@ use crate::native::response::Fault;
 use crate::native::{Authenticated, Native};
 
 impl Native {
-    /// Answers administrators that it is done. There is nothing to do: every change is on disk before it is acknowledged,
-    /// and a copy of the folder is made by `handfast backup`.
+    /// Answers administrators that it is done. There is nothing to do: every change is on disk
+    /// before it is acknowledged, and a copy of the folder is made by `handfast backup`.
     pub(super) fn checkpoint(&self, who: Option<&Authenticated>) -> Result<Asked, Fault> {
         let Some(who) = who else {
             return Ok(Asked::Who);

@@ -309,7 +309,7 @@ impl Native {
             mint,
         };
         let creator = self.creator(&operation, who)?;
-        let Some(performed) = self.perform(operation, creator.as_ref())? else {
+        let Some(performed) = self.perform(operation, creator.as_ref().or(who))? else {
             return Ok(Asked::Who);
         };
         let reply = CreateReply {

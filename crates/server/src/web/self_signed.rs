@@ -43,8 +43,9 @@ fn made_for(site: &SigningKey, names: &[String]) -> Result<Certified, rcgen::Err
     Ok((vec![certificate.der().clone()], der.into()))
 }
 
-/// The hosts and addresses under which a server is reached: this machine by itself, by its name, where the server listens
-/// (everywhere: all addresses of the machine), and where the site record says that it is.
+/// The hosts and addresses under which a server is reached: this machine by itself, by its name,
+/// where the server listens (everywhere: all addresses of the machine), and where the site record
+/// says that it is.
 pub(crate) fn names(listen: SocketAddr, site: &Site) -> Vec<String> {
     let mut names = vec!["localhost".to_string()];
     let machine = nix::unistd::gethostname().unwrap_or_default();
@@ -69,7 +70,8 @@ pub(crate) fn names(listen: SocketAddr, site: &Site) -> Vec<String> {
     names
 }
 
-/// The addresses of this machine, but for those of one link alone: a certificate cannot say which link.
+/// The addresses of this machine, but for those of one link alone: a certificate cannot say which
+/// link.
 fn own_addresses() -> Vec<IpAddr> {
     let address = |found: nix::ifaddrs::InterfaceAddress| {
         let address = found.address?;
@@ -100,7 +102,8 @@ mod tests {
     use crate::identity::Identity;
     use crate::native::Addresses;
 
-    /// The certificate was for `localhost` alone, so that `--certificate` was of no use from any other machine.
+    /// The certificate was for `localhost` alone, so that `--certificate` was of no use from any
+    /// other machine.
     #[test]
     fn it_has_the_names_under_which_the_server_is_reached() {
         let folder = tempfile::tempdir().unwrap();

@@ -11,15 +11,17 @@ use crate::web::reply::Body;
 use crate::web::resolve::page::{self, Failure, escape};
 use crate::web::resolve::target::path_of;
 
-/// Browsers apply `form-action` to every redirect that follows a submission, and the box leads wherever names lead: so it
-/// allows the schemes that a redirect may have, at any host. The page has one form, and nothing of what others wrote
-/// becomes markup in it, so there is no other form that this could allow.
+/// Browsers apply `form-action` to every redirect that follows a submission, and the box leads
+/// wherever names lead: so it allows the schemes that a redirect may have, at any host. The page
+/// has one form, and nothing of what others wrote becomes markup in it, so there is no other form
+/// that this could allow.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'unsafe-inline'; form-action 'self' http: https: ftp:; \
      base-uri 'none'; frame-ancestors 'none'",
 );
 
-/// The page with the box, and where this resolver is; after a text that cannot be resolved, with that text and the reason.
+/// The page with the box, and where this resolver is; after a text that cannot be resolved, with
+/// that text and the reason.
 pub(crate) fn page(base: &str, failed: Option<(&str, &Failure)>) -> Response<Body> {
     let doors = DOORS.map(|door| format!("<code>{door}</code>")).join(", ");
     let base = escape(base);
@@ -82,7 +84,8 @@ pub(crate) fn path_of_typed(
                 let text = "We do not recognise this as an identifier. Try a handle, DOI, URN, ARK or info URI.";
                 return Err(refused(text));
             }
-            // A prefix alone has a record too, and stored names that were imported as they were need not be regular.
+            // A prefix alone has a record too, and stored names that were imported as they were
+            // need not be regular.
             _ => path_of(trimmed),
         },
     };
@@ -98,8 +101,8 @@ fn one_slash(path: &str) -> String {
     format!("/{}", path.trim_start_matches(['/', '\\']))
 }
 
-/// The addresses under which the client reaches this server. The answer to a typed text never holds the host, only the
-/// path behind it, so a false one misleads nobody but the client that sends it.
+/// The addresses under which the client reaches this server. The answer to a typed text never holds
+/// the host, only the path behind it, so a false one misleads nobody but the client that sends it.
 pub(crate) fn own_resolvers(caller: &Caller, uri: &Uri, headers: &HeaderMap) -> Vec<HttpResolver> {
     let header = || headers.get(HOST)?.to_str().ok();
     let host = uri.authority().map(Authority::as_str).or_else(header);
@@ -110,8 +113,9 @@ pub(crate) fn own_resolvers(caller: &Caller, uri: &Uri, headers: &HeaderMap) -> 
         .collect()
 }
 
-/// What follows the host in a URL of a server of ours, with its query, as it is written there: every path that the
-/// server answers is read by the same rules as if it had been asked for directly.
+/// What follows the host in a URL of a server of ours, with its query, as it is written there:
+/// every path that the server answers is read by the same rules as if it had been asked for
+/// directly.
 fn path_behind<'t>(text: &'t str, own: &HttpResolver) -> Option<&'t str> {
     let strip = |scheme: &str| {
         let (head, rest) = text.split_at_checked(scheme.len())?;
