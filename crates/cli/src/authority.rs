@@ -179,12 +179,15 @@ impl Command {
         match self {
             Self::Create { on, about, policy } => on.change(data, "created", |registry, who| {
                 let new = new_authority(about, policy);
-                registry
-                    .create_authority(who, &on.authority, new)
-                    .map(|_| ())
+                let (_, declined) = registry.create_authority_over(who, &on.authority, new)?;
+                if let Some(by) = declined {
+                    on.output.note(&declined_request(&by.to_string()));
+                }
+                Ok(())
             }),
             Self::List { output } => output.print(
-                data.open().and_then(|registry| registry.authorities()),
+                data.open()
+                    .and_then(|registry| registry.authorities_and_requests()),
                 |authorities| authorities.iter().map(json::authority).collect::<Json>(),
                 |authorities, out| {
                     authorities.iter().try_for_each(|authority| {
@@ -314,6 +317,11 @@ impl On {
             |_, out| writeln!(out, "{done} {}", self.authority),
         )
     }
+}
+
+/// What is said when an authority was created for which somebody had asked.
+pub(crate) fn declined_request(by: &str) -> String {
+    format!("the request of {by} for it is declined: grant them a role if they are to have one")
 }
 
 fn new_authority(about: &About, policy: &PolicyOptions) -> NewAuthority {

@@ -3,7 +3,7 @@ use handfast_id::Standard;
 use handfast_registry::json;
 use serde_json::{Map, Value as Json, json};
 
-use crate::authority::{About, Command, On, PolicyOptions, for_people};
+use crate::authority::{About, Command, On, PolicyOptions, declined_request, for_people};
 use crate::elsewhere::{Elsewhere, Problem, encode, unreadable};
 use crate::exit::Answer;
 use crate::output::Output;
@@ -37,7 +37,13 @@ impl Command {
             Self::List { .. } => Ok(Answer::Done),
             Self::Create { on, about, policy } => {
                 let body = described(about, policy, Some((&on.authority, false)));
-                on.tell(server.ask("POST", "/authorities", Some(&body)), "created")
+                let said = server.ask("POST", "/authorities", Some(&body));
+                let declined = said.as_ref().ok();
+                let declined = declined.and_then(|said| said.get("declined-request-of")?.as_str());
+                if let Some(by) = declined {
+                    on.output.note(&declined_request(by));
+                }
+                on.tell(said, "created")
             }
             Self::Request { on, about, policy } => {
                 let body = described(about, policy, Some((&on.authority, true)));

@@ -1,6 +1,5 @@
 //! `handfast name`: what is registered.
 
-use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::str::FromStr;
@@ -9,8 +8,8 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
 use handfast_registry::{
-    Action, Edit, Entry, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown, json,
-    parse_rfc3339, rfc3339 as time,
+    Edit, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown, json, parse_rfc3339,
+    rfc3339 as time,
 };
 use handfast_wire::batch::{read_admin, read_list};
 use handfast_wire::{Codec, Permissions, Ttl, Value, json as wire_json, type_matches};
@@ -20,6 +19,7 @@ use crate::connection::Connection;
 use crate::console;
 use crate::exit::Answer;
 use crate::folder::Data;
+use crate::name_history;
 use crate::output::Output;
 use crate::remote;
 use crate::view::Shown as Safe;
@@ -133,6 +133,16 @@ pub(crate) enum Command {
         #[arg(long)]
         event: Option<u64>,
     },
+}
+
+impl Command {
+    /// The files in which the values are.
+    pub(crate) fn value_files(&self) -> Vec<&str> {
+        match self {
+            Self::Create { values, .. } | Self::Set { values, .. } => values.files().collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// Which name, and who asks.
@@ -252,6 +262,12 @@ impl Values {
         self.given.is_empty()
     }
 
+    /// The files in which values are.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
+        let given = self.given.iter();
+        given.filter_map(|value| value.data.strip_prefix('@'))
+    }
+
     /// The values with their data, read from files where they say so.
     pub(crate) fn read(&self) -> anyhow::Result<Vec<NewValue>> {
         let is_given = |index: u32| self.given.iter().any(|value| value.index == index);
@@ -273,9 +289,7 @@ impl Values {
 
     fn read_one(&self, value: &GivenValue) -> anyhow::Result<NewValue> {
         let data = match value.data.strip_prefix('@') {
-            Some(file) => {
-                fs::read(console::here(file)).with_context(|| format!("cannot read {file}"))?
-            }
+            Some(file) => console::read(file).with_context(|| format!("cannot read {file}"))?,
             None => written(&value.value_type, &value.data)?,
         };
         let permissions = self
@@ -415,22 +429,13 @@ impl Command {
                 |()| json!({"erased": on.id}),
                 |(), out| writeln!(out, "erased {}", on.id),
             ),
-            Self::History { on, at } => on.output.print(
-                data.open()
-                    .and_then(|registry| registry.history(&on.who(), &on.id))
-                    .map(|mut entries| {
-                        entries.retain(|entry| is_past(entry, *at));
-                        entries
-                    }),
-                |entries| entries.iter().map(json::entry).collect::<Json>(),
-                history,
-            ),
+            Self::History { on, at } => name_history::of_folder(data, on, *at),
         }
     }
 }
 
 impl On {
-    fn who(&self) -> Principal {
+    pub(crate) fn who(&self) -> Principal {
         self.who.clone().unwrap_or(Principal::Operator)
     }
 
@@ -540,53 +545,6 @@ pub(crate) fn line(value: &Value<'_>) -> String {
         value.index,
         Safe(&value.value_type).to_string()
     )
-}
-
-fn is_past(entry: &Entry, at: Option<Moment>) -> bool {
-    match at {
-        Some(Moment::Event(number)) => entry.event.number <= number,
-        Some(Moment::Time(time)) => entry.event.time <= time,
-        None => true,
-    }
-}
-
-fn history(entries: &Vec<Entry>, out: &mut dyn Write) -> io::Result<()> {
-    for entry in entries {
-        let event = &entry.event;
-        let who = entry
-            .who
-            .as_ref()
-            .map_or_else(|| "someone".to_string(), ToString::to_string);
-        writeln!(
-            out,
-            "event {}  {}  {}  by {who}",
-            event.number,
-            time(event.time),
-            event.action.as_str()
-        )?;
-        for change in &entry.changes {
-            if let Some(value) = &change.before {
-                writeln!(out, "    - {}", line(value))?;
-            }
-            if let Some(value) = &change.after {
-                writeln!(out, "    + {}", line(value))?;
-            }
-        }
-        let version = entry.version.as_ref();
-        match (event.action, version) {
-            (Action::Withdraw, Some(record)) => {
-                if let Some(tombstone) = &record.tombstone {
-                    writeln!(out, "    reason: {}", Safe(&tombstone.reason))?;
-                }
-            }
-            (Action::Transfer, Some(record)) => match &record.holder {
-                Some(holder) => writeln!(out, "    to: {holder}")?,
-                None => writeln!(out, "    back to its authority")?,
-            },
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,16 +1,19 @@
 //! What is done with authorities.
 
 use std::ops::ControlFlow;
+use std::sync::PoisonError;
 
-use handfast_id::{Handle, Pattern, Prefix};
-use handfast_store::{Place, Table};
+use handfast_id::{Handle, Prefix};
+use handfast_store::Place;
 use handfast_wire::AdminPermissions;
 
 use crate::act::other_version;
 use crate::authority::{Authority, AuthorityStatus, Persistence, Policy, Role};
 use crate::draft::Draft;
+use crate::erased::{NothingErased, check_nothing_erased, check_still_nothing_erased};
 use crate::event::Action;
 use crate::path::AuthorityPath;
+use crate::pattern_cache;
 use crate::principal::Principal;
 use crate::record::{Record, State};
 use crate::refusal::Refusal;
@@ -114,15 +117,28 @@ impl Registry {
         path: &str,
         new: NewAuthority,
     ) -> Result<AuthorityPath, Refusal> {
+        self.create_authority_over(who, path, new)
+            .map(|(path, _)| path)
+    }
+
+    /// The same; also says whose request for it was declined by that.
+    pub fn create_authority_over(
+        &self,
+        who: &Principal,
+        path: &str,
+        new: NewAuthority,
+    ) -> Result<(AuthorityPath, Option<Principal>), Refusal> {
         let path = path.to_string();
+        check_pattern(&new.change)?;
         self.change(who, move |draft| {
             let path = draft.path(&path)?;
             let parent = draft.parent_of(&path)?;
             draft.need_to_create(&path, parent.as_ref())?;
+            let requested_by = draft.decline_in_passing(&path)?;
             let authority = draft.new_authority(&path, parent, new, AuthorityStatus::Active)?;
             draft.keep_authority(authority, Action::CreateAuthority)?;
             draft.home(&path)?;
-            Ok(path)
+            Ok((path, requested_by))
         })
     }
 
@@ -133,10 +149,21 @@ impl Registry {
         path: &str,
         new: NewAuthority,
     ) -> Result<AuthorityPath, Refusal> {
+        // What is counted is not asked for by two at once.
+        let requesting = self.requesting.lock();
+        let _only = requesting.unwrap_or_else(PoisonError::into_inner);
+        self.check_request(who, path, &new)?;
+        check_pattern(&new.change)?;
         let path = path.to_string();
         self.change(who, move |draft| {
             let path = draft.path(&path)?;
             let parent = draft.parent_of(&path)?;
+            if let Some(AuthorityStatus::Requested { by }) =
+                draft.authority(&path)?.map(|authority| authority.status)
+            {
+                let problem = format!("{by} has asked for {path}: approve or decline that first");
+                return Err(Refusal::policy("requested", problem));
+            }
             let by = draft.who().lasting();
             let status = AuthorityStatus::Requested { by: by.clone() };
             let authority = draft.new_authority(&path, parent, new, status)?;
@@ -200,9 +227,15 @@ impl Registry {
         change: AuthorityChange,
     ) -> Result<(), Refusal> {
         let path = path.to_string();
+        check_pattern(&change)?;
+        // What takes long is done before the writer is asked.
+        let nothing_erased = self.consider(who, |draft| {
+            let path = draft.path(&path)?;
+            draft.look_for_erased(&path, &change)
+        })?;
         self.change(who, move |draft| {
             let path = draft.path(&path)?;
-            let authority = draft.changed(&path, change)?;
+            let authority = draft.changed(&path, change, nothing_erased.as_ref())?;
             draft
                 .keep_authority(authority, Action::ChangeAuthority)
                 .map(|_| ())
@@ -262,22 +295,21 @@ impl Registry {
         })
     }
 
-    /// All authorities, by key.
+    /// All authorities that are in force, by key: none that is only asked for.
     pub fn authorities(&self) -> Result<Vec<Authority>, Refusal> {
-        self.read(|view| {
-            let mut keys = Vec::new();
-            view.now
-                .scan(&Place::named(Table::Authorities, b""), &mut |place, _| {
-                    keys.push(String::from_utf8_lossy(place.name()).into_owned());
-                    ControlFlow::Continue(())
-                })?;
-            let all = keys.iter().map(|key| view.authority_by_key(key));
-            Ok(all
-                .collect::<Result<Vec<_>, _>>()?
-                .into_iter()
-                .flatten()
-                .collect())
-        })
+        let mut all = self.authorities_and_requests()?;
+        all.retain(|authority| authority.status.is_in_force());
+        Ok(all)
+    }
+
+    /// All authorities, also those that are only asked for, by key.
+    pub fn authorities_and_requests(&self) -> Result<Vec<Authority>, Refusal> {
+        let mut all = Vec::new();
+        self.visit_authorities(None, &mut |authority| {
+            all.push(authority);
+            ControlFlow::Continue(())
+        })?;
+        Ok(all)
     }
 }
 
@@ -288,6 +320,12 @@ impl View<'_> {
             .ok_or_else(|| Refusal::NoAuthority(path.clone()))
     }
 
+    /// Whether an authority is kept here, and not only asked for.
+    pub(crate) fn is_in_force(&self, path: &AuthorityPath) -> Result<bool, Refusal> {
+        let found = self.authority(path)?;
+        Ok(found.is_some_and(|authority| authority.status.is_in_force()))
+    }
+
     /// An authority that is in use.
     pub(crate) fn active(&self, path: &AuthorityPath) -> Result<Authority, Refusal> {
         let authority = self.kept(path)?;
@@ -295,7 +333,7 @@ impl View<'_> {
             AuthorityStatus::Active => Ok(authority),
             AuthorityStatus::Retired => Err(Refusal::Retired(path.clone())),
             AuthorityStatus::Requested { .. } => Err(Refusal::policy(
-                "not-approved",
+                NOT_APPROVED,
                 format!("authority {path} was asked for and is not approved yet"),
             )),
         }
@@ -310,6 +348,8 @@ impl View<'_> {
         match self.active(&parent) {
             Ok(_) => Ok(Some(parent)),
             Err(Refusal::NoAuthority(_)) if !path.is_urn() => Ok(None),
+            // One that is only asked for keeps nobody from what was possible before.
+            Err(Refusal::Policy { code, .. }) if code == NOT_APPROVED && !path.is_urn() => Ok(None),
             Err(refusal) => Err(refusal),
         }
     }
@@ -333,8 +373,7 @@ impl View<'_> {
 
     /// Whether any name was ever given under an authority.
     pub(crate) fn has_names(&self, path: &AuthorityPath) -> Result<bool, Refusal> {
-        let mark = if path.is_urn() { ':' } else { '/' };
-        let start = format!("{}{mark}", path.key());
+        let start = path.start_of_names();
         let mut found = false;
         // By events, which stay when a name is erased.
         self.now
@@ -402,13 +441,26 @@ impl Draft<'_> {
             .map(|_| ())
     }
 
-    /// An authority with another title, meaning, contact or policy.
-    pub(crate) fn changed(
+    /// Whether a change that makes an authority permanent may be made by whoever acts, and that none of its names
+    /// was erased; `None` for any other change.
+    pub(crate) fn look_for_erased(
         &self,
         path: &AuthorityPath,
-        change: AuthorityChange,
+        change: &AuthorityChange,
+    ) -> Result<Option<NothingErased>, Refusal> {
+        let authority = self.may_change(path, change)?;
+        becomes_permanent(&authority, change)
+            .then(|| check_nothing_erased(self, path))
+            .transpose()
+    }
+
+    /// An authority that whoever acts may change.
+    fn may_change(
+        &self,
+        path: &AuthorityPath,
+        change: &AuthorityChange,
     ) -> Result<Authority, Refusal> {
-        let mut authority = self.active(path)?;
+        let authority = self.active(path)?;
         let version = authority.version;
         if change.expects.is_some_and(|expected| expected != version) {
             return Err(other_version(&path.to_string(), version));
@@ -425,6 +477,18 @@ impl Draft<'_> {
                 path,
             )?;
         }
+        Ok(authority)
+    }
+
+    /// An authority with another title, meaning, contact or policy. That nothing was erased there may have been
+    /// looked at before.
+    pub(crate) fn changed(
+        &self,
+        path: &AuthorityPath,
+        change: AuthorityChange,
+        nothing_erased: Option<&NothingErased>,
+    ) -> Result<Authority, Refusal> {
+        let mut authority = self.may_change(path, &change)?;
         let moves_keys = change
             .case_sensitive
             .is_some_and(|c| c != authority.policy.case_sensitive)
@@ -444,6 +508,10 @@ impl Draft<'_> {
                 format!("{path} has given names that are permanent: they cannot become erasable"),
             ));
         }
+        check_pattern(&change)?;
+        if becomes_permanent(&authority, &change) {
+            check_still_nothing_erased(self, path, nothing_erased)?;
+        }
         change.apply(&mut authority);
         check_authority(&authority)?;
         Ok(authority)
@@ -456,13 +524,9 @@ impl Draft<'_> {
         new: NewAuthority,
         status: AuthorityStatus,
     ) -> Result<Authority, Refusal> {
-        match self.authority(path)?.map(|authority| authority.status) {
-            None => {}
-            Some(AuthorityStatus::Requested { by }) => {
-                let problem = format!("{by} has asked for {path}: approve or decline that first");
-                return Err(Refusal::policy("requested", problem));
-            }
-            Some(_) => return Err(Refusal::AuthorityExists(path.clone())),
+        let there = self.authority(path)?;
+        if there.is_some_and(|there| there.status.is_in_force()) {
+            return Err(Refusal::AuthorityExists(path.clone()));
         }
         if let Some(prefix) = path.prefix()
             && DOORS
@@ -491,6 +555,7 @@ impl Draft<'_> {
             last_event: 0,
             seed: [0; 32],
         };
+        check_pattern(&new.change)?;
         new.change.apply(&mut authority);
         check_authority(&authority)?;
         Ok(authority)
@@ -506,9 +571,14 @@ impl Draft<'_> {
             return Ok(());
         }
         let record = Record::new(text, path.key(), State::Active, self.time());
-        self.keep_record(&key, None, record, Action::Create, Persistence::Permanent);
+        self.assign(&key, record, Action::Create, Persistence::Permanent)?;
         Ok(())
     }
+}
+
+fn becomes_permanent(authority: &Authority, change: &AuthorityChange) -> bool {
+    change.persistence == Some(Persistence::Permanent)
+        && authority.policy.persistence == Persistence::Erasable
 }
 
 /// The key of `0.NA/PREFIX`.
@@ -540,6 +610,9 @@ fn set<T>(field: &mut T, value: Option<T>) {
     }
 }
 
+/// The code of an authority that is asked for and not approved.
+const NOT_APPROVED: &str = "not-approved";
+
 /// The longest title, meaning or contact, in bytes.
 const MOST_TEXT: usize = 10_000;
 
@@ -552,6 +625,19 @@ fn check_authority(authority: &Authority) -> Result<(), Refusal> {
     check_policy(&authority.path, &authority.policy)
 }
 
+/// Whether a pattern that is to be set is one, and cheap. Callers do so before they go to the one writer, which then finds
+/// the pattern compiled.
+fn check_pattern(change: &AuthorityChange) -> Result<(), Refusal> {
+    let Some(Some(pattern)) = &change.pattern else {
+        return Ok(());
+    };
+    pattern_cache::check_new(pattern).map_err(|error| {
+        let problem = format!("the pattern cannot be taken: {error}");
+        let hint = "; if it is too big, write [A-Za-z0-9_] for \\w, [0-9] for \\d, and repeat less";
+        Refusal::policy("bad-pattern", problem + hint)
+    })
+}
+
 fn check_policy(path: &AuthorityPath, policy: &Policy) -> Result<(), Refusal> {
     let refuse = |code, problem: &str| Err(Refusal::policy(code, format!("{path}: {problem}")));
     if ["info:ark", "info:doi", "info:hdl"].contains(&path.key()) {
@@ -561,7 +647,7 @@ fn check_policy(path: &AuthorityPath, policy: &Policy) -> Result<(), Refusal> {
         );
     }
     if let Some(pattern) = &policy.pattern
-        && let Err(error) = Pattern::new(pattern)
+        && let Err(error) = pattern_cache::compiled(pattern)
     {
         return refuse("bad-pattern", &format!("the pattern is not one: {error}"));
     }

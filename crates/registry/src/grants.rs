@@ -42,6 +42,23 @@ impl Draft<'_> {
         self.home(path)
     }
 
+    /// Whoever may create an authority need not decide on a request for it first: creating it declines the request,
+    /// which is an event of its own. Says whose it was.
+    pub(crate) fn decline_in_passing(
+        &mut self,
+        path: &AuthorityPath,
+    ) -> Result<Option<Principal>, Refusal> {
+        let Some(authority) = self.authority(path)? else {
+            return Ok(None);
+        };
+        let AuthorityStatus::Requested { by } = authority.status.clone() else {
+            return Ok(None);
+        };
+        self.keep_authority(authority, Action::DeclineAuthority)?;
+        self.forget_authority(path);
+        Ok(Some(by))
+    }
+
     pub(crate) fn grant(
         &mut self,
         path: &AuthorityPath,

@@ -94,11 +94,6 @@ impl Registry {
         self.change(who, move |draft| draft.perform(operation))
     }
 
-    /// Whether it would be done, now.
-    pub fn would_perform(&self, who: &Principal, operation: Operation) -> Result<(), Refusal> {
-        self.consider(who, move |draft| draft.perform(operation).map(|_| ()))
-    }
-
     /// A handle as it is kept, whoever asks, with the computed values of a prefix; `None` if there is
     /// none that the protocol knows. What of it is given to whom is for the door to say.
     pub fn handle(&self, handle: &str) -> Result<Option<Record>, Refusal> {
@@ -188,12 +183,12 @@ impl Registry {
         self.read(|view| {
             let path = AuthorityPath::of(&Identifier::Handle(handle.borrowed()), view);
             let own = AuthorityPath::of_prefix(&handle.prefix());
-            if view.authority(&own)?.is_some() {
+            if view.is_in_force(&own)? {
                 return Ok(true);
             }
             let mut next = Some(path).filter(|path| *path != own);
             while let Some(path) = next {
-                if view.authority(&path)?.is_some() {
+                if view.is_in_force(&path)? {
                     return Ok(true);
                 }
                 next = path.parent();
@@ -350,7 +345,8 @@ impl Draft<'_> {
     /// One that is kept here already needs nothing, and one that was retired is taken up again.
     fn home_prefix(&mut self, prefix: &str) -> Result<Authority, Refusal> {
         let path = self.path(prefix)?;
-        if let Some(mut authority) = self.authority(&path)? {
+        let there = self.authority(&path)?;
+        if let Some(mut authority) = there.filter(|there| there.status.is_in_force()) {
             if authority.status == AuthorityStatus::Retired {
                 self.need_to_create(&path, authority.parent.as_ref())?;
                 authority.status = AuthorityStatus::Active;
@@ -360,6 +356,7 @@ impl Draft<'_> {
         }
         let parent = self.parent_of(&path)?;
         self.need_to_create(&path, parent.as_ref())?;
+        self.decline_in_passing(&path)?;
         let new = NewAuthority::default();
         let authority = self.new_authority(&path, parent, new, AuthorityStatus::Active)?;
         self.keep_authority(authority.clone(), Action::CreateAuthority)?;
@@ -418,7 +415,8 @@ impl Draft<'_> {
     /// record still empty, that is said now, by them or by a `lead` there.
     fn create_prefix(&mut self, prefix: &str, new: &NewName) -> Result<(), Refusal> {
         let path = self.path(prefix)?;
-        if let Some(authority) = self.authority(&path)? {
+        let there = self.authority(&path)?;
+        if let Some(authority) = there.filter(|there| there.status.is_in_force()) {
             if !self.is_unwritten_prefix(&format!("0.NA/{prefix}"))? {
                 return Err(Refusal::Exists {
                     id: format!("0.NA/{prefix}"),

@@ -72,7 +72,7 @@ fn names_are_created_changed_withdrawn_and_restored() {
 
     let first = server.get(&format!("{place}?at=2027-01-01T00:00:00Z"), &[]);
     assert_eq!(first.json()["version"], 4);
-    let history = server.get(&format!("{place}/history"), &[]).json();
+    let history = server.get(&format!("{place}/history"), &[]).json()["events"].take();
     let actions: Vec<_> = history
         .as_array()
         .unwrap()
@@ -118,7 +118,8 @@ fn a_token_gives_what_it_is_for_until_it_ends() {
     // What was done is the account's.
     let history = server
         .get("/api/v1/names/20.1000%2Fa/history", &[&all])
-        .json();
+        .json()["events"]
+        .take();
     assert_eq!(history[0]["who"], "ann");
 
     // Grants are for a lead, which the account is, and the token is not for.
@@ -477,7 +478,7 @@ fn accounts_are_for_administrators() {
     // An administrator does everything, in their own name.
     assert_eq!(create(&server, &boss, "20.1000/by-boss", &[]), 201);
     let (_, history) = ask("GET", &boss, "/names/20.1000%2Fby-boss/history", "");
-    assert_eq!(history[0]["who"], "boss");
+    assert_eq!(history["events"][0]["who"], "boss");
     let grants = ask("GET", &ann, "/authorities/20.1000/grants", "").1;
     assert_eq!(
         grants,

@@ -9,8 +9,9 @@ use handfast_wire::json::GivenValue;
 use crate::import::counted_lines::CountedLines;
 use crate::import::given::{GivenName, GivenTombstone, Text};
 use crate::import::outcome::Outcome;
-use crate::import::source::{Block, Item, NAMES, Source};
+use crate::import::source::{BLOCK, Block, BoundedItems, Item, ItemBudget, NAMES, Source};
 use crate::record::State;
+use crate::spreadsheet::unescape;
 
 /// What stands in a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub(crate) enum Column {
 
 impl Column {
     pub(crate) fn parse(title: &str) -> Result<Self, String> {
-        let title = title.trim();
+        let title = unescape(title.trim());
         let lower = title.to_ascii_lowercase();
         match lower.as_str() {
             "id" => return Ok(Self::Id),
@@ -61,13 +62,17 @@ pub(crate) fn check_header(beginning: &[u8]) -> Result<(), String> {
 
 /// Names from a table.
 pub(crate) struct Table<R> {
-    reader: Reader<CountedLines<R>>,
+    reader: Reader<CountedLines<BoundedItems<R>>>,
+    budget: ItemBudget,
+    /// Why the input ends behind the rows that were given.
+    failed: Option<io::Error>,
     columns: Vec<Column>,
 }
 
 impl<R: Read> Table<R> {
     /// Reads the header.
     pub(crate) fn new(input: R) -> Result<Self, String> {
+        let (input, budget) = BoundedItems::new(input, 0);
         let input = CountedLines::new(input);
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
         let header = reader.headers().map_err(|error| error.to_string())?;
@@ -84,12 +89,17 @@ impl<R: Read> Table<R> {
         {
             return Err("the first line must name the columns, one of them `id`".into());
         }
-        Ok(Self { reader, columns })
+        Ok(Self {
+            reader,
+            budget,
+            failed: None,
+            columns,
+        })
     }
 
     fn id<'r>(&self, row: &'r StringRecord) -> Option<&'r str> {
         let at = self.columns.iter().position(|column| *column == Column::Id);
-        row.get(at?)
+        row.get(at?).map(unescape)
     }
 
     fn read(&self, row: &StringRecord) -> Result<GivenName<'static>, String> {
@@ -106,7 +116,7 @@ impl<R: Read> Table<R> {
             successor: None,
         };
         let owned = |text: &str| Text(Cow::Owned(text.to_string()));
-        for (column, field) in self.columns.iter().zip(row) {
+        for (column, field) in self.columns.iter().zip(row.iter().map(unescape)) {
             match column {
                 Column::Id => given.id = owned(field),
                 // An empty field is a value that is not there.
@@ -141,9 +151,15 @@ impl<R: Read> Source for Table<R> {
     fn next(&mut self) -> io::Result<Option<Block>> {
         let mut items = Vec::new();
         let mut row = StringRecord::new();
-        while items.len() < NAMES {
+        let mut size = 0;
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        while items.len() < NAMES && size < BLOCK {
+            self.budget.renew();
             let start = self.reader.position().byte();
             let read = self.reader.read_record(&mut row);
+            size += row.as_slice().len();
             let line = self.reader.get_mut().line_at(start);
             let given = match read {
                 Ok(false) => break,
@@ -151,6 +167,11 @@ impl<R: Read> Source for Table<R> {
                     .read(&row)
                     .map_err(|reason| Outcome::bad(line, self.id(&row), "bad-row", reason)),
                 Err(error) => match error.into_kind() {
+                    // What was read before is good.
+                    csv::ErrorKind::Io(error) if !items.is_empty() => {
+                        self.failed = Some(error);
+                        break;
+                    }
                     csv::ErrorKind::Io(error) => return Err(error),
                     csv::ErrorKind::Utf8 { .. } => {
                         let reason = "the line is not UTF-8".to_string();

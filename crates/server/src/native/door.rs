@@ -15,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::admission::connections::{Room, accept};
+use crate::admission::connections::{ConnectionLimits, Connections, accept};
 use crate::native::{Native, tcp, udp};
 use crate::turn;
 use crate::web::{self, Web, WebSettings};
@@ -55,7 +55,7 @@ pub struct Served {
     pub addresses: Addresses,
     /// Says that the server is about to end.
     closing: watch::Sender<bool>,
-    web_room: Room,
+    web_connections: Arc<Connections>,
     registry: Arc<Registry>,
 }
 
@@ -80,7 +80,7 @@ impl Served {
             self.registry.pause_jobs();
             let answered = async {
                 tokio::time::sleep(BRIEF_GRACE).await;
-                self.web_room.emptied().await;
+                self.web_connections.drained().await;
                 while self.registry.jobs_under_way() > 0 {
                     tokio::time::sleep(BRIEF_GRACE).await;
                 }
@@ -134,14 +134,19 @@ impl Door {
     pub fn open(self, native: Native, settings: WebSettings) -> io::Result<Served> {
         let (closing, told) = watch::channel(false);
         let tls = settings.tls.clone();
+        let proxies = settings.trusted_proxies.clone();
         let native = Arc::new(native);
         let web = Web::new(native, settings, self.addresses.web, told.clone())?;
         let web = Arc::new(web);
         let registry = Arc::clone(web.registry());
-        let rooms = (Room::new(), Room::new());
-        let web_room = rooms.1.clone();
+        let limits = ConnectionLimits::default();
+        let native_connections = Connections::new(limits, Vec::new());
+        let web_connections = Connections::new(limits, proxies);
         for core in self.cores {
-            let rooms = rooms.clone();
+            let connections = (
+                Arc::clone(&native_connections),
+                Arc::clone(&web_connections),
+            );
             let to_udp = Arc::clone(&web.native);
             let udp = core.udp;
             spawn("handfast-udp", move || udp::run(&to_udp, &udp))?;
@@ -151,7 +156,7 @@ impl Door {
             spawn("handfast-tcp", move || {
                 take_turns();
                 runtime.block_on(async {
-                    serve(&web, to_tcp, to_web, rooms, &told).await;
+                    serve(&web, to_tcp, to_web, connections, &told).await;
                     // What was begun goes on until the process ends.
                     std::future::pending::<()>().await;
                 });
@@ -161,7 +166,7 @@ impl Door {
         Ok(Served {
             addresses: self.addresses,
             closing,
-            web_room,
+            web_connections,
             registry,
         })
     }
@@ -172,7 +177,7 @@ async fn serve(
     web: &Arc<Web>,
     to_tcp: StdListener,
     to_web: StdListener,
-    (tcp_room, web_room): (Room, Room),
+    (native_connections, web_connections): (Arc<Connections>, Arc<Connections>),
     closing: &watch::Receiver<bool>,
 ) {
     let listeners = (TcpListener::from_std(to_tcp), TcpListener::from_std(to_web));
@@ -180,14 +185,12 @@ async fn serve(
         tracing::error!("a socket cannot be listened at");
         return;
     };
+    let seen = &web.native.admission().seen_networks;
+    let by_native = |stream, client| tcp::converse(Arc::clone(&web.native), stream, client);
+    let by_web = |stream, client| web::converse(Arc::clone(web), stream, client);
     tokio::join!(
-        accept(to_tcp, tcp_room, closing.clone(), |stream| {
-            tcp::converse(Arc::clone(&web.native), stream)
-        }),
-        accept(to_web, web_room, closing.clone(), |stream| web::converse(
-            Arc::clone(web),
-            stream
-        )),
+        accept(to_tcp, native_connections, seen, closing.clone(), by_native),
+        accept(to_web, web_connections, seen, closing.clone(), by_web),
     );
 }
 

@@ -136,6 +136,24 @@ impl Meters {
         [("allowance", count(0)), ("busy", count(1))]
     }
 
+    /// Requests that were refused because there were too many: those answered so, and those not answered.
+    pub(crate) fn refused(&self) -> u64 {
+        let busy = ResponseCode::ALL
+            .iter()
+            .position(|code| *code == ResponseCode::ServerTooBusy);
+        let code = busy.unwrap_or(CODES - 1);
+        let count = |way, opcode| {
+            let at = place(way, opcode, code);
+            self.shards.sum(|counters| counters.requests.get(at))
+        };
+        let answered: u64 = WAYS
+            .iter()
+            .flat_map(|(way, _)| (0..OPCODES).map(|opcode| count(*way, opcode)))
+            .sum();
+        let lost: u64 = self.lost().iter().map(|(_, count)| count).sum();
+        answered + lost
+    }
+
     /// Connections that are open.
     pub(crate) fn open(&self) -> u64 {
         u64::try_from(self.open.load(Ordering::Relaxed)).unwrap_or_default()

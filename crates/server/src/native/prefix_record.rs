@@ -6,8 +6,9 @@
 
 use handfast_registry::{Operation, prefix_of};
 
+use crate::native::Native;
+use crate::native::login::Authenticated;
 use crate::native::response::Fault;
-use crate::native::{Authenticated, Native};
 
 impl Native {
     /// By whose rights a handle is created, if not by those of whoever asks: the record of a prefix

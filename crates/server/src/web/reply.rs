@@ -26,7 +26,7 @@ pub(crate) fn reply(
 pub(crate) async fn aside(
     work: impl FnOnce() -> Response<Body> + Send + 'static,
 ) -> Response<Body> {
-    let working = tokio::task::spawn_blocking(work);
+    let working = crate::blocking::spawn_blocking(work);
     working.await.unwrap_or_else(|error| {
         tracing::error!(%error, "a request could not be answered");
         plain(StatusCode::INTERNAL_SERVER_ERROR, "the server failed\n")

@@ -11,6 +11,8 @@ use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::sign::CertifiedKey;
 
+use crate::web::host::PublicUrl;
+
 /// The most names in a certificate: a machine may have an address for each of its containers.
 const MAX_NAMES: usize = 64;
 
@@ -46,8 +48,9 @@ fn made_for(site: &SigningKey, names: &[String]) -> Result<Certified, rcgen::Err
 /// The hosts and addresses under which a server is reached: this machine by itself, by its name,
 /// where the server listens (everywhere: all addresses of the machine), and where the site record
 /// says that it is.
-pub(crate) fn names(listen: SocketAddr, site: &Site) -> Vec<String> {
+pub(crate) fn names(listen: SocketAddr, site: &Site, public: Option<&PublicUrl>) -> Vec<String> {
     let mut names = vec!["localhost".to_string()];
+    names.extend(public.map(PublicUrl::host_name));
     let machine = nix::unistd::gethostname().unwrap_or_default();
     let machine = machine.to_string_lossy().to_ascii_lowercase();
     names.extend(Some(machine).filter(|name| is_host(name)));
@@ -113,7 +116,12 @@ mod tests {
         };
         let identity = Identity::open_or_make(folder.path(), doors).unwrap();
         let listen = "[2001:db8::5]:8000".parse().unwrap();
-        let key = self_signed(identity.key(), &names(listen, identity.site())).unwrap();
+        let public = "https://pid.example.org:8443".parse().unwrap();
+        let key = self_signed(
+            identity.key(),
+            &names(listen, identity.site(), Some(&public)),
+        )
+        .unwrap();
         let (_, certificate) = X509Certificate::from_der(&key.cert[0]).unwrap();
         let found = certificate.subject_alternative_name().unwrap().unwrap();
         let found: Vec<_> = found.value.general_names.iter().collect();
@@ -130,7 +138,9 @@ mod tests {
             assert!(has_address(ip), "{ip}: {found:?}");
         }
         assert!(!has_address("0.0.0.0"));
-        assert!(found.contains(&&GeneralName::DNSName("localhost")));
+        for name in ["localhost", "pid.example.org"] {
+            assert!(found.contains(&&GeneralName::DNSName(name)), "{name}");
+        }
     }
 
     #[test]
@@ -141,7 +151,7 @@ mod tests {
             web: "127.0.0.1:8000".parse().unwrap(),
         };
         let identity = Identity::open_or_make(folder.path(), doors).unwrap();
-        let names = names("[::]:8000".parse().unwrap(), identity.site());
+        let names = names("[::]:8000".parse().unwrap(), identity.site(), None);
         for address in own_addresses().iter().take(20) {
             assert!(names.contains(&address.to_string()), "{address} {names:?}");
         }

@@ -81,6 +81,7 @@ pub struct TlsFiles {
 /// What connections are taken with.
 pub(crate) struct Acceptor {
     pub(crate) tls: TlsAcceptor,
+    pub(crate) certificate: Arc<dyn CurrentCertificate>,
     /// The certificate that is used now, if somebody gets others for it.
     pub(crate) current: Option<Arc<Current>>,
 }
@@ -104,7 +105,7 @@ pub(crate) fn acceptor(
     };
     let mut protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let mut current = None;
-    let resolver: Arc<dyn ResolvesServerCert> = match tls {
+    let resolver: Arc<dyn CurrentCertificate> = match tls {
         Tls::Acme(_) => {
             let resolver = Arc::new(Current::new(self_signed(site, names)?));
             current = Some(Arc::clone(&resolver));
@@ -114,10 +115,34 @@ pub(crate) fn acceptor(
         Tls::Files(files) => Arc::new(Renewed::new(files.clone())?),
         Tls::Site => Arc::new(Current::new(self_signed(site, names)?)),
     };
+    let certificate = Arc::clone(&resolver);
     let mut config = builder.with_cert_resolver(resolver);
     config.alpn_protocols = protocols;
     let tls = TlsAcceptor::from(Arc::new(config));
-    Ok(Acceptor { tls, current })
+    Ok(Acceptor {
+        tls,
+        certificate,
+        current,
+    })
+}
+
+/// A certificate that may be replaced while the server runs.
+pub(crate) trait CurrentCertificate: ResolvesServerCert {
+    /// The one that is used now.
+    fn current(&self) -> Arc<CertifiedKey>;
+}
+
+impl CurrentCertificate for Current {
+    fn current(&self) -> Arc<CertifiedKey> {
+        Arc::clone(&self.key.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl CurrentCertificate for Renewed {
+    fn current(&self) -> Arc<CertifiedKey> {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&current.0)
+    }
 }
 
 /// A certificate that is replaced while the server runs, and those that are shown to an authority.

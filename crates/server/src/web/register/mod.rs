@@ -47,7 +47,7 @@ pub(crate) async fn answer(
             let (web, caller) = (Arc::clone(web), Arc::clone(caller));
             // Some of it waits for the disk.
             let work =
-                tokio::task::spawn_blocking(move || Asking::new(&web, &caller, head).answer());
+                crate::blocking::spawn_blocking(move || Asking::new(&web, &caller, head).answer());
             work.await
                 .unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "the server failed\n"))
         }

@@ -6,10 +6,10 @@ use hyper::header::{CONTENT_SECURITY_POLICY, HOST, HeaderValue};
 use hyper::http::uri::Authority;
 use hyper::{HeaderMap, Response, StatusCode, Uri};
 
-use crate::web::Caller;
 use crate::web::reply::Body;
 use crate::web::resolve::page::{self, Failure, escape};
 use crate::web::resolve::target::path_of;
+use crate::web::{Caller, Web};
 
 /// Browsers apply `form-action` to every redirect that follows a submission, and the box leads
 /// wherever names lead: so it allows the schemes that a redirect may have, at any host. The page
@@ -101,16 +101,23 @@ fn one_slash(path: &str) -> String {
     format!("/{}", path.trim_start_matches(['/', '\\']))
 }
 
-/// The addresses under which the client reaches this server. The answer to a typed text never holds
+/// The addresses of this server: the one that the client has asked, and `public-url`. The answer to a typed text never holds
 /// the host, only the path behind it, so a false one misleads nobody but the client that sends it.
-pub(crate) fn own_resolvers(caller: &Caller, uri: &Uri, headers: &HeaderMap) -> Vec<HttpResolver> {
+pub(crate) fn own_resolvers(
+    web: &Web,
+    caller: &Caller,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Vec<HttpResolver> {
     let header = || headers.get(HOST)?.to_str().ok();
     let host = uri.authority().map(Authority::as_str).or_else(header);
     let scheme = if caller.is_secure { "https" } else { "http" };
-    let own = host.and_then(|host| HttpResolver::parse(&format!("{scheme}://{host}")).ok());
-    own.filter(|own| own.first_segment().is_none())
+    let asked = host.map(|host| format!("{scheme}://{host}"));
+    let bases = asked
         .into_iter()
-        .collect()
+        .chain([web.hosts.base(caller, uri, headers)]);
+    let own = bases.filter_map(|base| HttpResolver::parse(&base).ok());
+    own.filter(|own| own.first_segment().is_none()).collect()
 }
 
 /// What follows the host in a URL of a server of ours, with its query, as it is written there:

@@ -30,7 +30,8 @@ use hyper::header::{
 use hyper::{Method, Request, Response, StatusCode};
 
 pub(crate) use self::visit::{failure, with_components, with_scheme};
-use crate::web::incoming::Incoming;
+use crate::admission::body_memory::Sender;
+use crate::web::incoming::{Incoming, not_received};
 use crate::web::reply::{Body, aside, plain};
 use crate::web::resolve::path::Asked;
 use crate::web::resolve::query::Wishes;
@@ -58,11 +59,10 @@ pub(crate) async fn answer(
     match head.method {
         Method::GET | Method::HEAD => {}
         Method::POST => {
-            let Ok(form) = body.take(LONGEST_FORM).await else {
-                return plain(
-                    StatusCode::PAYLOAD_TOO_LARGE,
-                    "the form is too long, or did not come\n",
-                );
+            let received = body.receive(web, caller, Sender::Anonymous, LONGEST_FORM);
+            let form = match received.await {
+                Ok(form) => form,
+                Err(error) => return not_received(error),
             };
             asked = [&asked, String::from_utf8_lossy(&form).trim()].join("&");
         }

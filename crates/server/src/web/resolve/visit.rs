@@ -83,7 +83,7 @@ impl<'r> Visit<'r> {
             }
             return front::page(&self.base(), None);
         };
-        let own = front::own_resolvers(self.caller, &self.head.uri, &self.head.headers);
+        let own = front::own_resolvers(self.web, self.caller, &self.head.uri, &self.head.headers);
         let mut url = match front::path_of_typed(typed, &own, &self.rules()) {
             Ok(path) => path.into_bytes(),
             Err(failure) if self.accept.wants_json() => return failure.problem(),
