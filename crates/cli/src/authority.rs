@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use clap::{Args, Subcommand, ValueEnum};
 use handfast_registry::{
-    Authority, AuthorityChange, NewAuthority, Persistence, Principal, Refusal, Registry, Role, json,
+    Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, Principal, Refusal,
+    Registry, Role, json,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -61,12 +62,15 @@ pub(crate) enum Command {
     Grant {
         #[command(flatten)]
         on: On,
-        /// To whom; a new account name makes an account that cannot log in yet
+        /// To whom: an account, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
         /// read, write, lead or admin
         #[arg(long)]
         role: Role,
+        /// Create the account if there is none; it cannot log in before it has a token
+        #[arg(long)]
+        create: bool,
     },
     /// Take a role away
     Revoke {
@@ -215,8 +219,18 @@ impl Command {
             Self::Decline { on } => on.change(data, "declined", |registry, who| {
                 registry.decline_authority(who, &on.authority)
             }),
-            Self::Grant { on, to, role } => on.change(data, "granted", |registry, who| {
-                registry.grant(who, &on.authority, to, *role)
+            Self::Grant {
+                on,
+                to,
+                role,
+                create,
+            } => on.change(data, "granted", |registry, who| {
+                let grant = AuthorityAction::Grant {
+                    to: to.clone(),
+                    role: *role,
+                    creates_account: *create,
+                };
+                registry.act_on_authority(who, &on.authority, None, grant)
             }),
             Self::Revoke { on, from, role } => on.change(data, "revoked", |registry, who| {
                 registry.revoke(who, &on.authority, from, *role)

@@ -68,9 +68,14 @@ impl Command {
                 let body = json!({"to": to.to_string()});
                 on.tell(ask(on, "POST", "/transfer", Some(&body)), "transferred")
             }
-            Self::Grant { on, to, role } => {
+            Self::Grant {
+                on,
+                to,
+                role,
+                create,
+            } => {
                 let rest = format!("/grants/{}", encode(&to.to_string()));
-                let body = json!({"role": role.as_str()});
+                let body = json!({"role": role.as_str(), "create": create});
                 on.tell(ask(on, "PUT", &rest, Some(&body)), "granted")
             }
             Self::Revoke {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueHint};
 use handfast_id::RuleBook;
-use handfast_registry::{NewAuthority, Principal, Refusal, Registry, StoreError, World};
+use handfast_registry::{Refusal, Registry, StoreError, World};
 use serde_json::json;
 
 use crate::config;
@@ -123,11 +123,9 @@ impl Data {
     }
 }
 
-/// A new folder with what every one has.
+/// A new folder, without any authority.
 pub(crate) fn make(folder: &Path) -> Result<Registry, Refusal> {
-    let registry = Registry::create(folder, world())?;
-    registry.create_authority(&Principal::Operator, "urn:urn-3", harvard())?;
-    Ok(registry)
+    Registry::create(folder, world())
 }
 
 /// How often, and how long apart, a folder that is in use is tried again: ten seconds in all.
@@ -155,15 +153,6 @@ pub(crate) fn world() -> World {
     let clock = Arc::new(handfast_client::World::system());
     let chance = Arc::clone(&clock);
     World::new(move || clock.now(), move |bytes| chance.fill(bytes))
-}
-
-fn harvard() -> NewAuthority {
-    NewAuthority {
-        title: "Harvard University Library".into(),
-        meaning: "Network-accessible resources delivered through Harvard's library systems".into(),
-        contact: "nrsadm@hulmail.harvard.edu".into(),
-        ..NewAuthority::default()
-    }
 }
 
 /// Copy the data folder to a file

@@ -38,6 +38,8 @@ pub(crate) enum Command {
         /// Reserve it: nobody sees it until it is activated, and nobody else can have it
         #[arg(long)]
         reserve: bool,
+        #[command(flatten)]
+        connection: Connection,
     },
     /// Show a name, now or as it was
     Show {
@@ -46,6 +48,8 @@ pub(crate) enum Command {
         /// As it was after this event, or at this time (RFC 3339)
         #[arg(long, value_name = "EVENT|TIME", value_parser = moment)]
         at: Option<Moment>,
+        #[command(flatten)]
+        connection: Connection,
     },
     /// List the names under an authority
     List {
@@ -67,8 +71,10 @@ pub(crate) enum Command {
         #[command(flatten)]
         values: Values,
         /// Remove the value at this index; may be repeated
-        #[arg(long, value_name = "INDEX")]
+        #[arg(long, value_name = "INDEX", help_heading = VALUES)]
         remove: Vec<u32>,
+        #[command(flatten)]
+        connection: Connection,
     },
     /// Make a reserved name active
     Activate {
@@ -79,7 +85,7 @@ pub(crate) enum Command {
     Withdraw {
         #[command(flatten)]
         on: On,
-        /// Why; a server cannot be told
+        /// The reason, for the public tombstone. Required, except with --server, which cannot carry it
         #[arg(
             long,
             required_unless_present = "server",
@@ -90,6 +96,8 @@ pub(crate) enum Command {
         /// What to use instead
         #[arg(long, value_name = "ID")]
         successor: Option<String>,
+        #[command(flatten)]
+        connection: Connection,
     },
     /// Make a withdrawn name active again
     Restore {
@@ -146,8 +154,6 @@ pub(crate) struct On {
     #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
     pub(crate) who: Option<Principal>,
     #[command(flatten)]
-    pub(crate) connection: Connection,
-    #[command(flatten)]
     pub(crate) output: Output,
 }
 
@@ -175,20 +181,23 @@ pub(crate) fn url(text: &str) -> Result<String, String> {
 #[derive(Args)]
 pub(crate) struct Values {
     /// A URL; several keep their order
-    #[arg(long = "url", value_name = "URL", value_parser = url)]
+    #[arg(help_heading = VALUES, long = "url", value_name = "URL", value_parser = url)]
     pub(crate) urls: Vec<String>,
     /// Another value; @FILE in place of DATA reads it from a file. An administrator (`HS_ADMIN`) is INDEX:HANDLE, for all permissions, or
     /// INDEX:PERMISSIONS:HANDLE, a group (`HS_VLIST`) INDEX:HANDLE;INDEX:HANDLE
-    #[arg(long = "value", value_name = "INDEX:TYPE:DATA")]
+    #[arg(help_heading = VALUES, long = "value", value_name = "INDEX:TYPE:DATA")]
     given: Vec<GivenValue>,
     /// The permissions of a value given here, admin-read, admin-write, public-read, public-write: for
     /// example 300:1100, which secrets have anyway
-    #[arg(long, value_name = "INDEX:PERMISSIONS")]
+    #[arg(help_heading = VALUES, long, value_name = "INDEX:PERMISSIONS")]
     permissions: Vec<ForIndex<Permissions>>,
     /// The TTL of a value given here, in seconds
-    #[arg(long, value_name = "INDEX:SECONDS")]
+    #[arg(help_heading = VALUES, long, value_name = "INDEX:SECONDS")]
     ttl: Vec<ForIndex<u32>>,
 }
+
+/// Above the options that say what a name holds.
+const VALUES: &str = "Values";
 
 /// Something for the value at an index.
 #[derive(Clone)]
@@ -340,6 +349,7 @@ impl Command {
                 on,
                 values,
                 reserve,
+                ..
             } => {
                 let given = match values.read() {
                     Ok(given) => given,
@@ -354,7 +364,7 @@ impl Command {
                     registry.create_name(who, &on.id, new)
                 })
             }
-            Self::Show { on, at } => {
+            Self::Show { on, at, .. } => {
                 let who = on.who();
                 let show = |registry: Arc<Registry>| match at {
                     Some(moment) => registry.show_at(&who, &on.id, *moment),
@@ -368,13 +378,13 @@ impl Command {
                 who,
                 output,
                 ..
-            } => list(
-                data,
-                authority,
-                &who.clone().unwrap_or(Principal::Operator),
-                *output,
-            ),
-            Self::Set { on, values, remove } => {
+            } => {
+                let who = who.as_ref().unwrap_or(&Principal::Operator);
+                list(data, authority, who, *output)
+            }
+            Self::Set {
+                on, values, remove, ..
+            } => {
                 let put = match values.read() {
                     Ok(put) => put,
                     Err(error) => return Ok(on.output.misused(&format!("{error:#}"))),
@@ -400,6 +410,7 @@ impl Command {
                 on,
                 reason,
                 successor,
+                ..
             } => on.run(data, "withdrew", |registry, who| {
                 registry.withdraw_name(who, &on.id, reason, successor.as_deref())
             }),

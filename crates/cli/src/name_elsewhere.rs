@@ -16,7 +16,7 @@ use crate::view::Shown as Safe;
 
 impl Command {
     pub(crate) fn run_elsewhere(&self, server: &Elsewhere) -> anyhow::Result<Answer> {
-        let (_, output) = self.asked();
+        let output = self.output();
         if self.is_elsewhere() || self.acts_as_someone() {
             let problem = "--url knows who asks by a token: leave out --as, --server, --key and --secret-file";
             return Ok(output.misused(problem));
@@ -26,6 +26,7 @@ impl Command {
                 on,
                 values,
                 reserve,
+                ..
             } => {
                 let values_json = match given(values) {
                     Ok(values) => values,
@@ -35,7 +36,7 @@ impl Command {
                 let body = json!({"id": on.id, "urls": values.urls, "values": values_json, "state": state});
                 on.tell(server.ask("POST", "/names", Some(&body)), "created")
             }
-            Self::Show { on, at } => {
+            Self::Show { on, at, .. } => {
                 let query = at.map(|at| format!("?at={}", encode(&moment_text(at))));
                 let path = format!("/names/{}{}", encode(&on.id), query.unwrap_or_default());
                 match server.ask("GET", &path, None) {
@@ -47,7 +48,9 @@ impl Command {
                 }
             }
             Self::List { authority, .. } => list(server, authority, output),
-            Self::Set { on, values, remove } => {
+            Self::Set {
+                on, values, remove, ..
+            } => {
                 let put = match given(values) {
                     Ok(put) => put,
                     Err(error) => return Ok(output.misused(&format!("{error:#}"))),
@@ -65,6 +68,7 @@ impl Command {
                 on,
                 reason,
                 successor,
+                ..
             } => {
                 let mut body = json!({ "reason": reason });
                 if let (Some(successor), Json::Object(body)) = (successor, &mut body) {

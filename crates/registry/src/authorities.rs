@@ -93,6 +93,8 @@ pub enum AuthorityAction {
         to: Principal,
         /// The role.
         role: Role,
+        /// Whether an account of that name is created if there is none, which the operator and administrators may.
+        creates_account: bool,
     },
     /// Its names keep resolving, its path stays taken, nothing new is named.
     Retire,
@@ -199,7 +201,11 @@ impl Registry {
             match action {
                 AuthorityAction::Approve => draft.decide_request(&path, true),
                 AuthorityAction::Decline => draft.decide_request(&path, false),
-                AuthorityAction::Grant { to, role } => draft.grant(&path, to, role),
+                AuthorityAction::Grant {
+                    to,
+                    role,
+                    creates_account,
+                } => draft.grant(&path, to, role, creates_account),
                 AuthorityAction::Retire => draft.retire(&text),
                 AuthorityAction::Revoke { from, role } => draft.revoke(&path, &from, role),
                 AuthorityAction::Transfer(to) => draft.transfer_authority(&path, to),
@@ -236,7 +242,8 @@ impl Registry {
         })
     }
 
-    /// Grants a role; a role that was granted before is replaced.
+    /// Grants a role; a role that was granted before is replaced. An account that is not there yet is created, if the
+    /// operator or an administrator grants: [`AuthorityAction::Grant`] can refuse it instead.
     pub fn grant(
         &self,
         who: &Principal,
@@ -245,7 +252,12 @@ impl Registry {
         role: Role,
     ) -> Result<(), Refusal> {
         let to = to.clone();
-        self.act_on_authority(who, path, None, AuthorityAction::Grant { to, role })
+        let grant = AuthorityAction::Grant {
+            to,
+            role,
+            creates_account: true,
+        };
+        self.act_on_authority(who, path, None, grant)
     }
 
     /// Revokes the role that someone was granted there; with `role`, only if it is that one.
@@ -360,7 +372,7 @@ impl View<'_> {
     }
 
     /// Whether any name was ever given under an authority.
-    fn has_names(&self, path: &AuthorityPath) -> Result<bool, Refusal> {
+    pub(crate) fn has_names(&self, path: &AuthorityPath) -> Result<bool, Refusal> {
         let start = path.start_of_names();
         let mut found = false;
         // By events, which stay when a name is erased.

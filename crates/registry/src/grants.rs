@@ -1,5 +1,6 @@
 //! Who may do what on an authority: granting, revoking, deciding requests.
 
+use crate::account::no_account;
 use crate::authority::{AuthorityStatus, Grant, Role};
 use crate::draft::Draft;
 use crate::event::Action;
@@ -63,9 +64,17 @@ impl Draft<'_> {
         path: &AuthorityPath,
         to: Principal,
         role: Role,
+        creates_account: bool,
     ) -> Result<(), Refusal> {
         self.change_grants(path, Action::Grant, move |draft, grants| {
-            draft.ensure_account(&to)?;
+            if matches!(to, Principal::Account(_)) && draft.account(&to)?.is_none() {
+                // A typing error would make an account, with a role, that nobody can remove again.
+                if !creates_account {
+                    return Err(no_account(&to));
+                }
+                draft.need_administrator()?;
+                draft.ensure_account(&to)?;
+            }
             // Lowering someone's role takes the right to give the one they had.
             let before = grants
                 .iter()

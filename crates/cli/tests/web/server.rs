@@ -21,6 +21,7 @@ impl Folder {
         folder.done(&["init"]);
         folder.done(&["authority", "create", "20.1000"]);
         folder.done(&["authority", "create", "20.2000"]);
+        folder.done(&["user", "create", "ann"]);
         for authority in ["20.1000", "20.2000"] {
             folder.done(&[
                 "authority",

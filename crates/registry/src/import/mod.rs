@@ -15,6 +15,7 @@
 mod admission;
 mod authority;
 mod batch;
+mod counted_lines;
 mod dump;
 mod flow;
 mod given;

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use csv::{Reader, StringRecord};
 use handfast_wire::json::GivenValue;
 
+use crate::import::counted_lines::CountedLines;
 use crate::import::given::{GivenName, GivenTombstone, Text};
 use crate::import::outcome::Outcome;
 use crate::import::source::{BLOCK, Block, BoundedItems, Item, ItemBudget, NAMES, Source};
@@ -61,7 +62,7 @@ pub(crate) fn check_header(beginning: &[u8]) -> Result<(), String> {
 
 /// Names from a table.
 pub(crate) struct Table<R> {
-    reader: Reader<BoundedItems<R>>,
+    reader: Reader<CountedLines<BoundedItems<R>>>,
     budget: ItemBudget,
     /// Why the input ends behind the rows that were given.
     failed: Option<io::Error>,
@@ -72,6 +73,7 @@ impl<R: Read> Table<R> {
     /// Reads the header.
     pub(crate) fn new(input: R) -> Result<Self, String> {
         let (input, budget) = BoundedItems::new(input, 0);
+        let input = CountedLines::new(input);
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
         let header = reader.headers().map_err(|error| error.to_string())?;
         // Spreadsheets put a mark in front of the first title.
@@ -155,9 +157,10 @@ impl<R: Read> Source for Table<R> {
         }
         while items.len() < NAMES && size < BLOCK {
             self.budget.renew();
+            let start = self.reader.position().byte();
             let read = self.reader.read_record(&mut row);
             size += row.as_slice().len();
-            let line = row.position().map_or(0, csv::Position::line);
+            let line = self.reader.get_mut().line_at(start);
             let given = match read {
                 Ok(false) => break,
                 Ok(true) => self
@@ -218,5 +221,38 @@ mod tests {
         assert!(items[1].given.as_ref().unwrap().values.is_empty());
         assert!(items[2].given.is_err());
         assert!(Table::new(&b"name,url\n"[..]).is_err());
+    }
+
+    /// In files of Windows every number was one too small, so that people looked at the wrong row.
+    #[test]
+    fn rows_of_windows_and_rows_after_empty_lines_have_the_number_of_their_line() {
+        for (text, expected) in [
+            ("id,url\r\n20.1/a,x\r\n20.1/b,y\r\n", &[2, 3][..]),
+            ("\u{FEFF}id,url\r\n20.1/a,x\r\n20.1/b,y", &[2, 3]),
+            ("id,url\r\n20.1/a,\"1\r\n2\"\r\n\r\n20.1/b,y\r\n", &[2, 5]),
+            ("id,url\n\n20.1/a,x\n\n\n20.1/b,y\n", &[3, 6]),
+            ("\n\nid,url\n20.1/a,x\n", &[4]),
+        ] {
+            let mut table = Table::new(text.as_bytes()).unwrap();
+            let Some(Block::Names(items)) = table.next().unwrap() else {
+                panic!("a block");
+            };
+            let lines: Vec<_> = items.iter().map(|item| item.line).collect();
+            assert_eq!(lines, expected, "{text:?}");
+        }
+        // A line that is not UTF-8 has a number too, and so has what follows, far behind the first buffer.
+        let mut text = b"id,url\r\n20.1/\xFF,x\r\n".to_vec();
+        for row in 0..5_000 {
+            text.extend_from_slice(format!("20.1/{row},https://example.org/{row}\r\n").as_bytes());
+        }
+        let mut table = Table::new(&text[..]).unwrap();
+        let mut line = 1;
+        while let Some(Block::Names(items)) = table.next().unwrap() {
+            for item in items {
+                line += 1;
+                assert_eq!(item.line, line);
+            }
+        }
+        assert_eq!(line, 5_002);
     }
 }

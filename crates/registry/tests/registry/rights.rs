@@ -26,6 +26,7 @@ fn urn_5_roles_hold_below_and_nowhere_else() {
     scene
         .create_name(&ann, "urn:urn-3:HUL.OIS.X:Home", NewName::default())
         .unwrap();
+    scene.create_account(&OPERATOR, "bob", "").unwrap();
     scene
         .grant(&ann, "urn:urn-3:HUL.OIS", &bob, Role::Write)
         .unwrap();
@@ -120,6 +121,7 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
         vec![(100, "HS_ADMIN".to_string(), admin.to_bytes())]
     };
     let url = || Edit::urls(&["https://example.org/"]);
+    scene.create_account(&OPERATOR, "friend", "").unwrap();
     let grant = |role| scene.grant(&who, "20.1", &account("friend"), role);
     let change = |change| scene.change_authority(&who, "20.1", change);
     let outcome = match operation {

@@ -114,6 +114,11 @@ impl Meters {
         met
     }
 
+    /// How many requests were answered.
+    pub(crate) fn answered(&self) -> u64 {
+        self.requests().iter().map(|(.., count)| count).sum()
+    }
+
     /// Octets by way: those that came, and those that went.
     pub(crate) fn octets(&self) -> [(&'static str, u64, u64); WAYS.len()] {
         WAYS.map(|(way, name)| {

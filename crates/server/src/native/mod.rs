@@ -6,6 +6,7 @@
 
 pub(crate) mod administrator;
 mod challenges;
+mod checkpoint;
 mod door;
 mod elsewhere;
 pub(crate) mod evidence;
@@ -15,10 +16,12 @@ pub(crate) mod login;
 pub(crate) mod meters;
 pub(crate) mod operations;
 mod parts;
+mod prefix_record;
 mod quick;
 mod replication;
 pub(crate) mod response;
 mod sessions;
+pub(crate) mod status;
 mod tcp;
 mod udp;
 mod work;
@@ -63,6 +66,8 @@ pub struct Native {
     sessions: Sessions,
     /// Who may say which prefixes the server is responsible for, beside those who may do everything.
     administrators: Vec<Principal>,
+    /// When the server started, in milliseconds since 1970.
+    started: u64,
     /// Who may copy everything.
     replicators: Vec<Principal>,
     /// Places for those who do.
@@ -103,6 +108,7 @@ impl Native {
         Self {
             registry,
             identity,
+            started: world.now(),
             world,
             challenges: Challenges::default(),
             sessions: Sessions::default(),

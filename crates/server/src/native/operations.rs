@@ -20,6 +20,7 @@ use crate::native::feed::Feed;
 use crate::native::login::Authenticated;
 use crate::native::quick::put_public;
 use crate::native::response::Fault;
+use crate::native::status::is_status;
 use crate::native::{Native, read, understands_referrals};
 
 /// What came of looking at a request.
@@ -113,10 +114,7 @@ impl Native {
             Opcode::ListHomedPrefixes => self.list_prefixes(who),
             Opcode::RetrieveTransactions => self.retrieve(request, who),
             Opcode::DumpHandles => self.dump(request, who),
-            Opcode::BackupServer => Err(Fault::new(
-                ResponseCode::OperationNotSupported,
-                "what is acknowledged is on disk; copies are made by the command handfast backup",
-            )),
+            Opcode::BackupServer => self.checkpoint(who),
             Opcode::Reserved => Err(Fault::plain(ResponseCode::ProtocolError)),
             _ => Err(Fault::plain(ResponseCode::OperationNotSupported)),
         }
@@ -130,8 +128,8 @@ impl Native {
             return Err(Fault::new(ResponseCode::ProtocolError, text));
         }
         let whole = with_slash(&asked.handle);
-        if whole.eq_ignore_ascii_case("0.SITE/status") {
-            return Err(Fault::plain(ResponseCode::HandleNotFound));
+        if is_status(&whole) {
+            return self.resolve_status(request, asked, who);
         }
         if is_administrator(&whole) {
             return self.resolve_administrator(asked).map(Into::into);
@@ -313,7 +311,8 @@ impl Native {
             overwrite,
             mint,
         };
-        let Some(performed) = self.perform(operation, who)? else {
+        let creator = self.creator(&operation, who)?;
+        let Some(performed) = self.perform(operation, creator.as_ref().or(who))? else {
             return Ok(Asked::Who);
         };
         let reply = CreateReply {

@@ -53,6 +53,16 @@ impl FromStr for PublicUrl {
     }
 }
 
+impl PublicUrl {
+    /// The host alone, without brackets and port: for a certificate.
+    pub(crate) fn host_name(&self) -> String {
+        match &self.host.host {
+            HostName::Address(address) => address.to_string(),
+            HostName::Name(name) => name.clone(),
+        }
+    }
+}
+
 impl fmt::Display for PublicUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}", self.scheme, self.host)

@@ -25,6 +25,7 @@ pub(crate) mod reply;
 mod resolve;
 mod rest;
 mod rewound;
+mod self_signed;
 mod tls;
 mod tunnel;
 mod urn;
@@ -192,8 +193,10 @@ impl Web {
         // People who come with browsers would be asked which of their certificates to show: only clients of the
         // handle protocol come to a server whose certificate nobody vouches for.
         let asks = asks.unwrap_or(matches!(settings.tls, Tls::Site));
-        let tls = tls::acceptor(native.identity().key(), &settings.tls, asks)?;
-        let (identity, certificate) = (native.identity(), Arc::clone(&tls.certificate));
+        let identity = native.identity();
+        let names = self_signed::names(listen, identity.site(), settings.public_url.as_ref());
+        let tls = tls::acceptor(identity.key(), &names, &settings.tls, asks)?;
+        let certificate = Arc::clone(&tls.certificate);
         let hosts = OwnHosts::new(settings.public_url, listen, identity, certificate);
         let countries = settings.geoip.as_deref();
         let countries = countries.map(|file| Countries::open(file, native.now()));

@@ -5,6 +5,7 @@ pub(crate) mod address;
 pub(crate) mod ark;
 pub(crate) mod choice;
 pub(crate) mod found;
+pub(crate) mod front;
 pub(crate) mod headers;
 pub(crate) mod links;
 pub(crate) mod locations;

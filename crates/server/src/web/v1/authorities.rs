@@ -74,6 +74,9 @@ enum Profile {
 #[serde(deny_unknown_fields)]
 struct GivenRole {
     role: String,
+    /// Create the account if there is none.
+    #[serde(default)]
+    create: bool,
 }
 
 #[derive(Deserialize)]
@@ -216,7 +219,12 @@ pub(super) fn grant(call: &Call) -> Result<Answer, Problem> {
     let role = given.role.parse::<Role>();
     let role = role.map_err(|error| Problem::usage(error.to_string()))?;
     let to = principal(call.path.get(1).map_or("", String::as_str))?;
-    act(call, AuthorityAction::Grant { to, role })
+    let grant = AuthorityAction::Grant {
+        to,
+        role,
+        creates_account: given.create,
+    };
+    act(call, grant)
 }
 
 pub(super) fn revoke(call: &Call) -> Result<Answer, Problem> {
