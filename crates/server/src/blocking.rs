@@ -1,9 +1,17 @@
 //! Work that waits for the disk or the processor runs on threads of its own, and how much of it waits for a thread is
 //! counted: a queue that grows is the first sign that the server has too much to do.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::JoinHandle;
+
+use crate::admission::expensive_work::{Busy, WorkQueue};
+use crate::admission::peer::Peer;
+
+/// How many threads there are for each core: enough for changes to be written together, and not so many that others get
+/// no time on the processor when clients ask for much.
+pub(crate) const BLOCKING_THREADS: usize = 16;
 
 /// How many pieces of work wait for a thread, in the whole process.
 static WAITING: AtomicU64 = AtomicU64::new(0);
@@ -17,6 +25,31 @@ pub(crate) fn spawn_blocking<T: Send + 'static>(
         drop(waiting);
         work()
     })
+}
+
+/// Why work was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undone {
+    /// There was too much of it: the client should try again later.
+    Busy,
+    /// It panicked.
+    Failed,
+}
+
+/// Runs work for a client on a thread that may block, when it is the turn of the client's network. A client that goes
+/// before leaves the queue.
+pub(crate) async fn run<T: Send + 'static>(
+    queue: &WorkQueue,
+    client: IpAddr,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Undone> {
+    let permit = queue.enter(Peer::connected(client)).await;
+    let permit = permit.map_err(|Busy| Undone::Busy)?;
+    let working = spawn_blocking(move || {
+        let _permit = permit;
+        work()
+    });
+    working.await.map_err(|_| Undone::Failed)
 }
 
 /// How many pieces of work wait for a thread.

@@ -1,4 +1,4 @@
-//! Expensive cryptography for clients that are not known yet: how much of it runs, and who waits for it.
+//! Work that costs the server more than an answer from the store: how much of it runs, and who waits for it.
 //!
 //! A login with PBKDF2, a signature or Diffie–Hellman costs the server milliseconds of a processor, and the client
 //! nothing. So it takes a permit first, of which there are few. Clients wait for one without occupying a thread, in one
@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::admission::peer::Peer;
+use crate::blocking::BLOCKING_THREADS;
 
 /// How long a client waits for a permit.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -27,6 +28,9 @@ pub(crate) struct ExpensiveWork {
     pub(crate) logins: WorkQueue,
     /// Answers that are signed on request. They are short, and many at once keep all cores busy.
     pub(crate) signatures: WorkQueue,
+    /// Requests that wait for the disk, or take long to answer: as many as there are threads for them. A network that
+    /// sends thousands of them waits for itself, and not before everybody else.
+    pub(crate) requests: WorkQueue,
 }
 
 impl Default for ExpensiveWork {
@@ -40,6 +44,11 @@ impl Default for ExpensiveWork {
             }),
             signatures: WorkQueue::new(Limits {
                 running: cores * 4,
+                waiting: 16_384,
+                waiting_of_peer: 4_096,
+            }),
+            requests: WorkQueue::new(Limits {
+                running: cores * BLOCKING_THREADS,
                 waiting: 16_384,
                 waiting_of_peer: 4_096,
             }),

@@ -8,13 +8,12 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use http_body_util::{BodyExt, Collected, Either, Full};
+use hyper::Response;
 use hyper::body::{Body as _, Bytes};
-use hyper::header::{HeaderValue, RETRY_AFTER};
-use hyper::{Response, StatusCode};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::admission::memory_pool::{MemoryPermit, MemoryPool};
-use crate::web::reply::{Body, plain};
+use crate::web::reply::{self, Body};
 
 /// Shorter answers are not counted.
 pub(crate) const LONG_RESPONSE: usize = 16 << 10;
@@ -138,11 +137,7 @@ fn length(response: &Response<Body>) -> usize {
 }
 
 fn busy() -> Response<Body> {
-    let text = "too many long answers have not been taken yet: try again\n";
-    let mut busy = plain(StatusCode::SERVICE_UNAVAILABLE, text);
-    let soon = HeaderValue::from_static("5");
-    busy.headers_mut().insert(RETRY_AFTER, soon);
-    busy
+    reply::busy("too many long answers have not been taken yet: try again\n")
 }
 
 /// Bytes that count as long as anybody has them, to the last one that is sent.
@@ -159,6 +154,8 @@ impl AsRef<[u8]> for HeldResponse {
 
 #[cfg(test)]
 mod tests {
+    use hyper::StatusCode;
+
     use super::*;
     use crate::web::reply::reply;
 

@@ -10,7 +10,7 @@
 //! have to be sent more than the rate of all networks together allows.
 
 use std::hash::{BuildHasher, RandomState};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ const SLOTS: usize = 65_536;
 /// The longest answer to a network of which nobody has connected lately, in bytes.
 const MAX_UNSEEN_RESPONSE: usize = 4 << 10;
 
-/// How much is sent over UDP, in bytes per second. This machine itself has no limit.
+/// How much is sent over UDP, in bytes per second. This machine itself (127.0.0.1 and ::1) has no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UdpLimits {
     /// To each network: a /24 of IPv4, a /56 of IPv6. Without it, nothing is limited.
@@ -125,9 +125,11 @@ impl UdpResponses {
         }
     }
 
-    /// Nobody outside can send datagrams from an address of this machine.
+    /// Nobody outside can send datagrams from the address that this machine calls itself by. The other addresses of the
+    /// loopback network have the limits of any network: programs use them to stand for other machines.
     fn is_unlimited(&self, to: IpAddr) -> bool {
-        self.limits.per_network.is_none() || to.to_canonical().is_loopback()
+        let to = to.to_canonical();
+        self.limits.per_network.is_none() || to == Ipv4Addr::LOCALHOST || to == Ipv6Addr::LOCALHOST
     }
 
     fn slot(&self, to: IpAddr) -> Option<&AtomicU64> {
@@ -207,12 +209,15 @@ mod tests {
     }
 
     #[test]
-    fn networks_of_ipv6_are_large_and_loopback_has_no_limit() {
+    fn networks_of_ipv6_are_large_and_the_machine_itself_has_no_limit() {
         let test = Test::new(Some(1), None);
         assert!(test.sends(ip("2001:db8::1"), 0));
         assert!(!test.sends(ip("2001:db8:0:ff::2"), 0));
         assert!(test.sends(ip("2001:db8:0:100::1"), 0));
         assert!((0..10).all(|_| test.sends(ip("127.0.0.1"), 0)));
+        assert!((0..10).all(|_| test.sends(ip("::ffff:127.0.0.1"), 0)));
+        assert!((0..10).all(|_| test.sends(ip("::1"), 0)));
+        assert!(test.sends(ip("127.0.0.2"), 0) && !test.sends(ip("127.0.0.2"), 0));
         let unlimited = Test::new(None, Some(1));
         assert!((0..10).all(|_| unlimited.sends(ip("192.0.2.1"), 0)));
     }

@@ -16,13 +16,10 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::admission::connections::{ConnectionLimits, Connections, accept};
+use crate::blocking::BLOCKING_THREADS;
 use crate::native::{Native, tcp, udp};
 use crate::turn;
 use crate::web::{self, Web, WebSettings};
-
-/// How many requests that take time are worked on at once, for each core: enough for changes to be written together, and
-/// not so many that the others get no turn on the processor when strangers ask for much.
-const AT_WORK: usize = 16;
 
 /// Where the doors are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,7 +195,7 @@ fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .thread_name("handfast-slow")
-        .max_blocking_threads(AT_WORK)
+        .max_blocking_threads(BLOCKING_THREADS)
         .on_thread_park(turn::end)
         .build()
 }

@@ -278,6 +278,6 @@ fn too_many(TooManyFailures: TooManyFailures) -> Fault {
 
 /// What is said if there is no permit for expensive work.
 pub(crate) fn busy() -> Fault {
-    let text = "too many logins are under way: try again later";
+    let text = "too many requests like this are under way: try again later";
     Fault::new(ResponseCode::ServerTooBusy, text)
 }

@@ -73,7 +73,8 @@ impl Native {
     /// Where a message waits for its turn, if it has to.
     pub(crate) fn queue_of(&self, work: Work) -> Option<&WorkQueue> {
         match work {
-            Work::None | Work::Blocking => None,
+            Work::None => None,
+            Work::Blocking => Some(&self.admission.expensive_work.requests),
             Work::Signature => Some(&self.admission.expensive_work.signatures),
             Work::Login => Some(&self.admission.expensive_work.logins),
         }

@@ -69,14 +69,14 @@ pub(crate) async fn answer(
         Method::OPTIONS => return finished(options(&head.headers, ALLOWED), &head.headers),
         _ => return finished(refused(ALLOWED), &head.headers),
     }
-    let (web, caller) = (Arc::clone(web), Arc::clone(caller));
+    let (at_work, client) = (Arc::clone(web), Arc::clone(caller));
     // Records can be long, and what is in them takes time to read.
     let visit = move || {
         let wishes = Wishes::read(&asked);
-        let response = Visit::new(&web, &caller, &head, wishes, source).answer();
+        let response = Visit::new(&at_work, &client, &head, wishes, source).answer();
         finished(response, &head.headers)
     };
-    aside(visit).await
+    aside(web, caller.address.ip(), visit).await
 }
 
 /// What may be done with names here.

@@ -47,6 +47,7 @@ use self::question::Question;
 use self::route::Route;
 use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::{Busy, WorkPermit};
+use crate::blocking::{self, Undone};
 use crate::native::login::busy;
 use crate::native::response::Fault;
 use crate::web::incoming::{BodyError, Incoming};
@@ -134,12 +135,15 @@ async fn respond(
                     Err(Busy) => return early(busy(), None),
                 }
                 let at_work = Arc::clone(web);
-                let looked_at = crate::blocking::spawn_blocking(move || {
+                let queue = &web.native.admission().expensive_work.requests;
+                let work = move || {
                     let sender = log_in(&at_work, &question);
                     (question, sender)
-                });
-                let Ok((given, sender)) = looked_at.await else {
-                    return early(failed(), None);
+                };
+                let (given, sender) = match blocking::run(queue, caller.address.ip(), work).await {
+                    Ok(found) => found,
+                    Err(Undone::Busy) => return early(busy(), None),
+                    Err(Undone::Failed) => return early(failed(), None),
                 };
                 question = given;
                 match sender {
@@ -175,8 +179,13 @@ async fn respond(
         }
     }
     let at_work = Arc::clone(web);
-    let working = crate::blocking::spawn_blocking(move || finish(&at_work, question, route));
-    working.await.unwrap_or_else(|_| early(failed(), None))
+    let queue = &web.native.admission().expensive_work.requests;
+    let work = move || finish(&at_work, question, route);
+    match blocking::run(queue, caller.address.ip(), work).await {
+        Ok(response) => response,
+        Err(Undone::Busy) => early(busy(), None),
+        Err(Undone::Failed) => early(failed(), None),
+    }
 }
 
 /// Waits for a permit to look at what a client says of itself, if that costs much.

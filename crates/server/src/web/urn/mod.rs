@@ -63,13 +63,13 @@ pub(crate) async fn answer(
             } else {
                 None
             };
-            let (web, caller) = (Arc::clone(web), Arc::clone(caller));
+            let (at_work, client) = (Arc::clone(web), Arc::clone(caller));
             // There may be many names at a place.
             let resolution = move || {
                 let resolution = Resolution {
                     source,
-                    web: &web,
-                    caller: &caller,
+                    web: &at_work,
+                    caller: &client,
                     head: &head,
                     service,
                     asked: head.uri.query().unwrap_or_default(),
@@ -77,7 +77,7 @@ pub(crate) async fn answer(
                 };
                 finished(resolution.answer(), &head.headers)
             };
-            return aside(resolution).await;
+            return aside(web, caller.address.ip(), resolution).await;
         }
         (Some(service), _) => refused(allowed(service)),
     };

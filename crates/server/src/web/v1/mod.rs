@@ -48,6 +48,8 @@ use self::routes::{Found, Given, Handler, Route};
 use self::spool::Spooling;
 use self::streams::Streams;
 use crate::admission::body_memory::Sender;
+use crate::admission::expensive_work::Busy;
+use crate::admission::peer::Peer;
 use crate::web::incoming::{BodyError, Incoming};
 use crate::web::reply::{Body, plain};
 use crate::web::{Caller, Web};
@@ -170,8 +172,15 @@ async fn find_and_answer(
         None => drop(body),
     }
     let (begun, first) = oneshot::channel();
+    let queue = &web.native.admission().expensive_work.requests;
+    let permit = queue.enter(Peer::connected(caller.address.ip())).await;
+    let permit = permit.map_err(|Busy| {
+        let message = "too many requests are under way: try again in a few seconds";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+    })?;
     // Waits for the disk, some of it for long.
     let work = crate::blocking::spawn_blocking(move || {
+        let _permit = permit;
         let mut begun = Some(begun);
         let mut tell = |response| {
             if let Some(begun) = begun.take() {
