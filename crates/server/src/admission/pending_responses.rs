@@ -23,6 +23,9 @@ const MAX_PER_CONNECTION: u32 = 1 << 10;
 const MAX_WORKING: usize = 16;
 /// How many bytes wait on all connections together.
 const MAX_TOTAL: usize = 48 << 20;
+/// A network that has less than this left is answered nothing that may be long: what was made would not be sent, and
+/// making it again and again would keep the processor busy.
+const RESERVE: usize = 1 << 20;
 /// How many bytes wait on the connections of one network.
 const MAX_PER_NETWORK: usize = 9 << 20;
 
@@ -76,7 +79,7 @@ impl ConnectionResponses {
 /// Says that a client has to ask again, if its network, or all of them, have so much waiting that no long answer would
 /// be sent: then none is made.
 pub(crate) fn refuse(client: IpAddr, all: &Arc<MemoryPool>) -> Option<Response<Body>> {
-    let has_left = all.has_left(client, LONG_RESPONSE);
+    let has_left = all.has_left(client, RESERVE);
     (!has_left).then(busy)
 }
 
