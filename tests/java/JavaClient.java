@@ -114,6 +114,34 @@ public class JavaClient {
             code(tcp(new ResolutionRequest(handle, null, null, null)), AbstractMessage.RC_HANDLE_NOT_FOUND));
     }
 
+    /** Homes a prefix and creates its record, as those do who set up a server; reads its status, and has it write a checkpoint. */
+    static void serve(String identity, AuthenticationInfo who) {
+        String prefix = "77." + Long.toHexString(System.nanoTime());
+        byte[] record = Util.encodeString("0.NA/" + prefix);
+        int index = who.getUserIdIndex();
+        String user = Util.decodeString(who.getUserIdHandle());
+        check("homes a prefix", () ->
+            code(tcp(new GenericRequest(record, AbstractMessage.OC_HOME_NA, who)), AbstractMessage.RC_SUCCESS));
+        check("creates the record of the prefix", () -> {
+            HandleValue[] values = { value(1, "DESC", "a new prefix"), admin(user, index) };
+            code(tcp(new CreateHandleRequest(record, values, who)), AbstractMessage.RC_SUCCESS);
+        });
+        check("cannot create the record twice", () ->
+            code(tcp(new CreateHandleRequest(record, new HandleValue[] { admin(user, index) }, who)), AbstractMessage.RC_HANDLE_ALREADY_EXISTS));
+        check("creates under the new prefix", () ->
+            code(tcp(new CreateHandleRequest(Util.encodeString(prefix + "/a"), new HandleValue[] { value(1, "URL", "https://example.org/") }, who)), AbstractMessage.RC_SUCCESS));
+        check("reads the status of the server", () -> {
+            ResolutionRequest request = new ResolutionRequest(Util.encodeString("0.SITE/status"), null, null, who);
+            request.ignoreRestrictedValues = false;
+            ResolutionResponse response = (ResolutionResponse) tcp(request);
+            HandleValue status = response.getHandleValues()[0];
+            need(status.getTypeAsString().equals("CNRI.SERVER_STATUS"), status.toString());
+            need(status.getDataAsString().contains("numreqs="), status.toString());
+        });
+        check("has a checkpoint written", () ->
+            code(tcp(new GenericRequest(Util.encodeString("/"), AbstractMessage.OC_BACKUP_SERVER, who)), AbstractMessage.RC_SUCCESS));
+    }
+
     /** Asks the server at an address what its site is. */
     static void find(String host, int at) throws Exception {
         address = InetAddress.getByName(host);
@@ -157,6 +185,7 @@ public class JavaClient {
             code(tcp(new CreateHandleRequest(Util.encodeString(prefix + "/NEVER"), new HandleValue[0], wrong)), AbstractMessage.RC_AUTHENTICATION_FAILED);
         });
         administer("a secret key", prefix, arguments[3], secret);
+        serve(arguments[3], secret);
         if (arguments.length > 6) administer("a public key", prefix, arguments[5], key(arguments[5], arguments[6]));
         check("a session", () -> {
             resolver.setSessionTracker(new ClientSessionTracker(new SessionSetupInfo(secret)));

@@ -63,12 +63,15 @@ pub(crate) enum Command {
     Grant {
         #[command(flatten)]
         on: On,
-        /// To whom; a new account name makes an account that cannot log in yet
+        /// To whom: an account, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
         /// read, write, lead or admin
         #[arg(long)]
         role: Role,
+        /// Create the account if there is none; it cannot log in before it has a token
+        #[arg(long)]
+        create: bool,
     },
     /// Take a role away
     Revoke {
@@ -180,13 +183,15 @@ impl Command {
         match self {
             Self::Create { on, about, policy } => on.change(data, "created", |registry, who| {
                 let new = new_authority(about, policy);
-                registry
-                    .create_authority(who, &on.authority, new)
-                    .map(|_| ())
+                let (_, declined) = registry.create_authority_over(who, &on.authority, new)?;
+                if let Some(by) = declined {
+                    on.output.note(&declined_request(&by.to_string()));
+                }
+                Ok(())
             }),
             Self::List { output } => output.print(
                 data.open().and_then(|registry| {
-                    let authorities = registry.authorities()?;
+                    let authorities = registry.authorities_and_requests()?;
                     Ok((registry, authorities))
                 }),
                 |(registry, authorities)| {
@@ -230,8 +235,18 @@ impl Command {
             Self::Decline { on } => on.change(data, "declined", |registry, who| {
                 registry.decline_authority(who, &on.authority)
             }),
-            Self::Grant { on, to, role } => on.change(data, "granted", |registry, who| {
-                registry.grant(who, &on.authority, to, *role)
+            Self::Grant {
+                on,
+                to,
+                role,
+                create,
+            } => on.change(data, "granted", |registry, who| {
+                let grant = AuthorityAction::Grant {
+                    to: to.clone(),
+                    role: *role,
+                    creates_account: *create,
+                };
+                registry.act_on_authority(who, &on.authority, None, grant)
             }),
             Self::Revoke { on, from, role } => on.change(data, "revoked", |registry, who| {
                 registry.revoke(who, &on.authority, from, *role)
@@ -328,6 +343,11 @@ impl On {
             |(path, _), out| writeln!(out, "{done} {path}"),
         )
     }
+}
+
+/// What is said when an authority was created for which somebody had asked.
+pub(crate) fn declined_request(by: &str) -> String {
+    format!("the request of {by} for it is declined: grant them a role if they are to have one")
 }
 
 fn new_authority(about: &About, policy: &PolicyOptions) -> NewAuthority {

@@ -5,7 +5,7 @@ use handfast_id::Standard;
 use handfast_registry::{Authority, json};
 use serde_json::{Map, Value as Json, json};
 
-use crate::authority::{About, Command, On, PolicyOptions, for_people};
+use crate::authority::{About, Command, On, PolicyOptions, declined_request, for_people};
 use crate::elsewhere::{Elsewhere, Problem, encode, unreadable};
 use crate::exit::Answer;
 use crate::output::Output;
@@ -39,7 +39,13 @@ impl Command {
             Self::List { .. } => Ok(Answer::Done),
             Self::Create { on, about, policy } => {
                 let body = described(about, policy, Some((&on.authority, false)));
-                on.tell(server.ask("POST", "/authorities", Some(&body)), "created")
+                let said = server.ask("POST", "/authorities", Some(&body));
+                let declined = said.as_ref().ok();
+                let declined = declined.and_then(|said| said.get("declined-request-of")?.as_str());
+                if let Some(by) = declined {
+                    on.output.note(&declined_request(by));
+                }
+                on.tell(said, "created")
             }
             Self::Request { on, about, policy } => {
                 let body = described(about, policy, Some((&on.authority, true)));
@@ -76,9 +82,14 @@ impl Command {
                 let body = json!({"to": to.to_string()});
                 on.tell(ask(on, "POST", "/transfer", Some(&body)), "transferred")
             }
-            Self::Grant { on, to, role } => {
+            Self::Grant {
+                on,
+                to,
+                role,
+                create,
+            } => {
                 let rest = format!("/grants/{}", encode(&to.to_string()));
-                let body = json!({"role": role.as_str()});
+                let body = json!({"role": role.as_str(), "create": create});
                 on.tell(ask(on, "PUT", &rest, Some(&body)), "granted")
             }
             Self::Revoke {

@@ -13,10 +13,12 @@ use handfast_id::{
     CaseRule, DelegatedGrammar, HttpResolver, InfoGrammar, NssGrammar, Pattern, RuleBook,
     UrnProfile, UrnRegistration,
 };
-use handfast_registry::Principal;
+use handfast_registry::{Limits, Principal};
 use handfast_server::{
-    AccessLog, Addresses, DspaceSource, HeaderName, Network, Tls, TlsFiles, WebSettings,
+    AccessLog, Addresses, DspaceSource, HeaderName, Network, PublicUrl, Tls, TlsFiles, UdpLimits,
+    WebSettings,
 };
+use handfast_wire::Version as ProtocolVersion;
 use serde::{Deserialize, Serialize};
 
 /// The rules that a data folder's configuration sets; the standard ones where it has none.
@@ -61,15 +63,42 @@ pub(crate) fn repositories(folder: &Path) -> anyhow::Result<Vec<DspaceSource>> {
     Ok(sources.collect())
 }
 
-/// How many octets a second a network is sent over UDP.
-pub(crate) fn udp_allowance(folder: &Path) -> anyhow::Result<Option<u64>> {
-    let said = read(folder, |config| Ok(config.native.udp_allowance))?;
-    let octets = said.flatten().unwrap_or(UDP_ALLOWANCE);
-    Ok(Some(octets).filter(|octets| *octets > 0))
+/// How many bytes a second are sent over UDP: 0 is no limit.
+pub(crate) fn udp_limits(folder: &Path) -> anyhow::Result<UdpLimits> {
+    let said = read(folder, |config| {
+        let Native {
+            udp_allowance,
+            udp_total_allowance,
+            ..
+        } = config.native;
+        Ok((udp_allowance, udp_total_allowance))
+    })?;
+    let (per_network, total) = said.unwrap_or_default();
+    let limit = |bytes: u64| Some(bytes).filter(|bytes| *bytes > 0);
+    Ok(UdpLimits {
+        per_network: limit(per_network.unwrap_or(UDP_ALLOWANCE)),
+        total: limit(total.unwrap_or(UDP_TOTAL_ALLOWANCE)),
+    })
 }
 
-/// Enough for thousands of answers a second, and too little to drown anybody with.
-const UDP_ALLOWANCE: u64 = 1_000_000;
+/// The oldest version of the native protocol in which logins, sessions and administration are taken.
+pub(crate) fn minimum_version(folder: &Path) -> anyhow::Result<Option<ProtocolVersion>> {
+    let said = read(folder, |config| {
+        let said = config.native.minimum_version.as_deref();
+        said.map(protocol_version).transpose()
+    })?;
+    // That is the oldest there is.
+    let oldest = |version: &ProtocolVersion| *version > ProtocolVersion::new(2, 0);
+    Ok(said.flatten().filter(oldest))
+}
+
+/// What is set unless something else is said.
+const MINIMUM_VERSION: &str = "2.0";
+
+/// Enough for a hundred answers a second to each network, and too little to drown anybody with.
+const UDP_ALLOWANCE: u64 = 50_000;
+/// Enough for twenty thousand answers a second, and less than a line of 100 Mbit/s.
+const UDP_TOTAL_ALLOWANCE: u64 = 10_000_000;
 
 /// How the web door is set up. Files are named from the data folder on.
 pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
@@ -87,6 +116,7 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             acme,
             spool_limit,
             public_search,
+            public_url,
             ..
         } = config.web;
         let registry_email = config.registry.email;
@@ -132,9 +162,23 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             patience: None,
             spool_limit,
             public_search: public_search.unwrap_or(false),
+            public_url: public_url.as_deref().map(read_public_url).transpose()?,
         })
     })?;
     Ok(settings.unwrap_or_default())
+}
+
+/// What one account may have at most.
+pub(crate) fn limits(folder: &Path) -> anyhow::Result<Limits> {
+    let said = read(folder, |config| Ok(config.limits))?.unwrap_or_default();
+    let usual = Limits::default();
+    Ok(Limits {
+        jobs_per_day: said.jobs_per_day.unwrap_or(usual.jobs_per_day),
+        open_jobs: said.open_jobs.unwrap_or(usual.open_jobs),
+        requested_authorities: said
+            .requested_authorities
+            .unwrap_or(usual.requested_authorities),
+    })
 }
 
 /// Where the doors are, unless someone says otherwise.
@@ -150,11 +194,25 @@ pub(crate) fn doors(folder: &Path) -> anyhow::Result<Addresses> {
     })
 }
 
-/// The configuration as it holds, with doors that may have been said elsewhere.
-pub(crate) fn print(folder: &Path, doors: Addresses) -> anyhow::Result<String> {
+fn read_public_url(text: &str) -> anyhow::Result<PublicUrl> {
+    text.parse()
+        .with_context(|| format!("[web] public-url is {text}"))
+}
+
+/// The configuration as it holds, with what may have been said elsewhere.
+pub(crate) fn print(
+    folder: &Path,
+    doors: Addresses,
+    public_url: Option<&PublicUrl>,
+) -> anyhow::Result<String> {
     let mut config = read(folder, Ok)?.unwrap_or_default();
     config.native.listen = Some(doors.native);
     config.web.listen = Some(doors.web);
+    let minimum = &mut config.native.minimum_version;
+    minimum.get_or_insert_with(|| MINIMUM_VERSION.to_string());
+    if let Some(public_url) = public_url {
+        config.web.public_url = Some(public_url.to_string());
+    }
     Ok(toml::to_string(&config)?)
 }
 
@@ -204,6 +262,8 @@ pub(crate) struct Config {
     pub(crate) web: Web,
     #[serde(default, skip_serializing_if = "Register::is_silent")]
     registry: Register,
+    #[serde(default, skip_serializing_if = "LimitsSection::is_silent")]
+    limits: LimitsSection,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     urn: Vec<Namespace>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -235,6 +295,10 @@ pub(crate) struct Native {
     pub(crate) roots: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) udp_allowance: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) minimum_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) udp_total_allowance: Option<u64>,
 }
 
 /// The web door.
@@ -265,6 +329,8 @@ pub(crate) struct Web {
     pub(crate) spool_limit: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) public_search: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) public_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     acme: Option<acme::Section>,
 }
@@ -300,6 +366,24 @@ enum Grammar {
 impl Register {
     fn is_silent(&self) -> bool {
         self.email.is_none() && self.default_case.is_none() && self.grammar.is_none()
+    }
+}
+
+/// What one account may have at most.
+#[derive(Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct LimitsSection {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jobs_per_day: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_jobs: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requested_authorities: Option<u64>,
+}
+
+impl LimitsSection {
+    fn is_silent(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -385,6 +469,15 @@ fn principals(texts: &[String]) -> anyhow::Result<Vec<Principal>> {
     texts.iter().map(parse).collect()
 }
 
+/// A version such as `2.7`, of those that are known.
+fn protocol_version(text: &str) -> anyhow::Result<ProtocolVersion> {
+    let minor = text.strip_prefix("2.").and_then(|minor| minor.parse().ok());
+    let version = minor.map(|minor| ProtocolVersion::new(2, minor));
+    let newest = ProtocolVersion::CURRENT;
+    let known = version.filter(|version| *version <= newest);
+    known.with_context(|| format!("minimum-version is {text}: write 2.0 to {newest}"))
+}
+
 impl Namespace {
     fn profile(self) -> anyhow::Result<UrnProfile> {
         let grammar = match (self.delegated, self.pattern, self.characters) {
@@ -468,6 +561,23 @@ mod tests {
         let mut text: Vec<&str> = lines.filter(|line| !line.starts_with("pattern")).collect();
         text.dedup();
         assert!(read(&text.join("\n")).is_ok(), "{}", text.join("\n"));
+    }
+
+    #[test]
+    fn a_minimum_version_is_one_that_is_known() {
+        for (text, version) in [
+            ("2.0", Some((2, 0))),
+            ("2.7", Some((2, 7))),
+            ("2.11", Some((2, 11))),
+            ("2.12", None),
+            ("2", None),
+            ("3.0", None),
+            ("two", None),
+        ] {
+            let read = protocol_version(text).ok();
+            let version = version.map(|(major, minor)| ProtocolVersion::new(major, minor));
+            assert_eq!(read, version, "{text}");
+        }
     }
 
     #[test]

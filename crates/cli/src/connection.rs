@@ -18,22 +18,26 @@ use crate::exit::Answer;
 use crate::output::Output;
 
 /// A handle server, and how to log in there.
+///
+/// Each option names its heading: `next_help_heading` would go on over the options of the command that follow.
 #[derive(Args)]
-#[command(next_help_heading = "At a handle server")]
 pub(crate) struct Connection {
     /// Ask this handle server: HOST:PORT, or `http://HOST:PORT` for the protocol through HTTP
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, help_heading = HEADING, value_name = "HOST:PORT")]
     pub(crate) server: Option<ServerAddress>,
     /// Ask it by this way alone: udp, tcp or http
-    #[arg(long, value_parser = way)]
+    #[arg(long, help_heading = HEADING, value_parser = way)]
     pub(crate) way: Option<Way>,
     /// Log in with this private key; `HANDFAST_PASSPHRASE` opens one that is encrypted
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "secret_file")]
+    #[arg(long, help_heading = HEADING, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "secret_file")]
     key: Option<PathBuf>,
     /// Log in with the secret in this file; without it, with `HANDFAST_SECRET`
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, help_heading = HEADING, value_name = "FILE", value_hint = ValueHint::FilePath)]
     secret_file: Option<PathBuf>,
 }
+
+/// Above the options of a connection.
+const HEADING: &str = "At a handle server";
 
 impl Connection {
     /// Whether something is said of a server, although none is named.

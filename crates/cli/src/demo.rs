@@ -80,6 +80,13 @@ fn cordra(registry: &Registry) -> Result<(), Refusal> {
 
 /// The four URNs in the registration of `urn-3`, each with ordered URLs.
 fn urns(registry: &Registry) -> Result<(), Refusal> {
+    let harvard = NewAuthority {
+        title: "Harvard University Library".into(),
+        meaning: "Network-accessible resources delivered through Harvard's library systems".into(),
+        contact: "nrsadm@hulmail.harvard.edu".into(),
+        ..NewAuthority::default()
+    };
+    registry.create_authority(&OPERATOR, "urn:urn-3", harvard)?;
     for (path, title) in [
         ("FHCL", "Harvard College Library"),
         ("HBS", "Harvard Business School"),

@@ -21,18 +21,20 @@ use crate::output::Output;
 
 /// A server elsewhere, and who asks it.
 #[derive(Args)]
-#[command(next_help_heading = "At a server elsewhere")]
 pub(crate) struct Elsewhere {
     /// Ask this server over its API instead of working on a folder: `https://HOST[:PORT]`. Say it before the command
-    #[arg(long = "url", value_name = "URL", value_hint = ValueHint::Url)]
+    #[arg(help_heading = HEADING, long = "url", value_name = "URL", value_hint = ValueHint::Url)]
     pub(crate) server: Option<Uri>,
     /// A file with a token; without it, `HANDFAST_TOKEN`
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "server")]
+    #[arg(help_heading = HEADING, long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "server")]
     token_file: Option<PathBuf>,
     /// Trust this certificate (PEM), beside those that the system trusts
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "server")]
+    #[arg(help_heading = HEADING, long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "server")]
     certificate: Option<PathBuf>,
 }
+
+/// Above the options that name a server.
+const HEADING: &str = "At a server elsewhere";
 
 /// What was not done there.
 pub(crate) enum Problem {

@@ -9,6 +9,7 @@ use handfast_registry::{Export as Options, Exported, Format, Principal, Refusal,
 use crate::console;
 use crate::elsewhere::{Elsewhere, NO_AS, encode, unreadable};
 use crate::exit::Answer;
+use crate::files::Files;
 use crate::folder::Data;
 use crate::import::GivenFormat;
 use crate::new_file::NewFile;
@@ -43,6 +44,15 @@ pub(crate) struct Export {
 }
 
 impl Export {
+    /// The file that it names.
+    pub(crate) fn files(&self) -> Files {
+        Files::default().write(self.file.as_deref(), self.mode())
+    }
+
+    fn mode(&self) -> u32 {
+        if self.with_secrets { 0o600 } else { 0o644 }
+    }
+
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
         let registry = match data.open() {
             Ok(registry) => registry,
@@ -59,8 +69,7 @@ impl Export {
         let progress = Progress::new(None);
         let mut tell = |names: u64| progress.at(names, "names", names);
         let exported = if let Some(path) = path {
-            let mode = if self.with_secrets { 0o600 } else { 0o644 };
-            let mut file = BufWriter::with_capacity(1 << 20, NewFile::create(path, mode)?);
+            let mut file = BufWriter::with_capacity(1 << 20, NewFile::create(path, self.mode())?);
             let exported = registry.export(&who, &options, &mut file, &mut tell);
             if exported.is_ok() {
                 file.into_inner()?.finish()?;

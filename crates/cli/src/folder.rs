@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
-use handfast_registry::{NewAuthority, Principal, Refusal, Registry, StoreError, World};
+use handfast_id::RuleBook;
+use handfast_registry::{Refusal, Registry, StoreError, World};
 use serde_json::json;
 
 use crate::config;
 use crate::console;
 use crate::demo;
 use crate::exit::Answer;
+use crate::new_file::NewFile;
 use crate::output::Output;
 use crate::view::Shown as Safe;
 
@@ -40,11 +42,25 @@ impl Data {
         }
     }
 
+    /// Opens the folder for reading alone, under the rules of its configuration: also beside a server that is using it,
+    /// and without writing to it.
+    pub(crate) fn open_to_read(&self) -> Result<Arc<Registry>, Refusal> {
+        if let Some(registry) = console::registry() {
+            return Ok(registry);
+        }
+        let rules = self.rules()?;
+        let registry = Registry::open_beside(&self.folder, world())?;
+        Ok(Arc::new(registry.with_rules(rules)))
+    }
+
+    fn rules(&self) -> Result<RuleBook, Refusal> {
+        config::rules(&self.folder).map_err(unusable)
+    }
+
     /// Opens the folder for this process alone.
     fn open_alone(&self) -> Result<Registry, Refusal> {
-        let rules = config::rules(&self.folder).map_err(|error| Refusal::Configuration {
-            problem: format!("{error:#}"),
-        })?;
+        let rules = self.rules()?;
+        let limits = config::limits(&self.folder).map_err(unusable)?;
         let mut tries = 0;
         loop {
             match Registry::open(&self.folder, world()) {
@@ -57,9 +73,18 @@ impl Data {
                     )]
                     std::thread::sleep(PAUSE);
                 }
-                outcome => return outcome.map(|registry| registry.with_rules(rules)),
+                outcome => {
+                    let opened = outcome?;
+                    return Ok(opened.with_rules(rules).with_limits(limits));
+                }
             }
         }
+    }
+}
+
+fn unusable(error: anyhow::Error) -> Refusal {
+    Refusal::Configuration {
+        problem: format!("{error:#}"),
     }
 }
 
@@ -99,11 +124,9 @@ impl Data {
     }
 }
 
-/// A new folder with what every one has.
+/// A new folder, without any authority.
 pub(crate) fn make(folder: &Path) -> Result<Registry, Refusal> {
-    let registry = Registry::create(folder, world())?;
-    registry.create_authority(&Principal::Operator, "urn:urn-3", harvard())?;
-    Ok(registry)
+    Registry::create(folder, world())
 }
 
 /// How often, and how long apart, a folder that is in use is tried again: ten seconds in all.
@@ -133,39 +156,38 @@ pub(crate) fn world() -> World {
     World::new(move || clock.now(), move |bytes| chance.fill(bytes))
 }
 
-fn harvard() -> NewAuthority {
-    NewAuthority {
-        title: "Harvard University Library".into(),
-        meaning: "Network-accessible resources delivered through Harvard's library systems".into(),
-        contact: "nrsadm@hulmail.harvard.edu".into(),
-        ..NewAuthority::default()
-    }
-}
-
 /// Copy the data folder to a file
 #[derive(Args)]
 pub(crate) struct Backup {
     /// The file, which must not exist yet
     #[arg(value_hint = ValueHint::FilePath)]
-    file: PathBuf,
+    pub(crate) file: PathBuf,
     #[command(flatten)]
     output: Output,
 }
 
 impl Backup {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let to = console::here(&self.file);
-        if to.exists() {
-            let problem = format!(
-                "{} exists: a backup never overwrites a file",
-                self.file.display()
-            );
-            return Ok(self.output.refuse(&Refusal::Policy {
-                code: "file-exists",
-                problem,
-            }));
-        }
-        let outcome = data.open().and_then(|registry| registry.backup(&to));
+        let to = match NewFile::create_new(&self.file, 0o600) {
+            Ok(file) => Ok(file),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                Err(Refusal::Policy {
+                    code: "file-exists",
+                    problem: format!(
+                        "{} exists: a backup never overwrites a file",
+                        self.file.display()
+                    ),
+                })
+            }
+            Err(source) => Err(Refusal::from(StoreError::Io {
+                path: self.file.clone(),
+                source,
+            })),
+        };
+        let outcome = to.and_then(|mut file| {
+            data.open()?.backup_to(file.file())?;
+            file.finish().map_err(|source| Refusal::Output { source })
+        });
         let file = self.file.display().to_string();
         self.output.print(
             outcome,
@@ -260,7 +282,7 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let outcome = data.open().and_then(|registry| registry.check());
+        let outcome = data.open_to_read().and_then(|registry| registry.check());
         let is_sound = outcome
             .as_ref()
             .is_ok_and(|check| check.problems.is_empty());
@@ -310,7 +332,14 @@ impl Check {
                 }
                 match check.problems.len() {
                     0 => writeln!(out, "all is as it was written"),
-                    count => writeln!(out, "{count} problems; restore from a backup"),
+                    1 => writeln!(
+                        out,
+                        "the store is damaged: 1 problem; restore it from a backup"
+                    ),
+                    count => writeln!(
+                        out,
+                        "the store is damaged: {count} problems; restore it from a backup"
+                    ),
                 }
             },
         )?;

@@ -1,7 +1,7 @@
 //! `handfast import`: names from files.
 
-use std::fs::File;
-use std::io::{BufWriter, Read, Write};
+use std::fs::{File, Metadata};
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -17,7 +17,9 @@ use crate::asking::read_from;
 use crate::console;
 use crate::elsewhere::{Elsewhere, NO_AS, encode, unreadable};
 use crate::exit::Answer;
+use crate::files::Files;
 use crate::folder::Data;
+use crate::import_input;
 use crate::new_file::NewFile;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -78,22 +80,43 @@ impl FromStr for GivenFormat {
 }
 
 impl Import {
+    /// The files that it names, for a server that runs it.
+    pub(crate) fn files(&self) -> Result<Files, Answer> {
+        let input = self
+            .input()
+            .map_err(|problem| self.output.misused(&problem))?;
+        let files = Files::default().opened(&self.file, input);
+        Ok(files.write(self.outcome.as_deref(), 0o644))
+    }
+
+    /// What is imported. A server that does this for somebody is given it.
+    fn input(&self) -> Result<File, String> {
+        if console::is_for_client() {
+            let is_standard = self.file.as_os_str() == "-";
+            let opened = if is_standard {
+                console::standard_input()
+            } else {
+                console::open(&self.file)
+            };
+            return opened.map_err(|error| format!("cannot read {}: {error}", self.file.display()));
+        }
+        let is_same = |outcome: &PathBuf| match (outcome.canonicalize(), self.file.canonicalize()) {
+            (Ok(outcome), Ok(file)) => outcome == file,
+            _ => false,
+        };
+        if self.outcome.as_ref().is_some_and(is_same) {
+            return Err("--outcome would overwrite the file that is imported".into());
+        }
+        import_input::open(&self.file, self.format.map(|format| format.0))
+    }
+
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
         let source = self.file.display().to_string();
-        let (input, size): (Box<dyn Read + Send>, _) = if source == "-" {
-            (console::stdin(), None)
-        } else {
-            match File::open(console::here(&self.file)) {
-                Ok(file) => {
-                    let size = file.metadata().map(|metadata| metadata.len()).ok();
-                    (Box::new(file), size)
-                }
-                Err(error) => {
-                    let problem = format!("cannot read {source}: {error}");
-                    return Ok(self.output.misused(&problem));
-                }
-            }
+        let input = match self.input() {
+            Ok(input) => input,
+            Err(problem) => return Ok(self.output.misused(&problem)),
         };
+        let size = size_of(&input);
         // What is only looked at must be there.
         let opened = if self.dry_run {
             data.open()
@@ -104,17 +127,6 @@ impl Import {
             Ok(registry) => registry,
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
-        let is_same = |path: &PathBuf| match (
-            console::here(path).canonicalize(),
-            console::here(&self.file).canonicalize(),
-        ) {
-            (Ok(outcome), Ok(file)) => outcome == file,
-            _ => false,
-        };
-        if self.outcome.as_ref().is_some_and(is_same) {
-            let problem = "--outcome would overwrite the file that is imported";
-            return Ok(self.output.misused(problem));
-        }
         let mut outcomes = match &self.outcome {
             Some(path) => Some(BufWriter::new(NewFile::create(path, 0o644)?)),
             None => None,
@@ -133,25 +145,24 @@ impl Import {
         let who = self.who.clone().unwrap_or(Principal::Operator);
         let progress = Progress::new(size);
         let mut failed = None;
-        let imported =
-            registry.import(
-                &who,
-                &options,
-                console::watched(input),
-                &mut |report| match report {
-                    Report::Progress { bytes, counts } => {
-                        progress.at(bytes, "names", counts.total());
+        let imported = registry.import(
+            &who,
+            &options,
+            console::watched(Box::new(input)),
+            &mut |report| match report {
+                Report::Progress { bytes, counts } => {
+                    progress.at(bytes, "names", counts.total());
+                }
+                Report::Line(outcome) => {
+                    if let Some(file) = &mut outcomes
+                        && let Err(error) = writeln!(file, "{}", json::outcome(outcome))
+                    {
+                        failed = Some(error);
                     }
-                    Report::Line(outcome) => {
-                        if let Some(file) = &mut outcomes
-                            && let Err(error) = writeln!(file, "{}", json::outcome(outcome))
-                        {
-                            failed = Some(error);
-                        }
-                        progress.suspend(|| self.tell(outcome));
-                    }
-                },
-            );
+                    progress.suspend(|| self.tell(outcome));
+                }
+            },
+        );
         drop(progress);
         if let Some(file) = outcomes {
             file.into_inner()?.finish()?;
@@ -171,20 +182,11 @@ impl Import {
             return Ok(self.output.misused(NO_AS));
         }
         let source = self.file.display().to_string();
-        let (input, size): (Box<dyn Read + Send>, _) = if source == "-" {
-            (console::stdin(), None)
-        } else {
-            match File::open(&self.file) {
-                Ok(file) => {
-                    let size = file.metadata().map(|metadata| metadata.len()).ok();
-                    (Box::new(file), size)
-                }
-                Err(error) => {
-                    let problem = format!("cannot read {source}: {error}");
-                    return Ok(self.output.misused(&problem));
-                }
-            }
+        let input = match self.input() {
+            Ok(input) => input,
+            Err(problem) => return Ok(self.output.misused(&problem)),
         };
+        let size = size_of(&input);
         let mut query = format!("/import?source={}", encode(&source));
         if let Some(format) = self.format {
             query = format!("{query}&format={}", format.0.as_str());
@@ -205,7 +207,9 @@ impl Import {
         }
         let progress = Arc::new(Progress::new(size));
         let sending = Arc::clone(&progress);
-        let body = read_from(input, move |bytes| sending.at(bytes, "bytes", bytes));
+        let body = read_from(Box::new(input), move |bytes| {
+            sending.at(bytes, "bytes", bytes);
+        });
         let told = server.upload(&query, body);
         drop(progress);
         let mut told = match told {
@@ -284,6 +288,12 @@ impl Import {
         )?;
         Ok(if is_all { Answer::Done } else { Answer::No })
     }
+}
+
+/// How long an input is, if that is known.
+fn size_of(input: &File) -> Option<u64> {
+    let about = input.metadata().ok().filter(Metadata::is_file);
+    about.map(|about| about.len())
 }
 
 fn read_imported(said: &Json) -> Option<Imported> {

@@ -130,11 +130,12 @@ impl Init {
             },
             |(), out| {
                 let (made, program) = (folder.display(), program(folder));
-                writeln!(
-                    out,
-                    "made {made}: {} authorities, {} names",
-                    check.authorities, check.records
-                )?;
+                if self.demo {
+                    let (authorities, names) = (check.authorities, check.records);
+                    writeln!(out, "made {made}: {authorities} authorities, {names} names")?;
+                } else {
+                    writeln!(out, "made {made}")?;
+                }
                 ready.tell(folder, out)?;
                 if self.demo {
                     writeln!(out, "try:  {program} name show urn:urn-3:HUL.OIS:Home")

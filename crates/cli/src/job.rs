@@ -1,6 +1,5 @@
 //! `handfast job`: changing many names at once, and undoing that.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -326,12 +325,22 @@ impl Running {
     }
 }
 
+impl Command {
+    /// The file that it names.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Withdraw { file, .. } => Some(file),
+            _ => None,
+        }
+    }
+}
+
 /// The names in a file, one a line.
 pub(crate) fn names_in(file: &Path) -> anyhow::Result<Vec<String>> {
     let text = if file.as_os_str() == "-" {
         io::read_to_string(console::stdin())
     } else {
-        fs::read_to_string(console::here(file))
+        console::read_to_string(file)
     };
     let text = text.with_context(|| format!("cannot read {}", file.display()))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());

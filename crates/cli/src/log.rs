@@ -1,14 +1,14 @@
 //! `handfast log`: proving that nothing was ever taken back.
 
-use std::fs::{self, File};
+use std::fmt;
 use std::io::{self, BufReader, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand, ValueHint};
 use handfast_log::VerifyingKey;
 use handfast_registry::{
-    Audited, Finding, Growth, Principal, Proof, ProofProblem, Proven, Refusal, Verify,
+    Audited, Finding, Growth, Note, Principal, Proof, ProofProblem, Proven, Refusal, Verify,
     rfc3339 as time, verify_export,
 };
 use handfast_wire::json as wire_json;
@@ -16,6 +16,7 @@ use serde_json::{Value as Json, json};
 
 use crate::console;
 use crate::exit::Answer;
+use crate::files::Files;
 use crate::folder::Data;
 use crate::new_file::NewFile;
 use crate::output::Output;
@@ -111,6 +112,11 @@ pub(crate) struct VerifyCommand {
 }
 
 impl Command {
+    /// Whether it reads the whole store of a data folder.
+    pub(crate) fn reads_whole_store(&self) -> bool {
+        matches!(self, Self::Verify(verify) if verify.export.is_none() && verify.proof.is_none())
+    }
+
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
         match self {
             Self::Key { output } => {
@@ -127,8 +133,10 @@ impl Command {
             Self::Verify(verify) => verify.run(Some(data)),
             Self::Tiles { into, output } => {
                 let progress = Progress::new(None);
+                let (folder, _open) = console::folder(into)
+                    .with_context(|| format!("cannot write {}", into.display()))?;
                 let outcome = data.open().and_then(|registry| {
-                    registry.write_tiles(&console::here(into), &mut |events| {
+                    registry.write_tiles(&folder, &mut |events| {
                         progress.at(events, "events", events);
                     })
                 });
@@ -145,6 +153,25 @@ impl Command {
                 });
                 tell_key(*output, key, "began a new log; its public key is\n")
             }
+        }
+    }
+}
+
+impl Command {
+    /// The files that it names.
+    pub(crate) fn files(&self) -> Files {
+        let files = Files::default();
+        match self {
+            Self::Export { file, .. } => files.write(Some(file), 0o644),
+            Self::Prove(prove) => files.read_all(&prove.from),
+            // A key is a file, or stands there itself.
+            Self::Verify(verify) => files
+                .read_all(&verify.export)
+                .read_all(&verify.proof)
+                .read_all(&verify.from)
+                .read_all(&verify.key),
+            Self::Tiles { into, .. } => files.folder(into),
+            Self::Begin { .. } | Self::Checkpoint { .. } | Self::Key { .. } => files,
         }
     }
 }
@@ -296,7 +323,7 @@ impl VerifyCommand {
             Err(problem) => return Ok(self.output.misused(&problem)),
         };
         let outcome = if let Some(path) = &self.export {
-            let file = match File::open(console::here(path)) {
+            let file = match console::open(path) {
                 Ok(file) => file,
                 Err(error) => {
                     let problem = format!("cannot read {}: {error}", path.display());
@@ -313,7 +340,7 @@ impl VerifyCommand {
             let Some(data) = data else {
                 return Ok(self.output.misused("there is nothing to verify"));
             };
-            data.open().and_then(|registry| {
+            data.open_to_read().and_then(|registry| {
                 let progress = Progress::new(Some(registry.event_count()?));
                 let audited = registry.verify_log(&verify, &mut |events, _| {
                     progress.at(events, "events", events);
@@ -330,12 +357,13 @@ impl VerifyCommand {
         Ok(Verify {
             keys,
             from: from.collect::<Result<_, _>>()?,
+            now: Some(crate::folder::world().now()),
         })
     }
 
     pub(crate) fn keys(&self) -> anyhow::Result<Vec<VerifyingKey>> {
         let read = |given: &String| {
-            let text = match fs::read_to_string(console::here(given)) {
+            let text = match console::read_to_string(given) {
                 Ok(text) => text,
                 Err(_) => given.clone(),
             };
@@ -360,7 +388,11 @@ impl VerifyCommand {
                     "verified": audited.findings.is_empty(),
                     "events": audited.events,
                     "names": audited.names,
+                    "hidden": audited.hidden,
+                    "erased": audited.erased,
+                    "reassigned": audited.reassigned,
                     "checkpoints": audited.checkpoints.iter().map(|(what, size)| json!({"what": what, "size": size})).collect::<Json>(),
+                    "notes": audited.notes.iter().map(note_json).collect::<Json>(),
                     "findings": audited.findings.iter().map(finding_json).collect::<Json>(),
                 })
             },
@@ -369,7 +401,11 @@ impl VerifyCommand {
                     let text = finding.to_string();
                     writeln!(out, "{} [{}]", Safe(&text), finding.code())?;
                 }
-                writeln!(out, "read {} events of {} names", audited.events, audited.names)?;
+                for note in &audited.notes {
+                    let text = note.to_string();
+                    writeln!(out, "note: {} [{}]", Safe(&text), note.code())?;
+                }
+                writeln!(out, "read {} events", audited.events)?;
                 for (what, size) in &audited.checkpoints {
                     writeln!(out, "compared with {what}, of {size} events")?;
                 }
@@ -379,7 +415,7 @@ impl VerifyCommand {
                     writeln!(out, "give one that you trust with --key")?;
                 }
                 match audited.findings.len() {
-                    0 => writeln!(out, "the log is whole, and no name was ever assigned twice"),
+                    0 => writeln!(out, "the log is whole: {}", Coverage(audited)),
                     1 => writeln!(out, "1 thing is wrong"),
                     count => writeln!(out, "{count} things are wrong"),
                 }
@@ -457,9 +493,37 @@ pub(crate) fn read_text(path: &Path) -> Result<String, String> {
     let text = if path.as_os_str() == "-" {
         io::read_to_string(console::stdin())
     } else {
-        fs::read_to_string(console::here(path))
+        console::read_to_string(path)
     };
     text.map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+/// What a verdict covers: which names can be told from each other, and which cannot.
+struct Coverage<'a>(&'a Audited);
+
+impl fmt::Display for Coverage<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Audited {
+            names,
+            hidden,
+            erased,
+            reassigned,
+            ..
+        } = self.0;
+        let s = if *names == 1 { "" } else { "s" };
+        write!(
+            f,
+            "{names} public name{s}, none assigned twice; {hidden} hidden; {erased} erased"
+        )?;
+        match reassigned {
+            Some(reassigned) => write!(f, ", {reassigned} of them assigned again"),
+            None => write!(f, " (an export cannot show whether one was assigned again)"),
+        }
+    }
+}
+
+fn note_json(note: &Note) -> Json {
+    json!({"code": note.code(), "event": note.event(), "message": note.to_string()})
 }
 
 fn finding_json(finding: &Finding) -> Json {

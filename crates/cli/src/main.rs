@@ -11,10 +11,13 @@ mod demo;
 mod elsewhere;
 mod exit;
 mod export;
+mod files;
 mod folder;
 mod import;
+mod import_input;
 mod init;
 mod inspect;
+mod isolate;
 mod job;
 mod job_elsewhere;
 mod lines;
@@ -23,6 +26,7 @@ mod log_elsewhere;
 mod mint;
 mod name;
 mod name_elsewhere;
+mod name_history;
 mod namespace;
 mod namespace_elsewhere;
 mod namespace_form;
@@ -48,6 +52,7 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 
 use crate::elsewhere::Elsewhere;
+use crate::files::Files;
 use crate::folder::Data;
 
 #[global_allocator]
@@ -119,7 +124,16 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     if cli.elsewhere.server.is_none() && cli.command.is_of_folder() {
         let arguments: Vec<_> = std::env::args_os().collect();
-        if let Some(outcome) = socket::run(&cli.data.folder, &arguments) {
+        if cli.command.reads_whole_store() {
+            if let Some(status) = isolate::run(&arguments) {
+                return ExitCode::from(status);
+            }
+        } else if let Some(stream) = socket::connect(&cli.data.folder) {
+            let files = match cli.command.files() {
+                Ok(files) => files,
+                Err(answer) => return ExitCode::from(exit::status(Ok(answer))),
+            };
+            let outcome = socket::ask(stream, &cli.data.folder, &arguments, files);
             let context = "the server that uses the data folder was asked to do this";
             let outcome = outcome.context(context);
             return ExitCode::from(outcome.unwrap_or_else(|error| exit::status(Err(error))));
@@ -135,8 +149,21 @@ fn run_for_client(folder: PathBuf, arguments: Vec<OsString>) -> u8 {
             let data = Data { folder };
             exit::status(Cli { data, ..cli }.run())
         }
-        // Whoever asked has looked at it before.
-        _ => 2,
+        // The program that asks has read the command line before: what it knows and this one does not is of another
+        // version.
+        parsed => {
+            let problem = parsed.err().map(|error| error.to_string());
+            let problem = problem.as_deref().and_then(|text| text.lines().next());
+            let problem = problem.unwrap_or("error: this command is not run by a server");
+            // If standard error is gone there is nobody left to tell.
+            let _ = writeln!(
+                console::stderr(),
+                "{problem}\nhint: the server that uses this folder is another version of handfast ({}) and does not \
+                 know this command: restart it with the version of this program",
+                env!("CARGO_PKG_VERSION")
+            );
+            2
+        }
     }
 }
 
@@ -207,6 +234,40 @@ impl Command {
             }
             _ => "this asks handle servers: name one with --server, and leave out --url",
         }
+    }
+
+    /// Whether it reads all of a store that may be damaged, and so runs in a process of its own.
+    fn reads_whole_store(&self) -> bool {
+        match self {
+            Self::Check(_) => true,
+            Self::Log(command) => command.reads_whole_store(),
+            _ => false,
+        }
+    }
+
+    /// The files that its arguments name, for a server that runs it: this process opens them.
+    fn files(&self) -> Result<Files, exit::Answer> {
+        let files = Files::default();
+        Ok(match self {
+            Self::Backup(command) => files.write_new(&command.file, 0o600),
+            Self::Export(command) => command.files(),
+            Self::Import(command) => return command.files(),
+            Self::Job(command) => files.read_all(command.file()),
+            Self::Log(command) => command.files(),
+            Self::Name(command) => files.read_all(command.value_files()),
+            Self::Namespace(command) => files.read_all(command.file()),
+            Self::Authority(_)
+            | Self::Bench(_)
+            | Self::Check(_)
+            | Self::Init(_)
+            | Self::Inspect(_)
+            | Self::Mint(_)
+            | Self::Resolve(_)
+            | Self::Restore(_)
+            | Self::Serve(_)
+            | Self::Token(_)
+            | Self::User(_) => files,
+        })
     }
 
     /// Whether it works on what is in the data folder, so that a server that uses the folder runs it.

@@ -1,6 +1,5 @@
 //! `handfast name`: what is registered.
 
-use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::str::FromStr;
@@ -9,8 +8,8 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
 use handfast_registry::{
-    Action, Edit, Entry, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown, json,
-    parse_rfc3339, rfc3339 as time,
+    Edit, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown, json, parse_rfc3339,
+    rfc3339 as time,
 };
 use handfast_registry::{check_urls, url_problem};
 use handfast_wire::batch::{read_admin, read_list};
@@ -21,6 +20,7 @@ use crate::connection::Connection;
 use crate::console;
 use crate::exit::Answer;
 use crate::folder::Data;
+use crate::name_history;
 use crate::output::Output;
 use crate::remote;
 use crate::view::Shown as Safe;
@@ -39,6 +39,8 @@ pub(crate) enum Command {
         /// Reserve it: nobody sees it until it is activated, and nobody else can have it
         #[arg(long)]
         reserve: bool,
+        #[command(flatten)]
+        connection: Connection,
     },
     /// Show a name, now or as it was
     Show {
@@ -47,6 +49,8 @@ pub(crate) enum Command {
         /// As it was after this event, or at this time (RFC 3339)
         #[arg(long, value_name = "EVENT|TIME", value_parser = moment)]
         at: Option<Moment>,
+        #[command(flatten)]
+        connection: Connection,
     },
     /// List the names under an authority
     List {
@@ -68,8 +72,10 @@ pub(crate) enum Command {
         #[command(flatten)]
         values: Values,
         /// Remove the value at this index; may be repeated
-        #[arg(long, value_name = "INDEX")]
+        #[arg(long, value_name = "INDEX", help_heading = VALUES)]
         remove: Vec<u32>,
+        #[command(flatten)]
+        connection: Connection,
     },
     /// Make a reserved name active
     Activate {
@@ -80,7 +86,7 @@ pub(crate) enum Command {
     Withdraw {
         #[command(flatten)]
         on: On,
-        /// Why; a server cannot be told
+        /// The reason, for the public tombstone. Required, except with --server, which cannot carry it
         #[arg(
             long,
             required_unless_present = "server",
@@ -91,6 +97,8 @@ pub(crate) enum Command {
         /// What to use instead
         #[arg(long, value_name = "ID")]
         successor: Option<String>,
+        #[command(flatten)]
+        connection: Connection,
     },
     /// Make a withdrawn name active again
     Restore {
@@ -128,6 +136,16 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// The files in which the values are.
+    pub(crate) fn value_files(&self) -> Vec<&str> {
+        match self {
+            Self::Create { values, .. } | Self::Set { values, .. } => values.files().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// Which name, and who asks.
 #[derive(Args)]
 pub(crate) struct On {
@@ -136,8 +154,6 @@ pub(crate) struct On {
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
     #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
     pub(crate) who: Option<Principal>,
-    #[command(flatten)]
-    pub(crate) connection: Connection,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -155,23 +171,26 @@ pub(crate) fn url(text: &str) -> Result<String, String> {
 #[derive(Args)]
 pub(crate) struct Values {
     /// A URL; several keep their order
-    #[arg(long = "url", value_name = "URL", value_parser = url)]
+    #[arg(help_heading = VALUES, long = "url", value_name = "URL", value_parser = url)]
     pub(crate) urls: Vec<String>,
     /// Another value; @FILE in place of DATA reads it from a file. An administrator (`HS_ADMIN`) is INDEX:HANDLE, for all permissions, or
     /// INDEX:PERMISSIONS:HANDLE, a group (`HS_VLIST`) INDEX:HANDLE;INDEX:HANDLE
-    #[arg(long = "value", value_name = "INDEX:TYPE:DATA")]
+    #[arg(help_heading = VALUES, long = "value", value_name = "INDEX:TYPE:DATA")]
     given: Vec<GivenValue>,
     /// The permissions of a value given here, admin-read, admin-write, public-read, public-write: for
     /// example 300:1100, which secrets have anyway
-    #[arg(long, value_name = "INDEX:PERMISSIONS")]
+    #[arg(help_heading = VALUES, long, value_name = "INDEX:PERMISSIONS")]
     permissions: Vec<ForIndex<Permissions>>,
     /// The TTL of a value given here, in seconds
-    #[arg(long, value_name = "INDEX:SECONDS")]
+    #[arg(help_heading = VALUES, long, value_name = "INDEX:SECONDS")]
     ttl: Vec<ForIndex<u32>>,
     /// Take values of type URL as they are, also those that no browser could follow
     #[arg(long)]
     pub(crate) migrate: bool,
 }
+
+/// Above the options that say what a name holds.
+const VALUES: &str = "Values";
 
 /// Something for the value at an index.
 #[derive(Clone)]
@@ -250,6 +269,12 @@ impl Values {
         self.given.is_empty()
     }
 
+    /// The files in which values are.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &str> {
+        let given = self.given.iter();
+        given.filter_map(|value| value.data.strip_prefix('@'))
+    }
+
     /// The values with their data, read from files where they say so.
     pub(crate) fn read(&self) -> anyhow::Result<Vec<NewValue>> {
         let is_given = |index: u32| self.given.iter().any(|value| value.index == index);
@@ -271,9 +296,7 @@ impl Values {
 
     fn read_one(&self, value: &GivenValue) -> anyhow::Result<NewValue> {
         let data = match value.data.strip_prefix('@') {
-            Some(file) => {
-                fs::read(console::here(file)).with_context(|| format!("cannot read {file}"))?
-            }
+            Some(file) => console::read(file).with_context(|| format!("cannot read {file}"))?,
             None => written(&value.value_type, &value.data)?,
         };
         let permissions = self
@@ -333,6 +356,7 @@ impl Command {
                 on,
                 values,
                 reserve,
+                ..
             } => {
                 let given = match values.read() {
                     Ok(given) => given,
@@ -348,7 +372,7 @@ impl Command {
                     registry.create_name(who, &on.id, new)
                 })
             }
-            Self::Show { on, at } => {
+            Self::Show { on, at, .. } => {
                 let who = on.who();
                 let show = |registry: Arc<Registry>| match at {
                     Some(moment) => registry.show_at(&who, &on.id, *moment),
@@ -362,13 +386,13 @@ impl Command {
                 who,
                 output,
                 ..
-            } => list(
-                data,
-                authority,
-                &who.clone().unwrap_or(Principal::Operator),
-                *output,
-            ),
-            Self::Set { on, values, remove } => {
+            } => {
+                let who = who.as_ref().unwrap_or(&Principal::Operator);
+                list(data, authority, who, *output)
+            }
+            Self::Set {
+                on, values, remove, ..
+            } => {
                 let put = match values.read() {
                     Ok(put) => put,
                     Err(error) => return Ok(on.output.misused(&format!("{error:#}"))),
@@ -395,6 +419,7 @@ impl Command {
                 on,
                 reason,
                 successor,
+                ..
             } => on.run(data, "withdrew", |registry, who| {
                 registry.withdraw_name(who, &on.id, reason, successor.as_deref())
             }),
@@ -413,22 +438,13 @@ impl Command {
                 |()| json!({"erased": on.id}),
                 |(), out| writeln!(out, "erased {}", on.id),
             ),
-            Self::History { on, at } => on.output.print(
-                data.open()
-                    .and_then(|registry| registry.history(&on.who(), &on.id))
-                    .map(|mut entries| {
-                        entries.retain(|entry| is_past(entry, *at));
-                        entries
-                    }),
-                |entries| entries.iter().map(json::entry).collect::<Json>(),
-                history,
-            ),
+            Self::History { on, at } => name_history::of_folder(data, on, *at),
         }
     }
 }
 
 impl On {
-    fn who(&self) -> Principal {
+    pub(crate) fn who(&self) -> Principal {
         self.who.clone().unwrap_or(Principal::Operator)
     }
 
@@ -538,53 +554,6 @@ pub(crate) fn line(value: &Value<'_>) -> String {
         value.index,
         Safe(&value.value_type).to_string()
     )
-}
-
-fn is_past(entry: &Entry, at: Option<Moment>) -> bool {
-    match at {
-        Some(Moment::Event(number)) => entry.event.number <= number,
-        Some(Moment::Time(time)) => entry.event.time <= time,
-        None => true,
-    }
-}
-
-fn history(entries: &Vec<Entry>, out: &mut dyn Write) -> io::Result<()> {
-    for entry in entries {
-        let event = &entry.event;
-        let who = entry
-            .who
-            .as_ref()
-            .map_or_else(|| "someone".to_string(), ToString::to_string);
-        writeln!(
-            out,
-            "event {}  {}  {}  by {who}",
-            event.number,
-            time(event.time),
-            event.action.as_str()
-        )?;
-        for change in &entry.changes {
-            if let Some(value) = &change.before {
-                writeln!(out, "    - {}", line(value))?;
-            }
-            if let Some(value) = &change.after {
-                writeln!(out, "    + {}", line(value))?;
-            }
-        }
-        let version = entry.version.as_ref();
-        match (event.action, version) {
-            (Action::Withdraw, Some(record)) => {
-                if let Some(tombstone) = &record.tombstone {
-                    writeln!(out, "    reason: {}", Safe(&tombstone.reason))?;
-                }
-            }
-            (Action::Transfer, Some(record)) => match &record.holder {
-                Some(holder) => writeln!(out, "    to: {holder}")?,
-                None => writeln!(out, "    back to its authority")?,
-            },
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -9,13 +9,14 @@ use serde_json::{Value as Json, json};
 use crate::console;
 use crate::elsewhere::{Elsewhere, Problem, encode, unreadable};
 use crate::exit::Answer;
-use crate::name::{Command, On, Values, for_people, line, moment_text};
+use crate::name::{Command, On, Values, for_people, moment_text};
+use crate::name_history;
 use crate::output::Output;
 use crate::view::Shown as Safe;
 
 impl Command {
     pub(crate) fn run_elsewhere(&self, server: &Elsewhere) -> anyhow::Result<Answer> {
-        let (_, output) = self.asked();
+        let output = self.output();
         if self.is_elsewhere() || self.acts_as_someone() {
             let problem = "--url knows who asks by a token: leave out --as, --server, --key and --secret-file";
             return Ok(output.misused(problem));
@@ -25,6 +26,7 @@ impl Command {
                 on,
                 values,
                 reserve,
+                ..
             } => {
                 let values_json = match given(values) {
                     Ok(values) => values,
@@ -34,7 +36,7 @@ impl Command {
                 let body = json!({"id": on.id, "urls": values.urls, "values": values_json, "state": state});
                 on.tell(server.ask("POST", "/names", Some(&body)), "created")
             }
-            Self::Show { on, at } => {
+            Self::Show { on, at, .. } => {
                 let query = at.map(|at| format!("?at={}", encode(&moment_text(at))));
                 let path = format!("/names/{}{}", encode(&on.id), query.unwrap_or_default());
                 match server.ask("GET", &path, None) {
@@ -46,7 +48,9 @@ impl Command {
                 }
             }
             Self::List { authority, .. } => list(server, authority, output),
-            Self::Set { on, values, remove } => {
+            Self::Set {
+                on, values, remove, ..
+            } => {
                 let put = match given(values) {
                     Ok(put) => put,
                     Err(error) => return Ok(output.misused(&format!("{error:#}"))),
@@ -64,6 +68,7 @@ impl Command {
                 on,
                 reason,
                 successor,
+                ..
             } => {
                 let mut body = json!({ "reason": reason });
                 if let (Some(successor), Json::Object(body)) = (successor, &mut body) {
@@ -88,14 +93,7 @@ impl Command {
                 ),
                 Err(problem) => problem.tell(output),
             },
-            Self::History { on, at } => {
-                let query = at.map(|at| format!("?at={}", encode(&moment_text(at))));
-                let path = on.path(&format!("/history{}", query.unwrap_or_default()));
-                match server.ask("GET", &path, None) {
-                    Ok(said) => output.print(Ok(said), Json::clone, history),
-                    Err(problem) => problem.tell(output),
-                }
-            }
+            Self::History { on, at } => name_history::of_server(server, on, *at),
         }
     }
 }
@@ -191,42 +189,4 @@ fn given(values: &Values) -> anyhow::Result<Vec<Json>> {
         said
     };
     Ok(values.read()?.iter().map(as_json).collect())
-}
-
-fn history(said: &Json, out: &mut dyn Write) -> io::Result<()> {
-    let text = |entry: &Json, field: &str| -> Option<String> {
-        entry.get(field)?.as_str().map(str::to_string)
-    };
-    for entry in said.as_array().into_iter().flatten() {
-        let number = entry.get("event").and_then(Json::as_u64);
-        let who = text(entry, "who").unwrap_or_else(|| "someone".into());
-        writeln!(
-            out,
-            "event {}  {}  {}  by {}",
-            number.unwrap_or_default(),
-            text(entry, "time").unwrap_or_default(),
-            text(entry, "action").unwrap_or_default(),
-            Safe(&who)
-        )?;
-        let changes = entry.get("changes").and_then(Json::as_array);
-        for change in changes.into_iter().flatten() {
-            for (mark, side) in [('-', "before"), ('+', "after")] {
-                let found = change.get(side).map(Json::to_string).unwrap_or_default();
-                if let Ok(value) = serde_json::from_str::<wire_json::GivenValue<'_>>(&found) {
-                    writeln!(out, "    {mark} {}", line(&value.into_value()))?;
-                }
-            }
-        }
-        if let Some(reason) = text(entry, "reason") {
-            writeln!(out, "    reason: {}", Safe(&reason))?;
-        }
-        let has_version = entry.get("values").is_some_and(|values| !values.is_null());
-        if text(entry, "action").as_deref() == Some("transfer") && has_version {
-            match text(entry, "holder") {
-                Some(holder) => writeln!(out, "    to: {}", Safe(&holder))?,
-                None => writeln!(out, "    back to its authority")?,
-            }
-        }
-    }
-    Ok(())
 }

@@ -458,6 +458,18 @@ fn import(
     })
 }
 
+impl Command {
+    /// The file that it names.
+    pub(crate) fn file(&self) -> Option<&str> {
+        match self {
+            Self::Change { form, .. } | Self::Propose { form, .. } => form.file(),
+            Self::Policy { file, .. } => file.as_deref(),
+            Self::Import { file, .. } => Some(file),
+            _ => None,
+        }
+    }
+}
+
 /// The most that is read of a file.
 const MOST_BYTES: u64 = 16 << 20;
 
@@ -466,8 +478,7 @@ pub(crate) fn read(file: &str) -> anyhow::Result<String> {
     let input: Box<dyn Read> = if file == "-" {
         console::stdin()
     } else {
-        let path = console::here(file);
-        Box::new(std::fs::File::open(path).with_context(|| format!("cannot read {file}"))?)
+        Box::new(console::open(file).with_context(|| format!("cannot read {file}"))?)
     };
     let mut text = String::new();
     input

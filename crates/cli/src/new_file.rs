@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -14,40 +15,93 @@ use crate::console;
 #[derive(Debug)]
 pub(crate) struct NewFile {
     file: File,
-    path: PathBuf,
-    /// The name it has until then; `None` for what is no file, such as a terminal.
-    half: Option<PathBuf>,
+    end: End,
+}
+
+/// How a file comes to its name.
+#[derive(Debug)]
+enum End {
+    /// This process gives it.
+    Rename {
+        path: PathBuf,
+        /// The name it has until then.
+        half: PathBuf,
+    },
+    /// The process that this one runs a command for gives it: the number of its file.
+    Tell(u8),
+    /// It has it: it is no file, such as a terminal, or it is done.
+    Nothing,
 }
 
 impl NewFile {
+    /// For a command, whoever has opened the file.
     pub(crate) fn create(path: &Path, mode: u32) -> anyhow::Result<Self> {
-        let path = &console::here(path);
+        let opened = console::written(path).unwrap_or_else(|| Self::open(path, mode));
+        opened.with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// The same, where there must be none: a half of it is removed.
+    pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<Self> {
+        console::written(path).unwrap_or_else(|| Self::open_new(path, mode))
+    }
+
+    /// A file that whoever runs the command has opened.
+    pub(crate) fn of_client(file: File, number: u8) -> Self {
+        let end = End::Tell(number);
+        Self { file, end }
+    }
+
+    /// Opens a file in this process.
+    pub(crate) fn open(path: &Path, mode: u32) -> io::Result<Self> {
         let is_other = fs::metadata(path).is_ok_and(|found| !found.is_file());
-        let half = (!is_other).then(|| {
-            let mut name = path.as_os_str().to_os_string();
-            name.push(".part");
-            PathBuf::from(name)
-        });
-        let mut options = OpenOptions::new();
-        options.write(true).mode(mode);
-        if half.is_some() {
-            options.create(true).truncate(true);
+        if is_other {
+            let file = OpenOptions::new().write(true).open(path)?;
+            let end = End::Nothing;
+            return Ok(Self { file, end });
         }
+        let mut half = path.as_os_str().to_os_string();
+        half.push(".part");
+        let half = PathBuf::from(half);
+        // What an earlier try left may be readable by others.
+        drop(fs::remove_file(&half));
+        let path = path.to_path_buf();
+        Self::make(path, half, mode)
+    }
+
+    /// The same, where there must be none.
+    pub(crate) fn open_new(path: &Path, mode: u32) -> io::Result<Self> {
+        let path = path.to_path_buf();
+        Self::make(path.clone(), path, mode)
+    }
+
+    fn make(path: PathBuf, half: PathBuf, mode: u32) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
         let file = options
-            .open(half.as_deref().unwrap_or(path))
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(Self {
-            file,
-            path: path.clone(),
-            half,
-        })
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(&half)?;
+        let end = End::Rename { path, half };
+        Ok(Self { file, end })
+    }
+
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    pub(crate) fn file(&mut self) -> &mut File {
+        &mut self.file
     }
 
     /// Gives it its name.
     pub(crate) fn finish(mut self) -> io::Result<()> {
-        match self.half.take() {
-            Some(half) => fs::rename(half, &self.path),
-            None => Ok(()),
+        match std::mem::replace(&mut self.end, End::Nothing) {
+            End::Rename { path, half } => fs::rename(half, path),
+            End::Tell(number) => {
+                console::finished(number);
+                Ok(())
+            }
+            End::Nothing => Ok(()),
         }
     }
 }
@@ -64,7 +118,7 @@ impl Write for NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        if let Some(half) = &self.half {
+        if let End::Rename { half, .. } = &self.end {
             drop(fs::remove_file(half));
         }
     }

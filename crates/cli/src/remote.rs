@@ -16,68 +16,80 @@ use crate::output::Output;
 use crate::resolve::{as_json, for_people};
 use crate::view::Shown as Safe;
 
-/// Runs a command at the server that it names; `None` if it names none.
+/// Runs a command at the server that it names; `None` if it names none, or can name none.
 pub(crate) fn run(command: &Command) -> Option<anyhow::Result<Answer>> {
-    let (connection, output) = command.asked();
+    let connection = command.connection()?;
     if connection.is_loose() {
         let problem = "--way, --key and --secret-file are for a server: give --server HOST:PORT";
-        return Some(Ok(output.misused(problem)));
+        return Some(Ok(command.output().misused(problem)));
     }
     connection.server.as_ref()?;
-    Some(at_server(command))
+    at_server(command, connection)
 }
 
-fn at_server(command: &Command) -> anyhow::Result<Answer> {
+fn at_server(command: &Command, connection: &Connection) -> Option<anyhow::Result<Answer>> {
     let no = |on: &On, what: &str| {
         let problem =
             format!("{what} cannot be said in the handle protocol: do it where the name is kept");
         Ok(on.output.misused(&problem))
     };
-    match command {
+    Some(match command {
         Command::Create {
             on, reserve: true, ..
         } => no(on, "--reserve"),
-        Command::Create { on, values, .. } => create(on, values),
-        Command::Show { on, at: Some(_) } => no(on, "--at"),
-        Command::Show { on, at: None } => show(on),
+        Command::Create { on, values, .. } => create(&At { on, connection }, values),
+        Command::Show {
+            on, at: Some(_), ..
+        } => no(on, "--at"),
+        Command::Show { on, at: None, .. } => show(&At { on, connection }),
         Command::List {
             authority,
             who,
-            connection,
             output,
+            ..
         } => list(authority, who.as_ref(), connection, *output),
-        Command::Set { on, values, remove } => set(on, values, remove),
+        Command::Set {
+            on, values, remove, ..
+        } => set(&At { on, connection }, values, remove),
         Command::Withdraw {
             on,
             reason,
             successor,
+            ..
         } => match (reason.is_empty(), successor) {
             (false, _) => no(on, "--reason"),
             (true, Some(_)) => no(on, "--successor"),
-            (true, None) => withdraw(on),
+            (true, None) => withdraw(&At { on, connection }),
         },
-        Command::Activate { on } => no(on, "activation"),
-        Command::Restore { on } => no(on, "restoring"),
-        Command::Transfer { on, .. } => no(on, "a transfer"),
-        Command::Erase { on } => no(on, "erasing, other than by `name withdraw`,"),
-        Command::History { on, .. } => no(on, "asking for history"),
-        Command::Undo { on, .. } => no(on, "undoing"),
-    }
+        // The handle protocol has no words for these, and they offer no --server.
+        Command::Activate { .. }
+        | Command::Restore { .. }
+        | Command::Transfer { .. }
+        | Command::Erase { .. }
+        | Command::History { .. }
+        | Command::Undo { .. } => return None,
+    })
+}
+
+/// A name at a server.
+struct At<'c> {
+    on: &'c On,
+    connection: &'c Connection,
 }
 
 /// Whoever creates a handle may change it from then on only if a value of it says so: one is added unless there is one.
-fn create(on: &On, values: &Values) -> anyhow::Result<Answer> {
+fn create(at: &At<'_>, values: &Values) -> anyhow::Result<Answer> {
     // CID-14: what would be cut off is refused before anybody is asked.
-    if let Ok(found) = recognise(&on.id, &Standard)
+    if let Ok(found) = recognise(&at.on.id, &Standard)
         && let Err(error) = found.check_whole(&Standard)
     {
-        let problem = format!("{}: {error}: {}", on.id, error.remedy());
-        return Ok(on.output.misused(&problem));
+        let problem = format!("{}: {error}: {}", at.on.id, error.remedy());
+        return Ok(at.on.output.misused(&problem));
     }
-    change(on, "created", async |client, handle| {
+    change(at, "created", async |client, handle| {
         let mut all = with_urls(given(values)?, &values.urls, &[]);
         let has_admin = all.iter().any(|value| value.is_type("HS_ADMIN"));
-        if let (Some(Principal::Identity { index, handle }), false) = (&on.who, has_admin) {
+        if let (Some(Principal::Identity { index, handle }), false) = (&at.on.who, has_admin) {
             let admin = Admin {
                 permissions: AdminPermissions::ALL,
                 administrator: Reference::new(handle, *index),
@@ -93,12 +105,12 @@ fn create(on: &On, values: &Values) -> anyhow::Result<Answer> {
 
 /// What is given is read first, because it may leave out what is to stay. Values are put in one request and removed in
 /// another: the protocol has none that does both.
-fn set(on: &On, values: &Values, remove: &[u32]) -> anyhow::Result<Answer> {
+fn set(at: &At<'_>, values: &Values, remove: &[u32]) -> anyhow::Result<Answer> {
     if remove.is_empty() && values.urls.is_empty() && values.is_empty() {
         let problem = "nothing to set: give --url, --value or --remove";
-        return Ok(on.output.misused(problem));
+        return Ok(at.on.output.misused(problem));
     }
-    change(on, "changed", async |client, handle| {
+    change(at, "changed", async |client, handle| {
         let given = values.read_whole().map_err(Problem::Usage)?;
         let query = Query {
             includes_restricted: true,
@@ -110,14 +122,17 @@ fn set(on: &On, values: &Values, remove: &[u32]) -> anyhow::Result<Answer> {
             Err(error) if error.code() == Some(ResponseCode::ValuesNotFound) => Vec::new(),
             Err(error) => return Err(error.into()),
         };
-        let at = |index: u32| old.iter().find(|value| value.index == index);
+        let old_at = |index: u32| old.iter().find(|value| value.index == index);
         // Half of a change is worse than none. What nobody may read may be there all the same.
-        let missing = remove.iter().find(|index| at(**index).is_none());
+        let missing = remove.iter().find(|index| old_at(**index).is_none());
         if let (Some(index), false) = (missing, old.is_empty()) {
             let problem = anyhow::anyhow!("{handle} has no value {index} to remove");
             return Err(Problem::Usage(problem));
         }
-        let put = given.iter().map(|new| settle(new, at(new.index))).collect();
+        let put = given
+            .iter()
+            .map(|new| settle(new, old_at(new.index)))
+            .collect();
         let is_replaced = |value: &Value<'_>| {
             !values.urls.is_empty() && value.value_type.eq_ignore_ascii_case("URL")
         };
@@ -144,20 +159,20 @@ fn set(on: &On, values: &Values, remove: &[u32]) -> anyhow::Result<Answer> {
     })
 }
 
-fn withdraw(on: &On) -> anyhow::Result<Answer> {
-    change(on, "withdrew", async |client, handle| {
+fn withdraw(at: &At<'_>) -> anyhow::Result<Answer> {
+    change(at, "withdrew", async |client, handle| {
         client.delete(handle).await?;
         Ok(handle.to_string())
     })
 }
 
-fn show(on: &On) -> anyhow::Result<Answer> {
-    let (client, handle) = match prepare(on) {
+fn show(at: &At<'_>) -> anyhow::Result<Answer> {
+    let (client, handle) = match prepare(at) {
         Ok(prepared) => prepared,
-        Err(error) => return Ok(on.output.misused(&format!("{error:#}"))),
+        Err(error) => return Ok(at.on.output.misused(&format!("{error:#}"))),
     };
     let query = Query {
-        includes_restricted: on.who.is_some(),
+        includes_restricted: at.on.who.is_some(),
         ..Query::all()
     };
     let found = wait(async {
@@ -166,8 +181,8 @@ fn show(on: &On) -> anyhow::Result<Answer> {
         found
     })?;
     match found {
-        Ok(found) => on.output.print(Ok(found), as_json, for_people),
-        Err(error) => Ok(fail(on.output, &error)),
+        Ok(found) => at.on.output.print(Ok(found), as_json, for_people),
+        Err(error) => Ok(fail(at.on.output, &error)),
     }
 }
 
@@ -222,17 +237,17 @@ impl From<ClientError> for Problem {
 
 /// Logs in, makes a change and says what was done.
 fn change(
-    on: &On,
+    at: &At<'_>,
     done: &str,
     change: impl AsyncFnOnce(&Client, &str) -> Result<String, Problem>,
 ) -> anyhow::Result<Answer> {
-    let output = on.output;
-    if on.who.is_none() {
+    let output = at.on.output;
+    if at.on.who.is_none() {
         let problem = "a server wants to know who changes something: --as INDEX:HANDLE with --key FILE or \
                        --secret-file FILE";
         return Ok(output.misused(problem));
     }
-    let (client, handle) = match prepare(on) {
+    let (client, handle) = match prepare(at) {
         Ok(prepared) => prepared,
         Err(error) => return Ok(output.misused(&format!("{error:#}"))),
     };
@@ -241,7 +256,7 @@ fn change(
         client.end_sessions().await;
         changed
     })?;
-    let server = on.connection.server.as_ref().map(ToString::to_string);
+    let server = at.connection.server.as_ref().map(ToString::to_string);
     match changed {
         Ok(handle) => output.print(
             Ok(handle),
@@ -256,9 +271,9 @@ fn change(
     }
 }
 
-fn prepare(on: &On) -> anyhow::Result<(Client, String)> {
-    let handle = handle_of(&on.id, &Standard)?;
-    Ok((on.connection.client(on.who.as_ref())?, handle))
+fn prepare(at: &At<'_>) -> anyhow::Result<(Client, String)> {
+    let handle = handle_of(&at.on.id, &Standard)?;
+    Ok((at.connection.client(at.on.who.as_ref())?, handle))
 }
 
 fn given(values: &Values) -> Result<Vec<Value<'static>>, Problem> {
@@ -303,8 +318,8 @@ fn with_urls(
 impl Command {
     /// Whether it is asked of another server.
     pub(crate) fn is_elsewhere(&self) -> bool {
-        let (connection, _) = self.asked();
-        connection.is_loose() || connection.server.is_some()
+        let connection = self.connection();
+        connection.is_some_and(|given| given.is_loose() || given.server.is_some())
     }
 
     /// Whether it is said who asks.
@@ -312,21 +327,32 @@ impl Command {
         self.said().0.is_some()
     }
 
-    /// Of which server it is asked, if of any, and how it prints.
-    pub(crate) fn asked(&self) -> (&Connection, Output) {
-        let (_, connection, output) = self.said();
-        (connection, output)
+    /// How it prints.
+    pub(crate) fn output(&self) -> Output {
+        self.said().1
     }
 
-    /// What every command says: who asks, of which server, and how it prints.
-    fn said(&self) -> (Option<&Principal>, &Connection, Output) {
+    /// Of which server it is asked, if it can be asked of one.
+    fn connection(&self) -> Option<&Connection> {
         match self {
-            Self::List {
-                who,
-                connection,
-                output,
-                ..
-            } => (who.as_ref(), connection, *output),
+            Self::Create { connection, .. }
+            | Self::List { connection, .. }
+            | Self::Set { connection, .. }
+            | Self::Show { connection, .. }
+            | Self::Withdraw { connection, .. } => Some(connection),
+            Self::Activate { .. }
+            | Self::Erase { .. }
+            | Self::History { .. }
+            | Self::Restore { .. }
+            | Self::Transfer { .. }
+            | Self::Undo { .. } => None,
+        }
+    }
+
+    /// What every command says: who asks, and how it prints.
+    fn said(&self) -> (Option<&Principal>, Output) {
+        match self {
+            Self::List { who, output, .. } => (who.as_ref(), *output),
             Self::Create { on, .. }
             | Self::Show { on, .. }
             | Self::Set { on, .. }
@@ -336,7 +362,7 @@ impl Command {
             | Self::Transfer { on, .. }
             | Self::Erase { on }
             | Self::History { on, .. }
-            | Self::Undo { on, .. } => (on.who.as_ref(), &on.connection, on.output),
+            | Self::Undo { on, .. } => (on.who.as_ref(), on.output),
         }
     }
 }

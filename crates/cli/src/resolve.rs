@@ -15,7 +15,6 @@ use serde_json::{Value as Json, json};
 
 use crate::config;
 use crate::connection::{Connection, fail, handle_of, wait};
-use crate::console;
 use crate::exit::Answer;
 use crate::folder::Data;
 use crate::name::line;
@@ -149,7 +148,7 @@ impl Resolve {
             }
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
-        let rules = config::rules(&console::here(&data.folder))?;
+        let rules = config::rules(registry.folder())?;
         if let Ok(handle) = handle_of(&self.id, &rules)
             && registry.is_responsible(&handle).is_ok_and(|is| !is)
         {

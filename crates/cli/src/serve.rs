@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
-use handfast_server::{Addresses, Door, Dspace, Identity, Native, Tls};
+use handfast_server::{Addresses, Door, Dspace, Identity, Native, PublicUrl, Tls};
 use serde_json::json;
 
 use crate::config;
@@ -27,6 +27,9 @@ pub(crate) struct Serve {
     /// Where HTTP is spoken [default: 127.0.0.1:8000]
     #[arg(long, value_name = "ADDRESS:PORT", env = "HANDFAST_WEB")]
     web: Option<SocketAddr>,
+    /// The URL that clients use: absolute URLs begin with it, and credentials are taken under its host
+    #[arg(long, value_name = "URL", env = "HANDFAST_PUBLIC_URL")]
+    public_url: Option<PublicUrl>,
     /// Fill a new data folder with examples
     #[arg(long)]
     demo: bool,
@@ -44,7 +47,8 @@ impl Serve {
             Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
         };
         if self.print_config {
-            write!(io::stdout(), "{}", config::print(&data.folder, doors)?)?;
+            let printed = config::print(&data.folder, doors, self.public_url.as_ref())?;
+            write!(io::stdout(), "{printed}")?;
             return Ok(Answer::Done);
         }
         let registry = match data.open_or_make_alone(self.output, self.demo) {
@@ -77,7 +81,8 @@ impl Serve {
         let registry = Arc::new(registry);
         let mut native = Native::new(Arc::clone(&registry), identity, world(), administrators)
             .with_replicators(replicators)
-            .with_udp_allowance(config::udp_allowance(&data.folder)?);
+            .with_udp_limits(config::udp_limits(&data.folder)?)
+            .with_minimum_version(config::minimum_version(&data.folder)?);
         if let Some(roots) = config::roots(&data.folder)? {
             native = native.with_roots(roots)?;
         }
@@ -92,7 +97,8 @@ impl Serve {
             native = native.with_dspace(dspace);
         }
         tell_operators();
-        let settings = config::web(&data.folder)?;
+        let mut settings = config::web(&data.folder)?;
+        settings.public_url = self.public_url.clone().or(settings.public_url);
         let tls = settings.tls.clone();
         let served = door.open(native, settings)?;
         let socket = match Socket::open(&data.folder, &registry, crate::run_for_client) {
@@ -198,6 +204,7 @@ fn tell_operators() {
         .try_init();
     // Somebody else in the process listens already.
     drop(told);
+    handfast_server::log_panics();
 }
 
 /// Where a person can go who trusts the certificate, if it can be told.

@@ -4,8 +4,8 @@ use std::fmt;
 use std::io::{self, Write};
 
 use handfast_id::{
-    Component, Explanation, HdlForm, Identifier, InfoUri, InfoValidity, Inspected, NamespaceLookup,
-    ParseError, Rules,
+    Component, ErrorKind, Explanation, HdlForm, Identifier, InfoUri, InfoValidity, Inspected,
+    NamespaceLookup, ParseError, Rules,
 };
 use unicode_width::UnicodeWidthChar;
 
@@ -65,9 +65,19 @@ pub(crate) fn refused(out: &mut impl Write, bytes: &[u8], error: &ParseError) ->
         "",
         code = error.code(),
         width = Shown(&before).width(),
-        hint = error.remedy(),
+        hint = hint(error),
     );
     out.write_all(text.as_bytes())
+}
+
+/// What would be right, and how the command line can make it right.
+fn hint(error: &ParseError) -> String {
+    match error.kind() {
+        ErrorKind::UnknownResolver | ErrorKind::UnknownScheme => {
+            format!("{} (--resolver adds one)", error.remedy())
+        }
+        _ => error.remedy().to_string(),
+    }
 }
 
 fn row(out: &mut impl Write, label: &str, text: &str) -> io::Result<()> {

@@ -655,3 +655,76 @@ fn names_of_all_schemes_are_proven() {
         folder.not_all(&["log", "verify", "--proof", &proof, "--key", &key, other]);
     }
 }
+
+/// Logs that only the holder of the key can forge passed for whole.
+#[test]
+fn every_forged_export_ends_with_status_1_and_every_honest_one_with_0() {
+    let vectors = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../registry/tests/vectors/logs"
+    );
+    let index = fs::read_to_string(format!("{vectors}/index.json")).unwrap();
+    let index: Vec<Value> = serde_json::from_str(&index).unwrap();
+    assert!(index.len() > 100);
+    let folder = Folder::empty();
+    for log in index {
+        let file = format!("{vectors}/{}", log["file"].as_str().unwrap());
+        let arguments = ["log", "verify", "--json", "--export", &file];
+        let output = folder.run(&arguments);
+        let verified: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let expected = log["findings"].as_array().unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(i32::from(!expected.is_empty())),
+            "{file}"
+        );
+        assert_eq!(verified["verified"], expected.is_empty(), "{file}");
+        for (list, expected) in [
+            ("findings", expected),
+            ("notes", log["notes"].as_array().unwrap()),
+        ] {
+            let found = verified[list].as_array().unwrap().iter();
+            let found: Vec<_> = found.map(|found| &found["code"]).collect();
+            assert!(
+                expected.iter().all(|code| found.contains(&code)),
+                "{file}: {found:?}"
+            );
+        }
+    }
+}
+
+/// The verdict was that no name was assigned twice, after one had been erased and assigned again.
+#[test]
+fn a_verdict_says_what_it_covers() {
+    let folder = Folder::with(&["20.1"]);
+    folder.done(&["authority", "create", "20.2", "--persistence", "erasable"]);
+    for (action, id) in [
+        ("create", "20.1/a"),
+        ("create", "20.2/a"),
+        ("create", "20.2/b"),
+        ("erase", "20.2/a"),
+        ("create", "20.2/a"),
+    ] {
+        folder.done(&["name", action, id]);
+    }
+    let verdict = |arguments: &[&str]| {
+        let told = folder.done(arguments);
+        told.lines().last().unwrap().to_string()
+    };
+    assert_eq!(
+        verdict(&["log", "verify"]),
+        "the log is whole: 3 public names, none assigned twice; 2 hidden; 1 erased, 1 of them assigned again"
+    );
+    let export = folder.file("log");
+    folder.done(&["log", "export", &export]);
+    assert_eq!(
+        verdict(&["log", "verify", "--export", &export]),
+        "the log is whole: 3 public names, none assigned twice; 2 hidden; 1 erased (an export cannot show \
+         whether one was assigned again)"
+    );
+    let verified = folder.json(&["log", "verify"]);
+    let counts = ["names", "hidden", "erased", "reassigned"].map(|count| verified[count].clone());
+    assert_eq!(counts, [3, 2, 1, 1].map(Value::from));
+    let verified = folder.json(&["log", "verify", "--export", &export]);
+    assert_eq!(verified["reassigned"], Value::Null);
+}

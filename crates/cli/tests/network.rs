@@ -209,7 +209,6 @@ fn exit_statuses_say_whether_it_was_the_answer_the_usage_or_the_network() {
         &["name", "create", "20.1000/y", "--reserve"][..],
         &["name", "show", "20.1000/5555", "--at", "1"],
         &["name", "withdraw", "20.1000/5555", "--reason", "old"],
-        &["name", "history", "20.1000/5555"],
     ] {
         assert_eq!(refused(local), expected(2, "usage"), "{local:?}");
     }

@@ -98,6 +98,66 @@ fn the_demo_shows_the_examples_of_the_documents() {
     folder.done(&["check"]);
 }
 
+/// Every fresh folder showed an authority of Harvard, with its address, on the public pages of others.
+#[test]
+fn a_new_folder_has_no_authority_of_anybody() {
+    let folder = Folder::new(&[]);
+    let list = folder.json(&["authority", "list"]);
+    assert!(list.as_array().unwrap().is_empty(), "{list}");
+    let refused = folder.refused(&["authority", "create", "urn:urn-3:HUL"]);
+    let hint = refused["hint"].to_string();
+    assert!(hint.contains("authority create urn:urn-3"), "{refused}");
+    folder.done(&["authority", "create", "urn:urn-3"]);
+    folder.done(&["authority", "create", "urn:urn-3:HUL"]);
+    let demo = Folder::new(&["--demo"]);
+    let shown = demo.json(&["authority", "show", "urn:urn-3"]);
+    assert_eq!(shown["title"], "Harvard University Library");
+}
+
+/// All options of `name` stood under "At a handle server", as if they needed one; `--server` was offered where it was
+/// always refused.
+#[test]
+fn help_headings_are_true() {
+    let help = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_handfast"));
+        let output = command.args(arguments).arg("--help").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // The options under each heading.
+    let under = |text: &str, heading: &str| {
+        let part = text.split(&format!("\n{heading}:\n")).nth(1);
+        let lines = part.unwrap_or_default().lines();
+        let lines = lines.take_while(|line| line.is_empty() || line.starts_with(' '));
+        let option = |line: &str| {
+            let at = line.find("--")?;
+            let is_option = line.get(..at)?.trim_end_matches("-h, ").trim().is_empty();
+            let end = line.get(at..)?.find([' ', '\n']).map(|end| end + at);
+            is_option.then(|| line[at..end.unwrap_or(line.len())].to_string())
+        };
+        lines.filter_map(option).collect::<Vec<_>>()
+    };
+    let at_server = ["--server", "--way", "--key", "--secret-file"];
+    for command in ["create", "show", "list", "set", "withdraw"] {
+        let text = help(&["name", command]);
+        assert_eq!(under(&text, "At a handle server"), at_server, "{text}");
+        assert!(
+            under(&text, "Options").contains(&"--json".to_string()),
+            "{text}"
+        );
+    }
+    let values = ["--url", "--value", "--permissions", "--ttl"];
+    assert_eq!(under(&help(&["name", "create"]), "Values"), values);
+    let values = ["--url", "--value", "--permissions", "--ttl", "--remove"];
+    assert_eq!(under(&help(&["name", "set"]), "Values"), values);
+    for command in [
+        "activate", "restore", "transfer", "erase", "history", "undo",
+    ] {
+        let text = help(&["name", command]);
+        assert!(!text.contains("--server"), "{text}");
+    }
+    assert_eq!(under(&help(&["resolve"]), "At a handle server"), at_server);
+}
+
 #[test]
 fn the_folder_can_be_named_before_after_and_in_the_environment() {
     let folder = Folder::new(&[]);
@@ -184,10 +244,15 @@ fn a_name_lives_and_is_never_given_again() {
 #[test]
 fn refusals_say_which_role_would_be_needed() {
     let folder = Folder::new(&[]);
-    for path in ["urn:urn-3:HUL", "urn:urn-3:HUL2", "urn:urn-3:HUL.OIS"] {
+    for path in [
+        "urn:urn-3",
+        "urn:urn-3:HUL",
+        "urn:urn-3:HUL2",
+        "urn:urn-3:HUL.OIS",
+    ] {
         folder.done(&["authority", "create", path]);
     }
-    folder.done(&[
+    let grant = [
         "authority",
         "grant",
         "urn:urn-3:HUL",
@@ -195,7 +260,21 @@ fn refusals_say_which_role_would_be_needed() {
         "ann",
         "--role",
         "lead",
-    ]);
+    ];
+    // A typing error in the name made an account with the role, which nobody could remove.
+    let unknown = folder.refused(&grant);
+    assert_eq!(unknown["code"], "no-account");
+    let message = unknown["message"].to_string();
+    assert!(message.contains("`handfast user create ann`"), "{message}");
+    assert!(
+        folder
+            .json(&["user", "list"])
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+    folder.done(&[&grant[..], &["--create"]].concat());
+    folder.done(&["user", "create", "bob"]);
     folder.done(&["authority", "create", "urn:urn-3:HUL.OIS.X", "--as", "ann"]);
     folder.done(&["name", "create", "urn:urn-3:HUL.OIS.X:Home", "--as", "ann"]);
     folder.done(&[

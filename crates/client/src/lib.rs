@@ -32,6 +32,7 @@ mod client;
 mod error;
 mod exchange;
 mod locate;
+mod public_address;
 mod resolve;
 mod roots;
 mod service;

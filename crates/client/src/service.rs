@@ -1,9 +1,8 @@
 //! Sites: what values say of who serves, and which server of them to ask.
 
-use std::net::IpAddr;
-
 use handfast_wire::{Codec, Opcode, Site, SiteInterface, SiteServer, Value, Version};
 
+use crate::public_address::is_public_host;
 use crate::roots::Roots;
 use crate::target::{ServerAddress, Way};
 use crate::transport::Endpoint;
@@ -98,30 +97,11 @@ pub(crate) fn servers(sites: &[Site], roots: &Roots, need: Need<'_>) -> Vec<Serv
     let servers = need.ways.iter().flat_map(|way| {
         let server = |(is_any, site): &(bool, Site)| {
             let server = server_of(site, need, *way)?;
-            (*is_any || is_public(&server.endpoint.host)).then_some(server)
+            (*is_any || is_public_host(&server.endpoint.host)).then_some(server)
         };
         sites.iter().filter_map(server)
     });
     servers.collect()
-}
-
-/// Whether a host is an address that everybody can reach. What a name stands for changes.
-fn is_public(host: &str) -> bool {
-    match host.parse::<IpAddr>().map(|ip| ip.to_canonical()) {
-        Ok(IpAddr::V4(ip)) => {
-            let [first, second, ..] = ip.octets();
-            // 100.64.0.0/10 is shared by those behind one provider.
-            let is_shared = first == 100 && second & 0xC0 == 0x40;
-            let is_special = ip.is_loopback() || ip.is_private() || ip.is_link_local();
-            let is_nobody = ip.is_multicast() || ip.is_broadcast() || first == 0;
-            !(is_shared || is_special || is_nobody)
-        }
-        Ok(IpAddr::V6(ip)) => {
-            let is_special = ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local();
-            !(is_special || ip.is_unspecified() || ip.is_multicast())
-        }
-        Err(_) => false,
-    }
 }
 
 fn server_of(site: &Site, need: Need<'_>, way: Way) -> Option<Server> {
@@ -344,7 +324,7 @@ mod tests {
             ..need(Opcode::Resolution, "20.500.12345/abc")
         };
         for (text, is_asked) in [
-            ("192.0.2.7", true),
+            ("192.1.2.7", true),
             ("127.0.0.1", false),
             ("10.1.2.3", false),
             ("172.16.0.1", false),
@@ -352,7 +332,9 @@ mod tests {
             ("169.254.169.254", false),
             ("100.64.0.1", false),
             ("0.0.0.1", false),
-            ("2001:db8::1", true),
+            ("2001:db9::1", true),
+            ("64:ff9b::10.0.0.1", false),
+            ("2002:7f00:1::", false),
             ("fe80::1", false),
             ("fd00::1", false),
             ("::1", false),

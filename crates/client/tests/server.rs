@@ -17,7 +17,10 @@ use handfast_client::{
 };
 use handfast_registry::{Edit, NewValue, Operation};
 use handfast_wire::crypto::{SecretAlgorithm, answer_with_secret};
-use handfast_wire::{Codec, Permissions, Reference, ResponseCode, RootInfo, Site, Ttl, Value};
+use handfast_wire::{
+    Admin, AdminPermissions, Codec, Permissions, Reference, ResponseCode, RootInfo, Site, Ttl,
+    Value,
+};
 
 /// The client by each way.
 fn ways(server: &Server) -> [(ServerAddress, Way); 3] {
@@ -247,7 +250,8 @@ fn who_is_not_known_or_wrong_is_told_so() {
             assert_eq!(code(error), ResponseCode::AuthenticationFailed);
             let other = Login::with_secret("300:20.1000/5555", b"secret").unwrap();
             let error = client.with_login(other).delete("20.1000/5555").await;
-            assert_eq!(code(error), ResponseCode::InvalidAdmin);
+            // Who has no key, and who has no rights, is not told apart before somebody has logged in.
+            assert_eq!(code(error), ResponseCode::AuthenticationFailed);
         }
         let found = server
             .with_secret()
@@ -560,4 +564,108 @@ fn futures_may_go_to_other_threads() {
     is_send(&client.create("a/b", &[], Creation::default()));
     is_send(&client.end_sessions());
     is_send(&client.verify(&Reference::new("a/b", 1), &[], &[], &[]));
+}
+
+/// A client that homes a prefix creates its record next, as on deployed servers: that was answered "already exists".
+#[test]
+fn the_record_of_a_homed_prefix_is_created_by_its_client() {
+    let server = Server::start();
+    let admin = Admin {
+        permissions: AdminPermissions::ALL,
+        administrator: Reference::new("20.1000/admin", 300),
+    };
+    let admin = admin.to_bytes();
+    let values = [
+        Value::new(1, "DESC", b"a new prefix"),
+        Value::new(100, "HS_ADMIN", &admin),
+    ];
+    block_on(async {
+        let client = server.with_secret();
+        client.home("0.NA/77.1").await.unwrap();
+        let create = |client: &Client, handle: &'static str| {
+            let (client, values) = (client.clone(), values.clone());
+            async move { client.create(handle, &values, Creation::default()).await }
+        };
+        create(&client, "0.NA/77.1").await.unwrap();
+        let twice = create(&client, "0.NA/77.1").await;
+        assert_eq!(code(twice), ResponseCode::HandleAlreadyExists);
+        // The administrator in the record names things under the prefix.
+        create(&client, "77.1/a").await.unwrap();
+        let found = client.resolve("0.NA/77.1", &Query::all()).await.unwrap();
+        assert_eq!(found.values[0].text(), Some("a new prefix"));
+
+        // Administrators of the server say nothing about a prefix that is in use, or on which others have roles.
+        let operator = &OPERATOR;
+        for prefix in ["77.2", "77.3"] {
+            let new = handfast_registry::NewAuthority::default();
+            server
+                .registry
+                .create_authority(operator, prefix, new)
+                .unwrap();
+        }
+        server.put("77.2/a", values_of(Vec::new()));
+        let ann = handfast_registry::Principal::account("ann").unwrap();
+        let lead = handfast_registry::Role::Lead;
+        server.registry.grant(operator, "77.3", &ann, lead).unwrap();
+        for handle in ["0.NA/77.2", "0.NA/77.3"] {
+            let refused = create(&client, handle).await;
+            let refused = code(refused);
+            assert_eq!(refused, ResponseCode::InvalidAdmin, "{handle}");
+        }
+        // Nor do those who administer nothing say anything about a new one.
+        client.home("0.NA/77.4").await.unwrap();
+        server.put(
+            "20.1000/eve",
+            values_of(vec![NewValue::new(300, "HS_SECKEY", b"eve")]),
+        );
+        let eve = Login::with_secret("300:20.1000/eve", b"eve").unwrap();
+        let eve = common::client().at(server.native()).with_login(eve);
+        let refused = create(&eve, "0.NA/77.4").await;
+        assert_eq!(code(refused), ResponseCode::InvalidAdmin);
+    });
+}
+
+/// Monitoring reads the status of deployed servers by this handle: it was not found.
+#[test]
+fn the_status_is_for_administrators_of_the_server() {
+    let server = Server::start();
+    block_on(async {
+        let all = Query {
+            includes_restricted: true,
+            ..Query::all()
+        };
+        let found = server.with_secret().resolve("0.site/STATUS", &all).await;
+        let found = found.unwrap();
+        assert_eq!(found.values[0].value_type, "CNRI.SERVER_STATUS");
+        assert_eq!(found.values[0].permissions, Permissions::SECRET);
+        let text = found.values[0].text().unwrap();
+        let numbers: Vec<(&str, u64)> = text
+            .split("; ")
+            .map(|part| part.split_once('=').unwrap())
+            .map(|(name, number)| (name, number.parse().unwrap()))
+            .collect();
+        let names: Vec<_> = numbers.iter().map(|(name, _)| *name).collect();
+        assert_eq!(
+            names,
+            ["freemem", "totalmem", "maxmem", "runtime", "numreqs"]
+        );
+        assert!(numbers[0].1 > 0 && numbers[0].1 <= numbers[1].1, "{text}");
+        assert!(numbers[4].1 > 0, "{text}");
+        let public = client().at(server.native());
+        let nothing = public.resolve("0.SITE/status", &Query::all()).await;
+        assert_eq!(code(nothing), ResponseCode::ValuesNotFound);
+        let index = Query {
+            includes_restricted: true,
+            ..Query::index(7)
+        };
+        let nothing = server.with_secret().resolve("0.SITE/status", &index).await;
+        assert_eq!(code(nothing), ResponseCode::ValuesNotFound);
+        server.put(
+            "20.1000/eve",
+            values_of(vec![NewValue::new(300, "HS_SECKEY", b"eve")]),
+        );
+        let eve = Login::with_secret("300:20.1000/eve", b"eve").unwrap();
+        let refused = public.with_login(eve).resolve("0.SITE/status", &all).await;
+        assert_eq!(code(refused), ResponseCode::InvalidAdmin);
+    });
 }

@@ -303,8 +303,8 @@ impl ErrorKind {
             Self::SlashInPrefix => ("slash-in-prefix", "a `/` stands in the part of the prefix", "divide prefix and suffix with a bare `/`"),
             Self::SlashInSuffix => ("slash-in-suffix", "a bare `/` stands in the suffix of an hdl URI", "write it as %2F"),
             Self::TooLong(_) => ("too-long", "the text is too long", "a handle has at most 2048 bytes, any other text and its canonical form 8192"),
-            Self::UnknownResolver => ("unknown-resolver", "this is not the URL of a resolver that is known here", "name the resolver first (--resolver), or give the identifier itself"),
-            Self::UnknownScheme => ("unknown-scheme", "this is no scheme, and no resolver, that is known here", "use urn:, info:, hdl:, doi:, ark: or the URL of a known resolver (--resolver adds one)"),
+            Self::UnknownResolver => ("unknown-resolver", "this is not the URL of a resolver that is known here", "give the identifier itself, or the URL of a known resolver"),
+            Self::UnknownScheme => ("unknown-scheme", "this begins neither with a known scheme nor with the URL of a known resolver", "use a handle, a DOI, a urn:, ark: or info: name, or the URL of a known resolver"),
             Self::WhiteSpace => ("white-space", "has white space where none may stand", "remove it"),
             Self::WrongScheme => ("wrong-scheme", "this is another scheme than the one asked for", "read it as its own scheme, or let it be recognised"),
         }

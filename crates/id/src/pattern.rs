@@ -31,6 +31,9 @@ const MAX_PATTERN: usize = 1_024;
 /// The most memory a compiled pattern may take. Repetitions of repetitions would take any amount.
 const MAX_COMPILED: usize = 1 << 20;
 
+/// The most memory that matching may take beside that, for each thread that matches: compiled patterns are cached.
+const MAX_MATCHING: usize = 512 << 10;
+
 impl Pattern {
     /// Compiles a pattern.
     pub fn new(source: &str) -> Result<Self, PatternError> {
@@ -85,6 +88,7 @@ impl Pattern {
 fn compile(source: &str, bytes: usize) -> Result<Regex, PatternError> {
     RegexBuilder::new(source)
         .size_limit(bytes)
+        .dfa_size_limit(MAX_MATCHING)
         .build()
         .map_err(|error| PatternError::Syntax {
             message: error.to_string(),

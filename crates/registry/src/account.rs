@@ -150,7 +150,7 @@ fn checked_title(title: &str) -> Result<String, Refusal> {
     Ok(title.to_string())
 }
 
-fn no_account(account: &Principal) -> Refusal {
+pub(crate) fn no_account(account: &Principal) -> Refusal {
     let problem = format!("there is no account {account}: run `handfast user create {account}`");
     Refusal::policy("no-account", problem)
 }

@@ -149,7 +149,7 @@ pub(crate) fn needed_for(old: &[Value<'_>], new: &[Value<'_>]) -> AdminPermissio
                 None if is_admin(value) => P::ADD_ADMIN,
                 None => P::ADD_VALUE,
                 Some((before, ..)) if value.is_unchanged_from(before) => P::NONE,
-                Some((before, false, false)) if before.permissions.public_write() => P::NONE,
+                Some((before, ..)) if is_public_write(before, value) => P::NONE,
                 Some((_, false, false)) => P::MODIFY_VALUE,
                 Some((_, true, true)) => P::MODIFY_ADMIN,
                 Some((_, true, false)) => P::REMOVE_ADMIN | P::MODIFY_VALUE,
@@ -168,6 +168,31 @@ pub(crate) fn needed_for(old: &[Value<'_>], new: &[Value<'_>]) -> AdminPermissio
             };
     }
     needed
+}
+
+/// Whether replacing one value by another is what `PUBLIC_WRITE` lets everybody do: the data changes, and neither the
+/// type nor the permissions do. Types that the handle system itself reads (`HS_…`: keys, administrators, groups, sites)
+/// are never for everybody to write, whatever their permissions say.
+///
+/// ```
+/// use handfast_registry::is_public_write;
+/// use handfast_wire::{Permissions, Value};
+///
+/// let note = |kind: &'static str| Value {
+///     permissions: Permissions::from_bits(0x0F),
+///     ..Value::new(1, kind, b"x")
+/// };
+/// assert!(is_public_write(&note("NOTE"), &note("NOTE")));
+/// assert!(!is_public_write(&note("NOTE"), &note("HS_SECKEY")));
+/// assert!(!is_public_write(&note("HS_SECKEY"), &note("HS_SECKEY")));
+/// ```
+#[must_use]
+pub fn is_public_write(old: &Value<'_>, new: &Value<'_>) -> bool {
+    let start = old.value_type.as_bytes().get(..3).unwrap_or_default();
+    old.permissions.public_write()
+        && !start.eq_ignore_ascii_case(b"HS_")
+        && (new.index, &new.value_type, new.permissions)
+            == (old.index, &old.value_type, old.permissions)
 }
 
 /// Whether a change touches who administers a handle.

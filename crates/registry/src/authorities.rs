@@ -1,16 +1,19 @@
 //! What is done with authorities.
 
 use std::ops::ControlFlow;
+use std::sync::PoisonError;
 
-use handfast_id::{CaseRule, Handle, Pattern, Prefix};
+use handfast_id::{CaseRule, Handle, Prefix};
 use handfast_store::{Place, Table};
 use handfast_wire::AdminPermissions;
 
 use crate::act::other_version;
 use crate::authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role};
 use crate::draft::Draft;
+use crate::erased::{NothingErased, check_nothing_erased, check_still_nothing_erased};
 use crate::event::Action;
 use crate::path::AuthorityPath;
+use crate::pattern_cache;
 use crate::principal::Principal;
 use crate::record::{Record, State};
 use crate::refusal::Refusal;
@@ -90,6 +93,8 @@ pub enum AuthorityAction {
         to: Principal,
         /// The role.
         role: Role,
+        /// Whether an account of that name is created if there is none, which the operator and administrators may.
+        creates_account: bool,
     },
     /// Its names keep resolving, its path stays taken, nothing new is named there or below.
     Retire {
@@ -115,11 +120,24 @@ impl Registry {
         path: &str,
         new: NewAuthority,
     ) -> Result<AuthorityPath, Refusal> {
+        self.create_authority_over(who, path, new)
+            .map(|(path, _)| path)
+    }
+
+    /// The same; also says whose request for it was declined by that.
+    pub fn create_authority_over(
+        &self,
+        who: &Principal,
+        path: &str,
+        new: NewAuthority,
+    ) -> Result<(AuthorityPath, Option<Principal>), Refusal> {
         let path = path.to_string();
+        check_pattern(&new.change)?;
         self.change(who, move |draft| {
             let path = draft.path(&path)?;
             let parent = draft.parent_of(&path)?;
             draft.need_to_create(&path, parent.as_ref())?;
+            let requested_by = draft.decline_in_passing(&path)?;
             let mut authority = draft.new_authority(&path, parent, new, AuthorityStatus::Active)?;
             if !draft.may_do_all(draft.who())? && draft.owns_path(&path)? {
                 let (to, role) = (draft.who().lasting(), Role::Admin);
@@ -127,7 +145,7 @@ impl Registry {
             }
             draft.keep_authority(authority, Action::CreateAuthority)?;
             draft.home(&path)?;
-            Ok(path)
+            Ok((path, requested_by))
         })
     }
 
@@ -138,10 +156,21 @@ impl Registry {
         path: &str,
         new: NewAuthority,
     ) -> Result<AuthorityPath, Refusal> {
+        // What is counted is not asked for by two at once.
+        let requesting = self.requesting.lock();
+        let _only = requesting.unwrap_or_else(PoisonError::into_inner);
+        self.check_request(who, path, &new)?;
+        check_pattern(&new.change)?;
         let path = path.to_string();
         self.change(who, move |draft| {
             let path = draft.path(&path)?;
             let parent = draft.parent_of(&path)?;
+            if let Some(AuthorityStatus::Requested { by }) =
+                draft.authority(&path)?.map(|authority| authority.status)
+            {
+                let problem = format!("{by} has asked for {path}: approve or decline that first");
+                return Err(Refusal::policy("requested", problem));
+            }
             let by = draft.who().lasting();
             let status = AuthorityStatus::Requested { by: by.clone() };
             let authority = draft.new_authority(&path, parent, new, status)?;
@@ -179,7 +208,11 @@ impl Registry {
             match action {
                 AuthorityAction::Approve => draft.decide_request(&path, true),
                 AuthorityAction::Decline => draft.decide_request(&path, false),
-                AuthorityAction::Grant { to, role } => draft.grant(&path, to, role),
+                AuthorityAction::Grant {
+                    to,
+                    role,
+                    creates_account,
+                } => draft.grant(&path, to, role, creates_account),
                 AuthorityAction::Retire { keep_children } => draft.retire(&text, keep_children),
                 AuthorityAction::Revoke { from, role } => draft.revoke(&path, &from, role),
                 AuthorityAction::Transfer(to) => draft.transfer_authority(&path, to),
@@ -203,16 +236,23 @@ impl Registry {
         change: AuthorityChange,
     ) -> Result<(), Refusal> {
         let path = path.to_string();
+        check_pattern(&change)?;
+        // What takes long is done before the writer is asked.
+        let nothing_erased = self.consider(who, |draft| {
+            let path = draft.path(&path)?;
+            draft.look_for_erased(&path, &change)
+        })?;
         self.change(who, move |draft| {
             let path = draft.path(&path)?;
-            let authority = draft.changed(&path, change)?;
+            let authority = draft.changed(&path, change, nothing_erased.as_ref())?;
             draft
                 .keep_authority(authority, Action::ChangeAuthority)
                 .map(|_| ())
         })
     }
 
-    /// Grants a role; a role that was granted before is replaced.
+    /// Grants a role; a role that was granted before is replaced. An account that is not there yet is created, if the
+    /// operator or an administrator grants: [`AuthorityAction::Grant`] can refuse it instead.
     pub fn grant(
         &self,
         who: &Principal,
@@ -221,7 +261,12 @@ impl Registry {
         role: Role,
     ) -> Result<(), Refusal> {
         let to = to.clone();
-        self.act_on_authority(who, path, None, AuthorityAction::Grant { to, role })
+        let grant = AuthorityAction::Grant {
+            to,
+            role,
+            creates_account: true,
+        };
+        self.act_on_authority(who, path, None, grant)
     }
 
     /// Revokes the role that someone was granted there; with `role`, only if it is that one.
@@ -259,22 +304,21 @@ impl Registry {
         })
     }
 
-    /// All authorities, by key.
+    /// All authorities that are in force, by key: none that is only asked for.
     pub fn authorities(&self) -> Result<Vec<Authority>, Refusal> {
-        self.read(|view| {
-            let mut keys = Vec::new();
-            view.now
-                .scan(&Place::named(Table::Authorities, b""), &mut |place, _| {
-                    keys.push(String::from_utf8_lossy(place.name()).into_owned());
-                    ControlFlow::Continue(())
-                })?;
-            let all = keys.iter().map(|key| view.authority_by_key(key));
-            Ok(all
-                .collect::<Result<Vec<_>, _>>()?
-                .into_iter()
-                .flatten()
-                .collect())
-        })
+        let mut all = self.authorities_and_requests()?;
+        all.retain(|authority| authority.status.is_in_force());
+        Ok(all)
+    }
+
+    /// All authorities, also those that are only asked for, by key.
+    pub fn authorities_and_requests(&self) -> Result<Vec<Authority>, Refusal> {
+        let mut all = Vec::new();
+        self.visit_authorities(None, &mut |authority| {
+            all.push(authority);
+            ControlFlow::Continue(())
+        })?;
+        Ok(all)
     }
 }
 
@@ -285,6 +329,12 @@ impl View<'_> {
             .ok_or_else(|| Refusal::NoAuthority(path.clone()))
     }
 
+    /// Whether an authority is kept here, and not only asked for.
+    pub(crate) fn is_in_force(&self, path: &AuthorityPath) -> Result<bool, Refusal> {
+        let found = self.authority(path)?;
+        Ok(found.is_some_and(|authority| authority.status.is_in_force()))
+    }
+
     /// An authority that is in use.
     pub(crate) fn active(&self, path: &AuthorityPath) -> Result<Authority, Refusal> {
         let authority = self.kept(path)?;
@@ -292,7 +342,7 @@ impl View<'_> {
             AuthorityStatus::Active => Ok(authority),
             AuthorityStatus::Retired => Err(Refusal::Retired(path.clone())),
             AuthorityStatus::Requested { .. } => Err(Refusal::policy(
-                "not-approved",
+                NOT_APPROVED,
                 format!("authority {path} was asked for and is not approved yet"),
             )),
         }
@@ -307,6 +357,8 @@ impl View<'_> {
         match self.active(&parent) {
             Ok(_) => Ok(Some(parent)),
             Err(Refusal::NoAuthority(_)) if !path.is_urn() => Ok(None),
+            // One that is only asked for keeps nobody from what was possible before.
+            Err(Refusal::Policy { code, .. }) if code == NOT_APPROVED && !path.is_urn() => Ok(None),
             Err(refusal) => Err(refusal),
         }
     }
@@ -329,9 +381,8 @@ impl View<'_> {
     }
 
     /// Whether any name was ever given under an authority.
-    fn has_names(&self, path: &AuthorityPath) -> Result<bool, Refusal> {
-        let mark = if path.is_urn() { ':' } else { '/' };
-        let start = format!("{}{mark}", path.key());
+    pub(crate) fn has_names(&self, path: &AuthorityPath) -> Result<bool, Refusal> {
+        let start = path.start_of_names();
         let mut found = false;
         // By events, which stay when a name is erased.
         self.now
@@ -436,13 +487,26 @@ impl Draft<'_> {
         Ok(below)
     }
 
-    /// An authority with another title, meaning, contact or policy.
-    pub(crate) fn changed(
+    /// Whether a change that makes an authority permanent may be made by whoever acts, and that none of its names
+    /// was erased; `None` for any other change.
+    pub(crate) fn look_for_erased(
         &self,
         path: &AuthorityPath,
-        change: AuthorityChange,
+        change: &AuthorityChange,
+    ) -> Result<Option<NothingErased>, Refusal> {
+        let authority = self.may_change(path, change)?;
+        becomes_permanent(&authority, change)
+            .then(|| check_nothing_erased(self, path))
+            .transpose()
+    }
+
+    /// An authority that whoever acts may change.
+    fn may_change(
+        &self,
+        path: &AuthorityPath,
+        change: &AuthorityChange,
     ) -> Result<Authority, Refusal> {
-        let mut authority = self.active(path)?;
+        let authority = self.active(path)?;
         let version = authority.version;
         if change.expects.is_some_and(|expected| expected != version) {
             return Err(other_version(&path.to_string(), version));
@@ -459,6 +523,18 @@ impl Draft<'_> {
                 path,
             )?;
         }
+        Ok(authority)
+    }
+
+    /// An authority with another title, meaning, contact or policy. That nothing was erased there may have been
+    /// looked at before.
+    pub(crate) fn changed(
+        &self,
+        path: &AuthorityPath,
+        change: AuthorityChange,
+        nothing_erased: Option<&NothingErased>,
+    ) -> Result<Authority, Refusal> {
+        let mut authority = self.may_change(path, &change)?;
         let moves_keys = change
             .case_sensitive
             .is_some_and(|c| c != authority.policy.case_sensitive)
@@ -479,6 +555,10 @@ impl Draft<'_> {
             ));
         }
         check_case_given(path, &change)?;
+        check_pattern(&change)?;
+        if becomes_permanent(&authority, &change) {
+            check_still_nothing_erased(self, path, nothing_erased)?;
+        }
         change.apply(&mut authority);
         check_authority(&authority)?;
         Ok(authority)
@@ -491,13 +571,9 @@ impl Draft<'_> {
         new: NewAuthority,
         status: AuthorityStatus,
     ) -> Result<Authority, Refusal> {
-        match self.authority(path)?.map(|authority| authority.status) {
-            None => {}
-            Some(AuthorityStatus::Requested { by }) => {
-                let problem = format!("{by} has asked for {path}: approve or decline that first");
-                return Err(Refusal::policy("requested", problem));
-            }
-            Some(_) => return Err(Refusal::AuthorityExists(path.clone())),
+        let there = self.authority(path)?;
+        if there.is_some_and(|there| there.status.is_in_force()) {
+            return Err(Refusal::AuthorityExists(path.clone()));
         }
         if let Some(prefix) = path.prefix()
             && DOORS
@@ -533,6 +609,7 @@ impl Draft<'_> {
             seed: [0; 32],
         };
         check_case_given(path, &new.change)?;
+        check_pattern(&new.change)?;
         new.change.apply(&mut authority);
         check_authority(&authority)?;
         Ok(authority)
@@ -557,9 +634,14 @@ impl Draft<'_> {
             return Ok(());
         }
         let record = Record::new(text, path.key(), State::Active, self.time());
-        self.keep_record(&key, None, record, Action::Create, Persistence::Permanent);
+        self.assign(&key, record, Action::Create, Persistence::Permanent)?;
         Ok(())
     }
+}
+
+fn becomes_permanent(authority: &Authority, change: &AuthorityChange) -> bool {
+    change.persistence == Some(Persistence::Permanent)
+        && authority.policy.persistence == Persistence::Erasable
 }
 
 /// The key of `0.NA/PREFIX`.
@@ -591,6 +673,9 @@ fn set<T>(field: &mut T, value: Option<T>) {
     }
 }
 
+/// The code of an authority that is asked for and not approved.
+const NOT_APPROVED: &str = "not-approved";
+
 /// The longest title, meaning or contact, in bytes.
 const MOST_TEXT: usize = 10_000;
 
@@ -618,6 +703,19 @@ fn check_case_given(path: &AuthorityPath, change: &AuthorityChange) -> Result<()
     Err(Refusal::policy(code, format!("{path}: {problem}")))
 }
 
+/// Whether a pattern that is to be set is one, and cheap. Callers do so before they go to the one writer, which then finds
+/// the pattern compiled.
+fn check_pattern(change: &AuthorityChange) -> Result<(), Refusal> {
+    let Some(Some(pattern)) = &change.pattern else {
+        return Ok(());
+    };
+    pattern_cache::check_new(pattern).map_err(|error| {
+        let problem = format!("the pattern cannot be taken: {error}");
+        let hint = "; if it is too big, write [A-Za-z0-9_] for \\w, [0-9] for \\d, and repeat less";
+        Refusal::policy("bad-pattern", problem + hint)
+    })
+}
+
 fn check_policy(path: &AuthorityPath, policy: &Policy) -> Result<(), Refusal> {
     let refuse = |code, problem: &str| Err(Refusal::policy(code, format!("{path}: {problem}")));
     if ["info:ark", "info:doi", "info:hdl"].contains(&path.key()) {
@@ -627,7 +725,7 @@ fn check_policy(path: &AuthorityPath, policy: &Policy) -> Result<(), Refusal> {
         );
     }
     if let Some(pattern) = &policy.pattern
-        && let Err(error) = Pattern::new(pattern)
+        && let Err(error) = pattern_cache::compiled(pattern)
     {
         return refuse("bad-pattern", &format!("the pattern is not one: {error}"));
     }

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use handfast_id::{CaseRule, HandleProfile, InfoUri, Pattern, Rules, UrnProfile};
+use handfast_id::{CaseRule, HandleProfile, InfoUri, Rules, UrnProfile};
 use serde::{Deserialize, Serialize};
 
 use crate::path::AuthorityPath;
+use crate::pattern_cache::compiled;
 use crate::principal::Principal;
 
 /// An authority: who may name what, and how.
@@ -51,6 +52,18 @@ pub enum AuthorityStatus {
     },
     /// Keeps its names resolving and its path taken; nothing new is named.
     Retired,
+}
+
+impl AuthorityStatus {
+    /// Whether it is there for those who resolve names: one that somebody has asked for is not, until it is
+    /// approved. Otherwise whoever asks for a prefix would make this server answer for it.
+    #[must_use]
+    pub fn is_in_force(&self) -> bool {
+        match self {
+            Self::Active | Self::Retired => true,
+            Self::Requested { .. } => false,
+        }
+    }
 }
 
 /// How names are given under an authority.
@@ -110,7 +123,7 @@ impl Policy {
     pub fn fits(&self, local: &str) -> bool {
         self.pattern
             .as_deref()
-            .is_none_or(|pattern| Pattern::new(pattern).is_ok_and(|pattern| pattern.matches(local)))
+            .is_none_or(|pattern| compiled(pattern).is_ok_and(|pattern| pattern.matches(local)))
     }
 }
 

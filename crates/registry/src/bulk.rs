@@ -7,7 +7,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use handfast_store::Place;
-use sha2::{Digest, Sha256};
 
 use crate::authority::Role;
 use crate::draft::Draft;
@@ -24,6 +23,10 @@ use crate::rewrite::{changed_ttls, changed_urls, is_host};
 use crate::underway::Stop;
 use crate::undone;
 use crate::view::View;
+use crate::withdrawal::{Permitted, withdrawal};
+
+/// How many bytes the texts of a job have that says what is there and what is to be.
+const MAX_JOB_TEXT: usize = 10_000;
 
 /// How many names share a transaction.
 const TOGETHER: usize = 500;
@@ -38,19 +41,23 @@ pub struct BulkChanged {
 }
 
 /// A job that has begun, and waits to be done. Whoever drops it has cut it short.
-pub struct StartedJob(Begun);
+pub struct StartedJob {
+    begun: Begun,
+    /// The names that were refused before it began, each with its line.
+    refused: Vec<(u64, String)>,
+}
 
 impl StartedJob {
     /// The job as it is kept.
     #[must_use]
     pub fn job(&self) -> &Job {
-        &self.0.job
+        &self.begun.job
     }
 
     /// Nobody waits for it: it stops at its next batch when the process is about to end.
     #[must_use]
     pub fn left_alone(self) -> Self {
-        self.0.entered.leave_alone();
+        self.begun.entered.leave_alone();
         self
     }
 }
@@ -58,20 +65,6 @@ impl StartedJob {
 impl fmt::Debug for StartedJob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("StartedJob").field(self.job()).finish()
-    }
-}
-
-/// A withdrawal, as a job.
-fn withdrawal(ids: &[String], reason: &str) -> JobKind {
-    let mut hash = Sha256::new();
-    for id in ids {
-        hash.update(id);
-        hash.update([0]);
-    }
-    JobKind::Withdraw {
-        count: u64::try_from(ids.len()).unwrap_or(u64::MAX),
-        fingerprint: hash.finalize().into(),
-        reason: reason.to_string(),
     }
 }
 
@@ -83,6 +76,8 @@ enum Task {
     Id(String),
     /// What an event did, to the name of a key.
     Event(u64, Option<String>),
+    /// A name that was refused before the job began.
+    Refused,
 }
 
 impl Registry {
@@ -95,11 +90,10 @@ impl Registry {
         dry_run: bool,
         report: &mut dyn FnMut(&Outcome),
     ) -> Result<BulkChanged, Refusal> {
-        let kind = withdrawal(ids, reason);
         if dry_run {
-            return self.plan_all(who, kind, ids, report);
+            return self.plan_all(who, withdrawal(ids, reason), ids, report);
         }
-        let started = self.start_list(who, kind, ids)?;
+        let started = self.start_withdrawal(who, ids, reason)?;
         self.finish_job(who, started, report)
     }
 
@@ -121,34 +115,34 @@ impl Registry {
 
     /// Begins a bulk change, or takes up the same one that was cut short; [`finish_job`](Self::finish_job) does it.
     pub fn start_job(&self, who: &Principal, kind: JobKind) -> Result<StartedJob, Refusal> {
-        self.start_list(who, kind, &[])
+        self.may_run(who, &kind)?;
+        let begun = self.begin_job(who, kind, &[])?;
+        Ok(StartedJob {
+            begun,
+            refused: Vec::new(),
+        })
     }
 
-    /// The same for withdrawing the names of a list.
+    /// The same for withdrawing the names of a list. Names that someone may not touch are refused, and not stored.
     pub fn start_withdrawal(
         &self,
         who: &Principal,
         ids: &[String],
         reason: &str,
     ) -> Result<StartedJob, Refusal> {
-        self.start_list(who, withdrawal(ids, reason), ids)
+        let Permitted { list, refused } = self.permitted(who, ids, reason)?;
+        let begun = self.begin_job(who, withdrawal(ids, reason), &list)?;
+        Ok(StartedJob { begun, refused })
     }
 
     /// The same for a job that was cut short, by its number.
     pub fn resume_job(&self, who: &Principal, number: u64) -> Result<StartedJob, Refusal> {
         let begun = self.take_up(who, number)?;
         self.may_run(who, &begun.job.kind)?;
-        Ok(StartedJob(begun))
-    }
-
-    fn start_list(
-        &self,
-        who: &Principal,
-        kind: JobKind,
-        list: &[String],
-    ) -> Result<StartedJob, Refusal> {
-        self.may_run(who, &kind)?;
-        self.begin_job(who, kind, list).map(StartedJob)
+        Ok(StartedJob {
+            begun,
+            refused: Vec::new(),
+        })
     }
 
     /// Does all of a job, or as much of it as is done before it is to stop.
@@ -163,7 +157,8 @@ impl Registry {
             actor,
             entered,
             ..
-        } = started.0;
+        } = started.begun;
+        self.report_refused(who, &started.refused, report)?;
         let runner = self.runner(who, actor);
         let events = self.events_to_undo(&job.kind)?;
         match &job.kind {
@@ -186,13 +181,16 @@ impl Registry {
                 job = self.end_job(job)?;
                 break counts;
             }
-            let (runner, before) = (runner.clone(), job);
+            let (runner, before) = (runner.at(self.now()), job);
             let mut kept = refusals;
             let (after, outcomes, kept) = self.load(move |loading| {
                 let mut job = before;
                 let from = crate::tree::read(&loading.snapshot())?.size() + 1;
                 let mut outcomes = Vec::new();
                 for (line, task) in (job.done + 1..).zip(&tasks) {
+                    if matches!(task, Task::Refused) {
+                        continue;
+                    }
                     let done = runner.decide(loading, |draft| draft.step(&job.kind, task))?;
                     outcomes.push(outcome(line, task, done));
                 }
@@ -250,6 +248,7 @@ impl Registry {
         self.random(&mut random);
         Loader {
             rules: Arc::clone(&self.rules),
+            administrators: self.administrators(),
             who: who.clone(),
             stamp: Stamp {
                 time: self.now(),
@@ -281,6 +280,12 @@ impl Registry {
                 let problem = "a host is a name such as old.example.org, with or without :PORT";
                 Err(Refusal::policy("bad-host", problem))
             }
+            JobKind::ReplaceUrl { .. } | JobKind::SetTtl { .. }
+                if kind.text_bytes() > MAX_JOB_TEXT =>
+            {
+                let problem = format!("the texts of a job have at most {MAX_JOB_TEXT} bytes");
+                Err(Refusal::policy("too-large", problem))
+            }
             JobKind::ReplaceUrl { authority, .. } | JobKind::SetTtl { authority, .. } => {
                 self.read(|view| {
                     let path = view.path(authority)?;
@@ -294,11 +299,12 @@ impl Registry {
     }
 
     fn may_undo(&self, who: &Principal, job: u64) -> Result<(), Refusal> {
-        let (jobs, found) = (self.jobs()?, self.job(job)?);
-        if found.who != *who && !self.is_administrator(who)? {
+        let found = self.job(job)?;
+        if !self.may_see_job(who, &found)? {
             let problem = "only who ran a job, and the operator, undo all of it";
             return Err(Refusal::policy("operator-only", problem));
         }
+        let jobs = self.undos_and(job)?;
         if matches!(found.kind, JobKind::Import { .. }) {
             let problem = "an import gives names, and names that were given stay: withdraw them";
             return Err(Refusal::policy("cannot-undo", problem));
@@ -359,10 +365,15 @@ impl Registry {
             }
             JobKind::Withdraw { .. } => {
                 let next = self.read(|view| view.listed(job.number, job.done))?;
-                Ok(next.into_iter().map(Task::Id).collect())
+                let task = |id: String| match id.as_str() {
+                    "" => Task::Refused,
+                    _ => Task::Id(id),
+                };
+                Ok(next.into_iter().map(task).collect())
             }
             JobKind::ReplaceUrl { authority, .. } | JobKind::SetTtl { authority, .. } => {
-                self.read(|view| next_keys(view, authority, job.cursor.as_deref()))
+                let cursor = job.cursor.as_deref();
+                self.read(|view| next_keys(view, &job.who, authority, cursor))
             }
             JobKind::Import { .. } => Ok(Vec::new()),
         }
@@ -379,8 +390,7 @@ impl Registry {
         self.read(|view| {
             let mut outcomes = Vec::new();
             for (line, task) in (job.done + 1..).zip(tasks) {
-                let view = View::new(view.now, &self.rules);
-                let mut draft = Draft::begin(view, runner.call())?;
+                let mut draft = Draft::begin(runner.view(view.now), runner.call())?;
                 let done = judged(draft.step(&job.kind, task))?;
                 let done = done.and_then(|(done, id)| {
                     if matches!(task, Task::Id(_)) && !met.insert(id.clone()) {
@@ -424,11 +434,18 @@ fn find_hidden(
     Ok(())
 }
 
-/// The next names under an authority and below it, behind a key.
-fn next_keys(view: &View<'_>, authority: &str, cursor: Option<&str>) -> Result<Vec<Task>, Refusal> {
+/// The next names under an authority and below it, behind a key: of those authorities on which someone has a role.
+fn next_keys(
+    view: &View<'_>,
+    who: &Principal,
+    authority: &str,
+    cursor: Option<&str>,
+) -> Result<Vec<Task>, Refusal> {
     let path = view.path(authority)?;
     let start = path.key();
     let mut tasks = Vec::new();
+    let mut is_theirs: HashMap<String, bool> = HashMap::new();
+    let mut outcome = Ok(());
     let from = Place::record(cursor.unwrap_or(start).as_bytes());
     view.now.scan(&from, &mut |place, bytes| {
         let key = String::from_utf8_lossy(place.name());
@@ -436,20 +453,45 @@ fn next_keys(view: &View<'_>, authority: &str, cursor: Option<&str>) -> Result<V
             return ControlFlow::Break(());
         }
         let authority = Record::authority_in(bytes);
-        let is_under = authority.is_some_and(|authority| path.is_above(authority));
-        if is_under && Some(&*key) != cursor {
+        let Some(authority) = authority.filter(|authority| path.is_above(authority)) else {
+            return ControlFlow::Continue(());
+        };
+        let known = is_theirs.get(authority).copied();
+        let may_read = known.map_or_else(|| view.may_read_under(who, authority), Ok);
+        let may_read = match may_read {
+            Ok(may_read) => may_read,
+            Err(refusal) => {
+                outcome = Err(refusal);
+                return ControlFlow::Break(());
+            }
+        };
+        if known.is_none() {
+            is_theirs.insert(authority.to_string(), may_read);
+        }
+        if may_read && Some(&*key) != cursor {
             tasks.push(Task::Key(key.into_owned()));
         }
         ControlFlow::Continue(())
     })?;
-    Ok(tasks)
+    outcome.map(|()| tasks)
+}
+
+impl View<'_> {
+    /// Whether someone may know of all names of an authority, by its key. Rights follow who created an authority: one
+    /// whose path stands below another may be somebody else's.
+    fn may_read_under(&self, who: &Principal, authority: &str) -> Result<bool, Refusal> {
+        match self.authority_by_key(authority)? {
+            Some(authority) => Ok(self.role(who, &authority.path)? >= Some(Role::Read)),
+            None => Ok(false),
+        }
+    }
 }
 
 fn outcome(number: u64, task: &Task, done: Result<(Done, String), Refusal>) -> Outcome {
     // Only a list has lines.
     let line = match task {
         Task::Id(_) => number,
-        Task::Event(..) | Task::Key(_) => 0,
+        Task::Event(..) | Task::Key(_) | Task::Refused => 0,
     };
     match done {
         Ok((done, id)) => Outcome::of(line, id, Ok(done)),
@@ -458,6 +500,7 @@ fn outcome(number: u64, task: &Task, done: Result<(Done, String), Refusal>) -> O
                 Task::Id(id) => Some(id.as_str()),
                 Task::Key(key) => Some(without_tag(key)),
                 Task::Event(_, key) => key.as_deref().map(without_tag),
+                Task::Refused => None,
             };
             Outcome::refused(line, id, &refusal)
         }
@@ -509,6 +552,7 @@ impl Draft<'_> {
                 let problem = format!("the name of event {number} is not there any more");
                 return Err(Refusal::policy("not-found", problem));
             }
+            Task::Refused => return Err(Refusal::policy("not-found", "the name was refused")),
         };
         let id = name.record.text.clone();
         let old = name.record.clone();
@@ -534,7 +578,7 @@ impl Draft<'_> {
             JobKind::Undo { .. } => {
                 let event = match task {
                     Task::Event(number, _) => Some(*number),
-                    Task::Id(_) | Task::Key(_) => None,
+                    Task::Id(_) | Task::Key(_) | Task::Refused => None,
                 };
                 let done = self.undo_what_is_left(name, event)?;
                 return Ok((
@@ -558,9 +602,13 @@ impl Draft<'_> {
         let not_found = || Refusal::NotFound(key.to_string());
         let record = self.record(key)?.ok_or_else(not_found)?;
         let authority = self.authority_by_key(&record.authority)?;
+        let authority = authority.ok_or_else(not_found)?;
+        if record.state == State::Reserved && !self.may_see(self.who(), &authority.path, &record)? {
+            return Err(not_found());
+        }
         Ok(Name {
             key: key.to_string(),
-            authority: authority.ok_or_else(not_found)?,
+            authority,
             record,
         })
     }

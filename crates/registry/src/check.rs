@@ -302,16 +302,27 @@ impl Check {
 
     /// What was made by an event, and not unmade by a later one, must be there.
     fn names_of_events(&mut self, view: &View<'_>) {
-        let mut last: Option<(String, u64)> = None;
+        // Entries of keys that begin alike may stand between each other: the last event of a key is known only
+        // when no key that it begins with, or that begins with it, comes any more.
+        let mut open: Vec<(String, u64)> = Vec::new();
         self.table(view, Table::EventsByKey, |check, place, _| {
-            let key = String::from_utf8_lossy(place.name()).into_owned();
+            let key = String::from_utf8_lossy(place.name());
             let number = place.number().unwrap_or_default();
-            let before = last
-                .replace((key.clone(), number))
-                .filter(|(before, _)| *before != key);
-            check.is_there(view, before);
+            let is_unlike = |(other, _): &mut (String, u64)| {
+                !(key.starts_with(other.as_str()) || other.starts_with(&*key))
+            };
+            let done: Vec<_> = open.extract_if(.., is_unlike).collect();
+            for last in done {
+                check.is_there(view, &last);
+            }
+            match open.iter_mut().find(|(other, _)| *other == *key) {
+                Some((_, last)) => *last = number,
+                None => open.push((key.into_owned(), number)),
+            }
         });
-        self.is_there(view, last);
+        for last in open {
+            self.is_there(view, &last);
+        }
         // And the other way round: an event that names its subject is found by it.
         self.table(view, Table::Events, |check, place, bytes| {
             let number = place.number().unwrap_or_default();
@@ -332,8 +343,8 @@ impl Check {
     }
 
     /// Whether what the last event of a name, or of an authority, says is so.
-    fn is_there(&mut self, view: &View<'_>, last: Option<(String, u64)>) {
-        let Some((key, number)) = last else { return };
+    fn is_there(&mut self, view: &View<'_>, last: &(String, u64)) {
+        let (key, number) = (&last.0, last.1);
         let Ok(Some(event)) = view.event(number) else {
             self.problems.push(Problem::Event(number));
             return;
@@ -347,7 +358,7 @@ impl Check {
                 .authority_by_key(key)
                 .map(|found| found.map(|found| found.last_event)),
             None => view
-                .record(&key)
+                .record(key)
                 .map(|found| found.map(|found| found.last_event)),
         };
         match made_by {
@@ -355,7 +366,7 @@ impl Check {
             Ok(None) if is_gone => {}
             // One that cannot be read has been reported.
             Err(_) => {}
-            Ok(_) => self.problems.push(Problem::Missing(key, number)),
+            Ok(_) => self.problems.push(Problem::Missing(key.clone(), number)),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Deref;
 
 use handfast_log::Tree;
-use handfast_store::{Place, Table, Write};
+use handfast_store::{Place, Snapshot, Table, Write};
 use handfast_wire::{Codec, Value};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -15,7 +15,7 @@ use crate::path::AuthorityPath;
 use crate::principal::Principal;
 use crate::record::{Record, State};
 use crate::refusal::Refusal;
-use crate::resolve::OF_PREFIXES;
+use crate::resolve::is_about_prefixes;
 use crate::reverse::reverse_value;
 use crate::tree;
 use crate::view::{View, with_leaf};
@@ -44,9 +44,10 @@ pub(crate) struct Draft<'n> {
 impl<'n> Draft<'n> {
     pub(crate) fn begin(view: View<'n>, call: Call) -> Result<Self, Refusal> {
         let tree = tree::read(view.now)?;
+        let time = last_time(view.now, &tree)?.max(call.time);
         let mut draft = Self {
             view,
-            call,
+            call: Call { time, ..call },
             actor: [0; 16],
             events_before: tree.size(),
             tree,
@@ -77,11 +78,7 @@ impl<'n> Draft<'n> {
     /// Whether authorities, or the records of prefixes, will be others.
     pub(crate) fn touches_authorities(&self) -> bool {
         self.writes.iter().any(|write| match write {
-            Write::Put(place, _) | Write::Delete(place) => {
-                place.table() == Table::Authorities
-                    || place.table() == Table::Records
-                        && place.name().starts_with(OF_PREFIXES.as_bytes())
-            }
+            Write::Put(place, _) | Write::Delete(place) => is_about_prefixes(place),
             Write::Hold { .. } | Write::Release { .. } => false,
         })
     }
@@ -123,14 +120,43 @@ impl<'n> Draft<'n> {
     }
 
     pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, Refusal> {
-        match self.records.get(key) {
-            Some(record) => Ok(Some(record.clone())),
-            None => self.view.record(key),
+        if let Some(record) = self.records.get(key) {
+            return Ok(Some(record.clone()));
         }
+        let found = self.view.record(key)?;
+        if found.is_none() {
+            self.view.ensure_free_place(key)?;
+        }
+        Ok(found)
     }
 
-    /// Keeps a new version of a record, with its event; returns the event's number.
-    pub(crate) fn keep_record(
+    /// Assigns a name, with its first event; returns the event's number. Every way to a new name leads here, or
+    /// for names without any specialty through the fast path of imports, which looks at the same things.
+    pub(crate) fn assign(
+        &mut self,
+        key: &str,
+        record: Record,
+        action: Action,
+        persistence: Persistence,
+    ) -> Result<u64, Refusal> {
+        check_new_key(key)?;
+        self.view.check_unassigned(key, self.events_before)?;
+        Ok(self.keep_record(key, None, record, action, persistence))
+    }
+
+    /// Keeps a new version of a record that is there, with its event; returns the event's number.
+    pub(crate) fn keep_changed(
+        &mut self,
+        key: &str,
+        old: &Record,
+        record: Record,
+        action: Action,
+        persistence: Persistence,
+    ) -> u64 {
+        self.keep_record(key, Some(old), record, action, persistence)
+    }
+
+    fn keep_record(
         &mut self,
         key: &str,
         old: Option<&Record>,
@@ -317,6 +343,30 @@ impl<'n> Deref for Draft<'n> {
     }
 }
 
+/// Whether a new name may have a key. U+0000 would let entries of one name stand between those of another, and no
+/// program needs it; names that have it already keep it.
+pub(crate) fn check_new_key(key: &str) -> Result<(), Refusal> {
+    if has_nul(key) {
+        let problem = "a name cannot have the character U+0000: leave it out";
+        return Err(Refusal::policy("nul-character", problem));
+    }
+    Ok(())
+}
+
+/// Whether a key has U+0000.
+pub(crate) fn has_nul(key: &str) -> bool {
+    memchr::memchr(0, key.as_bytes()).is_some()
+}
+
+/// The time of the last event; 0 if there is none.
+///
+/// The log is read as the order of events, so that time in it must not run backwards: no event is earlier than the one
+/// before it. The clock may step back, and callers may have read it in another order than the writer takes them.
+pub(crate) fn last_time(now: &Snapshot<'_>, tree: &Tree) -> Result<u64, Refusal> {
+    let last = now.get(&Place::event(tree.size()), Event::time_in)?;
+    Ok(last.flatten().unwrap_or(0))
+}
+
 /// How an event names its subject: a name that is reserved, or may be erased, enters as a commitment;
 /// when a reserved name becomes active the commitments are opened.
 pub(crate) fn name_subject(
@@ -390,3 +440,6 @@ fn posted(item: &impl Serialize) -> Result<Vec<u8>, Refusal> {
         what: "what was to be kept".into(),
     })
 }
+
+#[cfg(test)]
+mod tests;

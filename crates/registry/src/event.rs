@@ -230,6 +230,18 @@ impl Action {
         )
     }
 
+    /// Whether it is done to a name.
+    #[must_use]
+    pub fn is_of_name(self) -> bool {
+        self.code() < Self::CreateAuthority.code()
+    }
+
+    /// Whether it is done to an entry of the `info` registry, or to its policy.
+    #[must_use]
+    pub fn is_of_namespace(self) -> bool {
+        self.code() >= Self::ProposeNamespace.code()
+    }
+
     fn from_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.code() == code)
     }
@@ -276,12 +288,14 @@ pub enum Commitments {
     },
 }
 
-/// The most commitments that an event lists: it stays far below 65,535 bytes.
-const MOST_LISTED: usize = 256;
+/// The largest number of commitments that an event lists: it stays far below 65,535 bytes.
+pub(crate) const MAX_LISTED: usize = 256;
 /// Stands for a count of commitments that are not listed.
 const TOGETHER: u16 = 0xFFFF;
 /// The format of the bytes.
 const FORMAT: u8 = 1;
+/// Where the time stands in the bytes of an event: behind the format, the action and the number.
+const TIME: std::ops::Range<usize> = 10..18;
 
 impl Commitments {
     /// Commits to values, by index, with random bytes that come from the seed of their version.
@@ -293,7 +307,7 @@ impl Commitments {
 
     /// Commitments by index: each of them, or if they are many one for all.
     pub(crate) fn from_each(each: Vec<(u32, [u8; 32])>) -> Self {
-        if each.len() <= MOST_LISTED {
+        if each.len() <= MAX_LISTED {
             return Self::Each(each);
         }
         let mut all = Sha256::new();
@@ -360,7 +374,7 @@ impl Event {
         out.extend(self.version.to_be_bytes());
         match &self.commitments {
             Commitments::Each(each) => {
-                // At most `MOST_LISTED`.
+                // At most `MAX_LISTED`.
                 out.extend(u16::try_from(each.len()).unwrap_or(TOGETHER).to_be_bytes());
                 for (index, commitment) in each {
                     out.extend(index.to_be_bytes());
@@ -387,6 +401,19 @@ impl Event {
         if let Some(at) = bytes.get_mut(2..10) {
             at.copy_from_slice(&number.to_be_bytes());
         }
+    }
+
+    /// Sets the time in bytes that were made before it was known.
+    pub(crate) fn set_time(bytes: &mut [u8], time: u64) {
+        if let Some(at) = bytes.get_mut(TIME) {
+            at.copy_from_slice(&time.to_be_bytes());
+        }
+    }
+
+    /// The time of the event whose bytes these are, in milliseconds since 1970.
+    pub(crate) fn time_in(bytes: &[u8]) -> Option<u64> {
+        let time = bytes.get(TIME)?.try_into().ok()?;
+        Some(u64::from_be_bytes(time))
     }
 
     /// Reads the bytes back.

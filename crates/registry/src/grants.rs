@@ -1,5 +1,6 @@
 //! Who may do what on an authority: granting, revoking, deciding requests.
 
+use crate::account::no_account;
 use crate::authority::{AuthorityStatus, Grant, Role};
 use crate::draft::Draft;
 use crate::event::Action;
@@ -41,14 +42,39 @@ impl Draft<'_> {
         self.home(path)
     }
 
+    /// Whoever may create an authority need not decide on a request for it first: creating it declines the request,
+    /// which is an event of its own. Says whose it was.
+    pub(crate) fn decline_in_passing(
+        &mut self,
+        path: &AuthorityPath,
+    ) -> Result<Option<Principal>, Refusal> {
+        let Some(authority) = self.authority(path)? else {
+            return Ok(None);
+        };
+        let AuthorityStatus::Requested { by } = authority.status.clone() else {
+            return Ok(None);
+        };
+        self.keep_authority(authority, Action::DeclineAuthority)?;
+        self.forget_authority(path);
+        Ok(Some(by))
+    }
+
     pub(crate) fn grant(
         &mut self,
         path: &AuthorityPath,
         to: Principal,
         role: Role,
+        creates_account: bool,
     ) -> Result<(), Refusal> {
         self.change_grants(path, Action::Grant, move |draft, grants| {
-            draft.ensure_account(&to)?;
+            if matches!(to, Principal::Account(_)) && draft.account(&to)?.is_none() {
+                // A typing error would make an account, with a role, that nobody can remove again.
+                if !creates_account {
+                    return Err(no_account(&to));
+                }
+                draft.need_administrator()?;
+                draft.ensure_account(&to)?;
+            }
             // Lowering someone's role takes the right to give the one they had.
             let before = grants
                 .iter()

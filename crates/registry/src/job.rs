@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::draft::Draft;
 use crate::import::Counts;
 use crate::principal::Principal;
+use crate::quota::{JobsOfAccount, OldJobs};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::underway::Entered;
@@ -170,6 +171,32 @@ fn part_key(job: u64, part: u64) -> Vec<u8> {
 }
 
 impl View<'_> {
+    /// A job.
+    pub(crate) fn job(&self, number: u64) -> Result<Option<Job>, Refusal> {
+        let found = self.now.get(&place(number), Job::from_bytes)?;
+        let read = |job: Option<Job>| job.ok_or_else(|| damaged(number));
+        found.map(read).transpose()
+    }
+
+    /// Visits jobs from a number on, oldest first, one at a time.
+    pub(crate) fn visit_jobs(
+        &self,
+        from: u64,
+        visit: &mut dyn FnMut(Job) -> Result<ControlFlow<()>, Refusal>,
+    ) -> Result<(), Refusal> {
+        let mut outcome = Ok(());
+        let from = Place::numbered(Table::Jobs, from);
+        self.now.scan(&from, &mut |place, bytes| {
+            let job = Job::from_bytes(bytes);
+            let job = job.ok_or_else(|| damaged(place.number().unwrap_or_default()));
+            job.and_then(&mut *visit).unwrap_or_else(|refusal| {
+                outcome = Err(refusal);
+                ControlFlow::Break(())
+            })
+        })?;
+        outcome
+    }
+
     /// The names of the list of a job from a number on, up to the end of their part.
     pub(crate) fn listed(&self, job: u64, from: u64) -> Result<Vec<String>, Refusal> {
         let size = u64::try_from(PART).unwrap_or(u64::MAX);
@@ -186,30 +213,29 @@ fn place(number: u64) -> Place<'static> {
 impl Registry {
     /// All jobs, oldest first.
     pub fn jobs(&self) -> Result<Vec<Job>, Refusal> {
+        self.jobs_that(|_| true)
+    }
+
+    /// A job, and all jobs that undo others.
+    pub(crate) fn undos_and(&self, number: u64) -> Result<Vec<Job>, Refusal> {
+        self.jobs_that(|job| job.number == number || matches!(job.kind, JobKind::Undo { .. }))
+    }
+
+    fn jobs_that(&self, is_meant: impl Fn(&Job) -> bool) -> Result<Vec<Job>, Refusal> {
+        let mut jobs = Vec::new();
         self.read(|view| {
-            let mut jobs = Vec::new();
-            let from = Place::numbered(Table::Jobs, 0);
-            view.now.scan(&from, &mut |place, bytes| {
-                jobs.push((place.number(), Job::from_bytes(bytes)));
-                ControlFlow::Continue(())
-            })?;
-            let read = jobs.into_iter().map(|(number, job)| {
-                job.ok_or_else(|| Refusal::Corrupt {
-                    what: format!("job {}", number.unwrap_or_default()),
-                })
-            });
-            read.collect()
-        })
+            view.visit_jobs(0, &mut |job| {
+                jobs.extend(Some(job).filter(&is_meant));
+                Ok(ControlFlow::Continue(()))
+            })
+        })?;
+        Ok(jobs)
     }
 
     /// A job.
     pub fn job(&self, number: u64) -> Result<Job, Refusal> {
-        let read = |bytes: &[u8]| Job::from_bytes(bytes);
-        let found = self.read(|view| Ok(view.now.get(&place(number), read)?))?;
         let none = || Refusal::policy("no-job", format!("there is no job {number}"));
-        found.ok_or_else(none)?.ok_or_else(|| Refusal::Corrupt {
-            what: format!("job {number}"),
-        })
+        self.read(|view| view.job(number))?.ok_or_else(none)
     }
 
     /// Begins a job, or goes on with the same one that was cut short.
@@ -221,15 +247,32 @@ impl Registry {
     ) -> Result<Begun, Refusal> {
         let beginning = self.underways.beginning.lock();
         let _only = beginning.unwrap_or_else(PoisonError::into_inner);
-        let unfinished = self
-            .jobs()?
-            .into_iter()
-            .rev()
-            .find(|job| job.ended.is_none() && job.kind == kind && job.who == *who);
-        if let Some(job) = &unfinished {
-            self.is_at_rest(job)?;
+        let mut unfinished = None;
+        let mut theirs = JobsOfAccount::default();
+        let now = self.now();
+        self.read(|view| {
+            view.visit_jobs(0, &mut |job| {
+                if job.who == *who {
+                    theirs.add(&job, now);
+                    if job.ended.is_none() && job.kind == kind {
+                        unfinished = Some(job);
+                    }
+                }
+                Ok(ControlFlow::Continue(()))
+            })
+        })?;
+        match &unfinished {
+            Some(job) => self.is_at_rest(job)?,
+            None if self.is_administrator(who)? => theirs = JobsOfAccount::default(),
+            None => theirs.check(&self.limits, now)?,
         }
+        let old = theirs.old(&self.limits);
         let (list, is_new) = (list.to_vec(), unfinished.is_none());
+        let refused = list.iter().filter(|id| id.is_empty()).count();
+        let counts = Counts {
+            refused: u64::try_from(refused).unwrap_or(0),
+            ..Counts::default()
+        };
         let (job, actor) = self.change(who, move |draft| {
             let actor = draft.actor_id();
             if let Some(job) = unfinished {
@@ -246,10 +289,11 @@ impl Registry {
                 done: 0,
                 cursor: None,
                 seen: [0; 32],
-                counts: Counts::default(),
+                counts,
                 is_cancelled: false,
             };
             draft.forget_refusals(job.number)?;
+            draft.prune_jobs(&old)?;
             draft.keep_job(&job)?;
             for (part, names) in (0..).zip(list.chunks(PART)) {
                 let names: Vec<_> = names.iter().collect();
@@ -285,13 +329,7 @@ impl Registry {
     pub(crate) fn take_up(&self, who: &Principal, number: u64) -> Result<Begun, Refusal> {
         let beginning = self.underways.beginning.lock();
         let _only = beginning.unwrap_or_else(PoisonError::into_inner);
-        let job = self.job(number)?;
-        if job.who != *who && !self.is_administrator(who)? {
-            return Err(Refusal::policy(
-                "no-job",
-                format!("there is no job {number}"),
-            ));
-        }
+        let job = self.job_of(who, number)?;
         job.check_unfinished()?;
         self.is_at_rest(&job)?;
         let actor = self.change(who, |draft| Ok(draft.actor_id()))?;
@@ -300,18 +338,19 @@ impl Registry {
 
     /// Leaves jobs that were cut short as they are.
     pub(crate) fn give_up(&self, who: &Principal, kind: &JobKind) -> Result<(), Refusal> {
-        let jobs = self.jobs()?.into_iter();
-        let mut same =
-            jobs.filter(|job| job.ended.is_none() && job.kind == *kind && job.who == *who);
+        let is_same = |job: &Job| job.ended.is_none() && job.kind == *kind && job.who == *who;
+        let same = self.jobs_that(is_same)?;
+        let mut same = same.into_iter();
         same.try_for_each(|job| self.end_job(job).map(|_| ()))
     }
 
-    /// Says that a job is done.
+    /// Says that a job is done. Its list has been gone through, and is dropped: what was done stands in the events.
     pub(crate) fn end_job(&self, mut job: Job) -> Result<Job, Refusal> {
         let who = job.who.clone();
         self.change(&who, move |draft| {
             job.ended = Some(draft.time());
             draft.keep_job(&job)?;
+            draft.drop_list(&job);
             Ok(job)
         })
     }
@@ -321,5 +360,37 @@ impl Draft<'_> {
     pub(crate) fn keep_job(&mut self, job: &Job) -> Result<(), Refusal> {
         self.push(job.to_write()?);
         Ok(())
+    }
+
+    fn drop_list(&mut self, job: &Job) {
+        let JobKind::Withdraw { count, .. } = job.kind else {
+            return;
+        };
+        let size = u64::try_from(PART).unwrap_or(u64::MAX);
+        for part in 0..count.div_ceil(size) {
+            let key = part_key(job.number, part);
+            self.push(Write::Delete(Place::named(Table::Meta, &key).into_owned()));
+        }
+    }
+
+    /// Forgets jobs that ended long ago, and what was refused by some that are not so old.
+    fn prune_jobs(&mut self, old: &OldJobs) -> Result<(), Refusal> {
+        for number in &old.without_outcomes {
+            self.drop_refusals(*number)?;
+        }
+        for number in &old.forgotten {
+            if let Some(job) = self.job(*number)? {
+                self.drop_list(&job);
+            }
+            self.drop_refusals(*number)?;
+            self.push(Write::Delete(place(*number)));
+        }
+        Ok(())
+    }
+}
+
+fn damaged(number: u64) -> Refusal {
+    Refusal::Corrupt {
+        what: format!("job {number}"),
     }
 }

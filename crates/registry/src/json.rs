@@ -342,6 +342,12 @@ pub fn refusal(refusal: &Refusal) -> Map<String, Json> {
             let needs = json!({"role": needs.as_str(), "authority": authority.to_string()});
             error.insert("needs".into(), needs);
         }
+        Refusal::Quota {
+            retry_after: Some(seconds),
+            ..
+        } => {
+            error.insert("retry-after".into(), (*seconds).into());
+        }
         _ => {}
     }
     error.extend(refusal.hint().map(|hint| ("hint".to_string(), hint.into())));

@@ -34,6 +34,13 @@ const BEGINNING: &[u8] = b"log-from";
 /// Where the last checkpoint that was signed is kept.
 const CHECKPOINT: &[u8] = b"checkpoint";
 
+/// The head of the log that a snapshot shows.
+pub(crate) struct SignedHead {
+    pub(crate) note: SignedNote,
+    /// How many events it is of.
+    pub(crate) size: u64,
+}
+
 /// Which log this is.
 #[derive(Debug, Serialize, Deserialize)]
 struct Identity {
@@ -67,22 +74,42 @@ impl Registry {
 
     /// Signs the head of the log.
     pub fn checkpoint(&self) -> Result<SignedNote, Refusal> {
-        let key = self.signing_key()?;
-        let origin = key.verifying_key().name().to_string();
-        let tree = self.read(|view| tree::read(view.now))?;
-        let checkpoint = Checkpoint::new(&origin, tree.size(), tree.root());
-        let note = checkpoint.sign(&key).map_err(|_| key_problem())?;
-        let text = note.to_string();
-        // Whoever asks again is not a reason to write.
-        let place = Place::named(Table::Meta, CHECKPOINT);
-        let is_kept = |bytes: &[u8]| bytes == text.as_bytes();
-        if self.read(|view| Ok(view.now.get(&place, is_kept)?))? == Some(true) {
-            return Ok(note);
-        }
+        self.read_signed(|_, head| Ok(head.note.clone()))
+    }
+
+    /// Reads from a snapshot, with the signed head of the log as that snapshot shows it: whatever is read fits
+    /// the checkpoint.
+    pub(crate) fn read_signed<T>(
+        &self,
+        read: impl FnOnce(&View<'_>, &SignedHead) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        self.read(|view| {
+            let key = self.signing_key(&log_key(view)?)?;
+            let tree = tree::read(view.now)?;
+            let checkpoint = Checkpoint::new(key.verifying_key().name(), tree.size(), tree.root());
+            let note = checkpoint.sign(&key).map_err(|_| key_problem())?;
+            // Asking again is not a reason to write.
+            if last_checkpoint(view)?.is_none_or(|last| last != note.to_string()) {
+                self.store_checkpoint(&note, &checkpoint)?;
+            }
+            let size = checkpoint.size;
+            read(view, &SignedHead { note, size })
+        })
+    }
+
+    /// Stores a checkpoint that was given out, unless a later one of the same log is stored.
+    fn store_checkpoint(&self, note: &SignedNote, new: &Checkpoint) -> Result<(), Refusal> {
+        let (text, new) = (note.to_string(), new.clone());
         self.load(move |loading| {
-            Ok(loading.put(&Place::named(Table::Meta, CHECKPOINT), text.as_bytes())?)
-        })?;
-        Ok(note)
+            let place = Place::named(Table::Meta, CHECKPOINT);
+            let read = |bytes: &[u8]| String::from_utf8_lossy(bytes).parse::<SignedNote>().ok();
+            let last = loading.snapshot().get(&place, read)?.flatten();
+            let last = last.and_then(|last| last.unverified_text().parse::<Checkpoint>().ok());
+            if last.is_some_and(|last| last.origin == new.origin && last.size > new.size) {
+                return Ok(());
+            }
+            Ok(loading.put(&place, text.as_bytes())?)
+        })
     }
 
     /// Begins a log with a new key. If there is one, the new one is of all its events too, and its first
@@ -120,20 +147,16 @@ impl Registry {
             draft.push(Write::Delete(Place::named(Table::Meta, CHECKPOINT)));
             draft.keep_posted(Table::Meta, IDENTITY, &identity)
         })?;
-        self.signing_key()?;
+        self.signing_key(key.verifying_key())?;
         Ok(key.verifying_key().clone())
     }
 
     /// The proof that the log has only grown since a checkpoint.
     pub fn prove_growth(&self, from: &str) -> Result<Growth, Refusal> {
-        let note = self.checkpoint()?;
         let bad = || Refusal::policy("bad-checkpoint", "that is no checkpoint");
-        let text = |note: &SignedNote| note.unverified_text().parse::<Checkpoint>();
         let old = from.parse::<SignedNote>().map_err(|_| bad())?;
-        let (Ok(old), Ok(new)) = (text(&old), text(&note)) else {
-            return Err(bad());
-        };
-        self.read(|view| {
+        let old: Checkpoint = old.unverified_text().parse().map_err(|_| bad())?;
+        self.read_signed(|view, new| {
             let hashes = Kept(view.now);
             let is_ours = old.size <= new.size
                 && root_at(&hashes, old.size).is_ok_and(|root| root == old.root);
@@ -143,7 +166,7 @@ impl Registry {
             }
             let proof = consistency(&hashes, old.size, new.size);
             let proof = proof.map_err(|_| corrupt("the tree of the log"))?;
-            Ok(Growth::new(from, &note.to_string(), &proof))
+            Ok(Growth::new(from, &new.note.to_string(), &proof))
         })
     }
 
@@ -156,10 +179,8 @@ impl Registry {
     ) -> Result<SignedNote, Refusal> {
         let key = self.log_key()?;
         is_of_log(folder, key.name())?;
-        let note = self.checkpoint()?;
-        let checkpoint = note.unverified_text().parse::<Checkpoint>();
-        let size = checkpoint.map_err(|_| corrupt("the checkpoint"))?.size;
-        self.read(|view| {
+        let note = self.read_signed(|view, head| {
+            let size = head.size;
             for index in 0.. {
                 let Some(bundle) = Bundle::of(index, size) else {
                     break;
@@ -186,7 +207,7 @@ impl Registry {
                     })?;
                 }
             }
-            Ok(())
+            Ok(head.note.clone())
         })?;
         // Last, so that all that it speaks of is there.
         write_file(&folder.join("checkpoint"), note.to_string().as_bytes())?;
@@ -219,11 +240,11 @@ impl Registry {
         })
     }
 
-    fn signing_key(&self) -> Result<SigningKey, Refusal> {
-        let known = self.log_key()?;
+    /// The secret key that belongs to a public one.
+    fn signing_key(&self, known: &VerifyingKey) -> Result<SigningKey, Refusal> {
         let read = |path: &Path| -> Option<SigningKey> {
             let key: SigningKey = fs::read_to_string(path).ok()?.trim_end().parse().ok()?;
-            (*key.verifying_key() == known).then_some(key)
+            (key.verifying_key() == known).then_some(key)
         };
         let (path, new) = (
             self.folder().join(KEY_FILE),

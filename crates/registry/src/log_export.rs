@@ -2,7 +2,7 @@
 //!
 //! A line of JSON says whose log it is and what its head was; then comes a line for each event.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufRead, Write};
 use std::ops::ControlFlow;
 
@@ -12,10 +12,12 @@ use handfast_log::VerifyingKey;
 use handfast_store::{Place, Table};
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{Audit, Audited, Finding};
+use crate::audit::{Audit, Audited, Finding, Finished, Note};
+use crate::authority::Persistence;
 use crate::event::Event;
 use crate::log::{last_checkpoint, log_key};
 use crate::proof::open_checkpoint;
+use crate::record::Record;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::tree;
@@ -54,6 +56,8 @@ pub struct Verify {
     pub keys: Vec<VerifyingKey>,
     /// Checkpoints from earlier, which the log must continue.
     pub from: Vec<String>,
+    /// What time it is, in milliseconds since 1970, if events from the future are to be noted.
+    pub now: Option<u64>,
 }
 
 impl Registry {
@@ -64,14 +68,12 @@ impl Registry {
         progress: &mut dyn FnMut(u64),
     ) -> Result<u64, Refusal> {
         let failed = |source: io::Error| Refusal::Output { source };
-        let note = self.checkpoint()?;
-        let head: Option<handfast_log::Checkpoint> = note.unverified_text().parse().ok();
-        let size = head.map_or(0, |head| head.size);
-        self.read(|view| {
+        self.read_signed(|view, head| {
+            let size = head.size;
             let header = Header {
                 log: FORMAT.into(),
                 key: log_key(view)?.to_string(),
-                checkpoint: note.to_string(),
+                checkpoint: head.note.to_string(),
             };
             let json = |error: serde_json::Error| failed(error.into());
             serde_json::to_writer(&mut *out, &header).map_err(json)?;
@@ -118,6 +120,7 @@ impl Registry {
                 expect(&mut audit, "the last checkpoint", &note, &keys);
             }
             expect_earlier(&mut audit, verify, &keys);
+            verify.now.into_iter().for_each(|now| audit.set_now(now));
             let mut tiles = BTreeMap::new();
             let mut count = 0;
             view.now.scan(&Place::event(0), &mut |_, bytes| {
@@ -132,11 +135,16 @@ impl Registry {
                 ControlFlow::Continue(())
             })?;
             compare_tiles(view, &mut audit, &tiles)?;
-            let (tree, mut audited) = audit.finish();
-            if tree != tree::read(view.now)? {
+            let mut finished = audit.finish();
+            finished.audited.reassigned = Some(reassigned(view, &finished.erasures)?);
+            let permanent = permanent_after_erasing(view, &finished)?;
+            finished.audited.notes.extend(permanent);
+            let mut audited = finished.audited;
+            if finished.tree != tree::read(view.now)? {
                 let problem = "the tree that is kept is not that of the events".to_string();
                 audited.findings.push(Finding::Kept(problem));
             }
+            audited.findings.extend(keys_of_other_case(view)?);
             Ok(audited)
         })?;
         let problems = self.check()?.problems.into_iter();
@@ -169,8 +177,14 @@ pub fn verify_export(
         (true, Ok(own)) => vec![own],
         _ => verify.keys.clone(),
     };
+    let is_known = keys.iter().any(|key| key.to_string() == header.key);
+    if !is_known && !keys.is_empty() {
+        let key = header.key.clone();
+        audit.note(Note::OtherKey { key });
+    }
     let signed = expect(&mut audit, "its checkpoint", &header.checkpoint, &keys);
     expect_earlier(&mut audit, verify, &keys);
+    verify.now.into_iter().for_each(|now| audit.set_now(now));
     let (mut event, mut count) = (Vec::new(), 0);
     loop {
         let read = read_line(input, &mut line).map_err(failed)?;
@@ -196,7 +210,9 @@ pub fn verify_export(
             progress(count, bytes);
         }
     }
-    let (tree, mut audited) = audit.finish();
+    let Finished {
+        tree, mut audited, ..
+    } = audit.finish();
     if let Some(size) = signed.filter(|size| *size < tree.size()) {
         let from = size + 1;
         audited.findings.push(Finding::Unsigned { from, size });
@@ -253,6 +269,79 @@ fn expect_earlier(audit: &mut Audit, verify: &Verify, keys: &[VerifyingKey]) {
     for note in &verify.from {
         expect(audit, "the earlier checkpoint", note, keys);
     }
+}
+
+/// How many names were assigned again after they were erased. An export does not show that: the new name is hidden
+/// by other random bytes.
+fn reassigned(view: &View<'_>, erasures: &HashSet<u64>) -> Result<u64, Refusal> {
+    let mut erased: BTreeMap<Vec<u8>, Vec<u64>> = BTreeMap::new();
+    if erasures.is_empty() {
+        return Ok(0);
+    }
+    let from = Place::named(Table::EventsByKey, b"");
+    view.now.scan(&from, &mut |place, _| {
+        if let Some(number) = place.number().filter(|number| erasures.contains(number)) {
+            let of_name = erased.entry(place.name().to_vec()).or_default();
+            of_name.push(number);
+        }
+        ControlFlow::Continue(())
+    })?;
+    let mut count = 0;
+    for (key, erased) in erased {
+        let last = view.events_of(&String::from_utf8_lossy(&key))?.pop();
+        let again = erased.into_iter().filter(|number| last > Some(*number));
+        count += u64::try_from(again.count()).unwrap_or(u64::MAX);
+    }
+    Ok(count)
+}
+
+/// Authorities whose names are permanent now, and were erased before: here the policy is known, which an export does
+/// not show.
+fn permanent_after_erasing(view: &View<'_>, finished: &Finished) -> Result<Vec<Note>, Refusal> {
+    let mut notes = Vec::new();
+    for (authority, event) in &finished.erasing {
+        let found = view.authority_by_key(authority)?;
+        let note = Note::ErasedThenPermanent {
+            authority: authority.clone(),
+            event: *event,
+        };
+        let is_permanent =
+            found.is_some_and(|found| found.policy.persistence == Persistence::Permanent);
+        if is_permanent && !finished.audited.notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    Ok(notes)
+}
+
+/// Handles whose keys are in lower case, though case does not count under their authority: here the policy is known,
+/// which an export does not show.
+fn keys_of_other_case(view: &View<'_>) -> Result<Vec<Finding>, Refusal> {
+    let mut findings = Vec::new();
+    let mut last: Option<(String, bool)> = None;
+    view.now
+        .scan(&Place::record(b"hdl:"), &mut |place, bytes| {
+            let Some(handle) = place.name().strip_prefix(b"hdl:") else {
+                return ControlFlow::Break(());
+            };
+            if !handle.iter().any(u8::is_ascii_lowercase) {
+                return ControlFlow::Continue(());
+            }
+            let authority = Record::authority_in(bytes).unwrap_or_default();
+            if last.as_ref().is_none_or(|(last, _)| last != authority) {
+                let found = view.authority_by_key(authority);
+                // One that cannot be read is reported by the check of all tables.
+                let counts = !matches!(&found, Ok(Some(found)) if !found.policy.case_sensitive);
+                last = Some((authority.to_string(), counts));
+            }
+            if last.as_ref().is_some_and(|(_, counts)| !counts) {
+                let key = String::from_utf8_lossy(place.name());
+                let problem = format!("{key} is not in upper case, but case does not count there");
+                findings.push(Finding::Kept(problem));
+            }
+            ControlFlow::Continue(())
+        })?;
+    Ok(findings)
 }
 
 fn compare_tiles(

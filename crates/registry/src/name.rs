@@ -25,6 +25,15 @@ enum Locks {
     Yield,
 }
 
+/// Whether a text can be the reason of a withdrawal.
+pub(crate) fn check_reason(reason: &str) -> Result<(), Refusal> {
+    if reason.trim().is_empty() || reason.len() > MOST_REASON {
+        let problem = format!("a reason is needed, of at most {MOST_REASON} bytes");
+        return Err(Refusal::policy("bad-reason", problem));
+    }
+    Ok(())
+}
+
 /// A name that exists, and its authority.
 #[derive(Clone)]
 pub(crate) struct Name {
@@ -116,11 +125,7 @@ impl Name {
     }
 
     fn check_tombstone(&self, draft: &Draft<'_>, tombstone: &Tombstone) -> Result<(), Refusal> {
-        let reason = &tombstone.reason;
-        if reason.trim().is_empty() || reason.len() > MOST_REASON {
-            let problem = format!("a reason is needed, of at most {MOST_REASON} bytes");
-            return Err(Refusal::policy("bad-reason", problem));
-        }
+        check_reason(&tombstone.reason)?;
         if let Some(successor) = &tombstone.successor {
             let successor = draft.identify(successor)?;
             if successor.key(&**draft).as_str() == self.key {

@@ -106,6 +106,14 @@ pub struct Shown {
     pub record: Record,
 }
 
+impl Shown {
+    /// The same without its values, for lists.
+    pub(crate) fn without_values(mut self) -> Self {
+        self.record.values = Vec::new();
+        self
+    }
+}
+
 impl Registry {
     /// Creates a name, or reserves it.
     pub fn create_name(&self, who: &Principal, id: &str, new: NewName) -> Result<Shown, Refusal> {
@@ -187,8 +195,7 @@ impl Registry {
         self.read(|view| {
             let path = view.path(path)?;
             view.kept(&path)?;
-            let mark = if path.is_urn() { ':' } else { '/' };
-            let start = format!("{}{mark}", path.key());
+            let start = path.start_of_names();
             let role = view.role(who, &path)?;
             if role.is_none() && !view.prefix_grants(who, &path, AdminPermissions::LIST_HANDLES)? {
                 return Err(Refusal::Denied {
@@ -423,7 +430,7 @@ impl Draft<'_> {
     /// Keeps what has become of a name; returns the event's number.
     pub(crate) fn keep_name(&mut self, old: &Record, name: Name, action: Action) -> u64 {
         let persistence = name.persistence();
-        self.keep_record(&name.key, Some(old), name.record, action, persistence)
+        self.keep_changed(&name.key, old, name.record, action, persistence)
     }
 
     pub(crate) fn create(
@@ -483,7 +490,7 @@ impl Draft<'_> {
             (Origin::Supplied, State::Reserved) => Action::Reserve,
             (Origin::Supplied, _) => Action::Create,
         };
-        self.keep_record(&key, None, record, action, authority.policy.persistence);
+        self.assign(&key, record, action, authority.policy.persistence)?;
         let record = self
             .record(&key)?
             .ok_or_else(|| Refusal::NotFound(id.to_string()))?;

@@ -181,6 +181,13 @@ impl AuthorityPath {
         format!("{self}{mark}{local}")
     }
 
+    /// What the keys of its names begin with.
+    #[must_use]
+    pub(crate) fn start_of_names(&self) -> String {
+        let mark = if self.is_urn() { ':' } else { '/' };
+        format!("{}{mark}", self.key)
+    }
+
     /// Whether an authority, by its key, is this one or derives from it.
     #[must_use]
     pub(crate) fn is_above(&self, key: &str) -> bool {

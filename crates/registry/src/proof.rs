@@ -126,10 +126,8 @@ impl Registry {
     pub fn prove(&self, who: &Principal, id: &str) -> Result<Proof, Refusal> {
         // Whoever may not see the name is told so before anything is signed.
         self.show(who, id)?;
-        let note = self.checkpoint()?;
-        let head: Option<Checkpoint> = note.unverified_text().parse().ok();
-        let size = head.map_or(0, |head| head.size);
-        self.read(|view| {
+        self.read_signed(|view, head| {
+            let size = head.size;
             let Shown { key, .. } = view.show(who, id)?;
             let not_found = || Refusal::NotFound(id.to_string());
             let record = view.record(&key)?.ok_or_else(not_found)?;
@@ -145,9 +143,9 @@ impl Registry {
                 });
             }
             let mut events = Vec::new();
-            // Not those of an earlier life that was erased, nor what came after the checkpoint.
+            // Not those of an earlier life that was erased.
             let numbers = view.events_of(&key)?.into_iter();
-            let numbers = numbers.filter(|number| (record.first_event..=size).contains(number));
+            let numbers = numbers.filter(|number| *number >= record.first_event);
             for number in numbers {
                 let missing = || Refusal::Corrupt {
                     what: format!("event {number}"),
@@ -172,7 +170,7 @@ impl Registry {
             Ok(Proof {
                 id: record.text.clone(),
                 log: crate::log::log_key(view)?.to_string(),
-                checkpoint: note.to_string(),
+                checkpoint: head.note.to_string(),
                 salt: record.salt.as_ref().map(encode),
                 events,
                 values,

@@ -4,7 +4,7 @@
 //! by creating it, values are added and modified by index, and deleting goes as far as the authority lets
 //! names go.
 
-use handfast_id::{Guid, Handle, Identifier};
+use handfast_id::{Guid, Handle, Identifier, Prefix};
 use handfast_wire::{AdminPermissions, Value};
 
 use crate::admin::{needed_for, touches_identities};
@@ -95,11 +95,6 @@ impl Registry {
         self.change(who, move |draft| draft.perform(operation))
     }
 
-    /// Whether it would be done, now.
-    pub fn would_perform(&self, who: &Principal, operation: Operation) -> Result<(), Refusal> {
-        self.consider(who, move |draft| draft.perform(operation).map(|_| ()))
-    }
-
     /// A handle as it is kept, whoever asks, with the computed values of a prefix; `None` if there is
     /// none that the protocol knows. What of it is given to whom is for the door to say.
     pub fn handle(&self, handle: &str) -> Result<Option<Record>, Refusal> {
@@ -139,10 +134,30 @@ impl Registry {
     }
 
     /// Whether everybody may know that a handle is taken: it resolves, or once did. That one is reserved is known to
-    /// those who may see it.
+    /// those who may see it. The record of a prefix that has been empty since the prefix was homed is yet to be created.
     pub fn is_known(&self, handle: &str) -> Result<bool, Refusal> {
+        let is_prefix = !handle.contains('/') || prefix_of(handle).is_some();
+        if is_prefix && self.read(|view| view.is_unwritten_prefix(handle))? {
+            return Ok(false);
+        }
         let state = self.state_of(handle)?;
         Ok(state.is_some_and(|state| state != State::Reserved))
+    }
+
+    /// Whether a handle is the record of a prefix that was homed and never used: nothing was ever written into the record,
+    /// nobody has a role on the prefix, and nothing was named under it.
+    pub fn is_unused_prefix(&self, handle: &str) -> Result<bool, Refusal> {
+        self.read(|view| {
+            if !view.is_unwritten_prefix(handle)? {
+                return Ok(false);
+            }
+            let path = view.path(prefix_of(&with_slash(handle)).unwrap_or_default())?;
+            let authority = view.authority(&path)?;
+            let is_free = authority.is_some_and(|authority| {
+                authority.status == AuthorityStatus::Active && authority.grants.is_empty()
+            });
+            Ok(is_free && !view.has_names(&path)?)
+        })
     }
 
     fn state_of(&self, handle: &str) -> Result<Option<State>, Refusal> {
@@ -169,12 +184,12 @@ impl Registry {
         self.read(|view| {
             let path = AuthorityPath::of(&Identifier::Handle(handle.borrowed()), view);
             let own = AuthorityPath::of_prefix(&handle.prefix());
-            if view.authority(&own)?.is_some() {
+            if view.is_in_force(&own)? {
                 return Ok(true);
             }
             let mut next = Some(path).filter(|path| *path != own);
             while let Some(path) = next {
-                if view.authority(&path)?.is_some() {
+                if view.is_in_force(&path)? {
                     return Ok(true);
                 }
                 next = path.parent();
@@ -228,6 +243,19 @@ pub fn with_slash(handle: &str) -> String {
 }
 
 impl View<'_> {
+    /// Whether a handle is the record of a prefix, as homing the prefix made it: deployed servers make none then, and
+    /// clients create it.
+    fn is_unwritten_prefix(&self, handle: &str) -> Result<bool, Refusal> {
+        let whole = with_slash(handle);
+        let Some(prefix) = prefix_of(&whole).and_then(|prefix| Prefix::parse(prefix).ok()) else {
+            return Ok(false);
+        };
+        let record = self.record(&prefix_key(&prefix))?;
+        Ok(record.is_some_and(|record| {
+            record.version == 1 && record.values.is_empty() && record.state == State::Active
+        }))
+    }
+
     /// Whether a text is a handle to the letter. People who paste one may have taken white space, brackets or a scheme
     /// along, which is left out; of programs it is part of the handle.
     fn is_exact(&self, text: &str) -> Result<bool, Refusal> {
@@ -329,7 +357,8 @@ impl Draft<'_> {
     /// One that is kept here already needs nothing, and one that was retired is taken up again.
     fn home_prefix(&mut self, prefix: &str) -> Result<Authority, Refusal> {
         let path = self.path(prefix)?;
-        if let Some(mut authority) = self.authority(&path)? {
+        let there = self.authority(&path)?;
+        if let Some(mut authority) = there.filter(|there| there.status.is_in_force()) {
             if authority.status == AuthorityStatus::Retired {
                 self.need_to_create(&path, authority.parent.as_ref())?;
                 authority.status = AuthorityStatus::Active;
@@ -339,6 +368,7 @@ impl Draft<'_> {
         }
         let parent = self.parent_of(&path)?;
         self.need_to_create(&path, parent.as_ref())?;
+        self.decline_in_passing(&path)?;
         let new = NewAuthority::default();
         let authority = self.new_authority(&path, parent, new, AuthorityStatus::Active)?;
         self.keep_authority(authority.clone(), Action::CreateAuthority)?;
@@ -393,14 +423,25 @@ impl Draft<'_> {
         Ok(true)
     }
 
-    /// A prefix and its record: whoever may create the one may say what is in the other.
+    /// A prefix and its record: whoever may create the one may say what is in the other. If the prefix is homed and its
+    /// record still empty, that is said now, by them or by a `lead` there.
     fn create_prefix(&mut self, prefix: &str, new: &NewName) -> Result<(), Refusal> {
         let path = self.path(prefix)?;
-        if let Some(authority) = self.authority(&path)? {
-            return Err(Refusal::Exists {
-                id: format!("0.NA/{prefix}"),
-                event: Some(authority.last_event),
-            });
+        let there = self.authority(&path)?;
+        if let Some(authority) = there.filter(|there| there.status.is_in_force()) {
+            if !self.is_unwritten_prefix(&format!("0.NA/{prefix}"))? {
+                return Err(Refusal::Exists {
+                    id: format!("0.NA/{prefix}"),
+                    event: Some(authority.last_event),
+                });
+            }
+            if let Err(refusal) = self.need(self.who(), Role::Lead, &path)
+                && self
+                    .need_to_create(&path, authority.parent.as_ref())
+                    .is_err()
+            {
+                return Err(refusal);
+            }
         }
         let authority = self.home_prefix(prefix)?;
         let key = prefix_key(

@@ -80,6 +80,8 @@ pub struct Tombstone {
 }
 
 const FORMAT: u8 = 1;
+/// Where the time of the last change stands in the bytes of a record.
+const MODIFIED: std::ops::Range<usize> = 17..25;
 /// Where the last event stands in the bytes; the first one stands before it.
 const LAST_EVENT: std::ops::Range<usize> = 33..41;
 
@@ -205,9 +207,10 @@ impl Record {
         })
     }
 
-    /// Sets the event that makes a new record, in bytes that were made before its number was known.
-    pub(crate) fn set_event(bytes: &mut [u8], number: u64) {
-        for at in [25..33, LAST_EVENT] {
+    /// Sets the event that makes a new record and its time, in bytes that were made before both were known.
+    pub(crate) fn set_event(bytes: &mut [u8], number: u64, time: u64) {
+        let numbers = [(MODIFIED, time), (25..33, number), (LAST_EVENT, number)];
+        for (at, number) in numbers {
             if let Some(at) = bytes.get_mut(at) {
                 at.copy_from_slice(&number.to_be_bytes());
             }
@@ -375,11 +378,12 @@ mod tests {
     #[test]
     fn the_event_of_a_new_record_is_set_in_its_bytes() {
         let mut bytes = record().to_bytes();
-        Record::set_event(&mut bytes, 77);
+        Record::set_event(&mut bytes, 77, 1_234);
         assert_eq!(Record::last_event_in(&bytes), Some(77));
         let expected = Record {
             first_event: 77,
             last_event: 77,
+            modified: 1_234,
             ..record()
         };
         assert_eq!(Record::from_bytes(&bytes), Ok(expected));

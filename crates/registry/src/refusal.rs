@@ -79,6 +79,14 @@ pub enum Refusal {
         /// Why.
         source: std::io::Error,
     },
+    /// A name that was assigned, and not erased, has no record.
+    #[error("the store is damaged: event {event} is the last of {key}, but its record is lost")]
+    LostRecord {
+        /// The name, by its key.
+        key: String,
+        /// Its last event.
+        event: u64,
+    },
     /// There is no such authority here.
     #[error("authority {0} is not kept here")]
     NoAuthority(AuthorityPath),
@@ -100,6 +108,14 @@ pub enum Refusal {
         code: &'static str,
         /// What goes against what.
         problem: String,
+    },
+    /// An account has used up what one may have.
+    #[error("{problem}")]
+    Quota {
+        /// How much that is, and what to do.
+        problem: String,
+        /// In how many seconds it is worth trying again, if time helps.
+        retry_after: Option<u64>,
     },
     /// The authority is retired.
     #[error("authority {0} is retired: its names keep resolving, but nothing new is named")]
@@ -132,12 +148,15 @@ impl Refusal {
             Self::Exists { .. } => "exists",
             Self::Identifier { source, .. } => source.code(),
             Self::Input { .. } => "input",
+            Self::LostRecord { .. } => "lost-record",
             Self::NoAuthority(_) => "no-authority",
             Self::NotFound(_) => "not-found",
             Self::Output { .. } => "output",
             Self::Policy { code, .. } => code,
+            Self::Quota { .. } => "quota",
             Self::Retired(_) => "retired",
             Self::State { .. } => "state",
+            Self::Store(StoreError::Damaged) => "damaged",
             Self::Store(_) => "store",
             Self::Value { .. } => "invalid-value",
         }
@@ -168,7 +187,7 @@ impl Refusal {
             Self::NotFound(_) => {
                 Some("check the spelling, or create it with `handfast name create`".into())
             }
-            Self::Corrupt { .. } | Self::Store(StoreError::Damaged) => {
+            Self::Corrupt { .. } | Self::LostRecord { .. } | Self::Store(StoreError::Damaged) => {
                 Some("run `handfast check`, and restore from a backup".into())
             }
             Self::Store(StoreError::NoStore { folder }) => Some(format!(
@@ -181,6 +200,9 @@ impl Refusal {
             }
             Self::Store(StoreError::OtherFormat { .. }) => {
                 Some("use the program that made it, or a newer one".into())
+            }
+            Self::Store(StoreError::ReadOnlyFileSystem) => {
+                Some("mount it so that it can be written, and see why it was not".into())
             }
             Self::Store(StoreError::Full) => Some("make room on the disk and try again".into()),
             _ => None,
@@ -196,9 +218,17 @@ impl Refusal {
             Self::Store(_)
             | Self::Corrupt { .. }
             | Self::Configuration { .. }
+            | Self::LostRecord { .. }
             | Self::Output { .. } => true,
             Self::Input { source, .. } => source.kind() != std::io::ErrorKind::InvalidData,
             _ => false,
+        }
+    }
+
+    pub(crate) fn quota(problem: impl Into<String>, retry_after: Option<u64>) -> Self {
+        Self::Quota {
+            problem: problem.into(),
+            retry_after,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a job has refused, kept to be looked at later.
 //!
-//! Of each of the last hundred jobs the first ten thousand refusals are kept, by a number that counts them.
+//! Of each of the last hundred jobs the first ten thousand refusals are kept, by a number that counts them, as far as they
+//! take no more bytes than one job may store; of one account only those of its last ten jobs.
 
 use std::ops::ControlFlow;
 
@@ -16,6 +17,10 @@ use crate::view::View;
 const MOST: u64 = 10_000;
 /// Of how many jobs they are kept.
 const JOBS: u64 = 100;
+/// How many bytes are kept of a job of an account: whoever may do nothing can have everything refused.
+const MAX_BYTES: usize = 256 << 10;
+/// How many bytes are kept of a job of the operator, or of an administrator.
+const MAX_ADMINISTRATOR_BYTES: usize = 4 << 20;
 /// How many are gathered before they are written.
 const TOGETHER: usize = 1_000;
 
@@ -33,15 +38,24 @@ pub(crate) struct Refusals {
     /// How many there are in the store, and on the way.
     count: u64,
     gathered: Vec<(u64, Outcome)>,
+    /// How many bytes more may be kept.
+    bytes_left: usize,
 }
 
 impl Refusals {
     /// Those of a job that may have some already.
     pub(crate) fn of(registry: &Registry, job: u64) -> Result<Self, Refusal> {
-        let mut count = 0;
+        let who = registry.job(job)?.who;
+        let most = if registry.is_administrator(&who)? {
+            MAX_ADMINISTRATOR_BYTES
+        } else {
+            MAX_BYTES
+        };
+        let (mut count, mut bytes_used) = (0, 0);
         registry.read(|view| {
-            view.refusals(job, 0, &mut |number, _| {
+            view.refusals(job, 0, &mut |number, bytes| {
                 count = number;
+                bytes_used += bytes.len();
                 ControlFlow::Continue(())
             })
         })?;
@@ -49,11 +63,22 @@ impl Refusals {
             job,
             count,
             gathered: Vec::new(),
+            bytes_left: most.saturating_sub(bytes_used),
         })
     }
 
     pub(crate) fn add(&mut self, outcome: &Outcome) {
-        if matches!(outcome.done, Done::Refused { .. }) && self.count < MOST {
+        let Done::Refused { code, reason } = &outcome.done else {
+            return;
+        };
+        let bytes = outcome.id.as_ref().map_or(0, String::len) + code.len() + reason.len();
+        let Some(bytes_left) = self.bytes_left.checked_sub(bytes) else {
+            // Nothing later is kept either, so that those that are kept are the first.
+            self.bytes_left = 0;
+            return;
+        };
+        if self.count < MOST {
+            self.bytes_left = bytes_left;
             self.count += 1;
             self.gathered.push((self.count, outcome.clone()));
         }
@@ -111,16 +136,13 @@ impl Registry {
     ) -> Result<Vec<(u64, Outcome)>, Refusal> {
         let mut found = Vec::new();
         self.read(|view| {
-            view.refusals(job, after.saturating_add(1), &mut |number, bytes| {
-                if found.len() == most {
-                    return ControlFlow::Break(());
+            view.visit_refusals(job, after.saturating_add(1), &mut |number, outcome| {
+                found.push((number, outcome));
+                if found.len() < most {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
                 }
-                found.extend(
-                    postcard::from_bytes(bytes)
-                        .ok()
-                        .map(|outcome| (number, outcome)),
-                );
-                ControlFlow::Continue(())
             })
         })?;
         Ok(found)
@@ -147,12 +169,36 @@ impl View<'_> {
     }
 }
 
+impl View<'_> {
+    /// Visits what a job has refused, from a number on.
+    pub(crate) fn visit_refusals(
+        &self,
+        job: u64,
+        from: u64,
+        visit: &mut dyn FnMut(u64, Outcome) -> ControlFlow<()>,
+    ) -> Result<(), Refusal> {
+        self.refusals(
+            job,
+            from,
+            &mut |number, bytes| match postcard::from_bytes(bytes) {
+                Ok(outcome) => visit(number, outcome),
+                Err(_) => ControlFlow::Continue(()),
+            },
+        )
+    }
+}
+
 impl Draft<'_> {
     /// A job begins: those of one long ago go.
     pub(crate) fn forget_refusals(&mut self, new: u64) -> Result<(), Refusal> {
-        let Some(old) = new.checked_sub(JOBS) else {
-            return Ok(());
-        };
+        match new.checked_sub(JOBS) {
+            Some(old) => self.drop_refusals(old),
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets what a job has refused.
+    pub(crate) fn drop_refusals(&mut self, old: u64) -> Result<(), Refusal> {
         let mut numbers = Vec::new();
         self.refusals(old, 0, &mut |number, _| {
             numbers.push(number);

@@ -1,6 +1,7 @@
 //! The registry itself.
 
 use std::fmt;
+use std::fs::File;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -12,8 +13,9 @@ use crate::barren::Barren;
 use crate::draft::{Call, Draft};
 use crate::namespace::Book;
 use crate::principal::Principal;
+use crate::quota::{Limits, OpenRequests};
 use crate::refusal::Refusal;
-use crate::resolve::Prefixes;
+use crate::resolve::{Prefixes, is_about_prefixes};
 use crate::tally::Tally;
 use crate::underway::Underways;
 use crate::url::MalformedUrls;
@@ -75,17 +77,25 @@ pub struct Registry {
     administrators: Arc<[Principal]>,
     world: World,
     /// What is known of prefixes without looking.
-    pub(crate) prefixes: Prefixes,
+    pub(crate) prefixes: Arc<Prefixes>,
     /// What mirrors need not be told.
     pub(crate) barren: Barren,
     /// Held by the one import that goes on.
     pub(crate) importing: Mutex<()>,
+    /// The one dry run of an import that goes on.
+    pub(crate) rehearsing: Mutex<()>,
     /// Jobs that go on in this process.
     pub(crate) underways: Underways,
     /// The last count of names, and of how many events.
     pub(crate) tally: Mutex<Option<(u64, Tally)>>,
     /// URLs that the protocol was given and that are none.
     pub(crate) malformed_urls: MalformedUrls,
+    /// What one account may have at most.
+    pub(crate) limits: Limits,
+    /// How many authorities accounts have asked for.
+    pub(crate) open_requests: Mutex<OpenRequests>,
+    /// Held while somebody asks for an authority.
+    pub(crate) requesting: Mutex<()>,
 }
 
 impl Registry {
@@ -107,6 +117,15 @@ impl Registry {
         Ok(registry)
     }
 
+    /// Opens the registry in a folder for reading alone: beside a process that may be writing it, and without writing
+    /// anything to it, so that a damaged folder stays as it is.
+    pub fn open_beside(folder: &Path, world: World) -> Result<Self, Refusal> {
+        let registry = Self::with(Store::open_beside(folder)?, world);
+        // If entries of namespaces cannot be read, everything else still can.
+        drop(registry.rules.refresh(&registry.store));
+        Ok(registry)
+    }
+
     /// Makes a registry in a folder that has none from a backup. It begins a new log, which names the
     /// head it continues from: what was published after the backup was made is not in it.
     pub fn restore(file: &Path, folder: &Path, world: World) -> Result<Self, Refusal> {
@@ -122,12 +141,16 @@ impl Registry {
             rules: Arc::new(Book::new(RuleBook::standard())),
             administrators: Arc::new([]),
             world,
-            prefixes: Prefixes::new(),
+            prefixes: Arc::new(Prefixes::new()),
             barren: Barren::default(),
             importing: Mutex::new(()),
+            rehearsing: Mutex::new(()),
             underways: Underways::default(),
             tally: Mutex::new(None),
             malformed_urls: MalformedUrls::default(),
+            limits: Limits::default(),
+            open_requests: Mutex::default(),
+            requesting: Mutex::new(()),
         }
     }
 
@@ -168,6 +191,11 @@ impl Registry {
         Ok(self.store.backup(file)?)
     }
 
+    /// The same, to a file that is open.
+    pub fn backup_to(&self, file: &mut File) -> Result<(), Refusal> {
+        Ok(self.store.backup_to(file)?)
+    }
+
     /// Where it is.
     #[must_use]
     pub fn folder(&self) -> &Path {
@@ -189,6 +217,7 @@ impl Registry {
         decide: impl FnOnce(&mut Draft<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let call = self.call(actor);
+        let time = call.time;
         let (rules, administrators) = (Arc::clone(&self.rules), Arc::clone(&self.administrators));
         let (done, touched) = self.store.change(move |now| {
             let view = View::new(now, &rules).with_administrators(&administrators);
@@ -204,6 +233,8 @@ impl Registry {
         if touches_namespaces {
             // What was asked for is done. If it cannot be read back, whoever decides the next change hears so.
             drop(self.rules.refresh(&self.store));
+            // The rules are put together here, and not by the next thread that serves sockets.
+            drop(self.rules.for_doors(time));
         }
         Ok(done)
     }
@@ -219,6 +250,11 @@ impl Registry {
             let draft = Draft::begin(self.view(now), call);
             Ok(draft.and_then(|mut draft| decide(&mut draft)))
         })?
+    }
+
+    /// Those who may do everything.
+    pub(crate) fn administrators(&self) -> Arc<[Principal]> {
+        Arc::clone(&self.administrators)
     }
 
     fn view<'n>(&'n self, now: &'n Snapshot<'n>) -> View<'n> {
@@ -241,9 +277,7 @@ impl Registry {
         &self,
         load: impl FnOnce(&mut Loading<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let outcome = self.begin_load(load).wait();
-        self.prefixes.changed();
-        outcome
+        self.begin_load(load).wait()
     }
 
     /// Writes, says what came of it, and takes everything back.
@@ -273,7 +307,20 @@ impl Registry {
         load: impl FnOnce(&mut Loading<'_>) -> Result<T, Refusal> + Send + 'static,
     ) -> Awaited<T> {
         let (answer, answered) = sync_channel(1);
-        self.store.load(load, move |outcome| {
+        let prefixes = Arc::clone(&self.prefixes);
+        let watched = move |loading: &mut Loading<'_>| {
+            loading.watch(is_about_prefixes);
+            let done = load(loading)?;
+            Ok::<_, Refusal>((done, loading.is_watched_written()))
+        };
+        self.store.load(watched, move |outcome| {
+            let outcome = outcome.map(|(done, touches_prefixes)| {
+                // It is on disk by now: what threads know of prefixes from before ends here.
+                if touches_prefixes {
+                    prefixes.changed();
+                }
+                done
+            });
             // Nobody is waiting any more only if the caller has gone with its thread.
             drop(answer.send(outcome));
         });

@@ -17,7 +17,7 @@ use crate::reverse::reverse_value;
 pub struct Statistics {
     /// Names, the records of prefixes among them.
     pub names: u64,
-    /// Authorities.
+    /// Authorities, those that are only asked for among them.
     pub authorities: u64,
     /// Accounts.
     pub accounts: u64,
@@ -54,7 +54,7 @@ impl Registry {
     }
 
     /// The names that hold a public value, in the order of their keys, from after a key on: those that someone may
-    /// see, and that hold it still.
+    /// see, and that hold it still. They are given without their values, all of which together may be very long.
     ///
     /// ```
     /// # use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
@@ -77,36 +77,40 @@ impl Registry {
     ) -> Result<Vec<Shown>, Refusal> {
         let sought = reverse_value(&Value::new(0, value_type, data));
         self.read(|view| {
-            let mut keys = Vec::new();
-            view.now.holders(&sought, &mut |key| {
-                let key = String::from_utf8_lossy(key).into_owned();
-                if after.is_none_or(|after| key.as_str() > after) {
-                    keys.push(key);
-                }
-                // Some may be of others with the same beginning, or not for everybody.
-                if keys.len() < most.saturating_mul(4).max(LOOKED_AT) {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
-                }
-            })?;
-            let mut found = Vec::new();
-            for key in keys {
-                let Some(record) = view.record(&key)? else {
-                    continue;
+            let holder = |key: &str| {
+                let Some(record) = view.record(key)? else {
+                    return Ok(None);
                 };
                 // A withdrawn name leads nowhere any more.
                 let mut values = record.values.iter();
                 let is_held =
                     values.any(|value| value.is_public() && reverse_value(value) == sought);
-                if record.state == State::Active && is_held {
-                    found.push(view.show(who, &record.text)?);
+                if record.state != State::Active || !is_held {
+                    return Ok(None);
                 }
-                if found.len() == most {
-                    break;
+                view.show(who, &record.text)
+                    .map(|shown| Some(shown.without_values()))
+            };
+            let (mut found, mut looked_at, mut outcome) = (Vec::new(), 0, Ok(()));
+            view.now.holders(&sought, &mut |key| {
+                let key = String::from_utf8_lossy(key);
+                if after.is_some_and(|after| &*key <= after) {
+                    return ControlFlow::Continue(());
                 }
-            }
-            Ok(found)
+                looked_at += 1;
+                match holder(&key) {
+                    Ok(shown) => found.extend(shown),
+                    Err(refusal) => outcome = Err(refusal),
+                }
+                // Some may be of others with the same beginning, or not for everybody.
+                let is_enough = found.len() >= most || looked_at >= LOOKED_AT;
+                if outcome.is_err() || is_enough {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            })?;
+            outcome.map(|()| found)
         })
     }
 }

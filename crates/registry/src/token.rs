@@ -315,7 +315,12 @@ mod tests {
         assert!(create(&child, "20.1000/c").is_err());
         assert!(create(&child, "20.1000.1/c").is_ok());
         // What was done is the account's, and what is remembered of it too.
-        let who = registry.history(&ann, "20.1000/a").unwrap()[0].who.clone();
+        let who = registry
+            .history_page(&ann, "20.1000/a", 0, 9, None)
+            .unwrap()
+            .entries[0]
+            .who
+            .clone();
         assert!(matches!(who, Some(Principal::Account(name)) if name.eq_ignore_ascii_case("ann")));
     }
 

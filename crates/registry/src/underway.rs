@@ -172,13 +172,7 @@ impl Registry {
     /// Stops a job at its next batch, for good; one that was cut short is not gone on with any more. What it has done
     /// stays, and can be undone but for an import.
     pub fn cancel_job(&self, who: &Principal, number: u64) -> Result<Job, Refusal> {
-        let mut job = self.job(number)?;
-        if job.who != *who && !self.is_administrator(who)? {
-            return Err(Refusal::policy(
-                "no-job",
-                format!("there is no job {number}"),
-            ));
-        }
+        let mut job = self.job_of(who, number)?;
         if job.ended.is_some() {
             let problem = match job.kind {
                 _ if job.is_cancelled => "was cancelled already",

@@ -1,5 +1,7 @@
 //! Undoing a change, as a new change: nothing is ever taken out of the history.
 
+use std::collections::HashMap;
+
 use handfast_wire::Value;
 
 use crate::draft::Draft;
@@ -181,23 +183,37 @@ pub struct Difference {
     pub after: Option<Value<'static>>,
 }
 
+/// What stands at an index in two sets of values.
+struct Compared<'v> {
+    index: u32,
+    before: Option<&'v Value<'static>>,
+    after: Option<&'v Value<'static>>,
+}
+
 /// What changed between two sets of values, by index.
 pub(crate) fn differences(old: &[Value<'static>], new: &[Value<'static>]) -> Vec<Difference> {
-    let at = |values: &[Value<'static>], index| {
-        values.iter().find(|value| value.index == index).cloned()
+    let by_index = |values: &'_ [Value<'static>]| -> HashMap<u32, usize> {
+        let places = values.iter().enumerate();
+        places.map(|(at, value)| (value.index, at)).rev().collect()
     };
+    let (in_old, in_new) = (by_index(old), by_index(new));
     let mut indexes: Vec<_> = old.iter().chain(new).map(|value| value.index).collect();
     indexes.sort_unstable();
     indexes.dedup();
-    let differences = indexes.into_iter().map(|index| Difference {
+    let differences = indexes.into_iter().map(|index| Compared {
         index,
-        before: at(old, index),
-        after: at(new, index),
+        before: in_old.get(&index).and_then(|at| old.get(*at)),
+        after: in_new.get(&index).and_then(|at| new.get(*at)),
     });
     differences
-        .filter(|difference| match (&difference.before, &difference.after) {
+        .filter(|difference| match (difference.before, difference.after) {
             (Some(before), Some(after)) => !after.is_unchanged_from(before),
             _ => true,
+        })
+        .map(|difference| Difference {
+            index: difference.index,
+            before: difference.before.cloned(),
+            after: difference.after.cloned(),
         })
         .collect()
 }

@@ -13,7 +13,7 @@ use handfast_store::{Place, Snapshot, Table};
 use serde::de::DeserializeOwned;
 
 use crate::authority::Authority;
-use crate::event::Event;
+use crate::event::{Action, Event};
 use crate::namespace::{Book, Generation};
 use crate::path::{AuthorityPath, PathError};
 use crate::principal::Principal;
@@ -203,6 +203,16 @@ impl<'n> View<'n> {
         })
     }
 
+    /// Whether a name that is not registered could be: its shortened key is not that of another.
+    pub(crate) fn ensure_free_place(&self, key: &str) -> Result<(), Refusal> {
+        if self.now.is_of_other_name(&Place::record(key.as_bytes()))? {
+            let problem = "this name cannot be registered: it ends in the digest of a longer name \
+                           that is registered here; choose another name";
+            return Err(Refusal::policy("key-taken", problem));
+        }
+        Ok(())
+    }
+
     pub(crate) fn version(&self, key: &str, version: u64) -> Result<Option<Record>, Refusal> {
         let read = self
             .now
@@ -226,15 +236,57 @@ impl<'n> View<'n> {
     /// The numbers of the events of a name.
     pub(crate) fn events_of(&self, key: &str) -> Result<Vec<u64>, Refusal> {
         let mut numbers = Vec::new();
-        let from = Place::event_of(key.as_bytes(), 0);
-        self.now.scan(&from, &mut |place, _| {
-            if place.name() != key.as_bytes() {
-                return ControlFlow::Break(());
-            }
-            numbers.extend(place.number());
-            ControlFlow::Continue(())
-        })?;
+        let mut next = Some(0);
+        while let Some(from) = next.take() {
+            let from = Place::event_of(key.as_bytes(), from);
+            self.now.scan(&from, &mut |place, _| {
+                if place.name() == key.as_bytes() {
+                    numbers.extend(place.number());
+                    return ControlFlow::Continue(());
+                }
+                match behind(key.as_bytes(), place) {
+                    Behind::End => ControlFlow::Break(()),
+                    Behind::Here => ControlFlow::Continue(()),
+                    Behind::Number(number) => {
+                        next = Some(number);
+                        ControlFlow::Break(())
+                    }
+                }
+            })?;
+        }
         Ok(numbers)
+    }
+
+    /// The last event of a name, of so many events.
+    fn last_event_of(&self, key: &str, events: u64) -> Result<Option<u64>, Refusal> {
+        let last = Place::event_of(key.as_bytes(), events);
+        let Some(last) = self.now.at_or_before(&last)? else {
+            return Ok(None);
+        };
+        if last.name() == key.as_bytes() {
+            return Ok(last.number());
+        }
+        // Behind its last event there may be entries of a key that begins alike.
+        if last.name().starts_with(key.as_bytes()) {
+            return Ok(self.events_of(key)?.pop());
+        }
+        Ok(None)
+    }
+
+    /// Whether a key may be assigned, after so many events: it never was, or the last that was done to it is that it
+    /// was erased. That there is no record is not enough, since a record can be lost.
+    pub(crate) fn check_unassigned(&self, key: &str, events: u64) -> Result<(), Refusal> {
+        let Some(event) = self.last_event_of(key, events)? else {
+            return Ok(());
+        };
+        let last = self.event(event)?;
+        if last.is_some_and(|last| last.action == Action::Erase) {
+            return Ok(());
+        }
+        Err(Refusal::LostRecord {
+            key: key.to_string(),
+            event,
+        })
     }
 
     fn prefix_rules(&self, prefix: &Prefix<'_>) -> PrefixRules {
@@ -244,7 +296,7 @@ impl<'n> View<'n> {
             return *rules;
         }
         let rules = match self.authority(&AuthorityPath::of_prefix(prefix)) {
-            Ok(Some(authority)) => PrefixRules {
+            Ok(Some(authority)) if authority.status.is_in_force() => PrefixRules {
                 case: authority.policy.case_rule(),
                 profile: authority.policy.profile(),
                 is_known: true,
@@ -265,6 +317,35 @@ impl<'n> View<'n> {
         self.posted(Table::Actors, &[b"id:", &id[..]].concat())
     }
 }
+
+/// Where the events of a key go on behind an entry of another key.
+enum Behind {
+    /// Nowhere.
+    End,
+    /// At the next entry.
+    Here,
+    /// At this number: all entries before it are of other keys.
+    Number(u64),
+}
+
+/// Entries are a key and a number of 8 bytes, side by side, so those of a key that merely begins alike, and goes on
+/// with bytes such as those of a number, stand between them. They are skipped by seeking, however many they are.
+fn behind(key: &[u8], other: &Place<'_>) -> Behind {
+    let Some(rest) = other.name().strip_prefix(key) else {
+        return Behind::End;
+    };
+    // The end of a long name is not in its place, so nothing is known of where that is.
+    if key.len() > MAX_SEEK_KEY {
+        return Behind::Here;
+    }
+    let number = other.number().unwrap_or_default().to_be_bytes();
+    let first = rest.iter().chain(&number).take(8);
+    let first = first.fold(0, |all, byte| all << 8 | u64::from(*byte));
+    first.checked_add(1).map_or(Behind::End, Behind::Number)
+}
+
+/// The longest key that is followed by eight bytes of its own in the place of a name that begins with it.
+const MAX_SEEK_KEY: usize = 440;
 
 /// The bytes of an event and its leaf hash, as they are kept together.
 pub(crate) fn with_leaf(event: &Event) -> (Vec<u8>, [u8; 32]) {

@@ -71,7 +71,7 @@ impl Words {
 /// Some of the names that were found.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// The names, in the order of their keys.
+    /// The names, in the order of their keys, without their values.
     pub names: Vec<Shown>,
     /// Where to go on, if not all have been looked at.
     pub next: Option<String>,
@@ -135,8 +135,18 @@ impl Registry {
             words.is_none_or(|words| words.are_in(&[&path, title, meaning]))
                 && prefix.is_none_or(begins)
         };
-        let all = self.authorities()?.into_iter();
-        Ok(all.filter(is_meant).take(most).collect())
+        let mut found = Vec::new();
+        self.visit_authorities(None, &mut |authority| {
+            if authority.status.is_in_force() && is_meant(&authority) {
+                found.push(authority);
+            }
+            if found.len() < most {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
+        Ok(found)
     }
 }
 
@@ -223,7 +233,8 @@ impl Search<'_> {
         })?;
         for key in keys {
             if let Some(record) = self.view.record(&key)? {
-                self.found.names.push(Shown { key, record });
+                let shown = Shown { key, record };
+                self.found.names.push(shown.without_values());
             }
         }
         if !goes_on {

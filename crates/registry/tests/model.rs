@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
-    AuthorityChange, Edit, NewAuthority, NewName, Persistence, Principal, Registry, State, World,
+    AuthorityChange, Edit, NewAuthority, NewName, Persistence, Principal, Registry, State, Verify,
+    World,
 };
 use proptest::prelude::*;
 
@@ -194,6 +195,8 @@ proptest! {
             prop_assert_eq!(apply(registry.as_ref().unwrap(), operation), expected, "{:?}", operation);
         }
         let registry = registry.unwrap();
+        let audited = registry.verify_log(&Verify::default(), &mut |_, _| ()).unwrap();
+        prop_assert!(audited.findings.is_empty(), "{:?}", audited.findings);
         for (name, (state, number, version)) in &model.names {
             let record = registry.show(&OPERATOR, name).unwrap().record;
             prop_assert_eq!(record.state, *state);

@@ -15,6 +15,7 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use handfast_registry::{NewToken, Principal, Role};
 use handfast_server::WebSettings;
 use web::Server;
 
@@ -92,6 +93,28 @@ fn a_head_that_comes_an_octet_at_a_time_is_not_waited_for() {
 }
 
 #[test]
+fn a_head_that_comes_in_pieces_is_answered_and_so_is_what_follows() {
+    let server = impatient();
+    let requests = [
+        "GET /20.1000/5555 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET /20.1000/5555 HTTP/1.1\r\nHost: x\r\nX-Other: y\r\n\r\n",
+        "POST /20.1000/5555 HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na=",
+        "GET /20.1000/5555 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    ]
+    .concat();
+    for size in [1, 7, 30, 100] {
+        let mut stream = connect(&server);
+        stream.set_nodelay(true).unwrap();
+        for piece in requests.as_bytes().chunks(size) {
+            stream.write_all(piece).unwrap();
+            thread::sleep(Duration::from_millis(1));
+        }
+        let said = until_closed(stream);
+        assert_eq!(said.matches("HTTP/1.1 302").count(), 4, "{size} {said}");
+    }
+}
+
+#[test]
 fn a_kept_connection_without_requests_is_closed() {
     let server = impatient();
     let mut stream = connect(&server);
@@ -151,7 +174,7 @@ fn heads_and_bodies_that_are_too_long_are_refused() {
     ] {
         let body = "x".repeat(length);
         let head = format!(
-            "{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept: {media}\r\nContent-Type: {media}\r\n"
+            "{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: {media}\r\nContent-Type: {media}\r\n"
         );
         let sized = format!("{head}Content-Length: {length}\r\n\r\n{body}");
         let chunked =
@@ -173,9 +196,9 @@ fn bodies_that_do_not_come_are_not_waited_for() {
             (
                 "POST /20.1000/5555",
                 "application/x-www-form-urlencoded",
-                413,
+                408,
             ),
-            ("POST /uri-res/I=I", "text/plain", 413),
+            ("POST /uri-res/I=I", "text/plain", 408),
             ("PUT /api/handles/20.1000/x", "application/json", 408),
             ("POST /", "application/x-hdl-message", 400),
         ] {
@@ -185,7 +208,7 @@ fn bodies_that_do_not_come_are_not_waited_for() {
                 let patience = Some(Duration::from_secs(30) + SLACK);
                 stream.set_read_timeout(patience).unwrap();
                 let head = format!(
-                    "{path} HTTP/1.1\r\nHost: x\r\nAccept: {media}\r\nContent-Type: {media}\r\nContent-Length: 100\r\n\r\nxxxx"
+                    "{path} HTTP/1.1\r\nHost: localhost\r\nAccept: {media}\r\nContent-Type: {media}\r\nContent-Length: 100\r\n\r\nxxxx"
                 );
                 stream.write_all(head.as_bytes()).unwrap();
                 let mut start = [0; 12];
@@ -195,4 +218,124 @@ fn bodies_that_do_not_come_are_not_waited_for() {
             });
         }
     });
+}
+
+/// A body that came an octet at a time kept a thread, and the one lock of imports, for as long as its sender liked.
+#[test]
+fn an_import_that_comes_too_slowly_is_told_so() {
+    let server = impatient();
+    let operator = Principal::Operator;
+    let registry = &server.registry;
+    registry.create_account(&operator, "ann", "").unwrap();
+    let ann = Principal::parse("ann").unwrap();
+    registry
+        .grant(&operator, "20.1000", &ann, Role::Write)
+        .unwrap();
+    let new = NewToken::default();
+    let (token, _) = registry.create_token(&operator, "ann", new).unwrap();
+    let mut stream = connect(&server);
+    write!(
+        stream,
+        "POST /api/v1/import?format=ndjson HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
+         Connection: close\r\nContent-Length: 100000\r\n\r\n"
+    )
+    .unwrap();
+    // It goes on sending, but hardly anything.
+    let mut sending = stream.try_clone().unwrap();
+    let slow = thread::spawn(move || {
+        let began = Instant::now();
+        while began.elapsed() < SLACK && sending.write_all(b" ").is_ok() {
+            thread::sleep(PATIENCE / 10);
+        }
+    });
+    let mut start = [0; 1024];
+    let count = stream.read(&mut start).unwrap();
+    let said = String::from_utf8_lossy(&start[..count]).into_owned();
+    assert!(said.starts_with("HTTP/1.1 408 "), "{said}");
+    drop(stream.shutdown(std::net::Shutdown::Both));
+    slow.join().unwrap();
+}
+
+/// Bodies that were only announced took all memory for bodies, and everybody else waited 30 seconds.
+#[test]
+fn bodies_that_are_only_announced_take_nothing_from_others() {
+    let server = Server::start();
+    let head = "PUT /api/handles/20.1000/zz HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+    let idle: Vec<_> = (0..100)
+        .map(|_| {
+            let mut stream = connect(&server);
+            let start = format!("{head}Content-Length: 1048576\r\n\r\n{{");
+            stream.write_all(start.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    // Behind all of them.
+    thread::sleep(Duration::from_millis(200));
+    let began = Instant::now();
+    let body = format!("{{\"values\":[],\"x\":\"{}\"}}", "x".repeat(3_000));
+    let length = body.len();
+    let request = format!("{head}Connection: close\r\nContent-Length: {length}\r\n\r\n{body}");
+    let answer = server.raw(request.as_bytes());
+    assert!(matches!(answer.status, 401 | 403), "{}", answer.head);
+    assert!(began.elapsed() < Duration::from_secs(5));
+    drop(idle);
+}
+
+/// One network sent as much as all may hold, and nobody else could send anything.
+#[test]
+fn one_network_does_not_hold_all_memory_for_bodies() {
+    let server = Server::start();
+    let head = "PUT /api/handles/20.1000/zz HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1048576\r\n\r\n";
+    let most = "x".repeat((1 << 20) - 1);
+    // Those for whom there is no memory are told so, soon; the others are waited for.
+    let send = || {
+        let mut stream = connect(&server);
+        stream.write_all(head.as_bytes()).unwrap();
+        drop(stream.write_all(most.as_bytes()));
+        let soon = Some(Duration::from_secs(15));
+        stream.set_read_timeout(soon).unwrap();
+        let mut start = [0; 12];
+        let answered = stream.read_exact(&mut start).is_ok();
+        answered.then(|| String::from_utf8_lossy(&start).into_owned())
+    };
+    let answers: Vec<_> = thread::scope(|scope| {
+        let sending: Vec<_> = (0..8).map(|_| scope.spawn(send)).collect();
+        sending.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let count = |wanted: Option<&str>| {
+        let same = answers.iter().filter(|answer| answer.as_deref() == wanted);
+        same.count()
+    };
+    let (busy, waiting) = (count(Some("HTTP/1.1 503")), count(None));
+    assert!(busy >= 2 && waiting >= 1, "{answers:?}");
+    assert_eq!(busy + waiting, 8, "{answers:?}");
+}
+
+/// HTTP/2 had a limit for the bytes of headers, and none for their lines.
+#[test]
+fn http2_has_a_limit_of_header_lines_too() {
+    let server = impatient();
+    let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
+        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+        let head = [length.get(1..).unwrap(), &[kind, flags, 0, 0, 0, stream]].concat();
+        [&head, payload].concat()
+    };
+    for (lines, is_refused) in [(90, false), (101, true)] {
+        // GET http://localhost/healthz, and lines that are not indexed.
+        let mut headers = b"\x82\x86\x04\x08/healthz\x01\x09localhost".to_vec();
+        headers.extend(b"\x00\x01x\x01y".repeat(lines));
+        let settings = frame(4, 0, 0, &[]);
+        let start = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &settings[..]].concat();
+        let request = [start, frame(1, 5, 1, &headers)].concat();
+        let mut stream = connect(&server);
+        stream.write_all(&request).unwrap();
+        let (mut all, mut piece) = (Vec::new(), [0; 1_000]);
+        let said = |all: &[u8], text: &[u8]| all.windows(text.len()).any(|part| part == text);
+        while !said(&all, b"alive") && !said(&all, b"more header lines") {
+            let count = stream.read(&mut piece).unwrap();
+            assert!(count > 0, "{lines}");
+            all.extend(piece.iter().take(count));
+        }
+        assert_eq!(said(&all, b"more header lines"), is_refused, "{lines}");
+    }
 }

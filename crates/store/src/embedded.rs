@@ -1,31 +1,24 @@
 //! The embedded engine: LMDB.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::ops::{Bound, ControlFlow};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use heed::types::Bytes;
-use heed::{
-    CompactionOption, Database, DatabaseFlags, Env, EnvOpenOptions, PutFlags, RoTxn, RwTxn,
-    WithoutTls,
-};
+use heed::{CompactionOption, Database, Env, PutFlags, RoTxn, RwTxn, WithoutTls};
 
+use crate::damage_handler::InStore;
 use crate::error::StoreError;
+use crate::health::{DiskSpace, MIN_FREE_BYTES};
+use crate::opening::{Access, bytes_promised, fill_up, flags, lock, open_env, whole};
 use crate::place::{self, Place, Table};
-use crate::store::Usage;
+use crate::store::{FORMAT, Usage, format_place};
 use crate::turn;
 use crate::writer::Write;
 
 /// The map is sparse: only what is used takes room on the disk.
 const MAP_SIZE: usize = 1 << 40;
-/// How many pages a sound file may lack at its end.
-const FEW_PAGES: u64 = 64;
-/// With less room than this on the disk a failed write is put down to it.
-const SCARCE: u64 = 1 << 20;
-/// Threads that read at the same time.
-const MAX_READERS: u32 = 8_192;
 
 /// An open LMDB environment, and the lock that keeps other processes out.
 pub(crate) struct Embedded {
@@ -34,7 +27,8 @@ pub(crate) struct Embedded {
     folder: PathBuf,
     id: u64,
     commits: AtomicU64,
-    _lock: File,
+    /// None of those who only read beside the process that writes.
+    _lock: Option<File>,
 }
 
 /// How many have been opened in this process.
@@ -44,12 +38,10 @@ impl Embedded {
     pub(crate) fn usage(&self) -> Usage {
         let info = self.env.info();
         let wide = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-        let page = wide(rustix::param::page_size());
+        let page = u64::from(self.env.stat().page_size);
         Usage {
             size: wide(info.map_size),
-            used: wide(info.last_page_number)
-                .saturating_add(1)
-                .saturating_mul(page),
+            used: bytes_promised(wide(info.last_page_number), page),
             readers: info.number_of_readers.into(),
             most_readers: info.maximum_number_of_readers.into(),
         }
@@ -59,32 +51,52 @@ impl Embedded {
     pub(crate) fn open(folder: &Path, map_size: Option<usize>) -> Result<Self, StoreError> {
         fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
         let lock = lock(folder)?;
-        let env = open_env(folder, map_size.unwrap_or(MAP_SIZE))?;
+        let _in_store = InStore::enter();
+        let env = open_env(folder, map_size.unwrap_or(MAP_SIZE), Access::Write)?;
+        fill_up(&env, folder)?;
         let mut txn = env.write_txn()?;
-        let mut open = |table: Table| {
-            let flags = if table.is_multiple() {
-                DatabaseFlags::DUP_SORT
-            } else {
-                DatabaseFlags::empty()
-            };
+        let tables = Table::ALL.map(|table| {
             let mut options = env.database_options().types::<Bytes, Bytes>();
-            options.name(table.name()).flags(flags).create(&mut txn)
-        };
-        let mut tables = Vec::with_capacity(Table::ALL.len());
-        for table in Table::ALL {
-            tables.push(open(table)?);
-        }
+            options.name(table.name()).flags(flags(table));
+            options.create(&mut txn)
+        });
+        let tables = whole(tables)?;
         txn.commit()?;
-        // One for each of `Table::ALL`, pushed above.
-        let tables = tables.try_into().map_err(|_| StoreError::Closed)?;
-        Ok(Self {
+        Ok(Self::new(env, tables, folder, Some(lock)))
+    }
+
+    /// Opens the environment in `folder` for reading alone, beside a process that may be writing it.
+    pub(crate) fn open_beside(folder: &Path) -> Result<Self, StoreError> {
+        let _in_store = InStore::enter();
+        let env = open_env(folder, MAP_SIZE, Access::Read)?;
+        let txn = env.read_txn()?;
+        let tables = Table::ALL.map(|table| {
+            let mut options = env.database_options().types::<Bytes, Bytes>();
+            options.name(table.name()).flags(flags(table));
+            options
+                .open(&txn)?
+                .ok_or(heed::MdbError::Incompatible.into())
+        });
+        let tables = whole(tables)?;
+        // Tables stay open when the transaction in which they were opened is committed.
+        txn.commit()?;
+        Ok(Self::new(env, tables, folder, None))
+    }
+
+    fn new(
+        env: Env<WithoutTls>,
+        tables: [Database<Bytes, Bytes>; Table::ALL.len()],
+        folder: &Path,
+        lock: Option<File>,
+    ) -> Self {
+        Self {
             env,
             tables,
             folder: folder.to_path_buf(),
             id: OPENED.fetch_add(1, Ordering::Relaxed),
             commits: AtomicU64::new(0),
             _lock: lock,
-        })
+        }
     }
 
     /// Whether a folder holds an environment.
@@ -101,6 +113,7 @@ impl Embedded {
         &self,
         read: impl FnOnce(&Snapshot<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        let _in_store = InStore::enter();
         turn::read(self, |txn| read(&Snapshot { engine: self, txn }))
     }
 
@@ -130,16 +143,30 @@ impl Embedded {
         })
     }
 
+    /// What the file system says about itself.
+    pub(crate) fn disk_space(&self) -> Option<DiskSpace> {
+        DiskSpace::of(&self.folder)
+    }
+
+    /// A process that ended while it read keeps the pages of its snapshot from being used again, until its entry in
+    /// the table of readers is removed.
+    pub(crate) fn clear_stale_readers(&self) {
+        // If it cannot be done now, it is done the next time.
+        drop(self.env.clear_stale_readers());
+    }
+
     /// LMDB reports a write that was cut short as an input/output error: mostly the disk is full.
     pub(crate) fn diagnose(&self, error: StoreError) -> StoreError {
         let is_full = matches!(&error, StoreError::Engine(heed::Error::Io(_)))
-            && rustix::fs::statvfs(&self.folder)
-                .is_ok_and(|space| space.f_bavail.saturating_mul(space.f_frsize) < SCARCE);
+            && self
+                .disk_space()
+                .is_some_and(|space| space.free < MIN_FREE_BYTES);
         if is_full { StoreError::Full } else { error }
     }
 
     /// Writes a copy of the newest snapshot to a file, while reads and writes go on.
     pub(crate) fn copy_to(&self, file: &mut File) -> Result<(), StoreError> {
+        let _in_store = InStore::enter();
         Ok(self.env.copy_to_file(file, CompactionOption::Enabled)?)
     }
 
@@ -173,73 +200,6 @@ impl Embedded {
             Table::Versions => versions,
         }
     }
-}
-
-/// A data folder is written by one process. The lock goes with the process, however it ends.
-fn lock(folder: &Path) -> Result<File, StoreError> {
-    let path = folder.join("in-use");
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .mode(0o600)
-        .open(&path)
-        .map_err(StoreError::io(&path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => Err(StoreError::Locked {
-            folder: folder.to_path_buf(),
-        }),
-        Err(fs::TryLockError::Error(error)) => Err(StoreError::io(path)(error)),
-    }
-}
-
-fn open_env(folder: &Path, map_size: usize) -> Result<Env<WithoutTls>, StoreError> {
-    let count = u32::try_from(Table::ALL.len()).unwrap_or(u32::MAX);
-    let mut options = EnvOpenOptions::new().read_txn_without_tls();
-    options
-        .map_size(map_size)
-        .max_dbs(count)
-        .max_readers(MAX_READERS);
-    // Secrets may be among the values.
-    for name in ["data.mdb", "lock.mdb"] {
-        let path = folder.join(name);
-        if path.exists() {
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o600))
-                .map_err(StoreError::io(&path))?;
-        }
-    }
-    #[expect(unsafe_code, reason = "LMDB maps a file; see the safety comment")]
-    // Safety: the map is undefined behaviour if another process cuts or changes the file in place. The
-    // folder is ours, its files are mode 0600, and the lock above keeps other writers of ours out.
-    let env = unsafe { options.open(folder) };
-    let env = env?;
-    fill_up(&env, folder)?;
-    let path = folder.join("data.mdb");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(StoreError::io(&path))?;
-    Ok(env)
-}
-
-/// Pages that the map promises and the file does not have would end the process when they are read. A
-/// sound file may lack a few at its end, freed before they were ever written: it is filled up. One that
-/// lacks many was cut short.
-fn fill_up(env: &Env<WithoutTls>, folder: &Path) -> Result<(), StoreError> {
-    let file = folder.join("data.mdb");
-    let length = file.metadata().map_err(StoreError::io(&file))?.len();
-    let pages = u64::try_from(env.info().last_page_number).unwrap_or(u64::MAX);
-    let page = u64::try_from(rustix::param::page_size()).unwrap_or(4_096);
-    let promised = pages.saturating_add(1).saturating_mul(page);
-    if promised <= length {
-        return Ok(());
-    }
-    if promised - length > FEW_PAGES * page {
-        return Err(StoreError::Damaged);
-    }
-    let writable = OpenOptions::new()
-        .write(true)
-        .open(&file)
-        .map_err(StoreError::io(&file))?;
-    writable.set_len(promised).map_err(StoreError::io(file))
 }
 
 /// A snapshot of the store: what had been committed when it was taken, or, inside a change, what the
@@ -285,6 +245,18 @@ impl Snapshot<'_> {
         Ok(found.and_then(|value| place.unwrap(value)).map(lend))
     }
 
+    /// Whether the key of a place belongs to another name. Only a name of 480 bytes that ends in the digest of a longer
+    /// one has such a key, and somebody has to look for it: that name cannot be stored beside the longer one.
+    pub fn is_of_other_name(&self, place: &Place<'_>) -> Result<bool, StoreError> {
+        if !place.has_name_in_value() {
+            return Ok(false);
+        }
+        let key = place.key();
+        let found = self.engine.table(place.table()).get(self.txn, &key)?;
+        let other = found.and_then(|value| place::read(place.table(), &key, value));
+        Ok(other.is_some_and(|(other, _)| other.name() != place.name()))
+    }
+
     /// Visits what is kept in a table, in the order of its keys, from a place on.
     pub fn scan(
         &self,
@@ -312,6 +284,23 @@ impl Snapshot<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The last place of a table that is a place, or stands before it.
+    pub fn at_or_before(&self, place: &Place<'_>) -> Result<Option<Place<'static>>, StoreError> {
+        let table = place.table();
+        let found = self
+            .engine
+            .table(table)
+            .get_lower_than_or_equal_to(self.txn, &place.key())?;
+        let Some((key, value)) = found else {
+            return Ok(None);
+        };
+        let read = place::read(table, key, value).ok_or_else(|| StoreError::Corrupt {
+            table: table.name(),
+            key: String::from_utf8_lossy(key).into_owned(),
+        })?;
+        Ok(Some(read.0.into_owned()))
     }
 
     /// The largest number in a table whose keys are numbers.
@@ -421,6 +410,19 @@ impl Writing<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a change can be applied: none of its writes meets another name at a shortened key.
+    pub(crate) fn check_names(&self, writes: &[Write]) -> Result<(), StoreError> {
+        writes.iter().try_for_each(|write| match write {
+            Write::Put(place, _) if place.has_name_in_value() => self.check_same_name(place),
+            _ => Ok(()),
+        })
+    }
+
+    /// Writes the format as it is: a commit that changes nothing.
+    pub(crate) fn rewrite_format(&mut self) -> Result<(), StoreError> {
+        self.apply(&Write::put(format_place(), &FORMAT.to_be_bytes()))
     }
 
     /// What stands at a shortened key must be of the same name: another one of the same digest, which

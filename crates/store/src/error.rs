@@ -22,6 +22,9 @@ pub enum StoreError {
         /// The folder.
         folder: PathBuf,
     },
+    /// The function that decides a change panicked.
+    #[error("this change failed inside the server: it was not made")]
+    ChangePanicked,
     /// What was stored cannot be read.
     #[error("table {table} is damaged at key {key}")]
     Corrupt {
@@ -31,7 +34,7 @@ pub enum StoreError {
         key: String,
     },
     /// The file of the store is not one, or pages of it are missing or changed.
-    #[error("the file data.mdb is damaged, or is not one of this store")]
+    #[error("the store is damaged: pages of data.mdb are missing or changed")]
     Damaged,
     /// The engine failed.
     #[error("the store failed: {0}")]
@@ -59,6 +62,9 @@ pub enum StoreError {
         /// The folder.
         folder: PathBuf,
     },
+    /// The file system cannot be written.
+    #[error("the store is on a file system that is mounted read-only")]
+    ReadOnlyFileSystem,
     /// The format is one that this program does not know.
     #[error("{} has format {found}; this program knows format {known}", .folder.display())]
     OtherFormat {
@@ -84,7 +90,12 @@ impl From<heed::Error> for StoreError {
                 | heed::MdbError::PageNotFound
                 | heed::MdbError::VersionMismatch
                 | heed::MdbError::Incompatible
-                | heed::MdbError::BadTxn,
+                | heed::MdbError::BadTxn
+                | heed::MdbError::CursorFull
+                | heed::MdbError::PageFull
+                | heed::MdbError::BadDbi
+                | heed::MdbError::Problem
+                | heed::MdbError::MapResized,
             ) => Self::Damaged,
             heed::Error::Io(error) if error.kind() == io::ErrorKind::StorageFull => Self::Full,
             error => Self::Engine(error),
@@ -103,6 +114,8 @@ impl StoreError {
                 key: key.clone(),
             },
             Self::Closed => Self::Closed,
+            Self::ChangePanicked => Self::ChangePanicked,
+            Self::ReadOnlyFileSystem => Self::ReadOnlyFileSystem,
             Self::Engine(error) => {
                 Self::Engine(heed::Error::Io(io::Error::other(error.to_string())))
             }

@@ -17,9 +17,12 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
+mod damage_handler;
 mod embedded;
 mod error;
+mod health;
 mod loading;
+mod opening;
 mod place;
 mod sorter;
 mod store;
@@ -28,6 +31,7 @@ mod writer;
 
 pub use embedded::{Snapshot, VisitHeld};
 pub use error::StoreError;
+pub use health::DiskSpace;
 pub use loading::Loading;
 pub use place::{Place, Table, kept_value};
 pub use sorter::{Merge, Run, Sorted, Sorter};

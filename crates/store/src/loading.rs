@@ -15,6 +15,10 @@ pub struct Loading<'e> {
     last: [Option<Vec<u8>>; Table::ALL.len()],
     /// The last name that was held by a value which nothing held before.
     last_holder: Option<Vec<u8>>,
+    /// Which places the caller wants to hear of.
+    watch: Option<fn(&Place<'_>) -> bool>,
+    /// Whether one of them was written.
+    is_watched_written: bool,
 }
 
 impl<'e> Loading<'e> {
@@ -23,6 +27,26 @@ impl<'e> Loading<'e> {
             writing,
             last: Default::default(),
             last_holder: None,
+            watch: None,
+            is_watched_written: false,
+        }
+    }
+
+    /// Has the load notice writes to certain places. A caller that caches what stands there asks
+    /// [`is_watched_written`](Self::is_watched_written) at the end, and keeps its cache if not.
+    pub fn watch(&mut self, places: fn(&Place<'_>) -> bool) {
+        self.watch = Some(places);
+    }
+
+    /// Whether a place that is watched was written, or deleted.
+    #[must_use]
+    pub fn is_watched_written(&self) -> bool {
+        self.is_watched_written
+    }
+
+    fn notice(&mut self, place: &Place<'_>) {
+        if !self.is_watched_written {
+            self.is_watched_written = self.watch.is_some_and(|watch| watch(place));
         }
     }
 
@@ -40,6 +64,7 @@ impl<'e> Loading<'e> {
 
     /// Keeps bytes at a place, instead of what was there.
     pub fn put(&mut self, place: &Place<'_>, value: &[u8]) -> Result<(), StoreError> {
+        self.notice(place);
         let (table, key) = (place.table(), place.key());
         let is_behind = self.last(table)?.is_none_or(|last| last < &*key);
         if place.has_name_in_value() {
@@ -89,6 +114,9 @@ impl<'e> Loading<'e> {
             Write::Put(place, value) => self.put(place, value),
             Write::Hold { value, key } => self.hold(value, key),
             Write::Delete(_) | Write::Release { .. } => {
+                if let Write::Delete(place) = write {
+                    self.notice(place);
+                }
                 // The last key of a table may have gone.
                 self.last = Default::default();
                 self.last_holder = None;

@@ -8,6 +8,7 @@ use std::sync::mpsc::sync_channel;
 
 use crate::embedded::{Embedded, Snapshot};
 use crate::error::StoreError;
+use crate::health::{DiskSpace, Health};
 use crate::loading::Loading;
 use crate::place::{Place, Table};
 use crate::writer::{Change, Write, Writer};
@@ -37,6 +38,7 @@ pub struct Store {
     // The writer goes first, so that it ends before the folder is unlocked.
     writer: Writer,
     engine: Arc<Embedded>,
+    health: Arc<Health>,
 }
 
 /// How much of a store is in use.
@@ -81,25 +83,43 @@ impl Store {
 
     /// Opens the store in a folder.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        let folder_path = || folder.to_path_buf();
         if !Embedded::exists(folder) {
             return Err(StoreError::NoStore {
-                folder: folder_path(),
+                folder: folder.to_path_buf(),
             });
         }
-        let store = Self::start(folder, None)?;
+        Self::start(folder, None)?.of_known_format()
+    }
+
+    /// Opens the store in a folder for reading alone: beside a process that may be writing it, and without writing
+    /// anything to it. Changes are errors.
+    pub fn open_beside(folder: &Path) -> Result<Self, StoreError> {
+        if !Embedded::exists(folder) {
+            return Err(StoreError::NoStore {
+                folder: folder.to_path_buf(),
+            });
+        }
+        let store = Self {
+            writer: Writer::none(),
+            engine: Arc::new(Embedded::open_beside(folder)?),
+            health: Arc::default(),
+        };
+        store.of_known_format()
+    }
+
+    fn of_known_format(self) -> Result<Self, StoreError> {
         let read = |bytes: &[u8]| bytes.try_into().map(u32::from_be_bytes).ok();
-        match store.read(|now| now.get(&format_place(), read))?.flatten() {
-            Some(FORMAT) => Ok(store),
+        let found = self.read(|now| now.get(&format_place(), read))?.flatten();
+        let folder = self.folder().to_path_buf();
+        match found {
+            Some(FORMAT) => Ok(self),
             Some(found) => Err(StoreError::OtherFormat {
-                folder: folder_path(),
+                folder,
                 found,
                 known: FORMAT,
             }),
             // Made, but not finished.
-            None => Err(StoreError::NoStore {
-                folder: folder_path(),
-            }),
+            None => Err(StoreError::NoStore { folder }),
         }
     }
 
@@ -117,10 +137,52 @@ impl Store {
 
     fn start(folder: &Path, map_size: Option<usize>) -> Result<Self, StoreError> {
         let engine = Arc::new(Embedded::open(folder, map_size)?);
+        let health = Arc::new(Health::default());
         Ok(Self {
-            writer: Writer::start(Arc::clone(&engine))?,
+            writer: Writer::start(Arc::clone(&engine), Arc::clone(&health))?,
             engine,
+            health,
         })
+    }
+
+    /// Asks whether the store can be written. `answer` is called by the writer, behind the changes that wait: with
+    /// what the file system says if that forbids it, and otherwise with how a transaction begins. When the last
+    /// commit failed, something is committed to see whether that works again: call this about once a second at
+    /// most.
+    ///
+    /// ```
+    /// use handfast_store::Store;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = Store::create(folder.path())?;
+    /// let (done, wait) = std::sync::mpsc::channel();
+    /// store.probe(move |outcome| done.send(outcome.is_ok()).unwrap());
+    /// assert!(wait.recv()?);
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn probe(&self, answer: impl FnOnce(Result<(), StoreError>) + Send + 'static) {
+        match self.disk_space().and_then(DiskSpace::problem) {
+            Some(problem) => answer(Err(problem)),
+            None => self.writer.probe(answer),
+        }
+    }
+
+    /// Whether the writer has been at one change or load for so long that it counts as stuck.
+    #[must_use]
+    pub fn is_writer_stuck(&self) -> bool {
+        self.health.is_stuck()
+    }
+
+    /// Why the last commit failed; nothing if it succeeded.
+    #[must_use]
+    pub fn last_failure(&self) -> Option<String> {
+        self.health.last_failure()
+    }
+
+    /// The file system that the store is on; nothing if the system does not say.
+    #[must_use]
+    pub fn disk_space(&self) -> Option<DiskSpace> {
+        self.engine.disk_space()
     }
 
     /// Where it is.
@@ -205,12 +267,15 @@ impl Store {
             .mode(0o600)
             .open(file)
             .map_err(StoreError::io(file))?;
-        let copied = self
-            .engine
-            .copy_to(&mut copy)
-            .and_then(|()| copy.sync_all().map_err(StoreError::io(file)));
         // Half a copy is none.
-        copied.inspect_err(|_| drop(fs::remove_file(file)))
+        self.backup_to(&mut copy)
+            .inspect_err(|_| drop(fs::remove_file(file)))
+    }
+
+    /// The same, to a file that is open.
+    pub fn backup_to(&self, file: &mut File) -> Result<(), StoreError> {
+        self.engine.copy_to(file)?;
+        file.sync_all().map_err(StoreError::io("the copy"))
     }
 
     /// Makes a store in a folder that has none from a copy.
@@ -279,6 +344,6 @@ impl std::fmt::Debug for Store {
     }
 }
 
-fn format_place() -> Place<'static> {
+pub(crate) fn format_place() -> Place<'static> {
     Place::named(Table::Meta, b"format")
 }

@@ -1,12 +1,19 @@
 //! The one writer: group commit.
+//!
+//! A change that panics, or whose writes cannot be applied, fails alone: nothing of it reaches the transaction,
+//! the other changes of the batch are committed, and the thread lives on. When the transaction itself cannot
+//! begin or be committed, every caller of the batch hears why.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::embedded::{Embedded, Snapshot};
+use crate::damage_handler::InStore;
+use crate::embedded::{Embedded, Snapshot, Writing};
 use crate::error::StoreError;
+use crate::health::Health;
 use crate::loading::Loading;
 use crate::place::Place;
 
@@ -63,16 +70,80 @@ const PATIENCE: Duration = Duration::from_micros(100);
 
 /// Work for the writer.
 enum Job {
-    Change(Decide),
+    Change(Box<dyn PendingChange>),
     Load(Load),
+    Probe(Probe),
 }
 
 /// A load on its way, which begins and ends its own transaction.
-type Load = Box<dyn FnOnce(&Embedded) + Send>;
+type Load = Box<dyn FnOnce(&Embedded, &Health) + Send>;
 
-/// A change on its way: decides against a snapshot, and is told how it went.
-type Decide = Box<dyn FnOnce(&Snapshot<'_>) -> (Vec<Write>, Answer) + Send>;
-type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+/// A question whether the store can be written, and where the answer goes.
+type Probe = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+
+/// A change on its way. The writer lets it decide once, and answers it once.
+trait PendingChange: Send {
+    /// Decides against a snapshot. A change that panics writes nothing.
+    fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Write>;
+    /// Its writes cannot be applied, whatever it decided.
+    fn fail(&mut self, error: StoreError);
+    /// Tells the caller: what was decided, or why it is not on disk.
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+/// What decides, whom to answer, and between the two the decision.
+struct Pending<D, A, T, R> {
+    decide: Option<D>,
+    answer: A,
+    decided: Result<Option<T>, R>,
+}
+
+impl<D, A, T, R> PendingChange for Pending<D, A, T, R>
+where
+    D: FnOnce(&Snapshot<'_>) -> Change<T, R> + Send,
+    A: FnOnce(Result<T, R>) + Send,
+    T: Send,
+    R: From<StoreError> + Send,
+{
+    fn decide(&mut self, snapshot: &Snapshot<'_>) -> Vec<Write> {
+        let Some(decide) = self.decide.take() else {
+            return Vec::new();
+        };
+        // A decision only reads, and gives its writes back when it is made: one that panics leaves nothing in
+        // the transaction.
+        match catch_unwind(AssertUnwindSafe(|| decide(snapshot))) {
+            Ok(Ok((writes, done))) => {
+                self.decided = Ok(Some(done));
+                writes
+            }
+            Ok(Err(refused)) => {
+                self.decided = Err(refused);
+                Vec::new()
+            }
+            Err(_) => {
+                self.fail(StoreError::ChangePanicked);
+                Vec::new()
+            }
+        }
+    }
+
+    fn fail(&mut self, error: StoreError) {
+        self.decided = Err(error.into());
+    }
+
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
+        let Self {
+            answer, decided, ..
+        } = *self;
+        // A refusal too waits for the batch: it may rest on a change that does not reach the disk.
+        let outcome = committed
+            .map_err(R::from)
+            .and(decided)
+            .and_then(|done| done.ok_or_else(|| StoreError::Closed.into()));
+        // The caller's own function: if it panics, the next caller is answered nevertheless.
+        drop(catch_unwind(AssertUnwindSafe(|| answer(outcome))));
+    }
+}
 
 /// The thread that writes.
 pub(crate) struct Writer {
@@ -81,17 +152,25 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn start(engine: Arc<Embedded>) -> Result<Self, StoreError> {
+    pub(crate) fn start(engine: Arc<Embedded>, health: Arc<Health>) -> Result<Self, StoreError> {
         let (jobs, arrivals) = channel();
         let folder = engine.folder().to_path_buf();
         let thread = thread::Builder::new()
             .name("handfast-writer".into())
-            .spawn(move || run(&engine, &arrivals))
+            .spawn(move || run(&engine, &health, &arrivals))
             .map_err(StoreError::io(folder))?;
         Ok(Self {
             jobs: Some(jobs),
             thread: Some(thread),
         })
+    }
+
+    /// None: every change hears that the store is closed.
+    pub(crate) fn none() -> Self {
+        Self {
+            jobs: None,
+            thread: None,
+        }
     }
 
     /// Hands in a change; `answer` is called when it is on disk, refused or failed.
@@ -100,18 +179,11 @@ impl Writer {
         decide: impl FnOnce(&Snapshot<'_>) -> Change<T, R> + Send + 'static,
         answer: impl FnOnce(Result<T, R>) + Send + 'static,
     ) {
-        let decide: Decide = Box::new(move |snapshot| {
-            let (writes, decided) = match decide(snapshot) {
-                Ok((writes, done)) => (writes, Ok(done)),
-                Err(refused) => (Vec::new(), Err(refused)),
-            };
-            // A refusal too waits for the batch: it may rest on a change that does not reach the disk.
-            (
-                writes,
-                Box::new(move |outcome| answer(outcome.map_err(R::from).and(decided))),
-            )
-        });
-        self.send(Job::Change(decide));
+        self.send(Job::Change(Box::new(Pending {
+            decide: Some(decide),
+            answer,
+            decided: Ok(None),
+        })));
     }
 
     /// Hands in a load, which has a transaction to itself.
@@ -120,15 +192,25 @@ impl Writer {
         load: impl FnOnce(&mut Loading<'_>) -> Result<T, R> + Send + 'static,
         answer: impl FnOnce(Result<T, R>) + Send + 'static,
     ) {
-        self.send(Job::Load(Box::new(move |engine| {
-            let outcome = engine.begin().map_err(R::from).and_then(|writing| {
+        self.send(Job::Load(Box::new(move |engine, health| {
+            let outcome = begin(engine, health).map_err(R::from).and_then(|writing| {
                 let mut loading = Loading::new(writing);
-                let done = load(&mut loading)?;
-                loading.commit()?;
+                // A load writes while it decides. When it panics, `loading` is dropped, and its transaction with
+                // it: nothing of the load is committed.
+                let loaded = catch_unwind(AssertUnwindSafe(|| load(&mut loading)));
+                let done = loaded.unwrap_or_else(|_| Err(StoreError::ChangePanicked.into()))?;
+                let committed = loading.commit();
+                health.note(&committed);
+                committed?;
                 Ok(done)
             });
-            answer(outcome);
+            drop(catch_unwind(AssertUnwindSafe(|| answer(outcome))));
         })));
+    }
+
+    /// Asks whether the store can be written; `answer` is called by the writer, behind the changes that wait.
+    pub(crate) fn probe(&self, answer: impl FnOnce(Result<(), StoreError>) + Send + 'static) {
+        self.send(Job::Probe(Box::new(answer)));
     }
 
     fn send(&self, job: Job) {
@@ -149,30 +231,40 @@ impl Drop for Writer {
     }
 }
 
-fn run(engine: &Embedded, arrivals: &Receiver<Job>) {
+fn run(engine: &Embedded, health: &Health, arrivals: &Receiver<Job>) {
+    let _in_store = InStore::enter();
     let mut usual = 1;
     while let Ok(first) = arrivals.recv() {
         let mut batch = Vec::new();
-        let load = match first {
+        let behind = match first {
             Job::Change(first) => {
                 batch.push(first);
-                let load = gather(arrivals, &mut batch, usual);
+                let behind = gather(arrivals, &mut batch, usual);
                 usual = batch.len();
-                write(engine, batch);
-                load
+                health.work(|| write(engine, health, batch));
+                behind
             }
-            Job::Load(load) => Some(load),
+            other => Some(other),
         };
-        if let Some(load) = load {
-            load(engine);
+        match behind {
+            Some(Job::Load(load)) => health.work(|| load(engine, health)),
+            Some(Job::Probe(answer)) => {
+                let outcome = probe(engine, health);
+                drop(catch_unwind(AssertUnwindSafe(|| answer(outcome))));
+            }
+            Some(Job::Change(_)) | None => {}
         }
     }
 }
 
 /// Callers whose changes were answered together come back together, but not in the same instant: without
-/// a moment's patience the first of them would get a sync of its own, and the others the next. A load
-/// that arrives ends the batch, and is done behind it.
-fn gather(arrivals: &Receiver<Job>, batch: &mut Vec<Decide>, usual: usize) -> Option<Load> {
+/// a moment's patience the first of them would get a sync of its own, and the others the next. A load or a
+/// probe that arrives ends the batch, and is done behind it.
+fn gather(
+    arrivals: &Receiver<Job>,
+    batch: &mut Vec<Box<dyn PendingChange>>,
+    usual: usize,
+) -> Option<Job> {
     while batch.len() < MOST {
         let next = match arrivals.try_recv() {
             Err(TryRecvError::Empty) if batch.len() < usual => arrivals.recv_timeout(PATIENCE).ok(),
@@ -180,36 +272,72 @@ fn gather(arrivals: &Receiver<Job>, batch: &mut Vec<Decide>, usual: usize) -> Op
         };
         match next {
             Some(Job::Change(change)) => batch.push(change),
-            Some(Job::Load(load)) => return Some(load),
-            None => return None,
+            behind => return behind,
         }
     }
     None
 }
 
+fn begin<'e>(engine: &'e Embedded, health: &Health) -> Result<Writing<'e>, StoreError> {
+    let begun = engine.begin().map_err(|error| engine.diagnose(error));
+    begun.inspect_err(|error| health.failed(error))
+}
+
 /// Looks at each change in turn, writes them all in one transaction, syncs once, answers them all.
-fn write(engine: &Embedded, batch: Vec<Decide>) {
-    let mut answers: Vec<Answer> = Vec::new();
-    let outcome = engine.begin().and_then(|mut writing| {
-        let mut has_writes = false;
-        let mut applied = Ok(());
-        for job in batch {
-            // When one cannot be written none is, but all are told so.
-            let (writes, answer) = job(&writing.snapshot());
-            answers.push(answer);
-            has_writes |= !writes.is_empty();
-            for write in &writes {
-                applied = applied.and_then(|()| writing.apply(write));
-            }
-        }
-        applied?;
-        if has_writes { writing.commit() } else { Ok(()) }
-    });
+fn write(engine: &Embedded, health: &Health, mut batch: Vec<Box<dyn PendingChange>>) {
+    let written = catch_unwind(AssertUnwindSafe(|| write_all(engine, health, &mut batch)));
+    // Decisions are caught one by one; a panic that comes out here is the engine's, and nothing was committed.
+    let outcome = written.unwrap_or(Err(StoreError::ChangePanicked));
     let outcome = outcome.map_err(|error| engine.diagnose(error));
-    for answer in answers {
-        answer(match &outcome {
+    if let Err(error) = &outcome {
+        health.failed(error);
+    }
+    for change in batch {
+        change.answer(match &outcome {
             Ok(()) => Ok(()),
             Err(error) => Err(error.again()),
         });
     }
+}
+
+fn write_all(
+    engine: &Embedded,
+    health: &Health,
+    batch: &mut [Box<dyn PendingChange>],
+) -> Result<(), StoreError> {
+    let mut writing = begin(engine, health)?;
+    let mut has_writes = false;
+    for change in batch {
+        let writes = change.decide(&writing.snapshot());
+        // Before the first write: a change that cannot be applied leaves nothing in the transaction.
+        if let Err(error) = writing.check_names(&writes) {
+            change.fail(error);
+            continue;
+        }
+        has_writes |= !writes.is_empty();
+        // When one cannot be written for another reason none is, and every caller hears why.
+        for write in &writes {
+            writing.apply(write)?;
+        }
+    }
+    if !has_writes {
+        return Ok(());
+    }
+    let committed = writing.commit();
+    health.note(&committed);
+    committed
+}
+
+/// Begins a transaction and ends it. When the last commit failed only another commit shows that the store can be
+/// written again: the format is written as it is.
+fn probe(engine: &Embedded, health: &Health) -> Result<(), StoreError> {
+    engine.clear_stale_readers();
+    let mut writing = begin(engine, health)?;
+    if health.last_failure().is_none() {
+        return Ok(());
+    }
+    writing.rewrite_format()?;
+    let committed = writing.commit().map_err(|error| engine.diagnose(error));
+    health.note(&committed);
+    committed
 }

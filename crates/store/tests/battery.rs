@@ -402,6 +402,11 @@ mod folder {
         put(&store, &long, b"kept").unwrap();
         let impostor = [&long[..448], &Sha256::digest(&long)[..]].concat();
         assert!(get(&store, &impostor).is_none());
+        let is_of_other =
+            |name: &[u8]| store.read(|now| now.is_of_other_name(&Place::record(name)));
+        for (name, expected) in [(&impostor, true), (&long, false), (&vec![b'z'; 480], false)] {
+            assert_eq!(is_of_other(name).unwrap(), expected);
+        }
         assert!(put(&store, &impostor, b"stolen").is_err());
         assert_eq!(get(&store, &long).unwrap(), b"kept");
     }

@@ -5,7 +5,7 @@
 
 use handfast_wire::batch::{
     BatchData, BatchReader, BatchReason, BatchValue, BatchWriteError, Credential, Entry,
-    ExchangeKey, Operation, Secret, SessionOptions, SessionSetup, write_create,
+    ExchangeKey, Operation, Secret, SessionOptions, SessionSetup, inline_files, write_create,
 };
 use handfast_wire::{
     Admin, AdminPermissions, Codec, Permissions, Reference, Ttl, Value, ValueList,
@@ -569,5 +569,95 @@ proptest! {
                 prop_assert!(error.line >= entry.line);
             }
         }
+    }
+}
+
+/// Guards the way binary data travels to a server that opens no files: what is inlined reads as the same operations.
+#[test]
+fn a_batch_whose_files_are_inlined_says_the_same() {
+    let batch = "\u{FEFF}CREATE a/b\r\n1 X 60 1101 file  my photo.jpg \r\n2 U 60 1110 UTF8 FILE x\n\n\
+                 AUTHENTICATE SECKEY:300:a/b\n1 X 60 1110 FILE secret\n\
+                 CREAT a/c\n1 X 60 1110 FILE skipped\n\n\
+                 ADD a/d\n1 X 60 1110 FILE first\nwrong\n1 X 60 1110 FILE behind a mistake\n\n \n\
+                 MODIFY a/e\n7 HS_SITE 60 1110 FILE site.json";
+    let mut asked = Vec::new();
+    let mut out = Vec::new();
+    inline_files(batch.as_bytes(), &mut out, &mut |file| {
+        asked.push((
+            file.line,
+            file.value_type.to_string(),
+            file.path.to_string(),
+        ));
+        Ok(Some(vec![0, 0xFF, b'\n']))
+    })
+    .unwrap();
+    let expected = [
+        (2, "X", "my photo.jpg"),
+        (11, "X", "first"),
+        (17, "HS_SITE", "site.json"),
+    ];
+    assert_eq!(
+        asked,
+        expected.map(|(line, of, path)| (line, of.into(), path.into()))
+    );
+    let read =
+        |text: &[u8]| -> Vec<_> { BatchReader::new(text).collect::<Result<_, _>>().unwrap() };
+    let mut wanted = read(batch.as_bytes());
+    for entry in &mut wanted {
+        if let Ok(Operation::Create { values, .. } | Operation::Modify { values, .. }) =
+            &mut entry.operation
+        {
+            for value in values.iter_mut() {
+                if matches!(value.data, BatchData::File(_)) {
+                    value.data = BatchData::Bytes(vec![0, 0xFF, b'\n']);
+                }
+            }
+        }
+    }
+    assert_eq!(read(&out), wanted);
+    // One that is given nothing for its files stays as it is.
+    let mut same = Vec::new();
+    inline_files(batch.as_bytes(), &mut same, &mut |_| Ok(None)).unwrap();
+    assert_eq!(same, format!("{batch}\n").as_bytes());
+}
+
+/// Guards the memory of a server: one operation of any number of lines was collected before it was looked at.
+#[test]
+fn an_operation_is_bounded() {
+    let line = format!("1 X 60 1110 UTF8 {}\n", "x".repeat(100_000));
+    let prefixes = "0.NA/20.1\n".repeat(500_000);
+    let file = format!(
+        "CREATE a/b\n{}\nHOME 192.0.2.1:1:TCP\n{prefixes}\nDELETE a/b\n",
+        line.repeat(50)
+    );
+    let found = outcomes(&file);
+    assert_eq!(found.len(), 3);
+    assert!(
+        matches!(found[0], (1, Some((_, BatchReason::Large)))),
+        "{found:?}"
+    );
+    assert!(
+        matches!(found[1], (53, Some((_, BatchReason::Large)))),
+        "{found:?}"
+    );
+    assert!(matches!(found[2], (_, None)));
+}
+
+#[test]
+fn bytes_are_pairs_of_digits() {
+    let read = |data: &str| {
+        let text = format!("CREATE a/b\n1 X 60 1110 HEX {data}\n");
+        BatchReader::new(text.as_bytes())
+            .next()
+            .unwrap()
+            .unwrap()
+            .operation
+    };
+    let Ok(Operation::Create { values, .. }) = read("00fF") else {
+        panic!("an operation");
+    };
+    assert_eq!(values[0].data.to_bytes().unwrap(), [0, 0xFF]);
+    for wrong in ["0", "0g", "00 11", "+1"] {
+        assert_eq!(read(wrong).unwrap_err().reason, BatchReason::Hex, "{wrong}");
     }
 }

@@ -431,3 +431,5 @@ def what_the_public_may_write_does_not_become_a_key_or_a_group(s):
     for kind in ("HS_SECKEY", "HS_PUBKEY", "HS_VLIST", "HS_ADMIN", "hs_seckey"):
         body = wire.handle_and_values(handle, [Value(1, kind, "y", permissions=0x0F)])
         code(s.ask(wire.MODIFY, body), 402)
+        # Nor by who has logged in and has no rights, in servers that look at what a value becomes.
+        code(s.run(wire.MODIFY, body, s.stranger), 400)

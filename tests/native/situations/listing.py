@@ -91,6 +91,22 @@ def homing_is_never_done_without_authentication(s):
 
 
 @situation("admin")
+def the_record_of_a_prefix_is_created_once_it_is_homed(s):
+    prefix = f"0.NA/98.{s.run_id}"
+    if code(s.run(wire.HOME, wire.octets(prefix)), 1, 400).response == 400:
+        raise Skipped("the administrator may not home prefixes")
+    code(s.create(prefix, [s.admin_value()], s.stranger), 400)
+    code(s.create(prefix, [s.admin_value(), Value(1, "DESC", "made by a client")]), 1)
+    values = {value.index for value in s.found(prefix)}
+    expect({1, 100} <= values, f"the record has values {values}")
+    code(s.create(prefix, [s.admin_value()]), 101)
+    # Who is named in the record administers what is under it.
+    code(s.create(f"98.{s.run_id}/a", [s.admin_value()]), 1)
+    code(s.delete(f"98.{s.run_id}/a"), 1)
+    code(s.run(wire.UNHOME, wire.octets(prefix)), 1)
+
+
+@situation("admin")
 def homing_what_is_no_prefix_handle_gives_102(s):
     # Who may not home anything may be told that first.
     code(s.run(wire.HOME, wire.octets(f"{s.prefix}/x"), s.stranger), 102, 400)

@@ -91,8 +91,11 @@ def the_number_of_the_next_transaction_is_not_told(s):
 
 
 @situation("admin")
-def a_backup_is_made_by_administrators_or_not_at_all(s):
-    code(s.run(replication.BACKUP, wire.octets("/"), s.stranger), 5, 400)
+def a_backup_is_made_by_administrators_alone(s):
+    code(s.ask(replication.BACKUP, wire.octets("/")), 402)
+    code(s.run(replication.BACKUP, wire.octets("/"), s.stranger), 400)
+    if code(s.run(replication.BACKUP, wire.octets("/")), 1, 400).response == 1:
+        expect(s.run(replication.BACKUP, wire.octets("/")).body == b"", "the reply is not empty")
 
 
 @situation("admin", "replication")

@@ -4,7 +4,7 @@ import struct
 import time
 
 import wire
-from harness import code, equal, expect, not_success, situation
+from harness import Skipped, code, equal, expect, not_success, situation
 from wire import PO, REC, CA, Message, Value
 
 OPEN = wire.USUAL & ~PO  # asks for restricted values too
@@ -248,6 +248,20 @@ def the_empty_handle_is_answered_with_an_error(s):
 def the_status_handle_gives_nothing_to_the_public(s):
     # Not homed is what a server says that does not have this computed handle at all.
     code(s.resolve("0.SITE/status"), 100, 200, 301)
+
+
+@situation("admin")
+def the_status_handle_is_for_administrators_of_the_server(s):
+    body, flags = wire.resolution("0.SITE/status"), wire.USUAL & ~PO
+    if code(s.ask(wire.RESOLUTION, body, flags=flags), 100, 301, 402).response != 402:
+        raise Skipped("the subject has no status handle")
+    code(s.run(wire.RESOLUTION, body, s.stranger, flags=flags), 400)
+    reply = s.run(wire.RESOLUTION, body, flags=flags)
+    if code(reply, 1, 400).response == 1:
+        status = {value.index: value for value in s.values(reply, "0.SITE/status")}[1]
+        equal("the type of the status", b"CNRI.SERVER_STATUS", status.type)
+        for word in (b"freemem=", b"totalmem=", b"maxmem=", b"runtime=", b"numreqs="):
+            expect(word in status.data, f"{word} is not in {status.data}")
 
 
 @situation("admin")

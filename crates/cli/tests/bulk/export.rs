@@ -7,7 +7,14 @@ use crate::*;
 
 /// A folder with all that a registry can hold.
 fn rich() -> Folder {
-    let folder = Folder::with(&["20.1", "20.1.sub", "20.9", "20.2.own", "urn:urn-3:HUL"]);
+    let folder = Folder::with(&[
+        "20.1",
+        "20.1.sub",
+        "20.9",
+        "20.2.own",
+        "urn:urn-3",
+        "urn:urn-3:HUL",
+    ]);
     let binary = folder.write("binary", [0, 0xFF, b'\n', 0xC3, 0x28]);
     let long = folder.write("long", "ü\t\"\\\u{2028}".repeat(500));
     // References and absolute TTLs have no flags.

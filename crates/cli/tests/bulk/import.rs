@@ -587,6 +587,7 @@ fn local_names_are_put_under_an_authority() {
     );
     folder.done(&["import", &file, "--authority", "20.1"]);
     assert_eq!(names(&folder, "20.1"), ["20.1/20.9/y", "20.1/x"]);
+    folder.done(&["authority", "create", "urn:urn-3"]);
     folder.done(&["authority", "create", "urn:urn-3:HUL"]);
     let file = folder.write("names.ndjson", "{\"id\":\"Home\"}\n");
     folder.done(&["import", &file, "--authority", "urn:urn-3:HUL"]);
@@ -633,6 +634,7 @@ fn names_that_wait_for_approval_are_unchanged_when_they_are_imported_again() {
         "ann",
         "--role",
         "write",
+        "--create",
     ]);
     let line = r#"{"id":"20.5/a","urls":["https://a.example/"]}"#;
     let file = folder.write("names.ndjson", line);

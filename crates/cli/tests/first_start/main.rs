@@ -147,7 +147,7 @@ fn nobody_becomes_administrator_by_registering_a_handle() {
     let home = HandleRequest::new("0.NA/20.2000");
     for (who, code) in [
         (ADMINISTRATOR, ResponseCode::AuthenticationFailed),
-        ("301:0.SITE/ADMIN", ResponseCode::InvalidAdmin),
+        ("301:0.SITE/ADMIN", ResponseCode::AuthenticationFailed),
         ("300:20.1000/x", ResponseCode::InvalidAdmin),
     ] {
         let login = Login::with_secret(who, "guess");
@@ -246,6 +246,15 @@ fn init_makes_what_serve_uses_and_a_registrar_needs() {
     let config = folder.done(&["serve", "--print-config", "--web", "127.0.0.1:1"]);
     assert!(config.contains("listen = \"127.0.0.1:26410\""), "{config}");
     assert!(config.contains("listen = \"127.0.0.1:1\""), "{config}");
+    assert!(config.contains("minimum-version = \"2.0\""), "{config}");
+    let said = ["serve", "--print-config", "--public-url"];
+    let config = folder.done(&[&said[..], &["https://PID.example/"]].concat());
+    let url = "public-url = \"https://pid.example\"";
+    assert!(config.contains(url), "{config}");
+    let wrong = folder.run(&[&said[..], &["pid.example/path"]].concat());
+    assert_eq!(wrong.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&wrong.stderr);
+    assert!(told.contains("https://pid.example.org"), "{told}");
 
     // A folder is made once; its bundle can be written anew, and keeps what is not said again.
     assert_eq!(folder.refused(&["init"])["code"], "store");

@@ -25,6 +25,7 @@ fn start() -> (Folder, Server) {
 #[test]
 fn commands_are_done_there() {
     let (folder, server) = start();
+    folder.done(&["user", "create", "bob"]);
     for (command, status, said) in [
         (
             "name create 20.1000/a --url https://example.org/ --value 7:DESC:x",
@@ -69,6 +70,13 @@ fn commands_are_done_there() {
             "authority create 20.1000.1 --title Maps",
             0,
             "created 20.1000.1\n",
+        ),
+        ("authority grant 20.1000.1 --to bbo --role read", 1, ""),
+        // Ann is no administrator, and creates no accounts.
+        (
+            "authority grant 20.1000.1 --to bbo --role read --create",
+            1,
+            "",
         ),
         (
             "authority grant 20.1000.1 --to bob --role read",

@@ -105,6 +105,7 @@ fn a_life_by_commands() {
         "bob",
         "--role",
         "lead",
+        "--create",
     ]);
     folder.done(&[&approve[..], &["--as", "bob"]].concat());
 

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::process::Command;
 use std::time::Duration;
 
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::Value as Json;
 
 use crate::server::{Folder, read};
@@ -86,7 +87,7 @@ fn what_was_asked_is_answered_before_the_end() {
     let mut stream = server.connect();
     write!(
         stream,
-        "POST /api/v1/import HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Length: {}\r\n\r\n{}",
+        "POST /api/v1/import HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nContent-Length: {}\r\n\r\n{}",
         line.len(),
         &line[..10]
     )
@@ -114,4 +115,75 @@ fn what_was_asked_is_answered_before_the_end() {
 )]
 fn wait() {
     std::thread::sleep(Duration::from_millis(50));
+}
+
+/// Guards against a server that says it is ready while nothing can be written, and against one that never is again.
+#[test]
+fn a_server_that_cannot_write_is_not_ready_until_it_can() {
+    let folder = Folder::new();
+    let token = folder.token(&[]);
+    // A file that may not grow is like a full disk, and unlike one it needs no file system of its own. The signal that
+    // the system sends with it is not ours to handle.
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]);
+    command.arg(env!("CARGO_BIN_EXE_handfast"));
+    let server = folder.serve_by(command);
+    assert_eq!(server.get("/readyz", &[]).status, 200);
+    let create = |name: &str| {
+        let body = format!("{{\"id\": \"20.1000/{name}\", \"urls\": [\"https://example.org/\"]}}");
+        let authorization = format!("Authorization: Bearer {token}");
+        let headers = [&*authorization, "Content-Type: application/json"];
+        server
+            .ask("POST", "/api/v1/names", &headers, Some(&body))
+            .status
+    };
+    assert_eq!(create("before"), 201);
+    let limit = |most: Option<u64>| {
+        let pid = Pid::from_child(&server.child);
+        let limit = Rlimit {
+            current: most,
+            maximum: None,
+        };
+        prlimit(Some(pid), Resource::Fsize, limit).unwrap();
+    };
+    limit(Some(8_192));
+    assert!(create("refused") >= 500);
+    // An answer from before is given again for a second.
+    let becomes = |status: u16| {
+        for _ in 0..400 {
+            let reply = server.get("/readyz", &[]);
+            if reply.status == status {
+                return reply.body;
+            }
+            wait();
+        }
+        panic!("/readyz never is {status}");
+    };
+    let problem = becomes(503);
+    let start = "the store cannot be written: ";
+    assert!(problem.starts_with(start), "{problem}");
+    let metrics = server.get("/metrics", &[]).body;
+    assert!(
+        metrics.contains("\nhandfast_store_writable 0\n"),
+        "{metrics}"
+    );
+    limit(None);
+    assert_eq!(becomes(200), "ready\n");
+    let metrics = server.get("/metrics", &[]).body;
+    assert!(
+        metrics.contains("\nhandfast_store_writable 1\n"),
+        "{metrics}"
+    );
+    for name in [
+        "handfast_disk_free_bytes ",
+        "handfast_blocking_queue_length ",
+        "handfast_requests_refused_for_load_total{interface=\"web\"} ",
+        "handfast_requests_refused_for_load_total{interface=\"native\"} ",
+    ] {
+        assert!(
+            metrics.contains(&format!("\n{name}")),
+            "{name} in {metrics}"
+        );
+    }
+    assert_eq!(create("after"), 201);
 }

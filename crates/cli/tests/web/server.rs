@@ -21,6 +21,7 @@ impl Folder {
         folder.done(&["init"]);
         folder.done(&["authority", "create", "20.1000"]);
         folder.done(&["authority", "create", "20.2000"]);
+        folder.done(&["user", "create", "ann"]);
         for authority in ["20.1000", "20.2000"] {
             folder.done(&[
                 "authority",
@@ -80,10 +81,15 @@ impl Folder {
 
     /// Starts a server at ports that are free. Its folder is called otherwise than by commands.
     pub(crate) fn serve(&self) -> Server {
+        self.serve_by(Command::new(env!("CARGO_BIN_EXE_handfast")))
+    }
+
+    /// The same by a command that runs the program with the arguments it is given.
+    pub(crate) fn serve_by(&self, mut command: Command) -> Server {
         let any = "127.0.0.1:0";
-        let mut command = Command::new(env!("CARGO_BIN_EXE_handfast"));
         command.current_dir("/").arg("--data").arg(self.data());
         command.args(["serve", "--json", "--native", any, "--web", any]);
+        command.args(["--public-url", "http://pid.example"]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         let mut output = BufReader::new(child.stdout.take().unwrap());

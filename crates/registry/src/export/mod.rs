@@ -195,19 +195,23 @@ impl<'v> Walk<'v> {
             found.push(String::from_utf8_lossy(place.name()).into_owned());
             ControlFlow::Continue(())
         })?;
-        let is_meant = |key: &String| self.is_under(key);
-        let found = found.into_iter().filter(is_meant);
-        let read = found.map(|key| self.view.authority_by_key(&key));
-        let mut authorities: Vec<_> = read
-            .collect::<Result<Vec<_>, _>>()?
-            .into_iter()
-            .flatten()
-            .collect();
-        if !self.view.may_do_all(self.who)? {
-            for authority in &mut authorities {
+        let gives_all = self.view.may_do_all(self.who)?;
+        let mut authorities = Vec::new();
+        for key in found.iter().filter(|key| self.is_under(key)) {
+            let Some(mut authority) = self.view.authority_by_key(key)? else {
+                continue;
+            };
+            if !gives_all {
+                // Rights follow who created an authority, not what its path begins with: one that stands below in
+                // the text may be somebody else's.
+                if self.view.role(self.who, &authority.path)? < Some(Role::Read) {
+                    continue;
+                }
                 authority.grants.clear();
             }
+            authorities.push(authority);
         }
+        authorities.sort_by(|a, b| a.path.key().cmp(b.path.key()));
         Ok(authorities)
     }
 
@@ -281,9 +285,10 @@ impl<'v> Walk<'v> {
             return Ok(ControlFlow::Continue(()));
         }
         if *self.who != Principal::Operator {
-            let authority = self.authorities.iter();
-            let mut authority = authority.filter(|found| found.path.key() == record.authority);
-            let Some(authority) = authority.next() else {
+            // They are in the order of their keys.
+            let of = |found: &Authority| found.path.key().cmp(&record.authority);
+            let at = self.authorities.binary_search_by(of).ok();
+            let Some(authority) = at.and_then(|at| self.authorities.get(at)) else {
                 return Ok(ControlFlow::Continue(()));
             };
             record = self.view.readable(self.who, &authority.path, record)?;

@@ -10,6 +10,7 @@ use crate::authority::Authority;
 use crate::export::{Given, Item, Walk, Writer};
 use crate::record::State;
 use crate::refusal::Refusal;
+use crate::spreadsheet::escape;
 
 /// Writes rows. Which columns there are is known only when all names have been seen, so they are looked
 /// at twice.
@@ -89,11 +90,17 @@ impl Writer for Columns {
     fn name(&mut self, out: &mut dyn Write, name: &Given<'_>) -> io::Result<Option<u64>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         if !self.is_begun {
-            writer.write_record(self.header())?;
+            for title in self.header() {
+                writer.write_field(&*escape(&title))?;
+            }
+            writer.write_record(None::<&[u8]>)?;
             self.is_begun = true;
         }
         let (row, said) = self.row(name);
-        writer.write_record(row)?;
+        for field in row {
+            writer.write_field(&*escape(field))?;
+        }
+        writer.write_record(None::<&[u8]>)?;
         let bytes = writer.into_inner().map_err(io::Error::other)?;
         out.write_all(&bytes)?;
         Ok(u64::try_from(name.values.len().saturating_sub(said)).ok())

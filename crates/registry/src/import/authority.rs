@@ -3,6 +3,7 @@
 use crate::authorities::{AuthorityChange, NewAuthority};
 use crate::authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role};
 use crate::draft::Draft;
+use crate::erased::NothingErased;
 use crate::event::Action;
 use crate::import::given::{GivenAuthority, GivenGrant, GivenPolicy, GivenStatus};
 use crate::import::outcome::Done;
@@ -11,12 +12,20 @@ use crate::principal::Principal;
 use crate::refusal::Refusal;
 
 impl Draft<'_> {
+    /// What takes long and can be done before the writer: see [`look_for_erased`](Self::look_for_erased). Whether
+    /// the line is taken at all is decided later.
+    pub(crate) fn look_for_erased_by(&self, given: &GivenAuthority) -> Option<NothingErased> {
+        let path = self.path(&given.authority).ok()?;
+        self.look_for_erased(&path, &given.change()).ok().flatten()
+    }
+
     /// Makes an authority what it is to be. One that is to be retired is so only when its names are there:
     /// see [`retire`](Self::retire).
     pub(crate) fn take_authority(
         &mut self,
         given: &GivenAuthority,
         taking: Taking,
+        nothing_erased: Option<&NothingErased>,
     ) -> Result<(Done, Authority), Refusal> {
         let path = self.path(&given.authority)?;
         let grants = given.grants()?;
@@ -41,7 +50,7 @@ impl Draft<'_> {
                 event: old.last_event,
             });
         }
-        let mut authority = self.changed(&path, given.change())?;
+        let mut authority = self.changed(&path, given.change(), nothing_erased)?;
         let missing: Vec<_> = grants
             .into_iter()
             .filter(|grant| !authority.grants.contains(grant))

@@ -3,22 +3,23 @@
 //! They are done in their order, some hundreds in a transaction, with how far the job has come: one that
 //! was cut short goes on behind the last operation that was done, because an operation that has been done
 //! cannot be done again.
+//!
+//! Nothing here opens a file: a value that names one is refused. `handfast import` puts the bytes of such files into the
+//! batch before it hands it on, on the machine where they are.
 
-use std::fs;
 use std::io::{BufReader, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_id::{Handle, Identifier};
 use handfast_wire::batch::{BatchData, BatchReader, BatchValue, Entry, Operation};
-use handfast_wire::json::read_site;
-use handfast_wire::{Codec, Ttl, Value};
+use handfast_wire::{Ttl, Value};
 use sha2::{Digest, Sha256};
 
 use crate::draft::Draft;
 use crate::import::given::GivenAuthority;
 use crate::import::load::{Loaded, Loader, judged};
 use crate::import::outcome::{Counts, Done, Outcome};
-use crate::import::ready::Reading;
+use crate::import::ready::{Reading, check_text};
 use crate::import::take::Taking;
 use crate::import::{Report, check_stop};
 use crate::job::Job;
@@ -31,7 +32,9 @@ use crate::underway::Underway;
 use crate::values::NewValue;
 
 /// How many operations share a transaction.
-const TOGETHER: usize = 500;
+pub(super) const TOGETHER: usize = 500;
+/// How many bytes the values of operations that share a transaction have, about: they are held in memory.
+const MAX_TOGETHER: usize = 8 << 20;
 
 impl Registry {
     /// Does the operations of a batch.
@@ -61,20 +64,12 @@ impl Registry {
             expected: job.as_ref().map(|job| job.seen),
         };
         let Some(job) = &mut job else {
-            // Operations rest on those before them, so that what they would do is known only by doing
-            // it.
-            let mut all = Vec::new();
-            while let Some(together) = batch.next()? {
-                all.extend(together);
-            }
-            let (by, reading) = (by.clone(), reading.clone());
-            let loaded = self.rehearse(move |loading| by.operations(loading, &reading, all))?;
-            told.tell(&loaded);
+            self.rehearse_batch(by, reading, &mut batch, &mut told)?;
             return Ok((None, told.counts));
         };
         while let Some(together) = batch.next()? {
             check_stop(underway)?;
-            let (by, reading) = (by.clone(), reading.clone());
+            let (by, reading) = (by.at(self.now()), reading.clone());
             let mut after = Job {
                 seen: batch.seen,
                 done: together.last().map_or(job.done, |entry| entry.line),
@@ -104,7 +99,7 @@ pub(crate) struct Batching<'b> {
 }
 
 /// Operations, some at a time.
-struct Batch<R> {
+pub(super) struct Batch<R> {
     entries: BatchReader<BufReader<R>>,
     /// The line up to which they have been done.
     done: u64,
@@ -116,8 +111,9 @@ struct Batch<R> {
 
 impl<R: Read> Batch<R> {
     /// The next ones that have not been done; `None` at the end.
-    fn next(&mut self) -> Result<Option<Vec<Entry>>, Refusal> {
+    pub(super) fn next(&mut self) -> Result<Option<Vec<Entry>>, Refusal> {
         let mut together = Vec::new();
+        let mut size = 0;
         while let Some(entry) = self.entries.next() {
             let entry = entry.map_err(|source| Refusal::Input {
                 what: "the batch file".into(),
@@ -129,9 +125,10 @@ impl<R: Read> Batch<R> {
             }
             self.seen = tell_apart(self.seen, &entry);
             if is_new {
+                size += size_of(&entry);
                 together.push(entry);
             }
-            if together.len() == TOGETHER {
+            if together.len() == TOGETHER || size > MAX_TOGETHER {
                 break;
             }
         }
@@ -148,6 +145,29 @@ impl<R: Read> Batch<R> {
             )),
             _ => Ok(()),
         }
+    }
+}
+
+/// How many bytes an operation holds, about.
+pub(super) fn size_of(entry: &Entry) -> usize {
+    let of_value = |value: &BatchValue| {
+        let data = match &value.data {
+            BatchData::Bytes(bytes) => bytes.len(),
+            BatchData::File(text) | BatchData::Text(text) => text.len(),
+            _ => 0,
+        };
+        100 + value.value_type.len() + data
+    };
+    match &entry.operation {
+        Ok(
+            Operation::Create { values, .. }
+            | Operation::Add { values, .. }
+            | Operation::Modify { values, .. },
+        ) => values.iter().map(of_value).sum(),
+        Ok(Operation::Home { prefixes, .. } | Operation::Unhome { prefixes, .. }) => {
+            prefixes.iter().map(|prefix| 100 + prefix.len()).sum()
+        }
+        _ => 100,
     }
 }
 
@@ -176,14 +196,14 @@ fn tell_apart(before: [u8; 32], entry: &Entry) -> [u8; 32] {
 }
 
 /// What has come of the operations so far.
-struct Told<'r> {
-    counts: Counts,
+pub(super) struct Told<'r> {
+    pub(super) counts: Counts,
     read: &'r AtomicU64,
     report: &'r mut dyn FnMut(Report<'_>),
 }
 
 impl Told<'_> {
-    fn tell(&mut self, loaded: &Loaded) {
+    pub(super) fn tell(&mut self, loaded: &Loaded) {
         self.counts.add_counts(loaded.counts);
         for outcome in &loaded.outcomes {
             (self.report)(Report::Line(outcome));
@@ -196,7 +216,7 @@ impl Told<'_> {
 }
 
 impl Loader {
-    fn operations(
+    pub(super) fn operations(
         &self,
         loading: &mut handfast_store::Loading<'_>,
         reading: &Reading,
@@ -247,11 +267,7 @@ fn operation(
             )]);
         }
     };
-    // Local names are put under an authority.
-    let whole = |handle: String| match &reading.authority {
-        Some(path) => path.name(&handle),
-        None => handle,
-    };
+    let whole = |handle: String| reading.whole(handle);
     let (id, done) = match operation {
         Operation::Create { handle, values } => {
             let handle = whole(handle);
@@ -303,6 +319,7 @@ impl Draft<'_> {
         migrate: bool,
         taking: Taking,
     ) -> Result<Done, Refusal> {
+        check_text(handle)?;
         let identifier = match (Handle::parse(handle), migrate) {
             (Err(_), true) => Handle::from_stored(handle),
             (read, _) => read,
@@ -353,7 +370,7 @@ impl Draft<'_> {
             let done = if self.authority(&path)?.is_some() {
                 Ok(Done::Unchanged)
             } else {
-                let taken = self.take_authority(&GivenAuthority::named(prefix), taking);
+                let taken = self.take_authority(&GivenAuthority::named(prefix), taking, None);
                 judged(taken.map(|(done, _)| done))?
             };
             outcomes.push(Outcome::of(line, prefix.clone(), done));
@@ -380,17 +397,13 @@ fn read_values(values: &[BatchValue]) -> Result<Vec<NewValue>, Refusal> {
 
 fn read_value(value: &BatchValue) -> Result<NewValue, Refusal> {
     let data = match &value.data {
-        BatchData::File(path) => {
-            let bytes = fs::read(path).map_err(|source| {
-                Refusal::policy(
-                    "no-file",
-                    format!("the file {path} cannot be read: {source}"),
-                )
-            })?;
-            let is_site = handfast_wire::type_matches(&value.value_type, "HS_SITE");
-            // A site may be described in JSON.
-            let site = is_site.then(|| read_site(&bytes)).flatten();
-            site.map_or(bytes, |site| site.to_bytes())
+        BatchData::File(_) => {
+            let index = value.index;
+            let problem = format!(
+                "value {index} names a file, and an import opens no files: give the data in the batch \
+                 (UTF8 or HEX), or run `handfast import` on the machine where the file is"
+            );
+            return Err(Refusal::policy("no-files", problem));
         }
         data => data.to_bytes().unwrap_or_default(),
     };

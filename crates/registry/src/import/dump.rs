@@ -15,13 +15,18 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Vis
 
 use crate::import::given::GivenName;
 use crate::import::outcome::Outcome;
-use crate::import::source::{Block, Item, NAMES, Source};
+use crate::import::source::{BLOCK, Block, BoundedItems, Item, ItemBudget, NAMES, Source};
+
+/// How many blocks of records wait to be prepared.
+const WAITING_BLOCKS: usize = 2;
+/// How many bytes the list of prefixes has, at most.
+const MAX_PREFIXES: u64 = 64 << 20;
 
 /// What a dump is made of.
 pub(crate) enum Part {
     /// Prefixes that the server is responsible for.
     Prefixes(Vec<String>),
-    Record(Item),
+    Records(Vec<Item>),
     /// It ends before its end.
     Broken(String),
 }
@@ -37,18 +42,21 @@ pub(crate) struct Dump {
 impl Dump {
     /// A dump, and what reads it.
     pub(crate) fn new<R: Read>(input: R) -> (Self, impl FnOnce()) {
-        let (send, parts) = sync_channel(NAMES * 2);
+        let (send, parts) = sync_channel(WAITING_BLOCKS);
         let dump = Self {
             parts,
             prefixes: Vec::new(),
             waiting: None,
         };
         let read = move || {
-            let input = io::BufReader::with_capacity(1 << 20, input);
+            let (input, budget) = BoundedItems::new(input, MAX_PREFIXES);
+            let input = io::BufReader::with_capacity(1 << 18, input);
             let mut json = serde_json::Deserializer::from_reader(input);
-            let outcome = json
-                .deserialize_map(Whole { send: &send })
-                .and_then(|()| json.end());
+            let whole = Whole {
+                send: &send,
+                budget: &budget,
+            };
+            let outcome = json.deserialize_map(whole).and_then(|()| json.end());
             if let Err(error) = outcome {
                 // Nobody is listening any more only if the import has failed.
                 drop(send.send(Part::Broken(error.to_string())));
@@ -73,36 +81,23 @@ impl Dump {
 
 impl Source for Dump {
     fn next(&mut self) -> io::Result<Option<Block>> {
-        let mut items = Vec::new();
-        while items.len() < NAMES {
-            let Some(part) = self.waiting.take().or_else(|| self.parts.recv().ok()) else {
-                break;
-            };
-            match part {
-                Part::Record(item) => items.push(item),
-                Part::Prefixes(_) => {
-                    let reason =
-                        "`homedPrefixes` stands behind `handleRecords`: it must come first";
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
-                }
-                // What was read before it is good.
-                Part::Broken(reason) if !items.is_empty() => {
-                    self.waiting = Some(Part::Broken(reason));
-                    break;
-                }
-                Part::Broken(reason) => {
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
-                }
+        let Some(part) = self.waiting.take().or_else(|| self.parts.recv().ok()) else {
+            return Ok(None);
+        };
+        match part {
+            Part::Records(items) => Ok(Some(Block::Names(items))),
+            Part::Prefixes(_) => {
+                let reason = "`homedPrefixes` stands behind `handleRecords`: it must come first";
+                Err(io::Error::new(io::ErrorKind::InvalidData, reason))
             }
+            Part::Broken(reason) => Err(io::Error::new(io::ErrorKind::InvalidData, reason)),
         }
-        Ok(Some(items)
-            .filter(|items| !items.is_empty())
-            .map(Block::Names))
     }
 }
 
 struct Whole<'s> {
     send: &'s SyncSender<Part>,
+    budget: &'s ItemBudget,
 }
 
 impl<'de> Visitor<'de> for Whole<'_> {
@@ -119,7 +114,21 @@ impl<'de> Visitor<'de> for Whole<'_> {
                     let prefixes = map.next_value::<Vec<String>>()?;
                     send(self.send, Part::Prefixes(prefixes))?;
                 }
-                "handleRecords" => map.next_value_seed(Records { send: self.send })?,
+                "handleRecords" => {
+                    let mut block = Collected {
+                        items: Vec::new(),
+                        size: 0,
+                        send: self.send,
+                    };
+                    let records = Records {
+                        block: &mut block,
+                        budget: self.budget,
+                    };
+                    let read = map.next_value_seed(records);
+                    // What was read before a mistake is good.
+                    block.send()?;
+                    read?;
+                }
                 other => {
                     let known = "`homedPrefixes` and `handleRecords`";
                     let problem = format!("unknown member `{other}`, known are {known}");
@@ -131,11 +140,40 @@ impl<'de> Visitor<'de> for Whole<'_> {
     }
 }
 
-struct Records<'s> {
+struct Records<'s, 'b> {
+    block: &'b mut Collected<'s>,
+    budget: &'s ItemBudget,
+}
+
+/// Records that are handed on together.
+struct Collected<'s> {
+    items: Vec<Item>,
+    /// How many bytes their texts have.
+    size: usize,
     send: &'s SyncSender<Part>,
 }
 
-impl<'de> DeserializeSeed<'de> for Records<'_> {
+impl Collected<'_> {
+    fn push<E: Error>(&mut self, item: Item, size: usize) -> Result<(), E> {
+        self.items.push(item);
+        self.size += size;
+        if self.items.len() < NAMES && self.size < BLOCK {
+            return Ok(());
+        }
+        self.send()
+    }
+
+    fn send<E: Error>(&mut self) -> Result<(), E> {
+        self.size = 0;
+        let items = std::mem::take(&mut self.items);
+        if items.is_empty() {
+            return Ok(());
+        }
+        send(self.send, Part::Records(items))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Records<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -143,7 +181,7 @@ impl<'de> DeserializeSeed<'de> for Records<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Records<'_> {
+impl<'de> Visitor<'de> for Records<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -152,6 +190,7 @@ impl<'de> Visitor<'de> for Records<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut line = 0;
+        self.budget.renew();
         while let Some(key) = map.next_key::<String>()? {
             line += 1;
             // As text first: a record that is none does not spoil the others.
@@ -169,7 +208,8 @@ impl<'de> Visitor<'de> for Records<'_> {
                     error.to_string(),
                 )),
             };
-            send(self.send, Part::Record(Item { line, given }))?;
+            self.block.push(Item { line, given }, text.get().len())?;
+            self.budget.renew();
         }
         Ok(())
     }

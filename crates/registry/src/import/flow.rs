@@ -1,6 +1,6 @@
 //! From blocks of lines to chunks for the writer.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -43,7 +43,7 @@ pub(crate) struct Flow<'r> {
     seen: Option<Run>,
     /// What has to be sorted first, and what it was prepared with.
     sorter: Option<Sorter>,
-    assumed: HashMap<String, u64>,
+    assumed: HashSet<(String, u64)>,
     /// Authorities that would be there after a dry run.
     planned: Arc<HashMap<String, Authority>>,
     /// Authorities that are to be retired when their names are there.
@@ -75,7 +75,7 @@ impl<'r> Flow<'r> {
             last: None,
             seen: None,
             sorter: None,
-            assumed: HashMap::new(),
+            assumed: HashSet::new(),
             planned: Arc::default(),
             retired: Vec::new(),
             held: Held::new(registry),
@@ -233,7 +233,8 @@ impl<'r> Flow<'r> {
 
     /// Last of all: nothing new could be named under them.
     fn retire(&mut self) -> Result<(), Refusal> {
-        let (loader, retired) = (self.loader.clone(), std::mem::take(&mut self.retired));
+        let loader = self.loader.at(self.registry.now());
+        let retired = std::mem::take(&mut self.retired);
         if retired.is_empty() {
             return Ok(());
         }
@@ -298,7 +299,8 @@ impl<'r> Flow<'r> {
         while self.waiting.len() >= WAITING {
             self.wait()?;
         }
-        let (loader, underway) = (self.loader.clone(), self.underway.cloned());
+        let loader = self.loader.at(self.registry.now());
+        let underway = self.underway.cloned();
         let is_to_stop = move || underway.as_ref().is_some_and(|it| it.stop().is_some());
         let awaited = self
             .registry

@@ -1,17 +1,21 @@
 //! Keeping names that are ready: the part of an import that the one writer does.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use handfast_id::{Handle, Identifier, is_trimmed};
 use handfast_store::{Loading, Place, Snapshot};
 
 use crate::authority::Authority;
-use crate::draft::{Call, Draft};
+use crate::draft::{Call, Draft, has_nul, last_time};
 use crate::event::Event;
+use crate::import::histories::Histories;
 use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::ready::{Ready, Stamp};
 use crate::import::take::Taking;
+use crate::names::check_name;
 use crate::namespace::Book;
+use crate::path::AuthorityPath;
 use crate::principal::Principal;
 use crate::record::Record;
 use crate::refusal::Refusal;
@@ -23,8 +27,9 @@ use crate::view::View;
 #[derive(Default)]
 pub(crate) struct Chunk {
     pub(crate) names: Vec<Ready>,
-    /// The authorities that were relied on when they were prepared, and their versions.
-    pub(crate) assumed: HashMap<String, u64>,
+    /// The authorities that were relied on when they were prepared, and their versions: all of them, where an authority
+    /// was changed meanwhile.
+    pub(crate) assumed: HashSet<(String, u64)>,
     /// The last change of an entry of the `info` registry that was known then.
     pub(crate) namespaces: u64,
 }
@@ -55,6 +60,8 @@ impl Loaded {
 #[derive(Clone)]
 pub(crate) struct Loader {
     pub(crate) rules: Arc<Book>,
+    /// Those who may do everything.
+    pub(crate) administrators: Arc<[Principal]>,
     pub(crate) who: Principal,
     pub(crate) stamp: Stamp,
     pub(crate) taking: Taking,
@@ -63,6 +70,18 @@ pub(crate) struct Loader {
 }
 
 impl Loader {
+    /// A snapshot as this import sees it.
+    pub(crate) fn view<'n>(&'n self, now: &'n Snapshot<'n>) -> View<'n> {
+        View::new(now, &self.rules).with_administrators(&self.administrators)
+    }
+
+    /// The same, for what is done at another time.
+    pub(crate) fn at(&self, time: u64) -> Self {
+        let mut loader = self.clone();
+        loader.stamp.time = time;
+        loader
+    }
+
     /// Keeps the names of a chunk, until it is to stop.
     pub(crate) fn load(
         &self,
@@ -71,11 +90,14 @@ impl Loader {
         is_to_stop: impl Fn() -> bool,
     ) -> Result<Loaded, Refusal> {
         let mut loaded = Loaded::default();
-        let is_current = self.is_current(loading, &chunk)?;
+        let has_same_policies = self.has_same_policies(loading, &chunk)?;
+        let is_current = has_same_policies && self.may_do_all(loading)?;
         let has_same_rules = self.rules.at(&loading.snapshot())?.number == chunk.namespaces;
         let mut tree = tree::read(&loading.snapshot())?;
         let before = tree.size();
+        let time = last_time(&loading.snapshot(), &tree)?.max(self.stamp.time);
         let mut given = 0;
+        let mut histories = Histories::default();
         reverse::leave_for_later(loading, before + 1)?;
         for name in chunk.names {
             if is_to_stop() {
@@ -87,17 +109,28 @@ impl Loader {
                 loaded.add(moved, self.tells_all);
                 continue;
             }
+            if !has_same_policies
+                && let Some(refused) = self.check_again(loading, &key, &kept.record, line)?
+            {
+                loaded.add(refused, self.tells_all);
+                continue;
+            }
             let place = Place::record(key.as_bytes());
             let is_new =
                 loading.is_behind(&place)? || loading.snapshot().get(&place, |_| ())?.is_none();
+            let is_new = is_new && !loading.snapshot().is_of_other_name(&place)?;
             let mut kept = kept;
-            if is_new && is_current && kept.is_plain {
+            // What has no record and yet a history, or a character that new names cannot have, is looked at closely.
+            let is_free =
+                is_new && !has_nul(&key) && histories.has_none(&loading.snapshot(), &key)?;
+            if is_free && is_current && kept.is_plain {
                 let number = tree.size() + 1;
                 Event::set_number(&mut kept.event, number);
+                Event::set_time(&mut kept.event, time);
                 let leaf = Event::leaf(&kept.event);
                 tree::append(&mut tree, leaf, loading)?;
                 kept.event.extend_from_slice(&leaf);
-                Record::set_event(&mut kept.record, number);
+                Record::set_event(&mut kept.record, number, time);
                 loading.put(&Place::event(number), &kept.event)?;
                 loading.put(&Place::event_of(key.as_bytes(), number), &[])?;
                 loading.put(&place, &kept.record)?;
@@ -137,7 +170,7 @@ impl Loader {
             return Ok(None);
         }
         let snapshot = loading.snapshot();
-        let view = View::new(&snapshot, &self.rules);
+        let view = self.view(&snapshot);
         if view.identify(text)?.key(&view).as_str() == key {
             return Ok(None);
         }
@@ -157,7 +190,7 @@ impl Loader {
         for name in chunk.names {
             let wanted = prepared(&name.key, &name.kept.record)?;
             let id = wanted.text.clone();
-            let view = View::new(now, &self.rules).with_planned(planned);
+            let view = self.view(now).with_planned(planned);
             let mut draft = Draft::begin(view, self.call())?;
             let done = judged(draft.take(&name.key, wanted, name.kept.says_state, self.taking))?;
             loaded.add(Outcome::of(name.line, id, done), self.tells_all);
@@ -165,18 +198,57 @@ impl Loader {
         Ok(loaded)
     }
 
-    /// Whether what the names of a chunk were prepared with still holds. Rights are looked at for
-    /// everybody but those who may do everything.
-    fn is_current(&self, loading: &Loading<'_>, chunk: &Chunk) -> Result<bool, Refusal> {
+    /// Whether the authorities of a chunk are those that its names were prepared under.
+    fn has_same_policies(&self, loading: &Loading<'_>, chunk: &Chunk) -> Result<bool, Refusal> {
         let snapshot = loading.snapshot();
-        let view = View::new(&snapshot, &self.rules);
+        let view = self.view(&snapshot);
         for (key, version) in &chunk.assumed {
             let found = view.authority_by_key(key)?;
             if found.is_none_or(|found| found.version != *version) {
                 return Ok(false);
             }
         }
-        view.may_do_all(&self.who)
+        Ok(true)
+    }
+
+    /// Rights are looked at for everybody but those who may do everything.
+    fn may_do_all(&self, loading: &Loading<'_>) -> Result<bool, Refusal> {
+        let snapshot = loading.snapshot();
+        self.view(&snapshot).may_do_all(&self.who)
+    }
+
+    /// Why a name that was prepared under another version of its authority is not taken under this one.
+    fn check_again(
+        &self,
+        loading: &Loading<'_>,
+        key: &str,
+        record: &[u8],
+        line: u64,
+    ) -> Result<Option<Outcome>, Refusal> {
+        let text = Record::name_in(record).unwrap_or(key);
+        // The record of a prefix obeys no policy but that of the registry.
+        if key.starts_with("hdl:0.NA/") {
+            return Ok(None);
+        }
+        let snapshot = loading.snapshot();
+        let view = self.view(&snapshot);
+        let checked = || {
+            let identifier = match view.identify(text) {
+                Ok(identifier) if is_trimmed(text) => identifier,
+                strict => match Handle::from_stored(text) {
+                    Ok(handle) => Identifier::Handle(handle),
+                    Err(_) => strict?,
+                },
+            };
+            let path = AuthorityPath::of(&identifier, &view);
+            if identifier.key(&view).as_str() != key {
+                let problem = "the rules of its authority have changed meanwhile: import it again";
+                return Err(Refusal::policy("rules-changed", problem));
+            }
+            check_name(&identifier, &view.kept(&path)?, &view)
+        };
+        let refusal = judged(checked())?.err();
+        Ok(refusal.map(|refusal| Outcome::refused(line, Some(text), &refusal)))
     }
 
     /// Decides on something as on any other change, and writes it. A refusal leaves nothing; only what
@@ -188,7 +260,7 @@ impl Loader {
     ) -> Result<Result<T, Refusal>, Refusal> {
         let (done, writes) = {
             let snapshot = loading.snapshot();
-            let mut draft = Draft::begin(View::new(&snapshot, &self.rules), self.call())?;
+            let mut draft = Draft::begin(self.view(&snapshot), self.call())?;
             match judged(decide(&mut draft))? {
                 Ok(done) => (done, draft.into_writes()),
                 Err(refusal) => return Ok(Err(refusal)),
@@ -210,9 +282,10 @@ impl Loader {
     }
 }
 
-/// Sets what failed apart from what was refused.
+/// Sets what failed apart from what was refused. That one record is lost is no reason to leave the others out.
 pub(crate) fn judged<T>(decided: Result<T, Refusal>) -> Result<Result<T, Refusal>, Refusal> {
     match decided {
+        Err(lost @ Refusal::LostRecord { .. }) => Ok(Err(lost)),
         Err(failure) if failure.is_failure() => Err(failure),
         decided => Ok(decided),
     }

@@ -12,15 +12,19 @@
 //! A chunk is on disk as a whole or not at all. An import that was cut short is begun again with the same
 //! input: what is there already and equal is not done twice, and is counted as what it was.
 
+mod admission;
 mod authority;
 mod batch;
+mod counted_lines;
 mod dump;
 mod flow;
 mod given;
+mod histories;
 mod load;
 mod outcome;
 mod prepare;
 mod ready;
+mod rehearse;
 mod source;
 mod table;
 mod take;
@@ -277,7 +281,10 @@ impl Registry {
             source: import.source.clone(),
             fingerprint: import.fingerprint(format, &beginning),
         };
-        let begun = if import.dry_run {
+        // What has nothing in it leaves nothing behind, no job either.
+        let is_blank = beginning.iter().all(u8::is_ascii_whitespace)
+            && u64::try_from(beginning.len()).is_ok_and(|length| length < BEGINNING - 3);
+        let begun = if import.dry_run || is_blank {
             None
         } else {
             if import.restart {
@@ -317,9 +324,14 @@ impl Registry {
             input: Cursor::new(beginning).chain(input),
             read: Arc::clone(&read),
         };
-        // One at a time: each builds the index of values at its end.
-        let importing = self.importing.lock();
-        let _only = importing.unwrap_or_else(PoisonError::into_inner);
+        // One at a time: each builds the index of values at its end. Dry runs build none, and wait for each other, because
+        // of the memory that they take.
+        let turn = if import.dry_run {
+            self.rehearsing.lock()
+        } else {
+            self.importing.lock()
+        };
+        let _only = turn.unwrap_or_else(PoisonError::into_inner);
         let (job, entered, actor) = match begun {
             Some(begun) => {
                 let job = if begun.is_new {

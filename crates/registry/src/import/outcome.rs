@@ -79,26 +79,34 @@ impl Outcome {
 
     pub(crate) fn refused(line: u64, id: Option<&str>, refusal: &Refusal) -> Self {
         let hint = refusal.hint().map(|hint| format!("; {hint}"));
-        Self {
-            line,
-            id: id.map(str::to_string),
-            done: Done::Refused {
-                code: refusal.code().to_string(),
-                reason: format!("{refusal}{}", hint.unwrap_or_default()),
-            },
-        }
+        let reason = format!("{refusal}{}", hint.unwrap_or_default());
+        Self::bad(line, id, refusal.code(), reason)
     }
 
     pub(crate) fn bad(line: u64, id: Option<&str>, code: &str, reason: String) -> Self {
         Self {
             line,
-            id: id.map(str::to_string),
+            id: id.map(|id| shortened(id.to_string(), MAX_REFUSED_ID)),
             done: Done::Refused {
                 code: code.to_string(),
-                reason,
+                reason: shortened(reason, MAX_REASON),
             },
         }
     }
+}
+
+/// How many bytes of the name in a line that is refused are reported: a line may be megabytes long, and thousands of
+/// outcomes are kept.
+const MAX_REFUSED_ID: usize = 2_048;
+/// How many bytes the reason has.
+const MAX_REASON: usize = 4_096;
+
+fn shortened(mut text: String, longest: usize) -> String {
+    if text.len() > longest {
+        text.truncate(text.floor_char_boundary(longest));
+        text.push('…');
+    }
+    text
 }
 
 /// How many lines came to what.

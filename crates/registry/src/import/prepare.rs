@@ -1,11 +1,12 @@
 //! From blocks of lines to chunks of names that are ready, side by side.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
 
 use handfast_store::StoreError;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use sha2::{Digest, Sha256};
 
 use crate::authority::Authority;
 use crate::draft::Draft;
@@ -18,10 +19,12 @@ use crate::import::source::{Block, Source};
 use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::reverse::HeldValues;
-use crate::view::View;
 
 /// How many blocks are prepared side by side, and then kept together.
 const BLOCKS: usize = 8;
+
+/// How many authorities one import takes: which of them it has met is kept in memory.
+const MAX_AUTHORITIES: usize = 500_000;
 
 /// Prepares what a source gives.
 pub(crate) struct Preparer<'r> {
@@ -31,8 +34,8 @@ pub(crate) struct Preparer<'r> {
     import: &'r Import,
     /// Authorities that would be there after a dry run.
     planned: Arc<HashMap<String, Authority>>,
-    /// In which lines authorities were.
-    lines: HashMap<String, u64>,
+    /// In which lines authorities were, by a digest of their paths.
+    lines: HashMap<[u8; 16], u64>,
 }
 
 /// What some blocks have come to.
@@ -56,7 +59,7 @@ pub(crate) struct Group {
 struct Prepared {
     names: Vec<Ready>,
     refused: Vec<Outcome>,
-    assumed: HashMap<String, u64>,
+    assumed: HashSet<(String, u64)>,
     held: HeldValues,
 }
 
@@ -140,14 +143,20 @@ impl<'r> Preparer<'r> {
     ) -> Result<(), Refusal> {
         let mut new = Vec::new();
         for (line, given) in found {
-            if let Some(first) = self.lines.get(&given.authority) {
+            let id = Some(given.authority.as_str());
+            let digest = digest(&given.authority);
+            if let Some(first) = self.lines.get(&digest) {
                 let reason = format!("the same authority stands in line {first} already");
-                let id = Some(given.authority.as_str());
-                group
-                    .outcomes
-                    .push(Outcome::bad(line, id, "duplicate", reason));
+                let outcome = Outcome::bad(line, id, "duplicate", reason);
+                group.outcomes.push(outcome);
+            } else if self.lines.len() >= MAX_AUTHORITIES {
+                let reason = format!(
+                    "an import takes at most {MAX_AUTHORITIES} authorities: give the others in another file"
+                );
+                let outcome = Outcome::bad(line, id, "too-many", reason);
+                group.outcomes.push(outcome);
             } else {
-                self.lines.insert(given.authority.clone(), line);
+                self.lines.insert(digest, line);
                 new.push((line, given));
             }
         }
@@ -160,12 +169,20 @@ impl<'r> Preparer<'r> {
         let outcomes = if self.import.dry_run {
             self.plan_authorities(&found)?
         } else {
-            let loader = self.loader.clone();
-            self.registry.load(move |loading| {
+            let loader = self.loader.at(self.registry.now());
+            let registry = self.registry;
+            let looked = found.into_iter().map(|(line, given)| {
+                let look = |draft: &mut Draft<'_>| Ok(draft.look_for_erased_by(&given));
+                let nothing_erased = registry.consider(&loader.who, look)?;
+                Ok((line, given, nothing_erased))
+            });
+            let looked = looked.collect::<Result<Vec<_>, Refusal>>()?;
+            registry.load(move |loading| {
                 let mut outcomes = Vec::new();
-                for (line, given) in found {
+                for (line, given, nothing_erased) in looked {
                     let done = loader.decide(loading, |draft| {
-                        Ok(draft.take_authority(&given, loader.taking)?.0)
+                        let before = nothing_erased.as_ref();
+                        Ok(draft.take_authority(&given, loader.taking, before)?.0)
                     })?;
                     outcomes.push(Outcome::of(line, given.authority, done));
                 }
@@ -189,9 +206,10 @@ impl<'r> Preparer<'r> {
         let mut outcomes = Vec::new();
         for (line, given) in found {
             let taken = self.registry.store.read(|now| {
-                let view = View::new(now, &self.loader.rules).with_planned(&self.planned);
+                let view = self.loader.view(now).with_planned(&self.planned);
                 let draft = Draft::begin(view, self.loader.call());
-                Ok(draft.and_then(|mut draft| draft.take_authority(given, self.loader.taking)))
+                Ok(draft
+                    .and_then(|mut draft| draft.take_authority(given, self.loader.taking, None)))
             })?;
             let done = judged(taken)?.map(|(done, authority)| {
                 let key = authority.path.key().to_string();
@@ -212,7 +230,7 @@ impl<'r> Preparer<'r> {
             .into_par_iter()
             .map(|block| {
                 registry.store.read(|now| {
-                    let view = View::new(now, &loader.rules).with_planned(planned);
+                    let view = loader.view(now).with_planned(planned);
                     let preparing = Preparing::new(&view, reading, &loader.stamp);
                     Ok(prepare(preparing, block))
                 })
@@ -291,6 +309,12 @@ impl Prepared {
         }
         Ok(())
     }
+}
+
+/// Tells texts apart.
+fn digest(text: &str) -> [u8; 16] {
+    let digest = Sha256::digest(text);
+    digest.first_chunk().copied().unwrap_or_default()
 }
 
 /// The lines of a block that are not blank, with their numbers.

@@ -11,6 +11,7 @@ use handfast_wire::{Permissions, Ttl, Value, type_matches};
 use sha2::{Digest, Sha256};
 
 use crate::authority::{Authority, AuthorityStatus};
+use crate::draft::check_new_key;
 use crate::draft::{each_commitment, name_subject};
 use crate::event::{Action, Commitments, Event};
 use crate::import::given::GivenName;
@@ -43,6 +44,16 @@ pub(crate) struct Reading {
     pub(crate) migrate: bool,
     /// Whether names are handles and nothing else, as in files of handle servers.
     pub(crate) handles: bool,
+}
+
+impl Reading {
+    /// A name of the input as it is registered: local names are put under an authority.
+    pub(crate) fn whole(&self, name: String) -> String {
+        match &self.authority {
+            Some(path) => path.name(&name),
+            None => name,
+        }
+    }
 }
 
 /// A name that is ready to be kept.
@@ -90,6 +101,15 @@ impl Kept {
 
 /// The longest name that is taken from elsewhere: as long as identifiers get.
 const LONGEST: usize = 8_192;
+
+/// What holds for every name, even for one that could not be registered here: it is not too long, and holds no U+0000.
+pub(crate) fn check_text(id: &str) -> Result<(), Refusal> {
+    if id.len() > LONGEST {
+        let problem = format!("a name has at most {LONGEST} bytes");
+        return Err(Refusal::policy("too-long", problem));
+    }
+    check_new_key(id)
+}
 
 /// Prepares names.
 pub(crate) struct Preparing<'v> {
@@ -168,10 +188,7 @@ impl<'v> Preparing<'v> {
 
     /// Machines mean what they write: nothing is trimmed.
     fn identify<'t>(&self, id: &'t str) -> Result<Identifier<'t>, Refusal> {
-        if id.len() > LONGEST {
-            let problem = format!("a name has at most {LONGEST} bytes");
-            return Err(Refusal::policy("too-long", problem));
-        }
+        check_text(id)?;
         let refused = |source| Refusal::Identifier {
             text: id.to_string(),
             source,

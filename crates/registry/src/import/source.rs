@@ -1,6 +1,8 @@
 //! Where lines come from: blocks of them, each enough work for a while.
 
 use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::{memchr_iter, memrchr};
 
@@ -8,7 +10,7 @@ use crate::import::given::GivenName;
 use crate::import::outcome::Outcome;
 
 /// How much text a block has.
-const BLOCK: usize = 1 << 20;
+pub(crate) const BLOCK: usize = 1 << 20;
 /// The longest line. The values of a name have at most 260,000 bytes, each of which JSON may need six for.
 const LONGEST: usize = 4 << 20;
 
@@ -126,6 +128,57 @@ impl<R: Read> Source for Lines<R> {
 
 /// How many names a block of a format that is read one by one has.
 pub(crate) const NAMES: usize = 5_000;
+
+/// An input that ends in an error where one item of it is longer than any may be: what reads the item holds all of it in
+/// memory, and the input may come from anybody.
+pub(crate) struct BoundedItems<R> {
+    input: R,
+    left: ItemBudget,
+}
+
+/// How many bytes may still be read for the item that is being read.
+#[derive(Clone)]
+pub(crate) struct ItemBudget(Arc<AtomicU64>);
+
+/// How many bytes one item has, at most, with what is read ahead.
+const MAX_ITEM: u64 = 8 << 20;
+
+impl ItemBudget {
+    /// A new item begins.
+    pub(crate) fn renew(&self) {
+        self.0.store(MAX_ITEM, Ordering::Relaxed);
+    }
+}
+
+impl<R: Read> BoundedItems<R> {
+    /// The input, and by what it is told that a new item begins. The first may have more bytes than the others.
+    pub(crate) fn new(input: R, first: u64) -> (Self, ItemBudget) {
+        let left = ItemBudget(Arc::new(AtomicU64::new(first.max(MAX_ITEM))));
+        let budget = left.clone();
+        (Self { input, left }, budget)
+    }
+}
+
+impl<R: Read> Read for BoundedItems<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.left.0.load(Ordering::Relaxed);
+        if left == 0 {
+            let problem = format!("one entry of the input is longer than {MAX_ITEM} bytes");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        }
+        let longest = usize::try_from(left)
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
+        let count = self
+            .input
+            .read(buffer.get_mut(..longest).unwrap_or_default())?;
+        let read = u64::try_from(count).unwrap_or(0);
+        self.left
+            .0
+            .store(left.saturating_sub(read), Ordering::Relaxed);
+        Ok(count)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -6,10 +6,12 @@ use std::io::{self, Read};
 use csv::{Reader, StringRecord};
 use handfast_wire::json::GivenValue;
 
+use crate::import::counted_lines::CountedLines;
 use crate::import::given::{GivenName, GivenTombstone, Text};
 use crate::import::outcome::Outcome;
-use crate::import::source::{Block, Item, NAMES, Source};
+use crate::import::source::{BLOCK, Block, BoundedItems, Item, ItemBudget, NAMES, Source};
 use crate::record::State;
+use crate::spreadsheet::unescape;
 
 /// What stands in a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub(crate) enum Column {
 
 impl Column {
     pub(crate) fn parse(title: &str) -> Result<Self, String> {
-        let title = title.trim();
+        let title = unescape(title.trim());
         let lower = title.to_ascii_lowercase();
         match lower.as_str() {
             "id" => return Ok(Self::Id),
@@ -60,13 +62,18 @@ pub(crate) fn check_header(beginning: &[u8]) -> Result<(), String> {
 
 /// Names from a table.
 pub(crate) struct Table<R> {
-    reader: Reader<R>,
+    reader: Reader<CountedLines<BoundedItems<R>>>,
+    budget: ItemBudget,
+    /// Why the input ends behind the rows that were given.
+    failed: Option<io::Error>,
     columns: Vec<Column>,
 }
 
 impl<R: Read> Table<R> {
     /// Reads the header.
     pub(crate) fn new(input: R) -> Result<Self, String> {
+        let (input, budget) = BoundedItems::new(input, 0);
+        let input = CountedLines::new(input);
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
         let header = reader.headers().map_err(|error| error.to_string())?;
         // Spreadsheets put a mark in front of the first title.
@@ -82,12 +89,17 @@ impl<R: Read> Table<R> {
         {
             return Err("the first line must name the columns, one of them `id`".into());
         }
-        Ok(Self { reader, columns })
+        Ok(Self {
+            reader,
+            budget,
+            failed: None,
+            columns,
+        })
     }
 
     fn id<'r>(&self, row: &'r StringRecord) -> Option<&'r str> {
         let at = self.columns.iter().position(|column| *column == Column::Id);
-        row.get(at?)
+        row.get(at?).map(unescape)
     }
 
     fn read(&self, row: &StringRecord) -> Result<GivenName<'static>, String> {
@@ -104,7 +116,7 @@ impl<R: Read> Table<R> {
             successor: None,
         };
         let owned = |text: &str| Text(Cow::Owned(text.to_string()));
-        for (column, field) in self.columns.iter().zip(row) {
+        for (column, field) in self.columns.iter().zip(row.iter().map(unescape)) {
             match column {
                 Column::Id => given.id = owned(field),
                 // An empty field is a value that is not there.
@@ -139,15 +151,27 @@ impl<R: Read> Source for Table<R> {
     fn next(&mut self) -> io::Result<Option<Block>> {
         let mut items = Vec::new();
         let mut row = StringRecord::new();
-        while items.len() < NAMES {
+        let mut size = 0;
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        while items.len() < NAMES && size < BLOCK {
+            self.budget.renew();
+            let start = self.reader.position().byte();
             let read = self.reader.read_record(&mut row);
-            let line = row.position().map_or(0, csv::Position::line);
+            size += row.as_slice().len();
+            let line = self.reader.get_mut().line_at(start);
             let given = match read {
                 Ok(false) => break,
                 Ok(true) => self
                     .read(&row)
                     .map_err(|reason| Outcome::bad(line, self.id(&row), "bad-row", reason)),
                 Err(error) => match error.into_kind() {
+                    // What was read before is good.
+                    csv::ErrorKind::Io(error) if !items.is_empty() => {
+                        self.failed = Some(error);
+                        break;
+                    }
                     csv::ErrorKind::Io(error) => return Err(error),
                     csv::ErrorKind::Utf8 { .. } => {
                         let reason = "the line is not UTF-8".to_string();
@@ -197,5 +221,38 @@ mod tests {
         assert!(items[1].given.as_ref().unwrap().values.is_empty());
         assert!(items[2].given.is_err());
         assert!(Table::new(&b"name,url\n"[..]).is_err());
+    }
+
+    /// In files of Windows every number was one too small, so that people looked at the wrong row.
+    #[test]
+    fn rows_of_windows_and_rows_after_empty_lines_have_the_number_of_their_line() {
+        for (text, expected) in [
+            ("id,url\r\n20.1/a,x\r\n20.1/b,y\r\n", &[2, 3][..]),
+            ("\u{FEFF}id,url\r\n20.1/a,x\r\n20.1/b,y", &[2, 3]),
+            ("id,url\r\n20.1/a,\"1\r\n2\"\r\n\r\n20.1/b,y\r\n", &[2, 5]),
+            ("id,url\n\n20.1/a,x\n\n\n20.1/b,y\n", &[3, 6]),
+            ("\n\nid,url\n20.1/a,x\n", &[4]),
+        ] {
+            let mut table = Table::new(text.as_bytes()).unwrap();
+            let Some(Block::Names(items)) = table.next().unwrap() else {
+                panic!("a block");
+            };
+            let lines: Vec<_> = items.iter().map(|item| item.line).collect();
+            assert_eq!(lines, expected, "{text:?}");
+        }
+        // A line that is not UTF-8 has a number too, and so has what follows, far behind the first buffer.
+        let mut text = b"id,url\r\n20.1/\xFF,x\r\n".to_vec();
+        for row in 0..5_000 {
+            text.extend_from_slice(format!("20.1/{row},https://example.org/{row}\r\n").as_bytes());
+        }
+        let mut table = Table::new(&text[..]).unwrap();
+        let mut line = 1;
+        while let Some(Block::Names(items)) = table.next().unwrap() {
+            for item in items {
+                line += 1;
+                assert_eq!(item.line, line);
+            }
+        }
+        assert_eq!(line, 5_002);
     }
 }

@@ -1,5 +1,6 @@
 //! What becomes of a name that is given, against what is kept.
 
+use handfast_id::Handle;
 use handfast_wire::{AdminPermissions, Value};
 
 use crate::admin::touches_admins;
@@ -116,6 +117,11 @@ impl Draft<'_> {
         if key.starts_with("hdl:0.NA/") {
             return Err(crate::name::prefix_record());
         }
+        // What could not be registered here is never corrected once it is: whether it is taken is up to those who
+        // decide on the policy of the authority.
+        if key.starts_with("hdl:") && Handle::parse(&wanted.text).is_err() {
+            self.need(self.who(), Role::Lead, path)?;
+        }
         if let Some(holder) = wanted.holder.clone() {
             check_holder(Some(&holder))?;
             self.need(self.who(), Role::Admin, path)?;
@@ -133,7 +139,7 @@ impl Draft<'_> {
             Action::Create
         };
         let persistence = authority.policy.persistence;
-        let event = self.keep_record(key, None, wanted, action, persistence);
+        let event = self.assign(key, wanted, action, persistence)?;
         if let Some(tombstone) = tombstone {
             let record = self.record(key)?;
             let record = record.ok_or_else(|| Refusal::NotFound(key.to_string()))?;

@@ -45,3 +45,4 @@ pub use read::{
     NamespaceChange, NamespacePage, NamespaceQuery, NamespaceVersion, NamespacesChanged,
     bare as bare_namespace,
 };
+pub(crate) use seeds::is_historical;

@@ -21,6 +21,11 @@ pub(super) fn seeds() -> &'static [Arc<NamespaceEntry>] {
     &READ
 }
 
+/// Whether a namespace was in the original registry.
+pub(crate) fn is_historical(name: &str) -> bool {
+    seed(name).is_some()
+}
+
 /// One of them.
 pub(super) fn seed(name: &str) -> Option<&'static Arc<NamespaceEntry>> {
     let all = seeds();

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod authorities;
+mod histories;
 mod identifiers;
 mod import;
 mod jobs;
@@ -10,6 +11,7 @@ mod names;
 mod namespace_lives;
 mod namespaces;
 mod protocol;
+mod quotas;
 mod rights;
 mod secrets;
 mod transactions;
@@ -18,8 +20,8 @@ mod undo;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
-    AuthorityChange, NewAuthority, NewName, NewValue, Persistence, Principal, Refusal, Registry,
-    World,
+    AuthorityChange, Entry, Limits, NewAuthority, NewName, NewValue, Persistence, Principal,
+    Refusal, Registry, Verify, World, verify_export,
 };
 
 const OPERATOR: Principal = Principal::Operator;
@@ -53,10 +55,65 @@ impl std::ops::Deref for Scene {
     }
 }
 
+impl Scene {
+    /// All of the history of a name, read two events at a time.
+    fn history(&self, who: &Principal, id: &str) -> Result<Vec<Entry>, Refusal> {
+        history(&self.registry, who, id)
+    }
+}
+
+fn history(registry: &Registry, who: &Principal, id: &str) -> Result<Vec<Entry>, Refusal> {
+    let (mut all, mut after) = (Vec::new(), Some(0));
+    while let Some(from) = after {
+        let page = registry.history_page(who, id, from, 2, None)?;
+        all.extend(page.entries);
+        after = page.next;
+    }
+    Ok(all)
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        is_honest(&self.registry);
+    }
+}
+
+/// A copy of a data folder, beside it, that nothing has open.
+fn copy_of(registry: &Registry) -> std::path::PathBuf {
+    let (file, folder) = (
+        registry.folder().with_extension("backup"),
+        registry.folder().with_extension("copy"),
+    );
+    registry.backup(&file).unwrap();
+    drop(Registry::restore(&file, &folder, world()).unwrap());
+    folder
+}
+
+/// Whatever a test did, it did honestly: its log says so, in the folder and as an export.
+fn is_honest(registry: &Registry) {
+    if std::thread::panicking() {
+        return;
+    }
+    let mut export = Vec::new();
+    registry.export_log(&mut export, &mut |_| ()).unwrap();
+    let verify = Verify::default();
+    let (exported, _) = verify_export(&mut &export[..], &verify, &mut |_, _| ()).unwrap();
+    assert_eq!(exported.findings, []);
+    let kept = registry.verify_log(&verify, &mut |_, _| ()).unwrap();
+    assert_eq!(kept.findings, []);
+}
+
 fn scene() -> Scene {
+    scene_with(Limits::default())
+}
+
+fn scene_with(limits: Limits) -> Scene {
     let folder = tempfile::tempdir().unwrap();
     let registry = Registry::create(&folder.path().join("data"), world()).unwrap();
-    Scene { registry, folder }
+    Scene {
+        registry: registry.with_limits(limits),
+        folder,
+    }
 }
 
 fn authority(registry: &Registry, path: &str) {

@@ -217,7 +217,7 @@ fn minting_never_gives_a_name_that_existed() {
 fn concurrent_writers_never_share_a_name() {
     let scene = scene();
     authority(&scene, "20.1");
-    let registry = Arc::new(scene.registry);
+    let registry = Arc::new(scene);
     let writers: Vec<_> = (0..8)
         .map(|_| {
             let registry = Arc::clone(&registry);

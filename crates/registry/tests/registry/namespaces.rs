@@ -29,6 +29,12 @@ impl std::ops::Deref for Stage {
     }
 }
 
+impl Drop for Stage {
+    fn drop(&mut self) {
+        is_honest(&self.registry);
+    }
+}
+
 pub(crate) fn stage() -> Stage {
     let clock = Arc::new(AtomicU64::new(1_800_000_000_000));
     let folder = tempfile::tempdir().unwrap();
@@ -592,13 +598,7 @@ fn all_of_it_survives_being_closed_backed_up_and_restored() {
         found.identifier.key(&rules).to_string()
     };
     assert_eq!(key(&restored), "info:oai/abc");
-    let folder = stage.folder().to_path_buf();
-    let Stage {
-        registry,
-        folder: _kept,
-        ..
-    } = stage;
-    drop(registry);
+    let folder = copy_of(&stage);
     let opened = Registry::open(&folder, world()).unwrap();
     assert_eq!(key(&opened), "info:oai/abc");
     assert_eq!(
@@ -646,13 +646,7 @@ fn check_finds_an_entry_that_is_not_what_was_written() {
     stage
         .comment_on_namespace(&account("other"), "oai", "x")
         .unwrap_err();
-    let folder = stage.folder().to_path_buf();
-    let Stage {
-        registry,
-        folder: _kept,
-        ..
-    } = stage;
-    drop(registry);
+    let folder = copy_of(&stage);
     {
         let store = handfast_store::Store::open(&folder).unwrap();
         store

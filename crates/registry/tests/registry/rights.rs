@@ -26,6 +26,7 @@ fn urn_5_roles_hold_below_and_nowhere_else() {
     scene
         .create_name(&ann, "urn:urn-3:HUL.OIS.X:Home", NewName::default())
         .unwrap();
+    scene.create_account(&OPERATOR, "bob", "").unwrap();
     scene
         .grant(&ann, "urn:urn-3:HUL.OIS", &bob, Role::Write)
         .unwrap();
@@ -120,6 +121,7 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
         vec![(100, "HS_ADMIN".to_string(), admin.to_bytes())]
     };
     let url = || Edit::urls(&["https://example.org/"]);
+    scene.create_account(&OPERATOR, "friend", "").unwrap();
     let grant = |role| scene.grant(&who, "20.1", &account("friend"), role);
     let change = |change| scene.change_authority(&who, "20.1", change);
     let outcome = match operation {
@@ -528,6 +530,75 @@ fn values_say_who_may_write_them() {
         code(scene.edit_name(&account("bob"), "20.1/x", note(2, b"x"))),
         "denied"
     );
+}
+
+/// Anybody who could log in turned a public-writable note into a secret key, and became whom it was the key of.
+#[test]
+fn a_public_writable_value_never_becomes_a_key_or_an_administrator() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let with = |index, kind: &str, permissions: &str, data: &[u8]| NewValue {
+        permissions: Some(permissions.parse().unwrap()),
+        ..NewValue::new(index, kind, data)
+    };
+    let values = vec![
+        with(1, "NOTE", "1111", b"old"),
+        with(2, "HS_SECKEY", "0111", b"old"),
+        with(3, "HS_SITE", "1111", b"old"),
+    ];
+    let name = NewName {
+        values,
+        ..NewName::default()
+    };
+    scene.create_name(&OPERATOR, "20.1/box", name).unwrap();
+    let box_itself = Principal::parse("0:20.1/box").unwrap();
+    let granted = scene.grant(&OPERATOR, "20.1", &box_itself, Role::Write);
+    granted.unwrap();
+    let (stranger, public) = (
+        Principal::parse("300:20.2/stranger").unwrap(),
+        Principal::parse("0:0.SITE/PUBLIC").unwrap(),
+    );
+    for who in [&stranger, &public, &account("bob")] {
+        for value in [
+            with(1, "HS_SECKEY", "1111", b"known"),
+            with(1, "hs_seckey", "1111", b"known"),
+            with(1, "HS_PUBKEY", "1111", b"known"),
+            with(1, "HS_ADMIN", "1111", b"known"),
+            with(1, "HS_VLIST", "1111", b"known"),
+            with(1, "HS_SITE.6", "1111", b"known"),
+            with(1, "HS_CERT", "1111", b"known"),
+            with(1, "HS_SIGNATURE", "1111", b"known"),
+            // Neither does what kind of value it is change, nor who may write it.
+            with(1, "URL", "1111", b"known"),
+            with(1, "NOTE", "1110", b"new"),
+            with(2, "HS_SECKEY", "0111", b"known"),
+            with(2, "NOTE", "0111", b"known"),
+            with(3, "HS_SITE", "1111", b"known"),
+        ] {
+            let said = format!("{who} {value:?}");
+            let edit = Edit::put(vec![value.clone()]);
+            let edited = scene.edit_name(who, "20.1/box", edit);
+            assert_eq!(code(edited), "denied", "{said}");
+            for overwrite in [false, true] {
+                let handle = "20.1/box".to_string();
+                let values = vec![value.clone()];
+                let operation = if overwrite {
+                    handfast_registry::Operation::Add {
+                        handle,
+                        values,
+                        overwrite,
+                    }
+                } else {
+                    handfast_registry::Operation::Modify { handle, values }
+                };
+                assert_eq!(code(scene.perform(who, operation)), "denied", "{said}");
+            }
+        }
+    }
+    for (who, data) in [(&stranger, b"1"), (&public, b"2")] {
+        let edit = Edit::put(vec![with(1, "NOTE", "1111", data)]);
+        scene.edit_name(who, "20.1/box", edit).unwrap();
+    }
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn event<T>(registry: &Registry, id: &str, done: Result<T, Refusal>) -> u64 {
 }
 
 fn actions(registry: &Registry, id: &str) -> Vec<Action> {
-    let history = registry.history(&OPERATOR, id).unwrap();
+    let history = history(registry, &OPERATOR, id).unwrap();
     history.iter().map(|entry| entry.event.action).collect()
 }
 

@@ -1,119 +1,371 @@
-//! Taking connections: not too many, not too many from one place, and each on its own.
+//! Accepting connections: a limit for all of them, one for each network, and who makes place for whom.
+//!
+//! A new connection is accepted first, and then finds a place. At a limit the connection that has been idle longest is
+//! closed for it: of the network that has the most. A connection is idle while the server waits for its client: before
+//! the first request, between two, and in the middle of one that does not arrive. One whose request is worked on is not.
+//!
+//! A connection notes when it last moved in an atomic of its own, so that requests on kept connections take no lock; the
+//! connections are looked through only when there are too many, and then some are closed at once.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::future::Future;
-use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use nix::libc::{EMFILE, ENFILE};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 use crate::admission::network_of;
+use crate::admission::seen_networks::SeenNetworks;
+use crate::web::Network;
 
-/// How many connections a door has open at most; others wait.
-const MOST: usize = 10_000;
-/// How many of them come from one place at most: others are closed. So nobody alone can keep everybody out.
-const MOST_FROM_ONE: usize = MOST / 5;
-
-/// Room for the connections of one door, on all cores.
-#[derive(Clone, Debug)]
-pub(crate) struct Room {
-    all: Arc<Semaphore>,
-    places: Arc<Places>,
+/// How many connections a listener has open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConnectionLimits {
+    pub(crate) total: usize,
+    /// From one IPv4 address, or one /64 of IPv6.
+    pub(crate) per_network: usize,
+    /// From one /48 of IPv6: a provider gives a client as many networks as that.
+    pub(crate) per_site: usize,
+    /// Connections that take ten times the memory of others: with TLS, or with requests that the fast path leaves.
+    pub(crate) large: usize,
 }
 
-impl Room {
-    pub(crate) fn new() -> Self {
+impl Default for ConnectionLimits {
+    fn default() -> Self {
         Self {
-            all: Arc::new(Semaphore::new(MOST)),
-            places: Arc::new(Places::default()),
+            total: 10_000,
+            per_network: 2_000,
+            per_site: 4_000,
+            large: 4_000,
+        }
+    }
+}
+
+/// How many idle connections are closed at once: looking through all of them is dear.
+const MAX_RECLAIMED: usize = 128;
+/// How often the server looks whether connections have ended, when it is about to end itself.
+const DRAIN_INTERVAL: Duration = Duration::from_millis(10);
+
+/// The connections of one listener, on all cores.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    limits: ConnectionLimits,
+    /// Proxies, which have many clients behind them: for these only the total counts.
+    proxies: Vec<Network>,
+    epoch: Instant,
+    open: Mutex<Open>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    next: u64,
+    by_id: HashMap<u64, Entry>,
+    by_network: HashMap<IpAddr, usize>,
+    by_site: HashMap<IpAddr, usize>,
+    large: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    network: IpAddr,
+    is_proxy: bool,
+    is_large: bool,
+    activity: Arc<Activity>,
+}
+
+/// When a connection last moved, and whether the server works for it.
+#[derive(Debug)]
+pub(crate) struct Activity {
+    epoch: Instant,
+    /// In milliseconds since the epoch.
+    last: AtomicU64,
+    /// Requests that were begun and not answered.
+    working: AtomicU32,
+    /// Those of them whose bodies have not arrived.
+    receiving: AtomicU32,
+    task: OnceLock<AbortHandle>,
+}
+
+impl Activity {
+    pub(crate) fn new(epoch: Instant) -> Self {
+        let activity = Self {
+            epoch,
+            last: AtomicU64::new(0),
+            working: AtomicU32::new(0),
+            receiving: AtomicU32::new(0),
+            task: OnceLock::new(),
+        };
+        activity.touch(Instant::now());
+        activity
+    }
+
+    /// Something passed over the connection.
+    pub(crate) fn touch(&self, now: Instant) {
+        let since = now.saturating_duration_since(self.epoch).as_millis();
+        let since = u64::try_from(since).unwrap_or(u64::MAX);
+        self.last.store(since, Ordering::Relaxed);
+    }
+
+    /// A request is worked on until the guard is dropped.
+    pub(crate) fn work(self: &Arc<Self>) -> Working {
+        self.working.fetch_add(1, Ordering::Relaxed);
+        Working(Arc::clone(self))
+    }
+
+    /// The server waits for the body of a request until the guard is dropped.
+    pub(crate) fn receive(self: &Arc<Self>) -> Receiving {
+        self.receiving.fetch_add(1, Ordering::Relaxed);
+        Receiving(Arc::clone(self))
+    }
+
+    fn is_idle(&self) -> bool {
+        self.working.load(Ordering::Relaxed) <= self.receiving.load(Ordering::Relaxed)
+    }
+}
+
+/// A request that is worked on.
+pub(crate) struct Working(Arc<Activity>);
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.touch(Instant::now());
+        self.0.working.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A body that is waited for.
+pub(crate) struct Receiving(Arc<Activity>);
+
+impl Drop for Receiving {
+    fn drop(&mut self) {
+        self.0.receiving.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A client that has connected.
+pub(crate) struct Client {
+    pub(crate) address: SocketAddr,
+    pub(crate) activity: Arc<Activity>,
+    connections: Arc<Connections>,
+    id: u64,
+}
+
+impl Client {
+    /// From here on the connection takes much memory: others that do make place for it.
+    pub(crate) fn becomes_large(&self) {
+        self.connections.enlarge(self.id);
+    }
+}
+
+impl Connections {
+    pub(crate) fn new(limits: ConnectionLimits, proxies: Vec<Network>) -> Arc<Self> {
+        Arc::new(Self {
+            limits,
+            proxies,
+            epoch: Instant::now(),
+            open: Mutex::default(),
+        })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no connection is open.
+    pub(crate) async fn drained(&self) {
+        while !self.open().by_id.is_empty() {
+            tokio::time::sleep(DRAIN_INTERVAL).await;
         }
     }
 
-    /// Waits until no connection is open, and none is waited for.
-    pub(crate) async fn emptied(&self) {
-        let all = u32::try_from(MOST).unwrap_or(u32::MAX);
-        drop(self.all.acquire_many(all).await);
+    /// A place for a connection, for which idle ones are closed at a limit; `None` if all others are worked for.
+    fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+        let network = network_of(address);
+        let site = site_of(network);
+        let is_proxy = self.proxies.iter().any(|proxy| proxy.contains(address));
+        let limits = self.limits;
+        let mut open = self.open();
+        if !is_proxy {
+            let is_full = |count: Option<&usize>, limit| count.is_some_and(|count| *count >= limit);
+            if is_full(open.by_network.get(&network), limits.per_network)
+                && !open.reclaim(|entry| entry.network == network)
+            {
+                return None;
+            }
+            if let Some(site) = site
+                && is_full(open.by_site.get(&site), limits.per_site)
+                && !open.reclaim(|entry| site_of(entry.network) == Some(site))
+            {
+                return None;
+            }
+        }
+        if open.by_id.len() >= limits.total && !open.reclaim(|_| true) {
+            return None;
+        }
+        let id = open.next;
+        open.next += 1;
+        let activity = Arc::new(Activity::new(self.epoch));
+        let entry = Entry {
+            network,
+            is_proxy,
+            is_large: false,
+            activity: Arc::clone(&activity),
+        };
+        open.by_id.insert(id, entry);
+        *open.by_network.entry(network).or_default() += 1;
+        if let Some(site) = site {
+            *open.by_site.entry(site).or_default() += 1;
+        }
+        drop(open);
+        Some(Place {
+            connections: Arc::clone(self),
+            id,
+            activity,
+        })
     }
 }
 
-/// Takes connections, and has each of them conversed with until it ends; none any more once it is said that the server
-/// is closing.
+impl Connections {
+    fn enlarge(&self, id: u64) {
+        let mut open = self.open();
+        if open.by_id.get(&id).is_none_or(|entry| entry.is_large) {
+            return;
+        }
+        if open.large >= self.limits.large {
+            // If all of them are worked for, there are as many more as the total allows.
+            open.reclaim(|entry| entry.is_large);
+        }
+        if let Some(entry) = open.by_id.get_mut(&id) {
+            entry.is_large = true;
+            open.large += 1;
+        }
+    }
+}
+
+impl Open {
+    /// Closes some of the connections that have been idle longest: those of proxies last, and of the others first those
+    /// of the network that has the most. Says whether there were any.
+    fn reclaim(&mut self, is_meant: impl Fn(&Entry) -> bool) -> bool {
+        let meant = self.by_id.iter().filter(|(_, entry)| is_meant(entry));
+        let mut idle: Vec<_> = meant
+            .filter(|(_, entry)| entry.activity.is_idle())
+            .map(|(id, entry)| {
+                let of_network = self.by_network.get(&entry.network).copied();
+                let last = entry.activity.last.load(Ordering::Relaxed);
+                (entry.is_proxy, Reverse(of_network), last, *id)
+            })
+            .collect();
+        // A sixteenth at most, so that few lose connections where few are allowed.
+        let count = (idle.len() / 16).clamp(1, MAX_RECLAIMED);
+        if count < idle.len() {
+            idle.select_nth_unstable(count - 1);
+            idle.truncate(count);
+        }
+        for (.., id) in &idle {
+            if let Some(task) = self.remove(*id).as_ref().and_then(|one| one.task.get()) {
+                task.abort();
+            }
+        }
+        !idle.is_empty()
+    }
+
+    fn remove(&mut self, id: u64) -> Option<Arc<Activity>> {
+        let entry = self.by_id.remove(&id)?;
+        let network = entry.network;
+        self.large -= usize::from(entry.is_large);
+        decrement(&mut self.by_network, network);
+        if let Some(site) = site_of(network) {
+            decrement(&mut self.by_site, site);
+        }
+        Some(entry.activity)
+    }
+}
+
+fn decrement(counts: &mut HashMap<IpAddr, usize>, key: IpAddr) {
+    if let Some(count) = counts.get_mut(&key) {
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(&key);
+        }
+    }
+}
+
+/// The /48 of an IPv6 network.
+fn site_of(network: IpAddr) -> Option<IpAddr> {
+    match network {
+        IpAddr::V4(_) => None,
+        IpAddr::V6(v6) => Some(IpAddr::V6((u128::from(v6) >> 80 << 80).into())),
+    }
+}
+
+/// A connection that counts until it ends.
+struct Place {
+    connections: Arc<Connections>,
+    id: u64,
+    activity: Arc<Activity>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.connections.open().remove(self.id);
+    }
+}
+
+/// Accepts connections, and has each of them served until it ends; none any more once the server is closing.
 pub(crate) async fn accept<C, F>(
     listener: TcpListener,
-    room: Room,
+    connections: Arc<Connections>,
+    seen: &SeenNetworks,
     mut closing: watch::Receiver<bool>,
     converse: C,
 ) where
-    C: Fn(TcpStream) -> F,
+    C: Fn(TcpStream, Client) -> F,
     F: Future + Send + 'static,
     F::Output: Send,
 {
     loop {
-        let Ok(place) = Arc::clone(&room.all).acquire_owned().await else {
-            return;
-        };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             Ok(_) = closing.wait_for(|is_closing| *is_closing) => return,
         };
         match accepted {
-            Ok((stream, from)) => {
-                let Some(guest) = Places::enter(&room.places, from.ip()) else {
+            Ok((stream, address)) => {
+                seen.note(address.ip());
+                // All others are worked for: the client hears at once that it has to come again.
+                let Some(place) = connections.enter(address.ip()) else {
                     continue;
                 };
-                let conversation = converse(stream);
-                tokio::spawn(async move {
+                let activity = Arc::clone(&place.activity);
+                let client = Client {
+                    address,
+                    activity: Arc::clone(&activity),
+                    connections: Arc::clone(&connections),
+                    id: place.id,
+                };
+                let conversation = converse(stream, client);
+                let task = tokio::spawn(async move {
                     // What goes wrong with one connection concerns nobody else.
                     drop(conversation.await);
-                    drop((guest, place));
+                    drop(place);
                 });
+                // Nobody else sets it.
+                drop(activity.task.set(task.abort_handle()));
             }
             Err(error) => {
                 // Too many files are open, or the connection has gone: others will come.
                 tracing::warn!(%error, "a connection could not be accepted");
+                // `EMFILE`, `ENFILE`: the process, or the machine, has too many files open.
+                if matches!(error.raw_os_error(), Some(EMFILE | ENFILE)) {
+                    connections.open().reclaim(|_| true);
+                }
                 tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        }
-    }
-}
-
-/// How many connections come from where.
-#[derive(Debug, Default)]
-struct Places {
-    open: Mutex<HashMap<IpAddr, usize>>,
-}
-
-/// A connection that is counted until it ends.
-struct Guest {
-    places: Arc<Places>,
-    from: IpAddr,
-}
-
-impl Places {
-    /// One more from an address, unless there are too many.
-    fn enter(places: &Arc<Self>, from: IpAddr) -> Option<Guest> {
-        let from = network_of(from);
-        let mut open = places.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = open.entry(from).or_default();
-        if *count >= MOST_FROM_ONE {
-            return None;
-        }
-        *count += 1;
-        let places = Arc::clone(places);
-        Some(Guest { places, from })
-    }
-}
-
-impl Drop for Guest {
-    fn drop(&mut self) {
-        let open = self.places.open.lock();
-        let mut open = open.unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = open.get_mut(&self.from) {
-            *count -= 1;
-            if *count == 0 {
-                open.remove(&self.from);
             }
         }
     }
@@ -121,21 +373,160 @@ impl Drop for Guest {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
     use super::*;
 
+    const LIMITS: ConnectionLimits = ConnectionLimits {
+        total: 10,
+        per_network: 4,
+        per_site: 6,
+        large: 2,
+    };
+
+    fn enter(connections: &Arc<Connections>, text: &str) -> Option<Place> {
+        let place = connections.enter(text.parse().unwrap());
+        // Later ones have moved later.
+        let count = u32::try_from(connections.open().next).unwrap();
+        if let Some(place) = &place {
+            let now = connections.epoch + Duration::from_secs(1) * count;
+            place.activity.touch(now);
+        }
+        place
+    }
+
+    fn is_open(place: &Place) -> bool {
+        place.connections.open().by_id.contains_key(&place.id)
+    }
+
+    /// Five networks with idle connections kept everybody else out.
     #[test]
-    fn one_place_does_not_take_all_the_room() {
-        let places = Arc::new(Places::default());
-        let enter = |text: &str| Places::enter(&places, text.parse().unwrap());
-        let mut guests: Vec<_> = (0..MOST_FROM_ONE)
-            .map(|n| enter(&format!("2001:db8::{n:x}")).unwrap())
+    fn the_longest_idle_connection_of_the_largest_network_makes_place() {
+        let connections = Connections::new(LIMITS, Vec::new());
+        let small = enter(&connections, "192.0.2.9").unwrap();
+        let first: Vec<_> = (0..4)
+            .map(|_| enter(&connections, "192.0.2.1").unwrap())
             .collect();
-        assert!(enter("2001:db8::ffff:1").is_none());
-        assert!(enter("2001:db8:0:1::1").is_some());
-        assert!(enter("192.0.2.1").is_some());
-        guests.pop();
-        assert!(enter("2001:db8::ffff:1").is_some());
-        guests.clear();
-        assert!(places.open.lock().unwrap().is_empty());
+        let second: Vec<_> = (0..4)
+            .map(|_| enter(&connections, "192.0.2.2").unwrap())
+            .collect();
+        let third = enter(&connections, "192.0.2.3").unwrap();
+        assert_eq!(connections.open().by_id.len(), LIMITS.total);
+        // Longest idle is the one of the small network, which stays.
+        let alice = enter(&connections, "192.0.2.10").unwrap();
+        assert!(is_open(&small) && is_open(&third) && is_open(&alice));
+        assert!(!is_open(&first[0]) && is_open(&first[1]));
+        // One that moves again is not the longest idle.
+        let now = connections.epoch + Duration::from_secs(100);
+        second[0].activity.touch(now);
+        let bob = enter(&connections, "192.0.2.11").unwrap();
+        assert!(is_open(&second[0]) && !is_open(&second[1]) && is_open(&bob));
+        drop((small, first, second, third, alice, bob));
+        let open = connections.open();
+        assert!(open.by_id.is_empty() && open.by_network.is_empty());
+    }
+
+    #[test]
+    fn a_connection_whose_request_is_worked_on_is_not_closed() {
+        let connections = Connections::new(LIMITS, Vec::new());
+        let places: Vec<_> = (0..4)
+            .map(|_| enter(&connections, "192.0.2.1").unwrap())
+            .collect();
+        let working: Vec<_> = places.iter().map(|place| place.activity.work()).collect();
+        assert!(enter(&connections, "192.0.2.1").is_none());
+        assert!(enter(&connections, "192.0.2.2").is_some());
+        // A request whose body does not arrive is not worked on.
+        let receiving = places[2].activity.receive();
+        assert!(enter(&connections, "192.0.2.1").is_some());
+        assert!(!is_open(&places[2]) && is_open(&places[0]));
+        drop((working, receiving));
+    }
+
+    #[test]
+    fn connections_that_take_much_memory_make_place_for_each_other() {
+        let connections = Connections::new(LIMITS, Vec::new());
+        let places: Vec<_> = (1..=4)
+            .map(|host| enter(&connections, &format!("192.0.2.{host}")).unwrap())
+            .collect();
+        for place in &places[1..] {
+            connections.enlarge(place.id);
+            connections.enlarge(place.id);
+        }
+        assert!(is_open(&places[0]) && !is_open(&places[1]));
+        assert!(is_open(&places[2]) && is_open(&places[3]));
+        drop(places);
+        assert_eq!(connections.open().large, 0);
+    }
+
+    /// A connection that found no place waited until others ended.
+    #[test]
+    fn a_new_connection_is_served_while_idle_ones_fill_the_listener() {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let seen = SeenNetworks::default();
+            let (_open, closing) = watch::channel(false);
+            let connections = Connections::new(LIMITS, Vec::new());
+            let echo = |mut stream: TcpStream, client: Client| async move {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).await?;
+                let _working = client.activity.work();
+                stream.write_all(&byte).await
+            };
+            let asking = async {
+                let mut idle = Vec::new();
+                for _ in 0..20 {
+                    idle.push(TcpStream::connect(address).await.unwrap());
+                    let mut asking = TcpStream::connect(address).await.unwrap();
+                    asking.write_all(b"x").await.unwrap();
+                    assert_eq!(asking.read_u8().await.unwrap(), b'x');
+                }
+                // The first of the idle ones was closed, and the last was not.
+                assert_eq!(idle[0].read(&mut [0]).await.unwrap(), 0);
+                let last = idle[19].try_read(&mut [0]).unwrap_err();
+                assert_eq!(last.kind(), std::io::ErrorKind::WouldBlock);
+            };
+            tokio::select! {
+                () = accept(listener, connections, &seen, closing, echo) => panic!("it ended"),
+                () = asking => {}
+            }
+        });
+    }
+
+    #[test]
+    fn networks_of_ipv6_are_counted_alone_and_together() {
+        let connections = Connections::new(LIMITS, Vec::new());
+        let one: Vec<_> = (1..=4)
+            .map(|host| enter(&connections, &format!("2001:db8::{host}")).unwrap())
+            .collect();
+        let fifth = enter(&connections, "2001:db8::5").unwrap();
+        assert!(!is_open(&one[0]) && is_open(&one[1]));
+        let other: Vec<_> = (0..2)
+            .map(|_| enter(&connections, "2001:db8:0:1::1").unwrap())
+            .collect();
+        let third = enter(&connections, "2001:db8:0:2::1").unwrap();
+        assert!(!is_open(&one[1]) && other.iter().all(is_open));
+        assert_eq!(connections.open().by_site.len(), 1);
+        assert!(enter(&connections, "2001:db8:1::1").is_some());
+        drop((one, fifth, other, third));
+        assert!(connections.open().by_site.is_empty());
+    }
+
+    /// Everybody behind a proxy had the connections of one client.
+    #[test]
+    fn a_trusted_proxy_has_all_connections_and_loses_them_last() {
+        let trusted = vec!["192.0.2.0/28".parse().unwrap()];
+        let connections = Connections::new(LIMITS, trusted);
+        let proxied: Vec<_> = (0..9)
+            .map(|_| enter(&connections, "192.0.2.1").unwrap())
+            .collect();
+        let other = enter(&connections, "198.51.100.1").unwrap();
+        let next = enter(&connections, "192.0.2.1").unwrap();
+        assert!(proxied.iter().all(is_open) && is_open(&next));
+        assert!(!is_open(&other));
+        assert!(enter(&connections, "198.51.100.1").is_some());
+        assert!(!is_open(&proxied[0]) && is_open(&proxied[1]));
     }
 }

@@ -1,118 +1,126 @@
-//! Guesses of secrets: how many somebody may make.
+//! Failed logins: how many wrong secrets a client may try, over all interfaces together.
 //!
-//! A guess takes a place before it is looked at, so that many at once are no more than many in turn. Places are few only
-//! for those who have guessed wrong before: whoever has the secret waits until those before are done, and is not refused.
+//! The native protocol (challenge answers and `VERIFY_CHALLENGE`, over UDP, TCP and HTTP) and the REST API (passwords,
+//! challenge answers and verifications) count in one table. Signatures are not counted: nobody guesses a private key.
+//! Neither are tokens of the API, which have 256 random bits.
+//!
+//! An attempt is checked twice: before the secret is looked at, and again when the outcome is known. Attempts that run
+//! at the same time may all begin, but once the limit is reached their outcomes are withheld, right or wrong. So many
+//! attempts at once reveal no more than the same attempts one after the other, nobody waits, and a client that is
+//! right is never refused because of how often it logs in.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
-use std::net::IpAddr;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::admission::network_of;
+use crate::admission::peer::Peer;
 
-/// How many guesses of one identity's secret fail before its guesser has to wait.
-const MOST: u32 = 20;
-/// How many guesses fail, of whatever identities, before a network has to wait. Many, because behind a proxy everybody
-/// has one address; fewer than are remembered, so that nobody makes us forget by guessing on.
-const MOST_OF_NETWORK: u32 = 1_000;
+/// How many failures a network has for one identity in a minute.
+const MAX_FAILURES: u32 = 20;
+/// How many failures a network has in a minute, for whatever identities. Many, because behind a proxy that is not
+/// configured everybody has one address; fewer than are remembered, so that nobody makes us forget by guessing on.
+const MAX_FAILURES_OF_NETWORK: u32 = 1_000;
+/// How many failures there are for one identity in a minute, from all networks, before each network has only
+/// [`MAX_FAILURES_UNDER_ATTACK`]. The owner is not locked out: right secrets count for nothing.
+const MAX_FAILURES_OF_IDENTITY: u32 = 200;
+/// How many failures a network has for an identity that many networks guess.
+const MAX_FAILURES_UNDER_ATTACK: u32 = 2;
 /// How long a failure is remembered, in milliseconds.
-const MINUTE: u64 = 60_000;
-/// How many guessers are remembered.
-const REMEMBERED: usize = 10_000;
-/// How long somebody waits for those who try the same identity.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MEMORY: u64 = 60_000;
+/// How many entries each table has.
+const MAX_ENTRIES: usize = 10_000;
 
-/// Failures, by network and identity, and by network.
+/// Failures by network and identity, by network, and by identity.
 #[derive(Debug, Default)]
-pub(crate) struct Attempts {
-    all: Mutex<All>,
-    /// A place was given back.
-    given_back: Condvar,
-    /// What identities are remembered by: they may be long, and are other people's text.
+pub(crate) struct FailedLogins {
+    tables: Mutex<Tables>,
+    /// Identities are stored as hashes: they may be long, and are other people's text.
     hashing: RandomState,
 }
 
 #[derive(Debug, Default)]
-struct All {
-    of_identities: Table<(IpAddr, u64)>,
-    of_networks: Table<IpAddr>,
+struct Tables {
+    pairs: Table<(Peer, u64)>,
+    networks: Table<Peer>,
+    identities: Table<u64>,
+}
+
+/// Too many logins have failed; more are taken when a minute is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooManyFailures;
+
+/// A secret that is about to be looked at. One that is dropped counts for nothing: the server could not tell.
+#[derive(Debug)]
+pub(crate) struct LoginAttempt<'t> {
+    logins: &'t FailedLogins,
+    peer: Peer,
+    identity: u64,
+    now: u64,
+}
+
+impl FailedLogins {
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins an attempt to log in as an identity: a handle, in any case.
+    pub(crate) fn begin(
+        &self,
+        peer: Peer,
+        identity: &str,
+        now: u64,
+    ) -> Result<LoginAttempt<'_>, TooManyFailures> {
+        let identity = self.hashing.hash_one(identity.to_ascii_uppercase());
+        self.tables().check(peer, identity, now)?;
+        Ok(LoginAttempt {
+            logins: self,
+            peer,
+            identity,
+            now,
+        })
+    }
+}
+
+impl LoginAttempt<'_> {
+    /// Ends the attempt; fails, whether the secret was right or not, if too many others have failed meanwhile.
+    pub(crate) fn finish(self, is_right: bool) -> Result<(), TooManyFailures> {
+        let Self {
+            peer,
+            identity,
+            now,
+            ..
+        } = self;
+        let mut tables = self.logins.tables();
+        tables.check(peer, identity, now)?;
+        if !is_right {
+            tables.pairs.add((peer, identity), now);
+            tables.networks.add(peer, now);
+            tables.identities.add(identity, now);
+        }
+        Ok(())
+    }
+}
+
+impl Tables {
+    fn check(&self, peer: Peer, identity: u64, now: u64) -> Result<(), TooManyFailures> {
+        let most = if self.identities.count(identity, now) >= MAX_FAILURES_OF_IDENTITY {
+            MAX_FAILURES_UNDER_ATTACK
+        } else {
+            MAX_FAILURES
+        };
+        if self.pairs.count((peer, identity), now) >= most
+            || self.networks.count(peer, now) >= MAX_FAILURES_OF_NETWORK
+        {
+            return Err(TooManyFailures);
+        }
+        Ok(())
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Failures {
     count: u32,
-    /// Guesses that are being looked at.
-    open: u32,
     since: u64,
-}
-
-/// A guess that is being looked at. One that is let go has not failed.
-#[derive(Debug)]
-pub(crate) struct Attempt<'a> {
-    attempts: &'a Attempts,
-    key: (IpAddr, u64),
-}
-
-impl Attempts {
-    fn all(&self) -> MutexGuard<'_, All> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A place for a guess; `None` if too many have failed.
-    pub(crate) fn begin(&self, from: IpAddr, whom: &str, now: u64) -> Option<Attempt<'_>> {
-        self.begin_within(PATIENCE, from, whom, now)
-    }
-
-    fn begin_within(
-        &self,
-        patience: Duration,
-        from: IpAddr,
-        whom: &str,
-        now: u64,
-    ) -> Option<Attempt<'_>> {
-        let network = network_of(from);
-        let key = (network, self.hashing.hash_one(whom.to_ascii_uppercase()));
-        let is_busy = |all: &mut All| {
-            let tried = all.of_identities.at(key, now);
-            tried.open > 0 && tried.count < MOST && tried.count + tried.open >= MOST
-        };
-        let waited = self
-            .given_back
-            .wait_timeout_while(self.all(), patience, is_busy);
-        let (mut all, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let tried = all.of_identities.at(key, now);
-        let of_network = all.of_networks.at(network, now);
-        if tried.count + tried.open >= MOST || of_network.count + of_network.open >= MOST_OF_NETWORK
-        {
-            return None;
-        }
-        all.of_identities.open(key, now);
-        all.of_networks.open(network, now);
-        Some(Attempt {
-            attempts: self,
-            key,
-        })
-    }
-}
-
-impl Attempt<'_> {
-    /// It was wrong.
-    pub(crate) fn failed(self) {
-        let mut all = self.attempts.all();
-        all.of_identities.fail(self.key);
-        all.of_networks.fail(self.key.0);
-    }
-}
-
-impl Drop for Attempt<'_> {
-    fn drop(&mut self) {
-        let mut all = self.attempts.all();
-        all.of_identities.close(self.key);
-        all.of_networks.close(self.key.0);
-        drop(all);
-        self.attempts.given_back.notify_all();
-    }
 }
 
 #[derive(Debug)]
@@ -125,56 +133,36 @@ impl<K> Default for Table<K> {
 }
 
 impl<K: Copy + Eq + Hash> Table<K> {
-    /// What is remembered now.
-    fn at(&self, key: K, now: u64) -> Failures {
-        let fresh = Failures {
-            count: 0,
-            open: 0,
-            since: now,
-        };
-        match self.0.get(&key) {
-            None => fresh,
-            Some(failures) if failures.is_over(now) => Failures {
-                open: failures.open,
-                ..fresh
-            },
-            Some(failures) => *failures,
-        }
+    fn count(&self, key: K, now: u64) -> u32 {
+        let failures = self.0.get(&key).filter(|failures| !failures.is_over(now));
+        failures.map_or(0, |failures| failures.count)
     }
 
-    fn open(&mut self, key: K, now: u64) {
-        let mut failures = self.at(key, now);
-        failures.open += 1;
-        if self.0.len() >= REMEMBERED && !self.0.contains_key(&key) {
+    fn add(&mut self, key: K, now: u64) {
+        let count = self.count(key, now);
+        if count > 0 {
+            if let Some(failures) = self.0.get_mut(&key) {
+                failures.count = count.saturating_add(1);
+            }
+            return;
+        }
+        if self.0.len() >= MAX_ENTRIES && !self.0.contains_key(&key) {
             self.make_room(now);
         }
-        self.0.insert(key, failures);
+        let first = Failures {
+            count: 1,
+            since: now,
+        };
+        self.0.insert(key, first);
     }
 
-    /// Those who have waited longest make room. Guesses that are being looked at stay: there are no more than threads.
+    /// Forgets what is over, and if that is nothing, the oldest entry.
     fn make_room(&mut self, now: u64) {
-        self.0
-            .retain(|_, failures| failures.open > 0 || !failures.is_over(now));
-        if self.0.len() >= REMEMBERED {
-            let idle = self.0.iter().filter(|(_, failures)| failures.open == 0);
-            let oldest = idle.min_by_key(|(_, failures)| failures.since);
+        self.0.retain(|_, failures| !failures.is_over(now));
+        if self.0.len() >= MAX_ENTRIES {
+            let oldest = self.0.iter().min_by_key(|(_, failures)| failures.since);
             if let Some(oldest) = oldest.map(|(key, _)| *key) {
                 self.0.remove(&oldest);
-            }
-        }
-    }
-
-    fn fail(&mut self, key: K) {
-        if let Some(failures) = self.0.get_mut(&key) {
-            failures.count += 1;
-        }
-    }
-
-    fn close(&mut self, key: K) {
-        if let Some(failures) = self.0.get_mut(&key) {
-            failures.open = failures.open.saturating_sub(1);
-            if failures.open == 0 && failures.count == 0 {
-                self.0.remove(&key);
             }
         }
     }
@@ -182,108 +170,137 @@ impl<K: Copy + Eq + Hash> Table<K> {
 
 impl Failures {
     fn is_over(&self, now: u64) -> bool {
-        now.saturating_sub(self.since) >= MINUTE
+        now.saturating_sub(self.since) >= MEMORY
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Barrier;
 
-    fn ip(text: &str) -> IpAddr {
-        text.parse().unwrap()
+    fn peer(text: &str) -> Peer {
+        Peer::connected(text.parse().unwrap())
     }
 
-    fn fail(attempts: &Attempts, from: &str, whom: &str, now: u64) -> bool {
-        let attempt = attempts.begin(ip(from), whom, now);
-        attempt.map(Attempt::failed).is_some()
+    fn fail(logins: &FailedLogins, from: Peer, whom: &str, now: u64) -> bool {
+        let attempt = logins.begin(from, whom, now);
+        attempt.is_ok_and(|attempt| attempt.finish(false).is_ok())
     }
 
-    fn may(attempts: &Attempts, from: &str, whom: &str, now: u64) -> bool {
-        attempts.begin(ip(from), whom, now).is_some()
+    fn succeed(logins: &FailedLogins, from: Peer, whom: &str, now: u64) -> bool {
+        let attempt = logins.begin(from, whom, now);
+        attempt.is_ok_and(|attempt| attempt.finish(true).is_ok())
     }
 
     #[test]
     fn who_guesses_waits_and_nobody_else() {
-        let attempts = Attempts::default();
-        let from = "2001:db8::1";
-        for _ in 0..MOST {
-            // What is right is not counted.
-            assert!(may(&attempts, from, "20.1000/ADMIN", 5));
-            assert!(fail(&attempts, from, "20.1000/ADMIN", 5));
+        let logins = FailedLogins::default();
+        let from = peer("2001:db8::1");
+        for _ in 0..MAX_FAILURES {
+            // Right secrets are not counted.
+            assert!(succeed(&logins, from, "20.1000/ADMIN", 5));
+            assert!(fail(&logins, from, "20.1000/ADMIN", 5));
         }
-        assert!(!may(&attempts, "2001:db8::2", "20.1000/admin", 5));
-        assert!(may(&attempts, from, "20.1000/OTHER", 5));
-        assert!(may(&attempts, "2001:db9::1", "20.1000/ADMIN", 5));
-        assert!(may(&attempts, from, "20.1000/ADMIN", 5 + MINUTE));
+        assert!(!succeed(&logins, peer("2001:db8::2"), "20.1000/admin", 5));
+        assert!(succeed(&logins, from, "20.1000/OTHER", 5));
+        assert!(succeed(&logins, peer("2001:db9::1"), "20.1000/ADMIN", 5));
+        assert!(succeed(&logins, from, "20.1000/ADMIN", 5 + MEMORY));
     }
 
     /// Guessing for others made room for more guesses.
     #[test]
     fn who_guesses_on_for_others_is_not_forgotten() {
-        let attempts = Attempts::default();
-        for _ in 0..MOST {
-            fail(&attempts, "192.0.2.1", "20.1000/ADMIN", 5);
+        let logins = FailedLogins::default();
+        let from = peer("192.0.2.1");
+        for _ in 0..MAX_FAILURES {
+            fail(&logins, from, "20.1000/ADMIN", 5);
         }
         let others = (0..20_000).filter(|number| {
             let whom = format!("20.1000/{number}");
-            fail(&attempts, "192.0.2.1", &whom, 6)
+            fail(&logins, from, &whom, 6)
         });
         assert_eq!(others.count(), 980);
-        assert!(!may(&attempts, "192.0.2.1", "20.1000/ADMIN", 7));
-        assert!(may(&attempts, "192.0.2.2", "20.1000/7", 7));
+        assert!(!succeed(&logins, from, "20.1000/ADMIN", 7));
+        assert!(succeed(&logins, peer("192.0.2.2"), "20.1000/7", 7));
     }
 
     #[test]
-    fn guessers_are_bounded_and_the_oldest_are_forgotten_first() {
-        let attempts = Attempts::default();
-        let from = |number: usize| format!("10.{}.{}.1", number / 256, number % 256);
-        for number in 0..=REMEMBERED {
+    fn tables_are_bounded_and_the_oldest_entries_are_forgotten_first() {
+        let logins = FailedLogins::default();
+        let from = |number: usize| peer(&format!("10.{}.{}.1", number / 256, number % 256));
+        for number in 0..=MAX_ENTRIES {
             let now = u64::try_from(number).unwrap();
-            for _ in 0..MOST {
-                fail(&attempts, &from(number), "20.1000/ADMIN", now);
+            let whom = format!("20.1000/{number}");
+            for _ in 0..MAX_FAILURES {
+                fail(&logins, from(number), &whom, now);
             }
         }
-        assert_eq!(attempts.all().of_identities.0.len(), REMEMBERED);
-        assert_eq!(attempts.all().of_networks.0.len(), REMEMBERED);
-        let now = u64::try_from(REMEMBERED).unwrap();
-        assert!(!may(&attempts, &from(1), "20.1000/ADMIN", now));
-        assert!(may(&attempts, &from(0), "20.1000/ADMIN", now));
+        let tables = logins.tables();
+        assert_eq!(tables.pairs.0.len(), MAX_ENTRIES);
+        assert_eq!(tables.networks.0.len(), MAX_ENTRIES);
+        assert_eq!(tables.identities.0.len(), MAX_ENTRIES);
+        drop(tables);
+        let now = u64::try_from(MAX_ENTRIES).unwrap();
+        assert!(!succeed(&logins, from(1), "20.1000/1", now));
+        assert!(succeed(&logins, from(0), "20.1000/0", now));
     }
 
     /// Many at once were let through before the first was counted.
     #[test]
-    fn guesses_that_are_being_looked_at_count() {
-        let attempts = Attempts::default();
-        let begin = || {
-            let from = ip("192.0.2.1");
-            attempts.begin_within(Duration::ZERO, from, "20.1000/ADMIN", 5)
-        };
-        let mut open: Vec<_> = (0..MOST).map(|_| begin().unwrap()).collect();
-        assert!(begin().is_none());
-        // One that was right gives its place back, and one that was wrong does not.
-        drop(open.pop());
-        let again = begin().unwrap();
-        again.failed();
-        assert!(begin().is_none());
-        drop(open);
-        assert!(begin().is_some());
+    fn outcomes_of_many_attempts_at_once_are_withheld_after_the_limit() {
+        let logins = FailedLogins::default();
+        let from = peer("192.0.2.1");
+        let begin = || logins.begin(from, "20.1000/ADMIN", 5).unwrap();
+        let mut open: Vec<_> = (0..100).map(|_| begin()).collect();
+        let right = begin();
+        let told = open.drain(..).flat_map(|attempt| attempt.finish(false));
+        assert_eq!(told.count(), 20);
+        assert_eq!(right.finish(true), Err(TooManyFailures));
     }
 
+    /// A client that logged in often at the same time waited for itself, and blocked a thread that others needed.
     #[test]
     fn who_is_right_many_times_at_once_is_never_refused() {
-        let attempts = Attempts::default();
-        let together = Barrier::new(100);
-        std::thread::scope(|scope| {
-            for _ in 0..100 {
-                scope.spawn(|| {
-                    together.wait();
-                    assert!(may(&attempts, "192.0.2.1", "20.1000/ADMIN", 5));
-                });
+        let logins = FailedLogins::default();
+        let from = peer("192.0.2.1");
+        let begin = || logins.begin(from, "20.1000/ADMIN", 5).unwrap();
+        let open: Vec<_> = (0..1_000).map(|_| begin()).collect();
+        for attempt in open {
+            assert_eq!(attempt.finish(true), Ok(()));
+        }
+        assert!(logins.tables().pairs.0.is_empty());
+        assert!(logins.tables().networks.0.is_empty());
+    }
+
+    /// Forged datagrams in the name of a network would have locked it out of TCP and HTTP, and each forged address
+    /// would have had its own attempts.
+    #[test]
+    fn datagrams_share_their_attempts_and_take_none_of_others() {
+        let logins = FailedLogins::default();
+        let tried = (0..100).filter(|_| fail(&logins, Peer::Datagram, "20.1000/ADMIN", 5));
+        assert_eq!(tried.count(), 20);
+        assert!(succeed(&logins, peer("192.0.2.1"), "20.1000/ADMIN", 5));
+        assert!(!succeed(&logins, Peer::Datagram, "20.1000/ADMIN", 5));
+    }
+
+    /// With 500 networks, 10,000 secrets of one identity could be tried in a minute.
+    #[test]
+    fn guesses_from_many_networks_are_slowed_and_the_owner_is_not_locked_out() {
+        let logins = FailedLogins::default();
+        let mut tried = 0;
+        for number in 0..500 {
+            let from = peer(&format!("10.0.{}.{}", number / 250, number % 250));
+            while fail(&logins, from, "20.1000/ADMIN", 5) {
+                tried += 1;
             }
-        });
-        assert!(attempts.all().of_identities.0.is_empty());
-        assert!(attempts.all().of_networks.0.is_empty());
+        }
+        assert_eq!(tried, 200 + 490 * 2);
+        let owner = peer("192.0.2.1");
+        for _ in 0..100 {
+            assert!(succeed(&logins, owner, "20.1000/ADMIN", 5));
+        }
+        // One slip is forgiven.
+        assert!(fail(&logins, owner, "20.1000/ADMIN", 5));
+        assert!(succeed(&logins, owner, "20.1000/ADMIN", 5));
     }
 }

@@ -1,115 +1,155 @@
-//! Where long answers wait until whoever asked has taken them.
+//! Long answers that wait until their clients have read them.
 //!
 //! An answer is made whole and sent as fast as the other side reads. Over HTTP/2 many wait on one connection, for as
-//! long as the client likes: so there is room for a few on each connection, and for some on all of them together.
+//! long as the client likes. So each connection has a limit, for answers that are being made and for those that wait;
+//! each network has one, and all of them together.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use http_body_util::{BodyExt, Collected, Either, Full};
+use hyper::Response;
 use hyper::body::{Body as _, Bytes};
-use hyper::header::{HeaderValue, RETRY_AFTER};
-use hyper::{Response, StatusCode};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::web::reply::{Body, plain};
+use crate::admission::memory_pool::{MemoryPermit, MemoryPool};
+use crate::web::reply::{self, Body};
 
-/// Shorter ones are not counted.
-const LONG: u64 = 16 << 10;
-/// How much waits on one connection, in KiB: whoever takes nothing is not answered more.
-const ON_ONE: u32 = 1 << 10;
-/// How much waits on all connections together, in KiB.
-const ON_ALL: u32 = 256 << 10;
+/// Shorter answers are not counted.
+pub(crate) const LONG_RESPONSE: usize = 16 << 10;
+/// How much waits on one connection, in KiB: a client that reads nothing is not answered more.
+const MAX_PER_CONNECTION: u32 = 1 << 10;
+/// How many requests of one connection are worked on at once.
+const MAX_WORKING: usize = 16;
+/// How many bytes wait on all connections together.
+const MAX_TOTAL: usize = 48 << 20;
+/// A network that has less than this left is answered nothing that may be long: what was made would not be sent, and
+/// making it again and again would keep the processor busy.
+const RESERVE: usize = 1 << 20;
+/// How many bytes wait on the connections of one network.
+const MAX_PER_NETWORK: usize = 9 << 20;
 
-/// Room for answers.
+/// Memory for the answers of all connections.
+pub(crate) fn pool() -> Arc<MemoryPool> {
+    MemoryPool::new(MAX_TOTAL, MAX_PER_NETWORK)
+}
+
+/// The answers of one connection.
 #[derive(Clone, Debug)]
-pub(crate) struct Shelf {
-    room: Arc<Semaphore>,
-    most: u32,
+pub(crate) struct ConnectionResponses {
+    /// What may be worked on.
+    working: Arc<Semaphore>,
+    /// What may wait, in KiB.
+    waiting: Arc<Semaphore>,
+    max_waiting: u32,
 }
 
-impl Shelf {
-    /// That of a connection.
-    pub(crate) fn of_one() -> Self {
-        Self::new(ON_ONE)
+impl Default for ConnectionResponses {
+    fn default() -> Self {
+        Self::new(MAX_PER_CONNECTION)
     }
+}
 
-    /// That of all connections.
-    pub(crate) fn of_all() -> Self {
-        Self::new(ON_ALL)
-    }
-
-    fn new(most: u32) -> Self {
-        let room = usize::try_from(most).unwrap_or(Semaphore::MAX_PERMITS);
+impl ConnectionResponses {
+    fn new(max_waiting: u32) -> Self {
+        let permits = usize::try_from(max_waiting).unwrap_or(Semaphore::MAX_PERMITS);
         Self {
-            room: Arc::new(Semaphore::new(room)),
-            most,
+            working: Arc::new(Semaphore::new(MAX_WORKING)),
+            waiting: Arc::new(Semaphore::new(permits)),
+            max_waiting,
         }
     }
 
-    /// Whether anything waits.
+    /// Whether no answer waits.
     pub(crate) fn is_empty(&self) -> bool {
-        usize::try_from(self.most).is_ok_and(|most| self.room.available_permits() == most)
+        usize::try_from(self.max_waiting).is_ok_and(|max| self.waiting.available_permits() == max)
     }
 
-    /// Waits until there is room at all.
-    pub(crate) async fn has_room(&self) {
-        if self.room.available_permits() == 0 {
-            drop(self.room.acquire().await);
+    /// Waits until a request of this connection may be worked on: the client has read most of what waits for it, and few
+    /// other requests are being worked on.
+    pub(crate) async fn begin(&self) -> Option<OwnedSemaphorePermit> {
+        let working = Arc::clone(&self.working).acquire_owned().await.ok();
+        if self.waiting.available_permits() == 0 {
+            drop(self.waiting.acquire().await);
         }
-    }
-
-    /// Room for some KiB; all of it for what would never fit.
-    fn needed(&self, kibibytes: u32) -> u32 {
-        kibibytes.min(self.most)
+        working
     }
 }
 
-/// Puts a response on both shelves, if it is a long one. When all connections together have too much, it is to be asked
-/// for again.
-pub(crate) async fn put(response: Response<Body>, own: &Shelf, all: &Shelf) -> Response<Body> {
-    let length = match response.body() {
-        Either::Left(body) => body.size_hint().lower(),
-        // What is streamed waits where it is made.
-        Either::Right(_) => 0,
-    };
-    if length < LONG {
-        return response;
+/// Says that a client has to ask again, if its network, or all of them, have so much waiting that no long answer would
+/// be sent: then none is made.
+pub(crate) fn refuse(client: IpAddr, all: &Arc<MemoryPool>) -> Option<Response<Body>> {
+    let has_left = all.has_left(client, RESERVE);
+    (!has_left).then(busy)
+}
+
+/// Counts a response that has been made, if it is a long one. When its network, or all of them, have too much waiting
+/// the client has to ask again.
+pub(crate) fn count(
+    response: Response<Body>,
+    client: IpAddr,
+    all: &Arc<MemoryPool>,
+) -> (Response<Body>, Option<MemoryPermit>) {
+    let length = length(&response);
+    if length < LONG_RESPONSE {
+        return (response, None);
     }
-    let kibibytes = u32::try_from(length >> 10).unwrap_or(u32::MAX);
-    let together = Arc::clone(&all.room).try_acquire_many_owned(all.needed(kibibytes));
-    let Ok(together) = together else {
-        return busy();
+    match all.try_take(client, length) {
+        Some(permit) => (response, Some(permit)),
+        None => (busy(), None),
+    }
+}
+
+/// Lets a response wait for its client, with its permit, if it is a long one.
+pub(crate) async fn wait(
+    response: Response<Body>,
+    permit: Option<MemoryPermit>,
+    own: &ConnectionResponses,
+) -> Response<Body> {
+    let length = length(&response);
+    let Some(mut permit) = permit.filter(|_| length >= LONG_RESPONSE) else {
+        return response;
     };
-    let own = Arc::clone(&own.room).acquire_many_owned(own.needed(kibibytes));
-    // A shelf is never closed.
-    let Ok(own) = own.await else {
+    // It may have been compressed since.
+    permit.shrink_to(length);
+    let kibibytes = u32::try_from(length >> 10).unwrap_or(u32::MAX);
+    let waiting = Arc::clone(&own.waiting);
+    // What would never fit takes all of it. The semaphore is never closed.
+    let Ok(own) = waiting
+        .acquire_many_owned(kibibytes.min(own.max_waiting))
+        .await
+    else {
         return busy();
     };
     let (parts, body) = response.into_parts();
     // A body that is there does not break off.
     let bytes = body.collect().await.map(Collected::to_bytes);
-    let kept = Kept {
+    let held = HeldResponse {
         bytes: bytes.unwrap_or_default(),
-        _room: [own, together],
+        _permits: (own, permit),
     };
-    Response::from_parts(parts, Either::Left(Full::new(Bytes::from_owner(kept))))
+    Response::from_parts(parts, Either::Left(Full::new(Bytes::from_owner(held))))
+}
+
+fn length(response: &Response<Body>) -> usize {
+    match response.body() {
+        Either::Left(body) => usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX),
+        // What is streamed waits where it is made.
+        Either::Right(_) => 0,
+    }
 }
 
 fn busy() -> Response<Body> {
-    let text = "too many long answers have not been taken yet: try again\n";
-    let mut busy = plain(StatusCode::SERVICE_UNAVAILABLE, text);
-    let soon = HeaderValue::from_static("5");
-    busy.headers_mut().insert(RETRY_AFTER, soon);
-    busy
+    reply::busy("too many long answers have not been taken yet: try again\n")
 }
 
-/// Octets that have room as long as anybody has them, to the last one that is sent.
-struct Kept {
+/// Bytes that count as long as anybody has them, to the last one that is sent.
+struct HeldResponse {
     bytes: Bytes,
-    _room: [OwnedSemaphorePermit; 2],
+    _permits: (OwnedSemaphorePermit, MemoryPermit),
 }
 
-impl AsRef<[u8]> for Kept {
+impl AsRef<[u8]> for HeldResponse {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -117,6 +157,8 @@ impl AsRef<[u8]> for Kept {
 
 #[cfg(test)]
 mod tests {
+    use hyper::StatusCode;
+
     use super::*;
     use crate::web::reply::reply;
 
@@ -124,29 +166,84 @@ mod tests {
         reply(StatusCode::OK, "text/plain", vec![b'x'; length])
     }
 
+    fn run<F: Future>(future: F) -> F::Output {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        runtime.unwrap().block_on(future)
+    }
+
+    async fn put(
+        length: usize,
+        own: &ConnectionResponses,
+        all: &Arc<MemoryPool>,
+    ) -> Response<Body> {
+        let client = [192, 0, 2, 1].into();
+        let (response, permit) = count(answer(length), client, all);
+        wait(response, permit, own).await
+    }
+
     #[test]
     fn there_is_room_for_so_much_until_it_is_taken() {
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        runtime.unwrap().block_on(async {
-            let (one, other, all) = (Shelf::new(64), Shelf::new(64), Shelf::new(100));
-            let short = put(answer(1_000), &one, &all).await;
-            assert!(one.is_empty() && all.is_empty());
-            let first = put(answer(64 << 10), &one, &all).await;
-            assert!(!one.is_empty() && !all.is_empty());
-            let refused = put(answer(64 << 10), &other, &all).await;
+        run(async {
+            let new = || ConnectionResponses::new(64);
+            let (one, other, all) = (new(), new(), MemoryPool::new(100 << 10, 100 << 10));
+            let is_free = || all.try_take([192, 0, 2, 9].into(), 100 << 10).is_some();
+            let short = put(1_000, &one, &all).await;
+            assert!(one.is_empty() && is_free());
+            let first = put(64 << 10, &one, &all).await;
+            assert!(!one.is_empty() && !is_free());
+            let refused = put(64 << 10, &other, &all).await;
             assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
             assert!(other.is_empty());
-            // The octets count, wherever they are.
-            let octets = first.into_body().collect().await.unwrap().to_bytes();
-            let part = octets.slice(..10);
-            drop(octets);
+            // The bytes count, wherever they are.
+            let bytes = first.into_body().collect().await.unwrap().to_bytes();
+            let part = bytes.slice(..10);
+            drop(bytes);
             assert!(!one.is_empty());
             drop(part);
-            assert!(one.is_empty() && all.is_empty());
-            // What is longer than the shelf takes all of it.
-            let long = put(answer(1 << 20), &one, &all).await;
+            assert!(one.is_empty() && is_free());
+            // What is longer than all of it takes all of it.
+            let long = put(1 << 20, &one, &all).await;
             assert_eq!(long.status(), StatusCode::OK);
             drop((short, long));
         });
+    }
+
+    /// 64 answers were made on each connection before the first one was counted.
+    #[test]
+    fn answers_that_are_being_made_count() {
+        run(async {
+            let own = ConnectionResponses::default();
+            let mut working = Vec::new();
+            for _ in 0..MAX_WORKING {
+                working.push(own.begin().await.unwrap());
+            }
+            let next = own.begin();
+            let mut next = std::pin::pin!(next);
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            assert!(next.as_mut().poll(&mut context).is_pending());
+            working.pop();
+            assert!(next.as_mut().poll(&mut context).is_ready());
+            // A long request alone is no answer that nobody reads.
+            assert!(own.is_empty());
+        });
+    }
+
+    /// One network filled the memory for answers, and everybody else was told to come again.
+    #[test]
+    fn one_network_leaves_memory_to_others() {
+        let all = pool();
+        let take = |host: u8| count(answer(258_000), [127, 0, 0, host].into(), &all).1;
+        let attack: Vec<_> = (2..=6)
+            .flat_map(|host| (0..200).map(move |_| host))
+            .filter_map(take)
+            .collect();
+        assert_eq!(attack.len(), 5 * (MAX_PER_NETWORK / 258_000));
+        assert!(take(1).is_some());
+        assert!(refuse([127, 0, 0, 1].into(), &all).is_none());
+        let more: Vec<_> = (0..100)
+            .filter_map(|_| count(answer(LONG_RESPONSE), [127, 0, 0, 2].into(), &all).1)
+            .collect();
+        assert!(refuse([127, 0, 0, 2].into(), &all).is_some());
+        drop(more);
     }
 }

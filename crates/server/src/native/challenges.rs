@@ -1,19 +1,22 @@
 //! Challenges that wait for an answer.
 //!
-//! An answer comes on a connection of its own, and is known by the number of its challenge only. So the
-//! request is kept, for a while, and not too many of them.
+//! An answer comes on a connection of its own, and is known by the number of its challenge only. So the server stores
+//! the request until the answer comes, for a while. Storage is shared by network: when it is full, the oldest request of
+//! the network that uses most of it makes room. A network that floods the server pushes out its own requests.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use handfast_wire::{Message, RequestDigest};
 
-/// How long a challenge waits, in milliseconds.
-const PATIENCE: u64 = 60_000;
-/// How many wait at most: the oldest make room.
-const MOST: usize = 10_000;
-/// How many octets all of their requests may have. A request may be long, and costs whoever sends it nothing.
-const MOST_OCTETS: usize = 16 << 20;
+use crate::admission::peer::Peer;
+
+/// How long a challenge waits for its answer, in milliseconds.
+const ANSWER_TIMEOUT: u64 = 60_000;
+/// How many challenges wait at once.
+const MAX_WAITING: usize = 10_000;
+/// How many octets all of their requests have. A request may be long, and costs whoever sends it nothing.
+const MAX_OCTETS: usize = 16 << 20;
 
 /// A request that waits for whoever sent it to say who they are.
 #[derive(Debug)]
@@ -21,6 +24,8 @@ pub(crate) struct Pending {
     pub(crate) request: Message<'static>,
     pub(crate) nonce: [u8; 16],
     pub(crate) digest: RequestDigest,
+    /// Where the request came from. The answer may come from elsewhere.
+    peer: Peer,
     /// Until when, in milliseconds since 1970.
     expires: u64,
 }
@@ -30,13 +35,15 @@ impl Pending {
         request: Message<'static>,
         nonce: [u8; 16],
         digest: RequestDigest,
+        peer: Peer,
         now: u64,
     ) -> Self {
         Self {
             request,
             nonce,
             digest,
-            expires: now.saturating_add(PATIENCE),
+            peer,
+            expires: now.saturating_add(ANSWER_TIMEOUT),
         }
     }
 
@@ -50,7 +57,7 @@ impl Pending {
     }
 }
 
-/// All that wait, by number: that of the challenge, or that of the session it belongs to.
+/// All challenges that wait, by number: that of the challenge, or that of the session it belongs to.
 #[derive(Debug, Default)]
 pub(crate) struct Challenges {
     waiting: Mutex<Waiting>,
@@ -59,8 +66,16 @@ pub(crate) struct Challenges {
 #[derive(Debug, Default)]
 struct Waiting {
     by_number: HashMap<u32, Pending>,
-    /// In the order they came, with when they expire: some may have been taken since, or come again.
+    shares: HashMap<Peer, Share>,
+    octets: usize,
+}
+
+/// What one network uses.
+#[derive(Debug, Default)]
+struct Share {
+    /// Its challenges in the order they came, with when they expire: some may have been taken since, or come again.
     order: VecDeque<(u32, u64)>,
+    count: usize,
     octets: usize,
 }
 
@@ -69,13 +84,19 @@ impl Challenges {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a request under a number, instead of one that was there.
+    /// Stores a request under a number, instead of one that was there.
     pub(crate) fn keep(&self, number: u32, pending: Pending, now: u64) {
         let mut waiting = self.waiting();
         waiting.take(number);
-        waiting.octets += pending.octets();
-        waiting.order.push_back((number, pending.expires));
+        let (peer, octets) = (pending.peer, pending.octets());
+        waiting.octets += octets;
+        let share = waiting.shares.entry(peer).or_default();
+        share.order.push_back((number, pending.expires));
+        share.count += 1;
+        share.octets += octets;
         waiting.by_number.insert(number, pending);
+        waiting.compact(peer);
+        waiting.drop_outdated(peer, now);
         waiting.make_room(now);
     }
 
@@ -94,32 +115,116 @@ impl Waiting {
     fn take(&mut self, number: u32) -> Option<Pending> {
         let pending = self.by_number.remove(&number)?;
         self.octets = self.octets.saturating_sub(pending.octets());
+        if let Some(share) = self.shares.get_mut(&pending.peer) {
+            share.count = share.count.saturating_sub(1);
+            share.octets = share.octets.saturating_sub(pending.octets());
+            if share.count == 0 {
+                self.shares.remove(&pending.peer);
+            }
+        }
         Some(pending)
     }
 
+    /// Forgets the order of challenges that were answered, once most of a network's were.
+    fn compact(&mut self, peer: Peer) {
+        let Self {
+            by_number, shares, ..
+        } = self;
+        if let Some(share) = shares.get_mut(&peer)
+            && share.order.len() > 2 * share.count + 64
+        {
+            share.order.retain(|(number, expires)| {
+                let pending = by_number.get(number);
+                pending.is_some_and(|pending| pending.expires == *expires)
+            });
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.by_number.len() > MAX_WAITING || self.octets > MAX_OCTETS
+    }
+
     fn make_room(&mut self, now: u64) {
-        while let Some(&(number, expires)) = self.order.front() {
-            let pending = self.by_number.get(&number);
-            let is_there = pending.is_some_and(|pending| pending.expires == expires);
-            let is_full = self.order.len() > MOST || self.octets > MOST_OCTETS;
-            if is_there && expires > now && !is_full {
+        if !self.is_full() {
+            return;
+        }
+        let peers: Vec<_> = self.shares.keys().copied().collect();
+        for peer in peers {
+            self.drop_outdated(peer, now);
+        }
+        while self.is_full() {
+            let has_octets = self.octets > MAX_OCTETS;
+            let size = |share: &Share| {
+                if has_octets {
+                    share.octets
+                } else {
+                    share.count
+                }
+            };
+            let largest = self.shares.iter().max_by_key(|(_, share)| size(share));
+            let Some(peer) = largest.map(|(peer, _)| *peer) else {
+                return;
+            };
+            self.drop_oldest(peer);
+        }
+    }
+
+    /// Forgets what of a network nobody can answer any more.
+    fn drop_outdated(&mut self, peer: Peer, now: u64) {
+        while let Some(&(number, expires)) = self.first_of(peer) {
+            if expires > now && self.is_there(number, expires) {
                 return;
             }
-            self.order.pop_front();
-            if is_there {
-                self.take(number);
+            self.drop_first(peer);
+        }
+    }
+
+    /// Forgets the request of a network that waits longest.
+    fn drop_oldest(&mut self, peer: Peer) {
+        while let Some(&(number, expires)) = self.first_of(peer) {
+            let was_there = self.is_there(number, expires);
+            self.drop_first(peer);
+            if was_there {
+                return;
             }
+        }
+    }
+
+    fn first_of(&self, peer: Peer) -> Option<&(u32, u64)> {
+        self.shares.get(&peer)?.order.front()
+    }
+
+    fn is_there(&self, number: u32, expires: u64) -> bool {
+        let pending = self.by_number.get(&number);
+        pending.is_some_and(|pending| pending.expires == expires)
+    }
+
+    fn drop_first(&mut self, peer: Peer) {
+        let order = self.shares.get_mut(&peer).map(|share| &mut share.order);
+        let first = order.and_then(VecDeque::pop_front);
+        if let Some((number, expires)) = first
+            && self.is_there(number, expires)
+        {
+            self.take(number);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
     use super::*;
     use handfast_wire::body::HandleRequest;
     use handfast_wire::{Envelope, Header, Opcode, Version};
 
+    const ONE: Peer = Peer::Connected(IpAddr::V4(Ipv4Addr::LOCALHOST));
+
     fn pending(length: usize, now: u64) -> Pending {
+        pending_of(ONE, length, now)
+    }
+
+    fn pending_of(peer: Peer, length: usize, now: u64) -> Pending {
         let name = "x".repeat(length);
         let body = HandleRequest {
             handle: name.into(),
@@ -127,7 +232,7 @@ mod tests {
         let envelope = Envelope::new(Version::CURRENT);
         let request = Message::new(envelope, Header::request(Opcode::DeleteHandle, 0), &body);
         let digest = RequestDigest::of(&request.signed_part(), Version::CURRENT);
-        Pending::new(request, [0; 16], digest, now)
+        Pending::new(request, [0; 16], digest, peer, now)
     }
 
     /// Requests of 200,000 octets that nobody answered were kept until there were 10,000 of them.
@@ -138,8 +243,8 @@ mod tests {
             challenges.keep(number, pending(200_000, 0), 0);
         }
         let waiting = challenges.waiting();
-        assert!(waiting.octets <= MOST_OCTETS);
-        assert_eq!(waiting.order.len(), waiting.by_number.len());
+        assert!(waiting.octets <= MAX_OCTETS);
+        assert_eq!(waiting.shares[&ONE].count, waiting.by_number.len());
         assert!(waiting.by_number.contains_key(&999) && !waiting.by_number.contains_key(&0));
     }
 
@@ -152,10 +257,10 @@ mod tests {
                 assert!(challenges.take(number).is_some());
             }
         }
-        assert!(challenges.waiting().order.len() <= MOST);
-        challenges.keep(1, pending(1, PATIENCE), PATIENCE);
+        assert!(challenges.waiting().by_number.len() <= MAX_WAITING);
+        challenges.keep(1, pending(1, ANSWER_TIMEOUT), ANSWER_TIMEOUT);
         assert_eq!(challenges.waiting().by_number.len(), 1);
-        assert_eq!(challenges.waiting().order.len(), 1);
+        assert_eq!(challenges.waiting().shares[&ONE].order.len(), 1);
     }
 
     #[test]
@@ -169,5 +274,25 @@ mod tests {
         assert!(challenges.take(7).is_some());
         assert!(challenges.take(7).is_none());
         assert_eq!(challenges.waiting().octets, 0);
+        assert!(challenges.waiting().shares.is_empty());
+    }
+
+    /// Four connections that sent long requests and answered none pushed out the challenges of everybody.
+    #[test]
+    fn a_network_that_floods_the_server_pushes_out_its_own_requests() {
+        let challenges = Challenges::default();
+        let network = |last: u8| Peer::connected([192, 0, 2, last].into());
+        challenges.keep(1, pending_of(network(1), 300, 0), 0);
+        challenges.keep(2, pending_of(network(2), 1_000_000, 0), 0);
+        for number in 100..20_100 {
+            let peer = network(3 + u8::try_from(number % 5).unwrap());
+            let length = if number % 100 == 0 { 250_000 } else { 10 };
+            challenges.keep(number, pending_of(peer, length, 0), 0);
+        }
+        let waiting = challenges.waiting();
+        assert!(waiting.by_number.len() <= MAX_WAITING && waiting.octets <= MAX_OCTETS);
+        drop(waiting);
+        assert!(challenges.take(1).is_some());
+        assert!(challenges.take(2).is_some());
     }
 }

@@ -15,14 +15,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::admission::connections::{Room, accept};
+use crate::admission::connections::{ConnectionLimits, Connections, accept};
+use crate::blocking::BLOCKING_THREADS;
 use crate::native::{Native, tcp, udp};
 use crate::turn;
 use crate::web::{self, Web, WebSettings};
-
-/// How many requests that take time are worked on at once, for each core: enough for changes to be written together, and
-/// not so many that the others get no turn on the processor when strangers ask for much.
-const AT_WORK: usize = 16;
 
 /// Where the doors are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +52,7 @@ pub struct Served {
     pub addresses: Addresses,
     /// Says that the server is about to end.
     closing: watch::Sender<bool>,
-    web_room: Room,
+    web_connections: Arc<Connections>,
     registry: Arc<Registry>,
 }
 
@@ -80,7 +77,7 @@ impl Served {
             self.registry.pause_jobs();
             let answered = async {
                 tokio::time::sleep(BRIEF_GRACE).await;
-                self.web_room.emptied().await;
+                self.web_connections.drained().await;
                 while self.registry.jobs_under_way() > 0 {
                     tokio::time::sleep(BRIEF_GRACE).await;
                 }
@@ -134,13 +131,21 @@ impl Door {
     pub fn open(self, native: Native, settings: WebSettings) -> io::Result<Served> {
         let (closing, told) = watch::channel(false);
         let tls = settings.tls.clone();
-        let web = Arc::new(Web::new(Arc::new(native), settings, told.clone())?);
+        let proxies = settings.trusted_proxies.clone();
+        let public_url = settings.public_url.as_ref().map(ToString::to_string);
+        let native = Arc::new(native);
+        let web = Web::new(native, settings, self.addresses.web, told.clone())?;
+        let web = Arc::new(web);
         let registry = Arc::clone(web.registry());
-        registry.set_own_urls(&own_urls(self.addresses.web));
-        let rooms = (Room::new(), Room::new());
-        let web_room = rooms.1.clone();
+        registry.set_own_urls(&own_urls(self.addresses.web, public_url));
+        let limits = ConnectionLimits::default();
+        let native_connections = Connections::new(limits, Vec::new());
+        let web_connections = Connections::new(limits, proxies);
         for core in self.cores {
-            let rooms = rooms.clone();
+            let connections = (
+                Arc::clone(&native_connections),
+                Arc::clone(&web_connections),
+            );
             let to_udp = Arc::clone(&web.native);
             let udp = core.udp;
             spawn("handfast-udp", move || udp::run(&to_udp, &udp))?;
@@ -150,7 +155,7 @@ impl Door {
             spawn("handfast-tcp", move || {
                 take_turns();
                 runtime.block_on(async {
-                    serve(&web, to_tcp, to_web, rooms, &told).await;
+                    serve(&web, to_tcp, to_web, connections, &told).await;
                     // What was begun goes on until the process ends.
                     std::future::pending::<()>().await;
                 });
@@ -160,18 +165,19 @@ impl Door {
         Ok(Served {
             addresses: self.addresses,
             closing,
-            web_room,
+            web_connections,
             registry,
         })
     }
 }
 
-/// The base URLs under which a web server is reached on its own machine (`URI-13`).
-fn own_urls(web: SocketAddr) -> Vec<String> {
+/// The base URLs under which a web server is reached (`URI-13`): on its own machine, and by others.
+fn own_urls(web: SocketAddr, public_url: Option<String>) -> Vec<String> {
     let mut urls = vec![format!("http://localhost:{}", web.port())];
     if !web.ip().is_unspecified() {
         urls.push(format!("http://{web}"));
     }
+    urls.extend(public_url);
     urls
 }
 
@@ -180,7 +186,7 @@ async fn serve(
     web: &Arc<Web>,
     to_tcp: StdListener,
     to_web: StdListener,
-    (tcp_room, web_room): (Room, Room),
+    (native_connections, web_connections): (Arc<Connections>, Arc<Connections>),
     closing: &watch::Receiver<bool>,
 ) {
     let listeners = (TcpListener::from_std(to_tcp), TcpListener::from_std(to_web));
@@ -188,14 +194,12 @@ async fn serve(
         tracing::error!("a socket cannot be listened at");
         return;
     };
+    let seen = &web.native.admission().seen_networks;
+    let by_native = |stream, client| tcp::converse(Arc::clone(&web.native), stream, client);
+    let by_web = |stream, client| web::converse(Arc::clone(web), stream, client);
     tokio::join!(
-        accept(to_tcp, tcp_room, closing.clone(), |stream| {
-            tcp::converse(Arc::clone(&web.native), stream)
-        }),
-        accept(to_web, web_room, closing.clone(), |stream| web::converse(
-            Arc::clone(web),
-            stream
-        )),
+        accept(to_tcp, native_connections, seen, closing.clone(), by_native),
+        accept(to_web, web_connections, seen, closing.clone(), by_web),
     );
 }
 
@@ -203,7 +207,7 @@ fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .thread_name("handfast-slow")
-        .max_blocking_threads(AT_WORK)
+        .max_blocking_threads(BLOCKING_THREADS)
         .on_thread_park(turn::end)
         .build()
 }

@@ -13,7 +13,10 @@ use handfast_wire::{
     ResponseCode, Version,
 };
 
+use crate::admission::expensive_work::WorkPermit;
+use crate::admission::peer::Peer;
 use crate::native::challenges::Pending;
+use crate::native::meters::Dropped;
 use crate::native::operations::{Asked, Done};
 use crate::native::replication::is_streamed;
 use crate::native::response::Fault;
@@ -25,18 +28,28 @@ pub(crate) struct Exchange<'n> {
     pub(crate) native: &'n Native,
     pub(crate) session: Option<&'n Session>,
     pub(crate) way: Way,
+    pub(crate) peer: Peer,
 }
 
 impl Exchange<'_> {
     /// Takes a request, and gives what is to be said to it.
-    pub(crate) fn take(&self, request: &Message<'_>) -> Vec<Outgoing> {
-        match self.decide(request) {
+    pub(crate) fn take(&self, request: &Message<'_>, permit: Option<WorkPermit>) -> Vec<Outgoing> {
+        match self.decide(request, permit) {
             Ok(replies) => replies,
+            // Clients that hear nothing over UDP ask over TCP, where nobody uses up their attempts.
+            Err(fault) if fault.code == ResponseCode::ServerTooBusy && self.way == Way::Udp => {
+                self.native.meters.dropped(Dropped::Busy);
+                Vec::new()
+            }
             Err(fault) => vec![self.fault(request, fault)],
         }
     }
 
-    fn decide(&self, request: &Message<'_>) -> Result<Vec<Outgoing>, Fault> {
+    fn decide(
+        &self,
+        request: &Message<'_>,
+        permit: Option<WorkPermit>,
+    ) -> Result<Vec<Outgoing>, Fault> {
         let opcode = request.header.opcode;
         if opcode.needs_admin_interface() && self.way == Way::Udp {
             let text = "this interface takes no administration";
@@ -45,20 +58,30 @@ impl Exchange<'_> {
         if is_streamed(opcode) && self.way != Way::Tcp {
             return Err(not_a_stream());
         }
+        let is_public = matches!(opcode, Opcode::Resolution | Opcode::GetSiteInfo);
+        if !is_public || request.envelope.session_id != 0 {
+            self.need_version(request)?;
+        }
         match opcode {
-            Opcode::ChallengeResponse => return self.take_answer(request),
-            Opcode::SessionSetup => return self.set_up(request).map(|reply| vec![reply]),
+            Opcode::ChallengeResponse => return self.take_answer(request, permit),
+            Opcode::SessionSetup => return self.set_up(request, permit).map(|reply| vec![reply]),
+            Opcode::VerifyChallenge => {
+                let done = self.native.verify(request, self.peer, permit)?;
+                return Ok(self.replies(request, done));
+            }
             // Only for a way to set a session up that no deployed server knows.
             Opcode::SessionExchangeKey => return Err(Fault::plain(ResponseCode::SessionFailed)),
             _ => {}
         }
+        // It may have been asked for because nobody could see what was encrypted.
+        drop(permit);
         let Some(session) = self.session else {
             if request.envelope.session_id != 0 {
                 return Err(Fault::plain(ResponseCode::SessionTimeout));
             }
             return Ok(match self.native.look_at(request, None)? {
                 Asked::Done(done) => self.replies(request, done),
-                Asked::Who => vec![self.challenge(request)],
+                Asked::Who => vec![self.challenge(request)?],
             });
         };
         if opcode == Opcode::SessionTerminate {
@@ -81,7 +104,7 @@ impl Exchange<'_> {
     ) -> Result<Vec<Outgoing>, Fault> {
         let Some(who) = session.who() else {
             self.check_mac(session, request, false)?;
-            return Ok(vec![self.challenge(request)]);
+            return Ok(vec![self.challenge(request)?]);
         };
         self.check_mac(session, request, true)?;
         // Who has lost the key has lost the session.
@@ -95,9 +118,26 @@ impl Exchange<'_> {
         }
     }
 
-    /// The answer to a challenge: who it is, whether they may, whether it is them; then the request is
-    /// done.
-    fn take_answer(&self, message: &Message<'_>) -> Result<Vec<Outgoing>, Fault> {
+    /// The minimum version is asked for where keys, MACs or sessions are used: older versions have weaker ones.
+    fn need_version(&self, request: &Message<'_>) -> Result<(), Fault> {
+        let version = self.native.responder().version_for(request);
+        let minimum = self.native.minimum_version;
+        let Some(minimum) = minimum.filter(|minimum| version < *minimum) else {
+            return Ok(());
+        };
+        let text = format!(
+            "this server takes logins, sessions and administration from protocol version {minimum} on; \
+             update the client"
+        );
+        Err(Fault::new(ResponseCode::ProtocolError, text))
+    }
+
+    /// The answer to a challenge: whether it is them, then whether they may; then the request is done.
+    fn take_answer(
+        &self,
+        message: &Message<'_>,
+        permit: Option<WorkPermit>,
+    ) -> Result<Vec<Outgoing>, Fault> {
         let number = message.envelope.session_id;
         let now = self.native.world.now();
         let pending = match self.native.challenges.take(number) {
@@ -118,9 +158,10 @@ impl Exchange<'_> {
         let mut request = pending.request;
         let digest = pending.digest.as_bytes();
         let outcome = read::<ChallengeAnswer<'_>>(message).and_then(|answer| {
-            let who = self.native.identify(&answer, &pending.nonce, digest)?;
+            let challenge = (&pending.nonce[..], digest);
+            let who = self.native.log_in(self.peer, &answer, challenge, permit)?;
             let done = self.native.look_at(&request, Some(&who))?;
-            if let (Some(session), true) = (self.session, who.is_right) {
+            if let Some(session) = self.session {
                 // Only whom the session was set up for is known by it from here on.
                 let is_claimed = session.claimed.as_ref() == Some(&answer.key);
                 if is_claimed {
@@ -135,17 +176,22 @@ impl Exchange<'_> {
         request.envelope.request_id = message.envelope.request_id;
         Ok(match outcome {
             Ok(done) => self.replies(&request, done),
+            // As for all others that are busy: see `take`.
+            Err(fault) if fault.code == ResponseCode::ServerTooBusy && self.way == Way::Udp => {
+                return Err(fault);
+            }
             Err(fault) => vec![self.fault(&request, fault)],
         })
     }
 
-    fn challenge(&self, request: &Message<'_>) -> Outgoing {
+    fn challenge(&self, request: &Message<'_>) -> Result<Outgoing, Fault> {
+        self.need_version(request)?;
         let native = self.native;
         let responder = native.responder();
         let digest = RequestDigest::of(&request.signed_part(), responder.version_for(request));
         let nonce: [u8; 16] = native.world.random();
         let now = native.world.now();
-        let pending = Pending::new(request.clone().into_owned(), nonce, digest, now);
+        let pending = Pending::new(request.clone().into_owned(), nonce, digest, self.peer, now);
         let body = Challenge {
             digest,
             nonce: Cow::Borrowed(&nonce),
@@ -159,11 +205,11 @@ impl Exchange<'_> {
         };
         native.challenges.keep(number, pending, now);
         reply.envelope.session_id = number;
-        self.seal(request, reply, false)
+        Ok(self.seal(request, reply, false))
     }
 
     /// §4.5: a session by Diffie–Hellman, in the client's group.
-    fn set_up(&self, request: &Message<'_>) -> Result<Outgoing, Fault> {
+    fn set_up(&self, request: &Message<'_>, permit: Option<WorkPermit>) -> Result<Outgoing, Fault> {
         let failed = || Fault::plain(ResponseCode::SessionFailed);
         let native = self.native;
         // Ways that do not work in any deployed server: what follows need not be looked at.
@@ -179,6 +225,10 @@ impl Exchange<'_> {
             return Err(failed());
         };
         let peer = PublicKey::from_bytes(public_key).map_err(|_| failed())?;
+        let _permit = match permit {
+            None => native.permit_now()?,
+            Some(permit) => permit,
+        };
         let mut random = |bytes: &mut [u8]| {
             for chunk in bytes.chunks_mut(32) {
                 let fresh: [u8; 32] = native.world.random();

@@ -114,6 +114,11 @@ impl Meters {
         met
     }
 
+    /// How many requests were answered.
+    pub(crate) fn answered(&self) -> u64 {
+        self.requests().iter().map(|(.., count)| count).sum()
+    }
+
     /// Octets by way: those that came, and those that went.
     pub(crate) fn octets(&self) -> [(&'static str, u64, u64); WAYS.len()] {
         WAYS.map(|(way, name)| {
@@ -129,6 +134,24 @@ impl Meters {
     pub(crate) fn lost(&self) -> [(&'static str, u64); 2] {
         let count = |place: usize| self.shards.sum(|counters| counters.dropped.get(place));
         [("allowance", count(0)), ("busy", count(1))]
+    }
+
+    /// Requests that were refused because there were too many: those answered so, and those not answered.
+    pub(crate) fn refused(&self) -> u64 {
+        let busy = ResponseCode::ALL
+            .iter()
+            .position(|code| *code == ResponseCode::ServerTooBusy);
+        let code = busy.unwrap_or(CODES - 1);
+        let count = |way, opcode| {
+            let at = place(way, opcode, code);
+            self.shards.sum(|counters| counters.requests.get(at))
+        };
+        let answered: u64 = WAYS
+            .iter()
+            .flat_map(|(way, _)| (0..OPCODES).map(|opcode| count(*way, opcode)))
+            .sum();
+        let lost: u64 = self.lost().iter().map(|(_, count)| count).sum();
+        answered + lost
     }
 
     /// Connections that are open.

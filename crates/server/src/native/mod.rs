@@ -6,48 +6,56 @@
 
 pub(crate) mod administrator;
 mod challenges;
+mod checkpoint;
 mod door;
 mod elsewhere;
 pub(crate) mod evidence;
 mod exchange;
 mod feed;
+pub(crate) mod login;
 pub(crate) mod meters;
 pub(crate) mod operations;
 mod parts;
+mod prefix_record;
 mod quick;
 mod replication;
 pub(crate) mod response;
 mod sessions;
+pub(crate) mod status;
 mod tcp;
 mod udp;
+mod work;
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use handfast_client::Roots;
-use handfast_id::Handle;
 use handfast_registry::{Principal, Registry, World};
-use handfast_wire::body::{Body, ChallengeAnswer};
-use handfast_wire::crypto::{CryptoError, verify_key_answer, verify_secret_answer};
+use handfast_wire::body::Body;
 use handfast_wire::{
-    Codec, DecodeError, Envelope, Header, Message, OpFlags, Opcode, PublicKey, Reader, Reference,
-    Responder, ResponseCode, Value, Version,
+    Codec, DecodeError, Envelope, Header, Message, Opcode, Reader, Responder, ResponseCode, Value,
+    Version,
 };
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::Semaphore;
 
 pub use self::door::{Addresses, Door, Served};
 use crate::admission::Admission;
+use crate::admission::expensive_work::WorkPermit;
+use crate::admission::peer::Peer;
+use crate::admission::udp_responses::{UdpLimits, UdpResponses};
 use crate::dspace::Dspace;
 use crate::identity::Identity;
 use crate::native::challenges::Challenges;
 use crate::native::elsewhere::Elsewhere;
-use crate::native::evidence::Evidence;
 use crate::native::exchange::Exchange;
 use crate::native::feed::Feed;
+pub(crate) use crate::native::login::Authenticated;
 use crate::native::meters::Meters;
 use crate::native::response::Fault;
 use crate::native::sessions::Sessions;
+pub(crate) use crate::native::work::Work;
 
 /// The protocol, without a socket.
 pub struct Native {
@@ -58,27 +66,27 @@ pub struct Native {
     sessions: Sessions,
     /// Who may say which prefixes the server is responsible for, beside those who may do everything.
     administrators: Vec<Principal>,
+    /// When the server started, in milliseconds since 1970.
+    started: u64,
     /// Who may copy everything.
     replicators: Vec<Principal>,
     /// Places for those who do.
     streams: Arc<Semaphore>,
-    /// Room for long messages that are on their way, in KiB.
-    long: Semaphore,
-    /// How many octets a second a network is sent over UDP.
-    udp_allowance: Option<u64>,
+    udp_responses: UdpResponses,
     elsewhere: Option<Elsewhere>,
     dspace: Option<Dspace>,
     meters: Meters,
     admission: Admission,
+    /// The oldest version of the protocol in which the server takes logins, sessions and administration; any if none is
+    /// set.
+    minimum_version: Option<Version>,
 }
 
-/// How long a message is that has to wait until there is room for it: and then for as much again, as its octets come.
-/// Who only says that a message is long takes no room.
-pub(crate) const LONG: usize = 32 << 10;
-/// How long a long message may take to come: it takes room that others wait for.
-pub(crate) const LONG_PATIENCE: Duration = Duration::from_secs(15);
-/// How many octets of long messages are on their way at once: each connection may claim one, and few do.
-const LONG_TOGETHER: usize = 64 << 20;
+/// Of how many bytes on a message takes memory that clients share: and then for as many again, as they arrive. A client
+/// that only says that a message is long takes none.
+pub(crate) const LONG_MESSAGE: usize = 4 << 10;
+/// How long a long message may take to arrive: it takes memory that others wait for.
+pub(crate) const LONG_MESSAGE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// How a request came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,18 +108,19 @@ impl Native {
         Self {
             registry,
             identity,
+            started: world.now(),
             world,
             challenges: Challenges::default(),
             sessions: Sessions::default(),
             administrators,
             replicators: Vec::new(),
             streams: Arc::new(Semaphore::new(replication::MOST_STREAMS)),
-            long: Semaphore::new(LONG_TOGETHER >> 10),
-            udp_allowance: None,
+            udp_responses: UdpResponses::new(UdpLimits::default()),
             elsewhere: None,
             dspace: None,
             meters: Meters::default(),
             admission: Admission::default(),
+            minimum_version: None,
         }
     }
 
@@ -188,11 +197,21 @@ impl Native {
         &self.identity
     }
 
-    /// The same server, which sends no network more than so many octets a second over UDP.
+    /// The same server, which sends no more than this over UDP.
     #[must_use]
-    pub fn with_udp_allowance(self, octets: Option<u64>) -> Self {
+    pub fn with_udp_limits(self, limits: UdpLimits) -> Self {
         Self {
-            udp_allowance: octets,
+            udp_responses: UdpResponses::new(limits),
+            ..self
+        }
+    }
+
+    /// The same server, which takes logins, sessions and administration only from clients that speak at least this
+    /// version of the protocol. Public resolution is for all.
+    #[must_use]
+    pub fn with_minimum_version(self, minimum_version: Option<Version>) -> Self {
+        Self {
+            minimum_version,
             ..self
         }
     }
@@ -208,8 +227,25 @@ impl Native {
 
     /// Answers what came behind an envelope: nothing, a message, or several. What is itself a reply is
     /// never answered, so that two servers cannot be made to talk to each other.
-    pub(crate) fn answer(&self, envelope: Envelope, payload: &[u8], way: Way) -> Vec<Outgoing> {
-        let answered = self.answer_uncounted(envelope, payload, way);
+    ///
+    /// `permit` is for [`Work::Login`].
+    pub(crate) fn answer(
+        &self,
+        envelope: Envelope,
+        payload: &[u8],
+        (way, peer): (Way, Peer),
+        permit: Option<WorkPermit>,
+    ) -> Vec<Outgoing> {
+        let request = envelope.request_id;
+        let answered = catch_unwind(AssertUnwindSafe(|| {
+            self.answer_uncounted(envelope, payload, (way, peer), permit)
+        }));
+        // A panic fails this request alone, by whatever way it came.
+        let answered = answered.unwrap_or_else(|_| {
+            let text = "this request failed inside the server; its log says where";
+            let refusal = self.responder().refusal(request, ResponseCode::Error, text);
+            vec![Outgoing::open(&refusal)]
+        });
         // Those of one request have one outcome.
         if let Some(reply) = answered.last() {
             let (opcode, code) = reply.outcome;
@@ -218,7 +254,13 @@ impl Native {
         answered
     }
 
-    fn answer_uncounted(&self, envelope: Envelope, payload: &[u8], way: Way) -> Vec<Outgoing> {
+    fn answer_uncounted(
+        &self,
+        envelope: Envelope,
+        payload: &[u8],
+        (way, peer): (Way, Peer),
+        permit: Option<WorkPermit>,
+    ) -> Vec<Outgoing> {
         let refuse = |code, text: &str| {
             let refusal = self.responder().refusal(envelope.request_id, code, text);
             vec![Outgoing::open(&refusal)]
@@ -254,36 +296,9 @@ impl Native {
             native: self,
             session: session.as_deref(),
             way,
+            peer,
         };
-        exchange.take(&request)
-    }
-
-    /// Whether an answer takes no time: nothing is signed, nothing waits for the disk, no template is evaluated, and
-    /// no other server is asked, as for clients that do not understand referrals.
-    pub(crate) fn is_quick(&self, envelope: &Envelope, payload: &[u8]) -> bool {
-        if envelope.flags.is_encrypted {
-            return false;
-        }
-        let mut reader = Reader::new(payload);
-        let Ok(header) = Header::decode(&mut reader) else {
-            return true;
-        };
-        let is_plain = header.opcode == Opcode::Resolution
-            && !header.flags.contains(OpFlags::CT)
-            && understands_referrals(envelope);
-        let text = reader.text().unwrap_or_default();
-        // A repository may have to be asked.
-        if self.has_source(text) {
-            return false;
-        }
-        let handle = Handle::from_stored(text).ok();
-        is_plain && !handle.is_some_and(|handle| self.registry.has_templates(&handle))
-    }
-
-    /// Waits until there is room for so many octets of a long message.
-    pub(crate) async fn room(&self, octets: usize) -> Option<SemaphorePermit<'_>> {
-        let kibibytes = u32::try_from(octets >> 10).unwrap_or(u32::MAX);
-        self.long.acquire_many(kibibytes).await.ok()
+        exchange.take(&request, permit)
     }
 
     /// A number that nobody could foresee, for a challenge or a session.
@@ -296,76 +311,14 @@ impl Native {
         }
     }
 
-    /// Whose answer it is, and whether it is right.
-    pub(crate) fn identify(
-        &self,
-        answer: &ChallengeAnswer<'_>,
-        nonce: &[u8],
-        digest: &[u8],
-    ) -> Result<Authenticated, Fault> {
-        let (handle, index) = (&*answer.key.handle, answer.key.index);
-        let is_known = matches!(&*answer.authentication_type, "HS_PUBKEY" | "HS_SECKEY");
-        if !is_known {
-            return Err(Fault::plain(ResponseCode::InvalidCredential));
-        }
-        let is_key = answer.authentication_type == "HS_PUBKEY";
-        let values = if is_key {
-            self.keys_of(&answer.key)?
-        } else {
-            self.values_of(handle)?
+    /// Who to ask for the keys of a handle, if they are not kept here and others may be asked.
+    fn elsewhere_of(&self, handle: &str) -> Result<Option<&Elsewhere>, Fault> {
+        let Some(elsewhere) = &self.elsewhere else {
+            return Ok(None);
         };
-        if !is_key
-            && values.is_empty()
-            && let Some(elsewhere) = &self.elsewhere
-            && !self.registry.is_responsible(handle)?
-        {
-            let is_right = elsewhere.verifies(&answer.key, nonce, digest, &answer.response)?;
-            return Authenticated::new(index, handle, is_right, None);
-        }
-        let keys = values.iter().filter(|value| {
-            value.value_type == answer.authentication_type && (index == 0 || value.index == index)
-        });
-        let mut right = None;
-        for value in keys {
-            let verified = if is_key {
-                PublicKey::from_bytes(&value.data)
-                    .map_err(Into::into)
-                    .and_then(|key| verify_key_answer(&key, nonce, digest, &answer.response))
-            } else {
-                verify_secret_answer(&value.data, nonce, digest, &answer.response)
-            };
-            match verified {
-                Ok(()) => {
-                    right = Some(value);
-                    break;
-                }
-                Err(CryptoError::Algorithm) if !is_key => {
-                    return Err(Fault::plain(ResponseCode::AuthenticationError));
-                }
-                Err(_) => {}
-            }
-        }
-        // A public key that verifies says which one it is; a secret without an index matches only
-        // references without one.
-        let index = match right {
-            Some(found) if is_key => found.index,
-            _ => index,
-        };
-        let by = right.map(|value| self.evidence(handle, value));
-        Authenticated::new(index, handle, right.is_some(), by.transpose()?.flatten())
-    }
-
-    /// The values among which a public key is: of a handle that is kept here, or elsewhere.
-    pub(crate) fn keys_of(&self, key: &Reference<'_>) -> Result<Vec<Value<'static>>, Fault> {
-        let values = self.values_of(&key.handle)?;
-        match &self.elsewhere {
-            Some(elsewhere)
-                if values.is_empty() && !self.registry.is_responsible(&key.handle)? =>
-            {
-                elsewhere.keys(key)
-            }
-            _ => Ok(values),
-        }
+        let is_here =
+            !self.values_of(handle)?.is_empty() || self.registry.is_responsible(handle)?;
+        Ok((!is_here).then_some(elsewhere))
     }
 
     fn responder(&self) -> Responder {
@@ -419,24 +372,6 @@ impl std::fmt::Debug for Native {
     }
 }
 
-/// Someone who says who they are.
-#[derive(Clone, Debug)]
-pub(crate) struct Authenticated {
-    pub(crate) who: Principal,
-    /// Whether they have shown it. What they may is looked at first (§7.4).
-    pub(crate) is_right: bool,
-    /// By what, if that is kept here.
-    pub(crate) by: Option<Evidence>,
-}
-
-impl Authenticated {
-    fn new(index: u32, handle: &str, is_right: bool, by: Option<Evidence>) -> Result<Self, Fault> {
-        let who = Principal::parse(&format!("{index}:{handle}"))
-            .map_err(|_| Fault::plain(ResponseCode::AuthenticationFailed))?;
-        Ok(Self { who, is_right, by })
-    }
-}
-
 /// A body that is written already.
 struct Raw(Vec<u8>);
 
@@ -468,7 +403,12 @@ fn understands_referrals(envelope: &Envelope) -> bool {
 
 /// A message that came through HTTP, with its envelope, and what is to be said to it. Only the first message of a
 /// reply fits into an HTTP response.
-pub(crate) fn tunnel(native: &Native, bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn tunnel(
+    native: &Native,
+    bytes: &[u8],
+    peer: Peer,
+    permit: Option<WorkPermit>,
+) -> Vec<u8> {
     let mut out = Vec::new();
     let mut reader = Reader::new(bytes);
     let envelope = Envelope::decode(&mut reader).ok();
@@ -486,7 +426,10 @@ pub(crate) fn tunnel(native: &Native, bytes: &[u8]) -> Vec<u8> {
         native.meters.count(Way::Http, Opcode::Reserved, code);
         return out;
     };
-    if let Some(reply) = native.answer(envelope, payload, Way::Http).first() {
+    if let Some(reply) = native
+        .answer(envelope, payload, (Way::Http, peer), permit)
+        .first()
+    {
         reply.write(&mut out);
     }
     out

@@ -6,20 +6,22 @@ use std::ops::ControlFlow;
 
 use handfast_id::Handle;
 use handfast_registry::{
-    AuthorityStatus, NewValue, Operation, Principal, Reading, Record, State, prefix_of, with_slash,
+    AuthorityStatus, NewValue, Operation, Performed, Principal, Reading, Record, Refusal, State,
+    ValueProblem, is_public_write, prefix_of, with_slash,
 };
 use handfast_wire::body::{
     CreateReply, HandleRequest, ListReply, Referral, RemoveRequest, ResolutionReply,
-    ResolutionRequest, ValuesRequest, VerifyReply, VerifyRequest,
+    ResolutionRequest, ValuesRequest,
 };
-use handfast_wire::crypto::verify_secret_answer;
-use handfast_wire::{Codec, Message, OpFlags, Opcode, Reference, ResponseCode, Value};
+use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value};
 
 use crate::native::administrator::is_administrator;
 use crate::native::feed::Feed;
+use crate::native::login::Authenticated;
 use crate::native::quick::put_public;
 use crate::native::response::Fault;
-use crate::native::{Authenticated, Native, read, understands_referrals};
+use crate::native::status::is_status;
+use crate::native::{Native, read, understands_referrals};
 
 /// What came of looking at a request.
 pub(crate) enum Asked {
@@ -110,13 +112,9 @@ impl Native {
             Opcode::ListHandles | Opcode::ListDerivedPrefixes => self.list(request, who),
             Opcode::HomePrefix | Opcode::UnhomePrefix => self.home(request, who),
             Opcode::ListHomedPrefixes => self.list_prefixes(who),
-            Opcode::VerifyChallenge => self.verify(request),
             Opcode::RetrieveTransactions => self.retrieve(request, who),
             Opcode::DumpHandles => self.dump(request, who),
-            Opcode::BackupServer => Err(Fault::new(
-                ResponseCode::OperationNotSupported,
-                "what is acknowledged is on disk; copies are made by the command handfast backup",
-            )),
+            Opcode::BackupServer => self.checkpoint(who),
             Opcode::Reserved => Err(Fault::plain(ResponseCode::ProtocolError)),
             _ => Err(Fault::plain(ResponseCode::OperationNotSupported)),
         }
@@ -130,8 +128,8 @@ impl Native {
             return Err(Fault::new(ResponseCode::ProtocolError, text));
         }
         let whole = with_slash(&asked.handle);
-        if whole.eq_ignore_ascii_case("0.SITE/status") {
-            return Err(Fault::plain(ResponseCode::HandleNotFound));
+        if is_status(&whole) {
+            return self.resolve_status(request, asked, who);
         }
         if is_administrator(&whole) {
             return self.resolve_administrator(asked).map(Into::into);
@@ -195,7 +193,6 @@ impl Native {
                 if reading == Reading::Public {
                     return Err(Fault::plain(ResponseCode::InvalidAdmin));
                 }
-                who.need_right()?;
                 let selected = values.iter().filter(|value| asked.selects(value));
                 let readable: Vec<_> = selected
                     .filter(|value| reading.shows(value))
@@ -258,7 +255,11 @@ impl Native {
     }
 
     /// §8.6: where the record of a derived prefix is that is not here. Who is too old to be sent there is not.
-    fn referral(&self, request: &Message<'_>, handle: &str) -> Result<Option<Done>, Fault> {
+    pub(super) fn referral(
+        &self,
+        request: &Message<'_>,
+        handle: &str,
+    ) -> Result<Option<Done>, Fault> {
         let opcode = request.header.opcode;
         let is_read = matches!(opcode, Opcode::Resolution | Opcode::VerifyChallenge);
         let is_old = !understands_referrals(&request.envelope);
@@ -310,7 +311,8 @@ impl Native {
             overwrite,
             mint,
         };
-        let Some(performed) = self.perform(operation, who)? else {
+        let creator = self.creator(&operation, who)?;
+        let Some(performed) = self.perform(operation, creator.as_ref().or(who))? else {
             return Ok(Asked::Who);
         };
         let reply = CreateReply {
@@ -343,10 +345,10 @@ impl Native {
         check_indexes(&asked.values)?;
         let record = self.found(&handle)?;
         let overwrite = request.header.flags.contains(OpFlags::OWE);
-        let taken = asked.values.iter().find(|value| has(&record, value.index));
-        if let Some(taken) = taken.filter(|_| !overwrite) {
-            let text = format!("Index conflict for {}", taken.index);
-            return Err(Fault::new(ResponseCode::ValueAlreadyExists, text));
+        // That a value is there which not everybody may read, the registry says to those who may know.
+        let shows = |value: &&Value<'_>| public(&record, value.index).is_some();
+        if let Some(taken) = asked.values.iter().find(shows).filter(|_| !overwrite) {
+            return Err(index_conflict(taken.index));
         }
         let operation = Operation::Add {
             handle,
@@ -366,12 +368,9 @@ impl Native {
     fn remove(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
         let asked: RemoveRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
-        let record = self.found(&handle)?;
+        self.found(&handle)?;
         if asked.indexes.is_empty() {
             return Err(Fault::plain(ResponseCode::InvalidValue));
-        }
-        if asked.indexes.iter().any(|index| !has(&record, *index)) {
-            return Err(Fault::plain(ResponseCode::ValuesNotFound));
         }
         let indexes = asked.indexes;
         self.change(Operation::Remove { handle, indexes }, who)
@@ -387,18 +386,17 @@ impl Native {
         let record = self.found(&handle)?;
         let mut is_public = true;
         for value in &asked.values {
-            let old = record.values.iter().find(|old| old.index == value.index);
-            let old = old.ok_or_else(|| Fault::plain(ResponseCode::ValuesNotFound))?;
-            if !old.permissions.admin_write() && !old.permissions.public_write() {
+            // Of values that not everybody may read, the registry says to those who may know that they are missing, or
+            // read-only.
+            let shown = public(&record, value.index);
+            let is_locked =
+                |old: &Value<'_>| !old.permissions.admin_write() && !old.permissions.public_write();
+            if shown.is_some_and(is_locked) {
                 let text = "Value is read-only";
                 return Err(Fault::new(ResponseCode::InsufficientPermissions, text));
             }
-            // Who anybody is, is not for everybody to say.
-            let is_identity = |value: &Value<'_>| {
-                let types = ["HS_ADMIN", "HS_VLIST", "HS_PUBKEY", "HS_SECKEY"];
-                types.iter().any(|kind| value.is_type(kind))
-            };
-            is_public &= old.permissions.public_write() && !is_identity(old) && !is_identity(value);
+            let old = record.values.iter().find(|old| old.index == value.index);
+            is_public &= old.is_some_and(|old| is_public_write(old, value));
         }
         let operation = Operation::Modify {
             handle,
@@ -432,10 +430,9 @@ impl Native {
         let Some(who) = who else {
             return Ok(Asked::Who);
         };
-        // First whether they may, then whether it is them, and only then the work.
+        // First whether they may, and only then the work.
         let mut stop = |_| ControlFlow::Break(());
         self.registry.names(&who.who, prefix, None, &mut stop)?;
-        who.need_right()?;
         let mut handles = Vec::new();
         self.registry.names(&who.who, prefix, None, &mut |shown| {
             if lists_derived {
@@ -460,7 +457,6 @@ impl Native {
             return Ok(Asked::Who);
         };
         self.need_administrator(who)?;
-        who.need_right()?;
         Ok(pages(&self.prefix_handles()?).into())
     }
 
@@ -485,7 +481,6 @@ impl Native {
             return Ok(Asked::Who);
         };
         self.need_administrator(who)?;
-        who.need_right()?;
         // Who keeps a prefix keeps the records of those that derive from it.
         let prefix = prefix_of(prefix).unwrap_or(prefix).to_string();
         let operation = if request.header.opcode == Opcode::HomePrefix {
@@ -498,30 +493,6 @@ impl Native {
         Ok(Done::empty().into())
     }
 
-    /// §3.7: whether an answer with a secret key that is kept here is right.
-    fn verify(&self, request: &Message<'_>) -> Result<Asked, Fault> {
-        let asked: VerifyRequest<'_> = read(request)?;
-        let is_match = self.verifies(&asked.key, &asked.nonce, &asked.digest, &asked.response)?;
-        let reply = VerifyReply { is_match };
-        Ok(Done::with(reply.to_bytes()).into())
-    }
-
-    /// Whether a secret key that is kept here has made an answer to a challenge.
-    pub(crate) fn verifies(
-        &self,
-        key: &Reference<'_>,
-        nonce: &[u8],
-        digest: &[u8],
-        response: &[u8],
-    ) -> Result<bool, Fault> {
-        let record = self.registry.handle(&key.handle)?;
-        let values = record.map(|record| record.values).unwrap_or_default();
-        let mut keys = values.iter().filter(|value| {
-            value.value_type == "HS_SECKEY" && (key.index == 0 || value.index == key.index)
-        });
-        Ok(keys.any(|key| verify_secret_answer(&key.data, nonce, digest, response).is_ok()))
-    }
-
     fn change(&self, operation: Operation, who: Option<&Authenticated>) -> Result<Asked, Fault> {
         Ok(match self.perform(operation, who)? {
             Some(_) => Done::empty().into(),
@@ -529,20 +500,23 @@ impl Native {
         })
     }
 
-    /// Does what someone asks for: first whether they may, then whether it is them (§7.4).
+    /// Does what someone asks for who has logged in, if they may.
     fn perform(
         &self,
         operation: Operation,
         who: Option<&Authenticated>,
-    ) -> Result<Option<handfast_registry::Performed>, Fault> {
+    ) -> Result<Option<Performed>, Fault> {
         let Some(who) = who else {
             return Ok(None);
         };
-        if !who.is_right {
-            self.registry.would_perform(&who.who, operation)?;
-            return Err(Fault::plain(ResponseCode::AuthenticationFailed));
+        match self.registry.perform(&who.who, operation) {
+            Ok(performed) => Ok(Some(performed)),
+            Err(Refusal::Value {
+                index,
+                problem: ValueProblem::Exists,
+            }) => Err(index_conflict(index)),
+            Err(refusal) => Err(refusal.into()),
         }
-        Ok(Some(self.registry.perform(&who.who, operation)?))
     }
 
     /// A handle that is there, under a prefix that is kept here.
@@ -560,15 +534,6 @@ impl Native {
     }
 }
 
-impl Authenticated {
-    pub(crate) fn need_right(&self) -> Result<(), Fault> {
-        if self.is_right {
-            return Ok(());
-        }
-        Err(Fault::plain(ResponseCode::AuthenticationFailed))
-    }
-}
-
 /// A handle that is no UTF-8 is no handle.
 fn read_handle<'m, T: handfast_wire::body::Body<'m>>(message: &'m Message<'_>) -> Result<T, Fault> {
     message.read().map_err(|error| {
@@ -580,8 +545,15 @@ fn read_handle<'m, T: handfast_wire::body::Body<'m>>(message: &'m Message<'_>) -
     })
 }
 
-fn has(record: &Record, index: u32) -> bool {
-    record.values.iter().any(|value| value.index == index)
+/// A value of a record, if everybody may read it.
+fn public(record: &Record, index: u32) -> Option<&Value<'static>> {
+    let mut values = record.values.iter();
+    values.find(|value| value.index == index && value.permissions.public_read())
+}
+
+fn index_conflict(index: u32) -> Fault {
+    let text = format!("Index conflict for {index}");
+    Fault::new(ResponseCode::ValueAlreadyExists, text)
 }
 
 /// Every index greater than 0 (202), and none twice (201).

@@ -105,7 +105,6 @@ impl Native {
         if !self.registry.is_one_of(&who.who, &self.replicators)? {
             self.need_administrator(who)?;
         }
-        who.need_right()?;
         match Arc::clone(&self.streams).try_acquire_owned() {
             Ok(place) => Ok(Some(place)),
             Err(_) => Err(Fault::new(

@@ -9,7 +9,8 @@ use handfast_wire::{Reference, Version};
 use crate::native::Authenticated;
 use crate::native::evidence;
 
-/// How many sessions there are at most: those that were silent longest make room.
+/// How many sessions there are at most: those in which nobody has logged in, and then those that were silent longest,
+/// make room.
 const MOST: usize = 10_000;
 /// The longest that a session lives without a message, in seconds, whatever the client asks for.
 const LONGEST: u32 = 86_400;
@@ -111,7 +112,11 @@ impl Sessions {
             open.retain(|_, session| session.is_alive(now));
         }
         if open.len() >= MOST {
-            let oldest = open.values().min_by_key(|session| session.state().last);
+            // Sessions in which nobody has logged in cost nothing, and push out no others.
+            let oldest = open.values().min_by_key(|session| {
+                let state = session.state();
+                (state.who.is_some(), state.last)
+            });
             if let Some(number) = oldest.map(|session| session.number) {
                 open.remove(&number);
             }

@@ -1,29 +1,43 @@
 //! The native protocol over TCP.
 
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use handfast_wire::{Codec, Envelope, OpFlags, Opcode, Reader, ResponseCode};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::admission::body_memory::Sender;
+use crate::admission::connections::Client;
+use crate::admission::expensive_work::Busy;
+use crate::admission::peer::Peer;
+use crate::admission::pending_responses::LONG_RESPONSE;
 use crate::native::feed::Feed;
 use crate::native::meters::Meters;
-use crate::native::{LONG, LONG_PATIENCE, Native, Outgoing, Way, header};
+use crate::native::{LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, Native, Outgoing, Way, Work, header};
 
 /// How long a connection may be silent before a request, and how long a request and a reply may take to pass.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// One request after the other, as long as the client asks for that. Requests that have come together are answered
 /// together.
-pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::Result<()> {
+pub(crate) async fn converse(
+    native: Arc<Native>,
+    mut stream: TcpStream,
+    client: Client,
+) -> io::Result<()> {
+    let ip = client.address.ip();
     let _counted = Meters::connected(&native);
+    let peer = Peer::connected(ip);
     let mut incoming = Vec::with_capacity(TYPICAL);
     let mut outgoing = Vec::with_capacity(TYPICAL);
     loop {
-        let mut deadline = Instant::now() + PATIENCE;
+        let now = Instant::now();
+        client.activity.touch(now);
+        let mut deadline = now + PATIENCE;
         let envelope = loop {
             if let Some(start) = incoming.first_chunk::<{ Envelope::LENGTH }>() {
                 break Envelope::decode(&mut Reader::new(start));
@@ -45,13 +59,18 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
         };
         let length = usize::try_from(envelope.length).unwrap_or(0);
         let end = Envelope::LENGTH + length;
-        let mut rooms = Vec::new();
+        let mut memory = None;
         while incoming.len() < end {
-            if incoming.len() >= (rooms.len() + 1) * LONG {
-                if rooms.is_empty() {
-                    deadline = deadline.min(Instant::now() + LONG_PATIENCE);
+            if incoming.len() >= LONG_MESSAGE {
+                let memory = memory.get_or_insert_with(|| {
+                    deadline = deadline.min(Instant::now() + LONG_MESSAGE_TIMEOUT);
+                    let bodies = &native.admission.body_memory;
+                    bodies.pool(Sender::Anonymous).permit(ip)
+                });
+                let more = incoming.capacity().saturating_sub(memory.bytes());
+                if more > 0 && !memory.grow(more, deadline).await {
+                    return Err(io::ErrorKind::TimedOut.into());
                 }
-                rooms.push(timeout_at(deadline, native.room(LONG)).await?);
             }
             if receive(&mut stream, &mut incoming, deadline).await? == 0 {
                 let received = incoming.len() - Envelope::LENGTH;
@@ -63,7 +82,13 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
         let keeps = keeps_connection(payload);
         let mut feed = None;
         if !native.answer_quickly(&envelope, payload, &mut outgoing, Way::Tcp) {
-            for mut reply in answer(&native, envelope, payload.to_vec()).await {
+            let _working = client.activity.work();
+            let replies = answer(&native, &stream, peer, envelope, payload.to_vec()).await;
+            // Its client has gone.
+            let Some(replies) = replies else {
+                return Ok(());
+            };
+            for mut reply in replies {
                 reply.write(&mut outgoing);
                 feed = feed.or(reply.feed.take());
             }
@@ -71,15 +96,16 @@ pub(crate) async fn converse(native: Arc<Native>, mut stream: TcpStream) -> io::
         native.meters.received(Way::Tcp, end);
         incoming.drain(..end);
         incoming.shrink_to(TYPICAL);
-        drop(rooms);
+        drop(memory);
         if keeps && feed.is_none() && is_whole(&incoming) && outgoing.len() < TYPICAL * 16 {
             continue;
         }
-        timeout(PATIENCE, stream.write_all(&outgoing)).await??;
+        send(&native, &mut stream, &outgoing, ip).await?;
         native.meters.sent(Way::Tcp, outgoing.len());
         outgoing.clear();
         outgoing.shrink_to(TYPICAL);
         if let Some(feed) = feed {
+            let _working = client.activity.work();
             return pour(&native, &mut stream, feed).await;
         }
         if !keeps {
@@ -106,6 +132,36 @@ async fn receive(
     timeout_at(deadline, stream.read_buf(into)).await?
 }
 
+/// Sends answers. Long ones that the client does not read count: when its network has too many, the connection ends.
+async fn send(
+    native: &Native,
+    stream: &mut TcpStream,
+    mut bytes: &[u8],
+    client: IpAddr,
+) -> io::Result<()> {
+    if bytes.len() < LONG_RESPONSE {
+        return timeout(PATIENCE, stream.write_all(bytes)).await?;
+    }
+    // What the system takes at once waits nowhere here.
+    loop {
+        match stream.try_write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+    }
+    let waiting = native
+        .admission
+        .response_memory
+        .try_take(client, bytes.len());
+    let _waiting = waiting.ok_or(io::ErrorKind::TimedOut)?;
+    timeout(PATIENCE, stream.write_all(bytes)).await?
+}
+
 /// Whether a whole message has come already.
 fn is_whole(incoming: &[u8]) -> bool {
     Envelope::decode(&mut Reader::new(incoming)).is_ok_and(|envelope| {
@@ -114,22 +170,66 @@ fn is_whole(incoming: &[u8]) -> bool {
     })
 }
 
-/// Reading takes no time; changes wait for the disk, and signatures for the processor.
-async fn answer(native: &Arc<Native>, envelope: Envelope, payload: Vec<u8>) -> Vec<Outgoing> {
-    if native.is_quick(&envelope, &payload) {
-        return native.answer(envelope, &payload, Way::Tcp);
+/// Reading takes no time; changes wait for the disk, and signatures and logins for the processor: they wait for their
+/// turn without a thread. `None` if the client has gone before it was its turn.
+async fn answer(
+    native: &Arc<Native>,
+    stream: &TcpStream,
+    peer: Peer,
+    envelope: Envelope,
+    payload: Vec<u8>,
+) -> Option<Vec<Outgoing>> {
+    let work = native.work_of(&envelope, &payload);
+    let from = (Way::Tcp, peer);
+    if work == Work::None {
+        return Some(native.answer(envelope, &payload, from, None));
     }
+    let permit = match native.queue_of(work) {
+        None => None,
+        Some(queue) => {
+            let permit = tokio::select! {
+                biased;
+                permit = queue.enter(peer) => permit,
+                () = closed(stream) => return None,
+            };
+            match permit {
+                Ok(permit) => Some(permit),
+                Err(Busy) => return Some(vec![native.busy(&envelope, Way::Tcp)]),
+            }
+        }
+    };
     let native = Arc::clone(native);
-    let answered = tokio::task::spawn_blocking(move || native.answer(envelope, &payload, Way::Tcp));
-    answered.await.unwrap_or_default()
+    let answered = crate::blocking::spawn_blocking(move || {
+        let (login, _signature) = match work {
+            Work::Login => (permit, None),
+            _ => (None, permit),
+        };
+        native.answer(envelope, &payload, from, login)
+    });
+    Some(answered.await.unwrap_or_default())
 }
+
+/// Waits until the client has closed the connection, or its half of it.
+async fn closed(stream: &TcpStream) {
+    loop {
+        match stream.ready(Interest::READABLE).await {
+            Ok(ready) if !ready.is_read_closed() => {}
+            _ => return,
+        }
+        // Its next request is there already: nothing says when the connection is closed behind that.
+        tokio::time::sleep(CLOSED_INTERVAL).await;
+    }
+}
+
+/// How often it is looked whether a client that has sent more than one request is still there.
+const CLOSED_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A stream, piece by piece, to the end. If it breaks off the mirror does not see an end, and asks again.
 async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::Result<()> {
     let mut feed = Some(feed);
     while let Some(mut left) = feed.take() {
         let (sending, native) = (native, Arc::clone(native));
-        let made = tokio::task::spawn_blocking(move || {
+        let made = crate::blocking::spawn_blocking(move || {
             let made = left.next(&native.registry, native.identity.key());
             made.map(|made| (left, made))
         });

@@ -3,7 +3,8 @@
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
-use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -11,12 +12,15 @@ use handfast_registry::take_turns;
 use handfast_wire::{Codec, Envelope, MAX_PACKET, Reader, packets};
 use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, sendmmsg};
 use socket2::{Domain, Protocol, Socket, Type};
+use tokio::time::Instant;
 
-use crate::admission::udp_responses::Allowances;
+use crate::admission::expensive_work::{MAX_WAITING_DATAGRAMS, WorkPermit};
+use crate::admission::peer::Peer;
+use crate::admission::udp_responses::Allowed;
 use crate::native::elsewhere::Elsewhere;
 use crate::native::meters::Dropped;
 use crate::native::parts::Parts;
-use crate::native::{Native, Way};
+use crate::native::{Native, Way, Work};
 use crate::turn;
 
 /// The largest packet that is looked at. Clients send at most 512 octets.
@@ -42,10 +46,8 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
     let mut buffers = vec![[0; LARGEST]; TOGETHER];
     let mut headers = MultiHeaders::preallocate(TOGETHER, None);
     let mut parts = Parts::default();
-    let mut allowances = Allowances::new(native.udp_allowance.map(|octets| octets / cores()));
     let mut replies = Replies::new();
-    let (spend, costs) = channel();
-    let Ok(slow) = workers(native, socket, &spend) else {
+    let Ok(slow) = workers(native, socket) else {
         tracing::error!("no thread could be started for a UDP socket");
         return;
     };
@@ -59,9 +61,6 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
                 return;
             }
         };
-        for (ip, octets) in costs.try_iter() {
-            allowances.take(ip, octets);
-        }
         let octets = received.iter().map(|(length, _)| *length).sum();
         native.meters.received(Way::Udp, octets);
         for (buffer, (length, from)) in buffers.iter().zip(received) {
@@ -69,29 +68,39 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             let Some((from, ip)) = from.and_then(with_ip) else {
                 continue;
             };
-            let Some((envelope, payload)) = parts.whole(packet, ip, || native.world.now()) else {
-                continue;
-            };
-            // Who has had enough comes back over TCP.
-            if !allowances.has_left(ip, || native.world.now()) {
-                native.meters.dropped(Dropped::Allowance);
-                continue;
-            }
-            let start = replies.bytes.len();
-            if native.answer_quickly(&envelope, &payload, &mut replies.bytes, Way::Udp) {
-                replies.finish(start, from);
-            } else if native.is_quick(&envelope, &payload) {
-                replies.answer(native, envelope, &payload, from);
-            } else {
-                // What signs or waits must not hold others up. When there is too much of it, some is dropped: its
-                // clients ask again.
-                let message = (envelope, payload.into_owned(), from, ip);
-                if slow.try_send(message).is_err() {
-                    native.meters.dropped(Dropped::Busy);
+            let start = replies.end();
+            let answered = catch_unwind(AssertUnwindSafe(|| {
+                let Some((envelope, payload)) = parts.whole(packet, ip, || native.world.now())
+                else {
+                    return;
+                };
+                // Who has had enough comes back over TCP.
+                let seen = &native.admission.seen_networks;
+                let Some(allowed) = native.udp_responses.allowed(ip, seen, Instant::now) else {
+                    native.meters.dropped(Dropped::Allowance);
+                    return;
+                };
+                if native.answer_quickly(&envelope, &payload, &mut replies.bytes, Way::Udp) {
+                    replies.finish(start.0, from);
+                } else if native.work_of(&envelope, &payload) == Work::None {
+                    replies.answer(native, envelope, &payload, None, from);
+                } else {
+                    // What signs or waits must not hold others up. When there is too much of it, some is dropped: its
+                    // clients ask again.
+                    let message = (envelope, payload.into_owned(), from, (ip, allowed));
+                    if slow.try_send(message).is_err() {
+                        native.meters.dropped(Dropped::Busy);
+                    }
+                    let cost = SLOW_COST;
+                    native.udp_responses.sent(ip, allowed, cost, Instant::now);
+                    return;
                 }
-                allowances.take(ip, SLOW);
+                replies.account(native, start, (ip, allowed));
+            }));
+            if answered.is_err() {
+                // A panic costs this packet its answer, and no other.
+                replies.undo();
             }
-            allowances.take(ip, replies.bytes.len() - start);
         }
         native.meters.sent(Way::Udp, replies.bytes.len());
         turn::end();
@@ -116,13 +125,51 @@ impl Replies {
         }
     }
 
+    /// How much there is: bytes, and packets.
+    fn end(&self) -> (usize, usize) {
+        (self.bytes.len(), self.packets.len())
+    }
+
+    /// Counts what was added to the answers of a client; takes it back if it is longer than the client may be sent.
+    fn account(&mut self, native: &Native, start: (usize, usize), client: (IpAddr, Allowed)) {
+        let (ip, allowed) = client;
+        match self.keep_within(start, allowed.max_response) {
+            Some(length) => native.udp_responses.sent(ip, allowed, length, Instant::now),
+            None => native.meters.dropped(Dropped::Allowance),
+        }
+    }
+
+    /// How many bytes were added; `None` if they were too many, and have been taken back.
+    fn keep_within(&mut self, start: (usize, usize), max: usize) -> Option<usize> {
+        let length = self.bytes.len().saturating_sub(start.0);
+        if length > max {
+            self.bytes.truncate(start.0);
+            self.packets.truncate(start.1);
+            return None;
+        }
+        Some(length)
+    }
+
     /// Adds the answer to a message.
-    fn answer(&mut self, native: &Native, envelope: Envelope, payload: &[u8], to: SockaddrStorage) {
-        for reply in native.answer(envelope, payload, Way::Udp) {
+    fn answer(
+        &mut self,
+        native: &Native,
+        envelope: Envelope,
+        payload: &[u8],
+        permit: Option<WorkPermit>,
+        to: SockaddrStorage,
+    ) {
+        for reply in native.answer(envelope, payload, (Way::Udp, Peer::Datagram), permit) {
             let start = self.bytes.len();
             reply.write(&mut self.bytes);
             self.finish(start, to);
         }
+    }
+
+    /// Forgets what was appended and is no packet yet.
+    fn undo(&mut self) {
+        let end = self.packets.last().map_or(0, |(end, _)| *end);
+        self.bytes.truncate(end);
     }
 
     /// What was appended from `start` on is a message: one packet, or several.
@@ -182,26 +229,37 @@ impl Replies {
 }
 
 /// A message that takes time, and who sent it.
-type Slow = (Envelope, Vec<u8>, SockaddrStorage, IpAddr);
+type Slow = (Envelope, Vec<u8>, SockaddrStorage, (IpAddr, Allowed));
 
 /// Threads that answer what takes time: some of it may wait for other servers, and must not hold up the rest.
-fn workers(
-    native: &Arc<Native>,
-    socket: &UdpSocket,
-    spend: &Sender<(IpAddr, usize)>,
-) -> io::Result<SyncSender<Slow>> {
+fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Slow>> {
     let (give, take) = sync_channel::<Slow>(WAITING);
     let take = Arc::new(Mutex::new(take));
     for _ in 0..WORKERS {
         let (native, socket, take) = (Arc::clone(native), socket.try_clone()?, Arc::clone(&take));
-        let spend = spend.clone();
         let work = move || {
             let mut replies = Replies::new();
             let next = || take.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            while let Ok((envelope, payload, from, ip)) = next() {
-                replies.answer(&native, envelope, &payload, from);
-                // What was sent counts when it is known.
-                let _ = spend.send((ip, replies.bytes.len()));
+            while let Ok((envelope, payload, from, client)) = next() {
+                let permit = match native.work_of(&envelope, &payload) {
+                    Work::Login => {
+                        let logins = &native.admission.expensive_work.logins;
+                        let Ok(permit) = logins.enter_blocking(Peer::Datagram) else {
+                            native.meters.dropped(Dropped::Busy);
+                            continue;
+                        };
+                        Some(permit)
+                    }
+                    _ => None,
+                };
+                let start = replies.end();
+                let answered = catch_unwind(AssertUnwindSafe(|| {
+                    replies.answer(&native, envelope, &payload, permit, from);
+                }));
+                if answered.is_err() {
+                    replies.undo();
+                }
+                replies.account(&native, start, client);
                 native.meters.sent(Way::Udp, replies.bytes.len());
                 replies.send(&socket);
             }
@@ -212,17 +270,11 @@ fn workers(
     Ok(give)
 }
 
-/// How many sockets share an allowance.
-fn cores() -> u64 {
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    u64::try_from(cores).unwrap_or(1)
-}
+/// How many threads answer what takes time: two more than wait for other servers, or for a permit to log somebody in.
+const WORKERS: usize = Elsewhere::MOST + MAX_WAITING_DATAGRAMS + 2;
 
-/// How many threads answer what takes time: one more than wait for other servers.
-const WORKERS: usize = Elsewhere::MOST + 1;
-
-/// What a message that takes time takes of an allowance beside its answer, in octets: for the work.
-const SLOW: usize = 1_024;
+/// What a message that takes time takes of a network's rate beside its answer, in bytes: for the work.
+const SLOW_COST: usize = 1_024;
 /// How many messages that take time wait at most.
 const WAITING: usize = 256;
 /// How many packets are taken, and sent, by one call.
@@ -264,4 +316,28 @@ fn is_passing(error: &io::Error) -> bool {
             | io::ErrorKind::ConnectionRefused
             | io::ErrorKind::ConnectionReset
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A long answer went to whoever was written on the datagram as its sender.
+    #[test]
+    fn an_answer_that_is_too_long_is_taken_back_alone() {
+        let to = SockaddrStorage::from(SocketAddr::from(([192, 0, 2, 1], 2641)));
+        let mut replies = Replies::new();
+        replies.bytes.extend_from_slice(&[0; 100]);
+        replies.finish(0, to);
+        let start = replies.end();
+        let envelope = Envelope::new(handfast_wire::Version::CURRENT);
+        envelope.encode(&mut replies.bytes);
+        replies.bytes.extend_from_slice(&[0; 5_000]);
+        replies.finish(start.0, to);
+        assert!(replies.packets.len() > 2);
+        let length = replies.bytes.len() - start.0;
+        assert_eq!(replies.keep_within(start, length), Some(length));
+        assert_eq!(replies.keep_within(start, 4_096), None);
+        assert_eq!(replies.end(), (100, 1));
+    }
 }

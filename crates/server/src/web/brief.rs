@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::mem::MaybeUninit;
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
@@ -19,6 +20,8 @@ use itoa::{Buffer, Integer};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::admission::connections::Activity;
+use crate::admission::pending_responses::LONG_RESPONSE;
 use crate::turn;
 use crate::web::resolve::quick;
 use crate::web::resolve::target::date;
@@ -30,6 +33,8 @@ const CHUNK: usize = 16 << 10;
 const MOST_UNSENT: usize = 64 << 10;
 /// What is longer may be sent compressed to those who would like that.
 const LEAST_ENCODED: usize = 1 << 10;
+/// The longest start of a head that is kept here until the rest arrives.
+const MAX_PARTIAL_HEAD: usize = 4 << 10;
 /// A request with more headers is none of the usual.
 const MOST_HEADERS: usize = 32;
 
@@ -42,7 +47,11 @@ pub(crate) enum Left {
 }
 
 /// Answers requests as long as they are of the usual kind.
-pub(crate) async fn converse<S>(web: &Web, stream: &mut S) -> io::Result<Left>
+pub(crate) async fn converse<S>(
+    web: &Web,
+    stream: &mut S,
+    client: (IpAddr, &Activity),
+) -> io::Result<Left>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -52,6 +61,9 @@ where
         last: Instant::now(),
         times: 0,
         is_first: true,
+        activity: client.1,
+        head: Vec::new(),
+        head_began: None,
     };
     let mut is_new = true;
     loop {
@@ -59,30 +71,41 @@ where
             let before = heard.times;
             let turn = take_turn(web, stream, &mut heard, context);
             // Whoever is woken without having been sent anything is woken by one of these. They know whom to wake
-            // since the first time.
+            // since they were polled for the first time.
             let may_be_other = is_new || heard.times == before;
-            is_new = false;
             if turn.is_ready() || !may_be_other {
                 return turn;
             }
+            is_new = false;
             if closing.as_mut().poll(context).is_ready() {
                 return Poll::Ready(Ok(Turn::default()));
             }
             while patience.as_mut().poll(context).is_ready() {
-                if heard.last.elapsed() >= web.patience {
+                let since = heard.head_began.unwrap_or(heard.last);
+                if since.elapsed() >= web.patience {
                     return Poll::Ready(Ok(Turn::default()));
                 }
-                patience.as_mut().reset(heard.last + web.patience);
+                patience.as_mut().reset(since + web.patience);
             }
             Poll::Pending
         });
         let turn = turn.await?;
         if let Some(unsent) = turn.unsent {
+            // What waits for its client is counted; when its network has too much waiting, the connection ends.
+            let memory = &web.native.admission().response_memory;
+            let counted = match unsent.len() {
+                length if length < LONG_RESPONSE => None,
+                length => match memory.try_take(client.0, length) {
+                    None => return Ok(Left::Nothing),
+                    counted => counted,
+                },
+            };
             let sending = async {
                 stream.write_all(&unsent).await?;
                 stream.flush().await
             };
             timeout(web.patience, sending).await??;
+            drop(counted);
             if turn.left.is_empty() {
                 continue;
             }
@@ -98,11 +121,15 @@ where
 }
 
 /// What has been heard from the other side.
-struct Heard {
+struct Heard<'c> {
     last: Instant,
     times: u32,
     /// Whether nothing has been answered yet.
     is_first: bool,
+    activity: &'c Activity,
+    /// The start of a request whose head has not arrived in full, and since when it is waited for.
+    head: Vec<u8>,
+    head_began: Option<Instant>,
 }
 
 /// What could not be done at once.
@@ -132,7 +159,7 @@ thread_local! {
 fn take_turn<S>(
     web: &Web,
     stream: &mut S,
-    heard: &mut Heard,
+    heard: &mut Heard<'_>,
     context: &mut Context<'_>,
 ) -> Poll<io::Result<Turn>>
 where
@@ -151,7 +178,13 @@ where
             }
             let moment = turn::moment(&web.native);
             heard.last = moment.instant;
+            heard.activity.touch(moment.instant);
             heard.times = heard.times.wrapping_add(1);
+            let mut begun = std::mem::take(&mut heard.head);
+            if !begun.is_empty() {
+                begun.extend_from_slice(left);
+                left = &begun;
+            }
             buffers.written.clear();
             while !left.is_empty() && buffers.written.len() < MOST_UNSENT {
                 let (out, dates) = (&mut buffers.written, &mut buffers.dates);
@@ -162,6 +195,13 @@ where
                 left = rest;
                 heard.is_first = false;
             }
+            if is_part_of_head(left) {
+                heard.head = left.to_vec();
+                heard.head_began.get_or_insert(moment.instant);
+                left = &[];
+            } else {
+                heard.head_began = None;
+            }
             let unsent = send(stream, &buffers.written, context)?;
             if unsent.is_some() || !left.is_empty() {
                 let left = left.to_vec();
@@ -169,6 +209,20 @@ where
             }
         }
     })
+}
+
+/// Whether bytes are the start of a head of HTTP/1.1 that goes on: who takes its time to send one costs no more than that.
+/// The starts of TLS and HTTP/2 are left to those who speak these.
+fn is_part_of_head(bytes: &[u8]) -> bool {
+    let is_http1 = bytes.first().is_some_and(u8::is_ascii_uppercase);
+    let is_http2 = bytes.starts_with(b"PRI") || b"PRI".starts_with(bytes);
+    if !is_http1 || is_http2 || bytes.len() > MAX_PARTIAL_HEAD {
+        return false;
+    }
+    let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+    let mut request = Request::new(&mut []);
+    let parsed = request.parse_with_uninit_headers(bytes, &mut headers);
+    matches!(parsed, Ok(Status::Partial))
 }
 
 /// Sends what can be sent at once; gives what cannot.
@@ -274,11 +328,11 @@ impl Wishes {
             wants_page: true,
             is_encoded: false,
         };
-        let mut has_host = false;
+        let mut hosts = 0;
         for header in headers {
             let is = |name: &str| header.name.eq_ignore_ascii_case(name);
             match header.name.len() {
-                4 if is("host") => has_host = true,
+                4 if is("host") => hosts += 1,
                 6 if is("accept") => {
                     wishes.may_be_json |= quick::may_be_json(header.value);
                     wishes.wants_page &= quick::is_page(header.value);
@@ -289,7 +343,8 @@ impl Wishes {
                 _ => {}
             }
         }
-        has_host.then_some(wishes)
+        // HTTP asks for one, and has an answer to others.
+        (hosts == 1).then_some(wishes)
     }
 }
 
@@ -332,4 +387,93 @@ impl Date {
 
 fn put_number(out: &mut Vec<u8>, number: impl Integer) {
     out.extend_from_slice(Buffer::new().format(number).as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::Duration;
+
+    use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+    use crate::identity::Identity;
+    use crate::native::{Addresses, Native};
+    use crate::web::WebSettings;
+
+    fn web(folder: &std::path::Path) -> Web {
+        let counter = AtomicU64::new(1);
+        let world = || {
+            let counter = AtomicU64::new(counter.fetch_add(1, Ordering::Relaxed));
+            let random = move |bytes: &mut [u8]| {
+                for byte in bytes {
+                    let next = counter.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
+                    *byte = next.to_be_bytes()[0];
+                }
+            };
+            World::new(|| 1_794_723_436_000, random)
+        };
+        let registry = Registry::create(folder, world()).unwrap();
+        let operator = Principal::Operator;
+        let authority = NewAuthority::default();
+        registry
+            .create_authority(&operator, "20.1000", authority)
+            .unwrap();
+        let name = NewName::urls(&["https://example.org/5555"]);
+        registry
+            .create_name(&operator, "20.1000/5555", name)
+            .unwrap();
+        let any = "127.0.0.1:8000".parse().unwrap();
+        let addresses = Addresses {
+            native: any,
+            web: any,
+        };
+        let identity = Identity::open_or_make(folder, addresses).unwrap();
+        let native = Native::new(Arc::new(registry), identity, world(), Vec::new());
+        let settings = WebSettings {
+            patience: Some(Duration::from_millis(200)),
+            ..WebSettings::default()
+        };
+        let (_, closing) = tokio::sync::watch::channel(false);
+        Web::new(Arc::new(native), settings, any, closing).unwrap()
+    }
+
+    /// When the first answer could not be sent at once, and more requests had come meanwhile, silence had no end.
+    #[test]
+    fn silence_has_an_end_after_a_first_answer_that_was_read_late() {
+        let folder = tempfile::tempdir().unwrap();
+        let web = Arc::new(web(folder.path()));
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_all().build().unwrap();
+        runtime.block_on(async {
+            let request = b"GET /20.1000/5555 HTTP/1.1\r\nHost: x\r\n\r\n";
+            // In a task of its own, which is woken for its own sake alone.
+            let begin = |mut ours: tokio::io::DuplexStream| {
+                let web = Arc::clone(&web);
+                tokio::spawn(async move {
+                    let activity = Activity::new(Instant::now());
+                    let client = ([192, 0, 2, 1].into(), &activity);
+                    let ended = converse(&web, &mut ours, client).await;
+                    assert!(matches!(ended, Ok(Left::Nothing)));
+                })
+            };
+            // How long an answer is.
+            let (ours, mut theirs) = tokio::io::duplex(4_000);
+            theirs.write_all(request).await.unwrap();
+            begin(ours).await.unwrap();
+            let length = theirs.read(&mut [0; 4_000]).await.unwrap();
+            // Two do not fit; another one does when the first two have been read.
+            let (ours, mut theirs) = tokio::io::duplex(length * 7 / 4);
+            theirs.write_all(&request.repeat(2)).await.unwrap();
+            let conversing = begin(ours);
+            tokio::task::yield_now().await;
+            theirs.write_all(request).await.unwrap();
+            let mut answers = vec![0; length * 3];
+            theirs.read_exact(&mut answers).await.unwrap();
+            let ended = timeout(Duration::from_secs(10), conversing).await;
+            ended.expect("it is waited for").unwrap();
+        });
+    }
 }

@@ -222,7 +222,7 @@ async fn smaller(response: Response<Body>, coding: Coding) -> Response<Body> {
     };
     let written = if length > LONGEST_HERE {
         let plain = plain.clone();
-        let working = tokio::task::spawn_blocking(move || coding.write(&plain));
+        let working = crate::blocking::spawn_blocking(move || coding.write(&plain));
         working.await.map_err(std::io::Error::other).flatten()
     } else {
         coding.write(&plain)

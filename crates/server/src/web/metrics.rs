@@ -9,12 +9,13 @@ use nix::sys::resource::{Resource, getrlimit};
 
 use crate::web::operations::CLASSES;
 use crate::web::reply::{Body, reply};
-use crate::web::{Part, Web};
+use crate::web::{Part, Web, readiness};
 
 pub(crate) fn answer(web: &Arc<Web>) -> Response<Body> {
     let mut page = Page::default();
     doors(&mut page, web);
     native(&mut page, web);
+    load(&mut page, web);
     kept(&mut page, web);
     process(&mut page, web);
     let text_format = "text/plain; version=0.0.4; charset=utf-8";
@@ -104,6 +105,25 @@ fn native(page: &mut Page, web: &Arc<Web>) {
     );
 }
 
+/// What the server cannot keep up with.
+fn load(page: &mut Page, web: &Arc<Web>) {
+    page.gauge(
+        "handfast_blocking_queue_length",
+        "Requests that wait for a thread because they need the disk or the processor.",
+        crate::blocking::queue_length(),
+    );
+    let name = "handfast_requests_refused_for_load_total";
+    page.title(
+        name,
+        "counter",
+        "Requests refused because there were too many: by HTTP with 429 or 503, by the handle protocol with a busy \
+         server or, over UDP, with no answer.",
+    );
+    let refused = web.meters.refused.load(Ordering::Relaxed);
+    page.line(name, "interface=\"web\"", refused);
+    page.line(name, "interface=\"native\"", web.native.meters().refused());
+}
+
 /// What is kept, and what it is kept in.
 fn kept(page: &mut Page, web: &Arc<Web>) {
     let registry = web.registry();
@@ -123,6 +143,18 @@ fn kept(page: &mut Page, web: &Arc<Web>) {
         ] {
             page.gauge(name, help, count);
         }
+    }
+    page.gauge(
+        "handfast_store_writable",
+        "1 if the store could be written when that was last tried, and there is space on the disk.",
+        readiness::is_writable(registry).into(),
+    );
+    if let Some(space) = registry.disk_space() {
+        page.gauge(
+            "handfast_disk_free_bytes",
+            "Bytes that are left on the file system of the data folder.",
+            space.free,
+        );
     }
     let usage = registry.usage();
     for (name, help, count) in [

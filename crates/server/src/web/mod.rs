@@ -11,6 +11,7 @@ mod form;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod geoip;
+mod host;
 mod incoming;
 mod metrics;
 mod network;
@@ -18,11 +19,13 @@ mod oai;
 mod operations;
 mod patient;
 mod proxies;
+mod readiness;
 mod register;
 pub(crate) mod reply;
 mod resolve;
 mod rest;
 mod rewound;
+mod self_signed;
 mod tls;
 mod tunnel;
 mod urn;
@@ -43,7 +46,7 @@ use hyper::body::Incoming as Stream;
 use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode, Version};
+use hyper::{Method, Request, Response, StatusCode, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulConnection;
 use rustls::pki_types::CertificateDer;
@@ -59,24 +62,28 @@ pub use self::acme::{Acme, AcmeChallenge};
 use self::brief::Left;
 use self::compress::Wish;
 use self::geoip::Countries;
+use self::host::OwnHosts;
+pub use self::host::{BadPublicUrl, PublicUrl};
 use self::incoming::Incoming;
 pub use self::network::{BadNetwork, Network};
 use self::operations::Meters;
 use self::patient::Patient;
 use self::proxies::Proxies;
+use self::readiness::Readiness;
 pub(crate) use self::reply::Body;
 use self::reply::plain;
 use self::resolve::recent::Recent;
 use self::rewound::Rewound;
 use self::tls::Acceptor;
 pub use self::tls::{Tls, TlsFiles};
-use crate::admission::pending_responses::{self, Shelf};
+use crate::admission::connections::{Activity, Client};
+use crate::admission::pending_responses::{self, ConnectionResponses};
 use crate::native::Native;
 
 /// How long a client may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The longest start of a request: line and headers.
-const LONGEST_HEAD: usize = 64 << 10;
+/// The longest start of a request: line and headers. Each connection may hold so much before anything is known of it.
+const LONGEST_HEAD: usize = 32 << 10;
 /// How many header lines a request has at most.
 const MOST_HEADERS: usize = 100;
 /// How long an HTTP/2 connection may have hardly anything to say, whose client keeps it open: it is told to come again,
@@ -101,14 +108,16 @@ pub(crate) struct Web {
     pub(crate) registry_email: Option<String>,
     /// How long clients may take.
     patience: Duration,
-    /// Room for long answers.
-    shelf: Shelf,
+    /// The hosts that mean this server.
+    pub(crate) hosts: OwnHosts,
     /// A file that says where addresses are.
     countries: Option<Countries>,
     proxies: Proxies,
     pub(crate) recent: Recent,
     /// What is counted.
     pub(crate) meters: Meters,
+    /// Whether the store can be read and written.
+    readiness: Readiness,
     log: Option<Log>,
     /// When the server started, in milliseconds since 1970.
     started: u64,
@@ -117,7 +126,7 @@ pub(crate) struct Web {
     /// Whether the server is about to end.
     closing: watch::Receiver<bool>,
     pub(crate) api: v1::Api,
-    /// How long a body is, at most, that is kept to be taken later.
+    /// How many bytes the imports of one account have, at most, that are on their way or wait.
     pub(crate) spool_limit: u64,
     /// Whether everybody may find active names by words, or by how they begin.
     pub(crate) public_search: bool,
@@ -146,10 +155,13 @@ pub struct WebSettings {
     pub trusted_proxies: Vec<Network>,
     /// Where it is logged who asks for what, and how; without it, nowhere.
     pub access_log: Option<AccessLog>,
-    /// How long an import is, at most, that nobody waits for, in bytes: by default 1 GiB.
+    /// How many bytes the imports of one account have, at most, that are on their way or wait: by default 1 GiB. All
+    /// accounts together have four times as many.
     pub spool_limit: Option<u64>,
     /// Whether everybody may find active names by words, or by how they begin, and not only those who may list them.
     pub public_search: bool,
+    /// Where clients reach the server: absolute URLs begin with it, and credentials are taken under its host.
+    pub public_url: Option<PublicUrl>,
 }
 
 /// Who asks, and how.
@@ -163,21 +175,29 @@ pub(crate) struct Caller {
     pub(crate) is_secure: bool,
     /// The certificate that the client has shown.
     pub(crate) certificate: Option<CertificateDer<'static>>,
-    /// Room for long answers on this connection.
-    shelf: Shelf,
+    /// Where the client has connected to.
+    pub(crate) local: Option<SocketAddr>,
+    /// Long answers on this connection.
+    responses: ConnectionResponses,
+    activity: Arc<Activity>,
 }
 
 impl Web {
     pub(crate) fn new(
         native: Arc<Native>,
         settings: WebSettings,
+        listen: SocketAddr,
         closing: watch::Receiver<bool>,
     ) -> io::Result<Self> {
         let asks = settings.client_certificates;
         // People who come with browsers would be asked which of their certificates to show: only clients of the
         // handle protocol come to a server whose certificate nobody vouches for.
         let asks = asks.unwrap_or(matches!(settings.tls, Tls::Site));
-        let tls = tls::acceptor(native.identity().key(), &settings.tls, asks)?;
+        let identity = native.identity();
+        let names = self_signed::names(listen, identity.site(), settings.public_url.as_ref());
+        let tls = tls::acceptor(identity.key(), &names, &settings.tls, asks)?;
+        let certificate = Arc::clone(&tls.certificate);
+        let hosts = OwnHosts::new(settings.public_url, listen, identity, certificate);
         let countries = settings.geoip.as_deref();
         let countries = countries.map(|file| Countries::open(file, native.now()));
         Ok(Self {
@@ -189,6 +209,7 @@ impl Web {
             started: native.now(),
             recent: Recent::new(),
             meters: Meters::default(),
+            readiness: Readiness::default(),
             log: settings.access_log.as_ref().map(Log::open).transpose()?,
             requests: AtomicU64::new(0),
             closing,
@@ -201,8 +222,13 @@ impl Web {
             country_header: settings.country_header,
             registry_email: settings.registry_email,
             patience: settings.patience.unwrap_or(PATIENCE),
-            shelf: Shelf::of_all(),
+            hosts,
         })
+    }
+
+    /// How long clients may take.
+    pub(crate) fn patience(&self) -> Duration {
+        self.patience
     }
 
     /// Gets certificates from an authority, if that is wished for: its questions are answered at this door.
@@ -272,19 +298,27 @@ impl Web {
 }
 
 /// Answers one request after the other.
-pub(crate) async fn converse(web: Arc<Web>, mut stream: TcpStream) -> io::Result<()> {
+pub(crate) async fn converse(
+    web: Arc<Web>,
+    mut stream: TcpStream,
+    client: Client,
+) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let address = stream.peer_addr()?;
+    let address = client.address;
+    let _counted = Meters::connected(&web);
+    let begun = brief::converse(&web, &mut stream, (address.ip(), &client.activity)).await?;
+    let Left::Bytes { start, is_first } = begun else {
+        return Ok(());
+    };
+    client.becomes_large();
     let caller = Caller {
         address,
         is_handed_on: web.proxies.is_trusted(address.ip()),
         is_secure: false,
         certificate: None,
-        shelf: Shelf::of_one(),
-    };
-    let _counted = Meters::connected(&web);
-    let Left::Bytes { start, is_first } = brief::converse(&web, &mut stream).await? else {
-        return Ok(());
+        local: stream.local_addr().ok(),
+        responses: ConnectionResponses::default(),
+        activity: client.activity,
     };
     // What a connection has begun with it remains. This is the first octet of a TLS handshake.
     let is_tls = is_first && start.first() == Some(&0x16);
@@ -320,7 +354,8 @@ async fn converse_securely(
     if is_http2 || caller.certificate.is_some() {
         return Box::pin(serve(web, stream, caller, is_http2)).await;
     }
-    match brief::converse(&web, &mut stream).await? {
+    let client = (caller.address.ip(), &*caller.activity);
+    match brief::converse(&web, &mut stream, client).await? {
         Left::Bytes { start, .. } => {
             Box::pin(serve(web, Rewound::new(start, stream), caller, false)).await
         }
@@ -335,17 +370,19 @@ where
     let caller = Arc::new(caller);
     let closing = web.closing.clone();
     let patience = web.patience;
-    let shelf = caller.shelf.clone();
+    let responses = caller.responses.clone();
+    let activity = Arc::clone(&caller.activity);
     let service = service_fn(move |request| {
         let (web, caller) = (Arc::clone(&web), Arc::clone(&caller));
         // There is room for it once it is asked for something.
         Box::pin(async move {
             let request: Request<Stream> = request;
-            let request = request.map(Incoming::new);
+            let activity = Arc::clone(&caller.activity);
+            let request = request.map(|body| Incoming::new(body, activity));
             Ok::<_, Infallible>(answer(web, &caller, request).await)
         })
     });
-    let stream = Patient::new(stream, patience);
+    let stream = Patient::new(stream, patience).with_activity(activity);
     let moved = stream.moved();
     let stream = TokioIo::new(stream);
     if is_http2 {
@@ -361,7 +398,7 @@ where
             tokio::select! {
                 served = served => served,
                 () = moved.ceased(SILENCE * 2) => Err(io::ErrorKind::TimedOut.into()),
-                () = moved.not_taken(patience, &shelf) => Err(io::ErrorKind::TimedOut.into()),
+                () = moved.not_taken(patience, &responses) => Err(io::ErrorKind::TimedOut.into()),
                 () = moved.not_begun(patience, HTTP2_START) => Err(io::ErrorKind::TimedOut.into()),
             }
         };
@@ -500,7 +537,16 @@ async fn answer(
         let text = "HTTP/1.1 asks for one header Host, which says whom you mean\n";
         return plain(StatusCode::BAD_REQUEST, text);
     }
+    // HTTP/1.1 has this limit where it is read.
+    if request.headers().len() > MOST_HEADERS {
+        let text = "there are more header lines than this server reads\n";
+        return plain(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, text);
+    }
     let part = Part::of(&request);
+    if let Some(refused) = web.hosts.refuse(part, caller, &request) {
+        web.meters.count(part, refused.status());
+        return refused;
+    }
     let wish = Wish::take(&mut request, caller, part);
     let behind = web.behind(caller, request.headers());
     let caller = behind.as_ref().unwrap_or(caller);
@@ -512,19 +558,21 @@ async fn answer(
         let (address, now) = (caller.address.ip(), web.native.now());
         Noted::of(&request, address, caller.is_secure, id, now)
     });
-    caller.shelf.has_room().await;
-    let response = match part {
-        Part::Tunnel => tunnel::answer(&web, request).await,
-        Part::V1 => v1::answer(&web, caller, request).await,
-        Part::Rest => rest::answer(&web, caller, request).await,
-        Part::Urn => urn::answer(&web, caller, request).await,
-        Part::Oai => oai::answer(&web, caller, request).await,
-        Part::Register => register::answer(&web, caller, request).await,
-        Part::Operations => operations::answer(&web, &request),
-        Part::Resolve => resolve::answer(&web, caller, request).await,
-    };
+    let (client, memory) = (caller.address.ip(), &web.native.admission().response_memory);
+    let making = caller.responses.begin().await;
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    if is_read && let Some(busy) = pending_responses::refuse(client, memory) {
+        web.meters.count(part, busy.status());
+        return busy;
+    }
+    // Those that wait for their turn, or for their client to read, are not worked on.
+    let working = caller.activity.work();
+    // In a box, so that a request that waits for its turn is not as large as one that is worked on.
+    let response = Box::pin(dispatch(&web, caller, part, request)).await;
+    let (response, counted) = pending_responses::count(response, client, memory);
     let response = wish.grant(response).await;
-    let mut response = pending_responses::put(response, &caller.shelf, &web.shelf).await;
+    drop((making, working));
+    let mut response = pending_responses::wait(response, counted, &caller.responses).await;
     web.meters.count(part, response.status());
     if let (Some(noted), Some(log)) = (noted, &web.log)
         && !log.add(&noted, &response, web.native.now())
@@ -535,4 +583,22 @@ async fn answer(
         response.headers_mut().insert(REQUEST_ID, id);
     }
     response
+}
+
+async fn dispatch(
+    web: &Arc<Web>,
+    caller: &Arc<Caller>,
+    part: Part,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    match part {
+        Part::Tunnel => tunnel::answer(web, caller, request).await,
+        Part::V1 => v1::answer(web, caller, request).await,
+        Part::Rest => rest::answer(web, caller, request).await,
+        Part::Urn => urn::answer(web, caller, request).await,
+        Part::Oai => oai::answer(web, caller, request).await,
+        Part::Register => register::answer(web, caller, request).await,
+        Part::Operations => operations::answer(web, &request).await,
+        Part::Resolve => resolve::answer(web, caller, request).await,
+    }
 }

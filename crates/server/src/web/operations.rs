@@ -11,7 +11,7 @@ use crate::web::incoming::Incoming;
 use crate::web::reply::{Body, plain, reply};
 use crate::web::{Part, Web, metrics};
 
-pub(crate) fn answer(web: &Arc<Web>, request: &Request<Incoming>) -> Response<Body> {
+pub(crate) async fn answer(web: &Arc<Web>, request: &Request<Incoming>) -> Response<Body> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
         let allowed = HeaderValue::from_static("GET, HEAD");
@@ -20,15 +20,15 @@ pub(crate) fn answer(web: &Arc<Web>, request: &Request<Incoming>) -> Response<Bo
     }
     let mut response = match request.uri().path() {
         "/healthz" => plain(StatusCode::OK, "alive\n"),
-        // Something is read, so that a store that cannot be is noticed.
-        "/readyz" => match web.registry().statistics() {
-            Ok(_) if web.is_closing() => plain(StatusCode::SERVICE_UNAVAILABLE, "about to end\n"),
-            Ok(_) => plain(StatusCode::OK, "ready\n"),
-            Err(error) => {
-                tracing::error!(%error, "the store cannot be read");
-                plain(
+        "/readyz" if web.is_closing() => plain(StatusCode::SERVICE_UNAVAILABLE, "about to end\n"),
+        "/readyz" => match web.readiness.ask(web.registry()).await {
+            Ok(()) => plain(StatusCode::OK, "ready\n"),
+            Err(problem) => {
+                let text = "text/plain; charset=utf-8";
+                reply(
                     StatusCode::SERVICE_UNAVAILABLE,
-                    "the store cannot be read\n",
+                    text,
+                    format!("{problem}\n"),
                 )
             }
         },
@@ -49,6 +49,8 @@ pub(crate) struct Meters {
     requests: Shards<Requests>,
     /// Connections that are open.
     pub(crate) open: AtomicI64,
+    /// Requests that were answered with 429 or 503.
+    pub(crate) refused: AtomicU64,
     /// Lines of the access log that came too fast to be written.
     pub(crate) unlogged: AtomicU64,
 }
@@ -61,6 +63,13 @@ pub(crate) const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 impl Meters {
     /// Counts a request.
     pub(crate) fn count(&self, part: Part, status: StatusCode) {
+        let is_refused = matches!(
+            status,
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
+        );
+        if is_refused && part != Part::Operations {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+        }
         let class = usize::from(status.as_u16() / 100).saturating_sub(1);
         self.requests
             .add(1, |requests| requests.get(part.number())?.get(class));

@@ -11,9 +11,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 
-use crate::admission::pending_responses::Shelf;
+use crate::admission::connections::Activity;
+use crate::admission::pending_responses::ConnectionResponses;
 
 /// How many octets have to pass, in the time that there is, for somebody to count as reading.
 const ENOUGH: u64 = 16 << 10;
@@ -27,6 +28,8 @@ pub(crate) struct Patient<S> {
     /// What it has taken since.
     taken: u64,
     moved: Moved,
+    /// Is told when anything passes.
+    activity: Option<Arc<Activity>>,
 }
 
 /// How many octets have passed.
@@ -60,8 +63,8 @@ impl Moved {
         }
     }
 
-    /// Waits until hardly any of the answers that wait on a shelf is taken for some time.
-    pub(crate) async fn not_taken(&self, patience: Duration, waiting: &Shelf) {
+    /// Waits until hardly any of the answers that wait is taken for some time.
+    pub(crate) async fn not_taken(&self, patience: Duration, waiting: &ConnectionResponses) {
         loop {
             let (before, was_empty) = (self.written(), waiting.is_empty());
             sleep(patience).await;
@@ -92,6 +95,20 @@ impl<S> Patient<S> {
             stalled: None,
             taken: 0,
             moved: Moved::default(),
+            activity: None,
+        }
+    }
+
+    pub(crate) fn with_activity(self, activity: Arc<Activity>) -> Self {
+        Self {
+            activity: Some(activity),
+            ..self
+        }
+    }
+
+    fn touch(&self) {
+        if let Some(activity) = &self.activity {
+            activity.touch(Instant::now());
         }
     }
 
@@ -110,6 +127,7 @@ impl<S> Patient<S> {
                 let octets = u64::try_from(octets).unwrap_or(u64::MAX);
                 self.moved.0.written.fetch_add(octets, Ordering::Relaxed);
                 self.taken = self.taken.saturating_add(octets);
+                self.touch();
                 if self.taken >= ENOUGH {
                     self.go_on();
                 }
@@ -151,6 +169,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
         let octets = buffer.filled().len().saturating_sub(before);
         let octets = u64::try_from(octets).unwrap_or(u64::MAX);
         self.moved.0.read.fetch_add(octets, Ordering::Relaxed);
+        if octets > 0 {
+            self.touch();
+        }
         read
     }
 }

@@ -8,11 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use handfast_wire::crypto::SigningKey;
-use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, date_time_ymd};
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{ClientHello, ResolvesServerCert, ServerConfig};
 use rustls::sign::CertifiedKey;
@@ -22,6 +21,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::web::acme::Acme;
 use crate::web::acme::challenges::{ACME_TLS, Challenges};
+use crate::web::self_signed::self_signed;
 
 /// Where the certificate comes from.
 #[derive(Clone, Debug, Default)]
@@ -81,14 +81,16 @@ pub struct TlsFiles {
 /// What connections are taken with.
 pub(crate) struct Acceptor {
     pub(crate) tls: TlsAcceptor,
+    pub(crate) certificate: Arc<dyn CurrentCertificate>,
     /// The certificate that is used now, if somebody gets others for it.
     pub(crate) current: Option<Arc<Current>>,
 }
 
-/// Takes connections with a certificate from elsewhere, or with one that is made for the key of the site: it says
-/// nothing that the key does not, and clients of the handle protocol compare keys.
+/// Takes connections with a certificate from elsewhere, or with one that is made for the key of the site and the names
+/// under which the server is reached; clients of the handle protocol compare keys.
 pub(crate) fn acceptor(
     site: &SigningKey,
+    names: &[String],
     tls: &Tls,
     asks_for_certificates: bool,
 ) -> io::Result<Acceptor> {
@@ -103,20 +105,44 @@ pub(crate) fn acceptor(
     };
     let mut protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let mut current = None;
-    let resolver: Arc<dyn ResolvesServerCert> = match tls {
+    let resolver: Arc<dyn CurrentCertificate> = match tls {
         Tls::Acme(_) => {
-            let resolver = Arc::new(Current::new(self_signed(site)?));
+            let resolver = Arc::new(Current::new(self_signed(site, names)?));
             current = Some(Arc::clone(&resolver));
             protocols.push(ACME_TLS.to_vec());
             resolver
         }
         Tls::Files(files) => Arc::new(Renewed::new(files.clone())?),
-        Tls::Site => Arc::new(Current::new(self_signed(site)?)),
+        Tls::Site => Arc::new(Current::new(self_signed(site, names)?)),
     };
+    let certificate = Arc::clone(&resolver);
     let mut config = builder.with_cert_resolver(resolver);
     config.alpn_protocols = protocols;
     let tls = TlsAcceptor::from(Arc::new(config));
-    Ok(Acceptor { tls, current })
+    Ok(Acceptor {
+        tls,
+        certificate,
+        current,
+    })
+}
+
+/// A certificate that may be replaced while the server runs.
+pub(crate) trait CurrentCertificate: ResolvesServerCert {
+    /// The one that is used now.
+    fn current(&self) -> Arc<CertifiedKey>;
+}
+
+impl CurrentCertificate for Current {
+    fn current(&self) -> Arc<CertifiedKey> {
+        Arc::clone(&self.key.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl CurrentCertificate for Renewed {
+    fn current(&self) -> Arc<CertifiedKey> {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&current.0)
+    }
 }
 
 /// A certificate that is replaced while the server runs, and those that are shown to an authority.
@@ -222,34 +248,6 @@ fn from_files(files: &TlsFiles) -> io::Result<CertifiedKey> {
     CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider())
         .map_err(|error| named(&files.key, error.to_string()))
 }
-
-fn self_signed(site: &SigningKey) -> io::Result<CertifiedKey> {
-    let (chain, key) = made_for(site).map_err(io::Error::other)?;
-    CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider()).map_err(io::Error::other)
-}
-
-fn made_for(site: &SigningKey) -> Result<Certified, rcgen::Error> {
-    // A key that is too short for TLS has another one stand in for it.
-    let key = match site.to_pkcs8() {
-        Some(der) => KeyPair::from_pkcs8_der_and_sign_algo(
-            &PrivatePkcs8KeyDer::from(der.as_slice()),
-            &rcgen::PKCS_RSA_SHA256,
-        )?,
-        None => KeyPair::generate()?,
-    };
-    let mut params = CertificateParams::new(vec!["localhost".to_string()])?;
-    let mut name = DistinguishedName::new();
-    name.push(DnType::CommonName, "anonymous");
-    params.distinguished_name = name;
-    // As deployed servers have it.
-    params.not_before = date_time_ymd(2000, 1, 1);
-    params.not_after = date_time_ymd(9999, 12, 31);
-    let certificate = params.self_signed(&key)?;
-    let der = PrivatePkcs8KeyDer::from(key.serialize_der());
-    Ok((vec![certificate.der().clone()], der.into()))
-}
-
-type Certified = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 /// Takes any certificate, and none: who has its key is found by comparing it with the one that a handle has.
 #[derive(Debug)]

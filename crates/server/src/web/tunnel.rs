@@ -1,5 +1,6 @@
 //! The handle protocol through HTTP (`handle-protocol.md` §1.6).
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use handfast_wire::{Codec, Envelope, Reader};
@@ -9,10 +10,13 @@ use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 
-use crate::native::{LONG, LONG_PATIENCE, Native, Way, tunnel};
-use crate::web::incoming::Incoming;
+use crate::admission::body_memory::{BODY_TIMEOUT, Sender};
+use crate::admission::expensive_work::{Busy, WorkPermit};
+use crate::admission::peer::Peer;
+use crate::native::{LONG_MESSAGE_TIMEOUT, Native, Way, Work, tunnel};
+use crate::web::incoming::{HeldBody, Incoming};
 use crate::web::reply::{Body, plain, reply};
-use crate::web::{PATIENCE, Web};
+use crate::web::{Caller, Web};
 
 /// What the protocol calls its messages in HTTP.
 const MESSAGE: &str = "application/x-hdl-message";
@@ -32,7 +36,11 @@ pub(crate) fn is_message(request: &Request<Incoming>) -> bool {
     is_said_in(&CONTENT_TYPE) && is_said_in(&ACCEPT)
 }
 
-pub(crate) async fn answer(web: &Arc<Web>, request: Request<Incoming>) -> Response<Body> {
+pub(crate) async fn answer(
+    web: &Arc<Web>,
+    caller: &Caller,
+    request: Request<Incoming>,
+) -> Response<Body> {
     if request.method() != Method::POST {
         let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "");
         refused
@@ -41,22 +49,36 @@ pub(crate) async fn answer(web: &Arc<Web>, request: Request<Incoming>) -> Respon
         return refused;
     }
     let native = Arc::clone(&web.native);
-    let Some(bytes) = receive(&native, request.into_body()).await else {
+    let Some(bytes) = receive(&native, caller.address.ip(), request.into_body()).await else {
         return plain(
             StatusCode::BAD_REQUEST,
             "the message is too long, or did not come\n",
         );
     };
     let length = bytes.len();
-    // Changes wait for the disk, and signatures for the processor.
-    let is_quick = Envelope::decode(&mut Reader::new(&bytes)).is_ok_and(|envelope| {
-        native.is_quick(&envelope, bytes.get(Envelope::LENGTH..).unwrap_or_default())
+    let envelope = Envelope::decode(&mut Reader::new(&bytes));
+    let work = envelope.as_ref().map_or(Work::Blocking, |envelope| {
+        native.work_of(envelope, bytes.get(Envelope::LENGTH..).unwrap_or_default())
     });
-    let answered = if is_quick {
-        tunnel(&native, &bytes)
-    } else {
-        let answered = tokio::task::spawn_blocking(move || tunnel(&native, &bytes));
-        answered.await.unwrap_or_default()
+    let peer = Peer::connected(caller.address.ip());
+    let answered = match (enter(&native, work, peer).await, envelope) {
+        (Err(Busy), Ok(envelope)) => {
+            let mut busy = Vec::new();
+            native.busy(&envelope, Way::Http).write(&mut busy);
+            busy
+        }
+        _ if work == Work::None => tunnel(&native, &bytes, peer, None),
+        // Changes wait for the disk, and signatures and logins for the processor.
+        (permit, _) => {
+            let answered = crate::blocking::spawn_blocking(move || {
+                let (login, _signature) = match work {
+                    Work::Login => (permit.ok().flatten(), None),
+                    _ => (None, permit.ok().flatten()),
+                };
+                tunnel(&native, &bytes, peer, login)
+            });
+            answered.await.unwrap_or_default()
+        }
     };
     let meters = web.native.meters();
     meters.received(Way::Http, length);
@@ -64,26 +86,36 @@ pub(crate) async fn answer(web: &Arc<Web>, request: Request<Incoming>) -> Respon
     reply(StatusCode::OK, MESSAGE, answered)
 }
 
-/// A message, without the line end that may stand in front of it.
-async fn receive(native: &Native, mut body: Incoming) -> Option<Bytes> {
-    let mut deadline = Instant::now() + PATIENCE;
-    let (mut bytes, mut rooms) = (Vec::new(), Vec::new());
+/// Waits for the turn of a message, if it has to wait for one.
+async fn enter(native: &Native, work: Work, peer: Peer) -> Result<Option<WorkPermit>, Busy> {
+    match native.queue_of(work) {
+        Some(queue) => queue.enter(peer).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// A message, without the line end that may stand in front of it, with the memory that it takes.
+async fn receive(native: &Native, client: IpAddr, mut body: Incoming) -> Option<Bytes> {
+    let mut deadline = Instant::now() + BODY_TIMEOUT;
+    let bodies = &native.admission().body_memory;
+    let mut memory = bodies.pool(Sender::Anonymous).permit(client);
+    let mut bytes = Vec::new();
     while let Some(frame) = timeout_at(deadline, body.frame()).await.ok()? {
         let Ok(data) = frame.ok()?.into_data() else {
             continue;
         };
-        bytes.extend_from_slice(&data);
-        if bytes.len() > LONGEST {
+        if bytes.len() + data.len() > LONGEST {
             return None;
         }
-        while bytes.len() >= (rooms.len() + 1) * LONG {
-            if rooms.is_empty() {
-                deadline = deadline.min(Instant::now() + LONG_PATIENCE);
-            }
-            rooms.push(timeout_at(deadline, native.room(LONG)).await.ok()?);
+        if bytes.is_empty() {
+            deadline = deadline.min(Instant::now() + LONG_MESSAGE_TIMEOUT);
         }
+        if !memory.grow(data.len(), deadline).await {
+            return None;
+        }
+        bytes.extend_from_slice(&data);
     }
-    let mut bytes = Bytes::from(bytes);
+    let mut bytes = Bytes::from_owner(HeldBody::new(bytes, memory));
     // "One leading CR or LF octet in the body is skipped."
     if let [b'\r' | b'\n', ..] = *bytes {
         bytes.advance(1);

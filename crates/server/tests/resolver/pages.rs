@@ -294,17 +294,58 @@ fn the_front_page_takes_any_identifier_and_says_where_it_is() {
             "doi%3A10.1045%2FApril2006-paskin",
             "/10.1045/april2006-paskin",
         ),
-        ("%0D%0ASet-Cookie%3A%20a%3Db", "/Set-Cookie:%20a%3Db"),
         ("20.1000/a%20b/%C3%BC%25", "/20.1000/a%20b/%C3%BC%25"),
         ("20.1000/5555&noredirect=1", "/20.1000/5555?noredirect"),
+        // Forms send a blank as `+`, and people paste blanks.
+        ("++20.1000/5555+", "/20.1000/5555"),
+        ("20.1000", "/20.1000"),
+        // The server's own addresses, with or without scheme and `hdl/`.
+        (
+            "+http%3A%2F%2Fnames.example%3A8000%2F20.1000%2F5555+",
+            "/20.1000/5555",
+        ),
+        (
+            "http%3A%2F%2Fnames.example%3A8000%2Fhdl%2F20.1000%2F5555%3Fx%3D1&noredirect=1",
+            "/hdl/20.1000/5555?x=1&noredirect",
+        ),
+        (
+            "names.example%3A8000%2Fhdl%3A20.1000%2F5555",
+            "/hdl:20.1000/5555",
+        ),
     ] {
         let answer = server.get(&format!("/?id={typed}"));
-        let location = location.replace("%3D", "=");
         assert_eq!(
             (answer.status, answer.location()),
-            (303, location.as_str()),
+            (303, location),
             "{typed}"
         );
+    }
+    // Chromium applies `form-action` to the redirects that follow: `'self'` alone blocked every name that leads away.
+    let policy = front.header("content-security-policy").unwrap();
+    assert!(
+        policy.contains("form-action 'self' http: https: ftp:;"),
+        "{policy}"
+    );
+    // A visitor is told what to type, and never about flags of the command line.
+    for typed in [
+        "http%3A%2F%2Fother.example%2F20.1000%2F5555",
+        "%0D%0ASet-Cookie%3A%20a%3Db",
+        "mailto%3Aa%22%3Cscript%3E",
+        "+",
+    ] {
+        let refused = server.get(&format!("/?id={typed}"));
+        assert_eq!((refused.status, refused.location()), (400, ""), "{typed}");
+        assert_eq!(refused.header("set-cookie"), None);
+        let body = &refused.body;
+        assert!(body.contains("name=\"id\"") && body.contains("role=\"alert\""));
+        assert!(!body.contains("<script") && !body.contains("--"), "{body}");
+        let problem = server.accepting(&format!("/?id={typed}"), "application/json");
+        let problem: Json = serde_json::from_str(&problem.body).unwrap();
+        assert_eq!(problem["code"], "malformed", "{typed}");
+    }
+    for path in ["/http:%2F%2Fother.example/20.1000/5555", "/gopher:x/y"] {
+        let refused = server.get(path);
+        assert!(!refused.body.contains("--"), "{}", refused.body);
     }
     assert_eq!(server.get("/robots.txt").status, 200);
     assert_eq!(server.get("/favicon.ico").status, 204);

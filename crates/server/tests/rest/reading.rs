@@ -85,6 +85,33 @@ fn handles_are_read_as_tabled() {
     ]);
 }
 
+/// It was an empty record to administrators too.
+#[test]
+fn the_status_is_shown_to_administrators_of_the_server() {
+    let server = Server::start();
+    let path = "GET /api/handles/0.SITE/status";
+    let shown = server.ask(ADMIN, path, &[], "");
+    let text = String::from_utf8(shown.body).unwrap();
+    assert_eq!(shown.status, 200, "{text}");
+    for part in [
+        r#""type":"CNRI.SERVER_STATUS""#,
+        "freemem=",
+        "numreqs=",
+        r#""permissions":"1100""#,
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert!(!text.contains("timestamp"), "{text}");
+    let nothing = nothing("0.SITE/status");
+    let public = format!("{path}?publicOnly=true");
+    server.check(&[
+        (ADMIN, &public, "", 200, &nothing),
+        (GUEST, path, "", 200, &nothing),
+        (PlainAdmin, path, "", 200, &nothing),
+        (Plain, path, "", 200, &nothing),
+    ]);
+}
+
 #[test]
 fn a_delegated_prefix_is_referred() {
     let server = Server::start();

@@ -84,6 +84,11 @@ fn keys() -> &'static Path {
 
 impl Server {
     pub(crate) fn start() -> Self {
+        Self::start_with(|native| native)
+    }
+
+    /// Starts one that is set up in another way.
+    pub(crate) fn start_with(change: impl FnOnce(Native) -> Native) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let registry = Arc::new(Registry::create(folder.path(), world()).unwrap());
         let erasable = NewAuthority {
@@ -169,7 +174,7 @@ impl Server {
         Self {
             folder,
             served: door
-                .open(native, handfast_server::WebSettings::default())
+                .open(change(native), handfast_server::WebSettings::default())
                 .unwrap(),
             registry,
             key,

@@ -79,6 +79,15 @@ impl Server {
 
     /// By a clock that is moved from outside.
     pub fn start_by(clock: &Arc<AtomicU64>, settings: WebSettings) -> Self {
+        let settings = WebSettings {
+            public_url: Some("http://names.example:8000".parse().unwrap()),
+            ..settings
+        };
+        Self::start_as(clock, settings)
+    }
+
+    /// With the settings as they are, and no other URL than those.
+    pub fn start_as(clock: &Arc<AtomicU64>, settings: WebSettings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let registry = Arc::new(Registry::create(folder.path(), world(clock)).unwrap());
         fill(&registry);

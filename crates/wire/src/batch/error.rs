@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::lines::MAX_LINE;
+use super::read::MAX_OPERATION;
 
 /// What is wrong, and in which line. Never holds what the line says: it may be a secret.
 ///
@@ -34,7 +35,7 @@ impl std::error::Error for BatchError {}
 ///
 /// ```
 /// let reason = handfast_wire::batch::BatchReason::Kind;
-/// assert_eq!(reason.to_string(), "the kind of data should be UTF8, ADMIN, LIST or FILE");
+/// assert_eq!(reason.to_string(), "the kind of data should be UTF8, ADMIN, LIST, FILE or HEX");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -55,10 +56,14 @@ pub enum BatchReason {
     File,
     /// A command without its handle.
     Handle,
+    /// Data after `HEX` that is not pairs of hexadecimal digits.
+    Hex,
     /// An index out of range.
     Index,
     /// A kind of data that does not exist.
     Kind,
+    /// An operation whose lines are longer together than any may be.
+    Large,
     /// A group that is not `index:handle;index:handle`.
     List,
     /// A line that is not UTF-8.
@@ -102,7 +107,15 @@ impl fmt::Display for BatchReason {
             Self::File => "there is no file name after FILE",
             Self::Handle => "there is no handle after the command",
             Self::Index => "the index should be a number from 1 to 2147483647",
-            Self::Kind => "the kind of data should be UTF8, ADMIN, LIST or FILE",
+            Self::Hex => "data after HEX should be pairs of the digits 0 to 9 and A to F",
+            Self::Kind => "the kind of data should be UTF8, ADMIN, LIST, FILE or HEX",
+            Self::Large => {
+                return write!(
+                    f,
+                    "the lines of this operation have more than {MAX_OPERATION} bytes together: \
+                     give the values in several operations"
+                );
+            }
             Self::List => "a list should be index:handle;index:handle, with at least one",
             Self::NotUtf8 => "the line is not UTF-8",
             Self::Permissions => "permissions should be four digits 0 or 1",

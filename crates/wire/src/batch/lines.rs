@@ -12,6 +12,16 @@ pub(super) struct Lines<R> {
     count: u64,
     /// A line that was read and given back.
     is_unread: bool,
+    /// All lines since the caller took them last, if the caller wants to copy the input.
+    copy: Option<Copied>,
+}
+
+/// Lines of the input as they were read, each ended by `\n`.
+#[derive(Default)]
+pub(super) struct Copied {
+    pub(super) text: Vec<u8>,
+    /// Where the last line begins.
+    pub(super) last: usize,
 }
 
 /// A line of the input.
@@ -35,7 +45,20 @@ impl<R: BufRead> Lines<R> {
             buffer: Vec::new(),
             count: 0,
             is_unread: false,
+            copy: None,
         }
+    }
+
+    /// The same reader, which also copies what it reads.
+    pub(super) fn copying(input: R) -> Self {
+        let mut lines = Self::new(input);
+        lines.copy = Some(Copied::default());
+        lines
+    }
+
+    /// The copy so far, if there is one.
+    pub(super) fn copy(&mut self) -> Option<&mut Copied> {
+        self.copy.as_mut()
     }
 
     /// The number of the line that was read last, counted from 1.
@@ -50,8 +73,15 @@ impl<R: BufRead> Lines<R> {
 
     /// The next line; `None` at the end of the file.
     pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
-        if !std::mem::take(&mut self.is_unread) && !self.fill()? {
-            return Ok(None);
+        if !std::mem::take(&mut self.is_unread) {
+            if !self.fill()? {
+                return Ok(None);
+            }
+            if let Some(copy) = &mut self.copy {
+                copy.last = copy.text.len();
+                copy.text.extend_from_slice(&self.buffer);
+                copy.text.push(b'\n');
+            }
         }
         let line = self.buffer.strip_suffix(b"\r").unwrap_or(&self.buffer);
         // Editors put a byte order mark at the front, and the first command would not be known.

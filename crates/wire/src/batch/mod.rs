@@ -18,6 +18,7 @@
 //! ```
 
 mod error;
+mod inline;
 mod lines;
 mod parse;
 mod read;
@@ -27,6 +28,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 pub use error::{BatchError, BatchReason};
+pub use inline::{FileValue, inline_files};
 pub use read::BatchReader;
 pub use write::{BatchWriteError, write_create};
 
@@ -162,6 +164,8 @@ pub struct BatchValue {
 pub enum BatchData {
     /// An administrator.
     Admin(Admin<'static>),
+    /// Any bytes, in hexadecimal digits. Only this program knows this kind: see [`inline_files`].
+    Bytes(Vec<u8>),
     /// What is in the file of this name; for `HS_SITE` it may be JSON. Nothing is opened here.
     File(String),
     /// A group of administrators.
@@ -176,6 +180,7 @@ impl BatchData {
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         match self {
             Self::Admin(admin) => Some(admin.to_bytes()),
+            Self::Bytes(bytes) => Some(bytes.clone()),
             Self::File(_) => None,
             Self::List(list) => Some(list.to_bytes()),
             Self::Text(text) => Some(text.as_bytes().to_vec()),
@@ -183,11 +188,12 @@ impl BatchData {
     }
 }
 
-/// Text is not shown: it is a secret in a value of type `HS_SECKEY`.
+/// Text and bytes are not shown: they are a secret in a value of type `HS_SECKEY`.
 impl fmt::Debug for BatchData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Admin(admin) => f.debug_tuple("Admin").field(admin).finish(),
+            Self::Bytes(bytes) => write!(f, "Bytes({} bytes)", bytes.len()),
             Self::File(path) => f.debug_tuple("File").field(path).finish(),
             Self::List(list) => f.debug_tuple("List").field(list).finish(),
             Self::Text(text) => write!(f, "Text({} bytes)", text.len()),

@@ -54,9 +54,23 @@ fn data(kind: &str, text: &str) -> Result<BatchData, BatchReason> {
         let path = Some(text).filter(|text| !text.is_empty());
         path.map(|path| BatchData::File(path.to_string()))
             .ok_or(BatchReason::File)
+    } else if is("HEX") {
+        hex(text).map(BatchData::Bytes).ok_or(BatchReason::Hex)
     } else {
         Err(BatchReason::Kind)
     }
+}
+
+/// Pairs of hexadecimal digits.
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let pairs = text.as_bytes().chunks(2);
+    pairs
+        .map(|pair| match pair {
+            [high, low] => u8::try_from(digit(*high)? * 16 + digit(*low)?).ok(),
+            _ => None,
+        })
+        .collect()
 }
 
 /// `<index>:<12 permission characters>:<handle>`, the least significant bit first.

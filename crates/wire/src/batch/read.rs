@@ -4,7 +4,12 @@ use std::fmt;
 use std::io::{self, BufRead};
 
 use super::lines::{Line, Lines};
-use super::{BatchError, BatchReason, BatchValue, Entry, Operation, SessionSetup, parse};
+use super::{
+    BatchData, BatchError, BatchReason, BatchValue, Entry, Operation, SessionSetup, parse,
+};
+
+/// How many bytes the lines of one operation may have together: it is held in memory.
+pub(super) const MAX_OPERATION: usize = 4 << 20;
 
 /// Reads the operations of a batch. An error of the input ends it; a mistake in an operation does not.
 ///
@@ -23,6 +28,17 @@ use super::{BatchError, BatchReason, BatchValue, Entry, Operation, SessionSetup,
 pub struct BatchReader<R> {
     lines: Lines<R>,
     is_done: bool,
+    /// How many bytes the lines of this operation have so far.
+    size: usize,
+    /// The values of this operation that name files, if the input is copied.
+    files: Vec<FileLine>,
+}
+
+/// A value that names a file, and where its line stands in the copy of the input.
+pub(super) struct FileLine {
+    pub(super) line: u64,
+    pub(super) value: BatchValue,
+    pub(super) at: std::ops::Range<usize>,
 }
 
 impl<R: BufRead> BatchReader<R> {
@@ -31,7 +47,26 @@ impl<R: BufRead> BatchReader<R> {
         Self {
             lines: Lines::new(input),
             is_done: false,
+            size: 0,
+            files: Vec::new(),
         }
+    }
+
+    /// The same reader, which also copies what it reads.
+    pub(super) fn copying(input: R) -> Self {
+        Self {
+            lines: Lines::copying(input),
+            is_done: false,
+            size: 0,
+            files: Vec::new(),
+        }
+    }
+
+    /// What was read since this was called last, and the values in it that name files.
+    pub(super) fn take_copy(&mut self) -> (Vec<u8>, Vec<FileLine>) {
+        let copy = self.lines.copy().map(std::mem::take);
+        let text = copy.map(|copy| copy.text).unwrap_or_default();
+        (text, std::mem::take(&mut self.files))
     }
 
     /// The next operation; `None` at the end.
@@ -44,6 +79,7 @@ impl<R: BufRead> BatchReader<R> {
             }
         };
         let line = self.lines.number();
+        self.size = 0;
         let operation = match command {
             Ok(command) => self.operation(command, &rest)?,
             Err(reason) => {
@@ -142,12 +178,26 @@ impl<R: BufRead> BatchReader<R> {
             };
             match self.line(read)? {
                 None | Some(Ok(None)) => return Ok(Ok(values)),
-                Some(Ok(Some(value))) => values.push(value),
+                Some(Ok(Some(value))) => {
+                    self.note_file(&value);
+                    values.push(value);
+                }
                 Some(Err(error)) => {
                     self.skip(false)?;
                     return Ok(Err(error));
                 }
             }
+        }
+    }
+
+    fn note_file(&mut self, value: &BatchValue) {
+        let line = self.lines.number();
+        if let (BatchData::File(_), Some(copy)) = (&value.data, self.lines.copy()) {
+            self.files.push(FileLine {
+                line,
+                value: value.clone(),
+                at: copy.last..copy.text.len(),
+            });
         }
     }
 
@@ -181,7 +231,13 @@ impl<R: BufRead> BatchReader<R> {
         let Some(line) = self.lines.next()? else {
             return Ok(None);
         };
-        let read = text(&line).and_then(read);
+        let read = text(&line).and_then(|text| {
+            self.size += text.len();
+            if self.size > MAX_OPERATION && !parse::trim(text).is_empty() {
+                return Err(BatchReason::Large);
+            }
+            read(text)
+        });
         let line = self.lines.number();
         Ok(Some(read.map_err(|reason| BatchError { line, reason })))
     }

@@ -72,7 +72,8 @@ fn data(value: &Value<'_>) -> Option<(&'static str, String)> {
             .then(|| ("ADMIN", format!("{index}:{digits}:{handle}")));
     }
     if value.is_type("HS_VLIST") {
-        let list = ValueList::from_bytes(&value.data).ok()?.0;
+        let list = ValueList::from_bytes(&value.data).ok()?;
+        let list = (list.to_bytes() == *value.data).then_some(list.0)?;
         let is_list = |reference| is_reference(reference) && !reference.handle.contains(';');
         let items: Vec<_> = list.iter().map(ToString::to_string).collect();
         return (!list.is_empty() && list.iter().all(is_list)).then(|| ("LIST", items.join(";")));

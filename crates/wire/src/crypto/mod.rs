@@ -35,7 +35,7 @@ pub use diffie_hellman::{DhKeyPair, MODP_2048, SharedSecret};
 pub use key_file::{KeyFileError, Protection, is_encrypted, read_private_key, write_private_key};
 pub use private_key::{PrivateKey, RsaFactors};
 pub use secret::{
-    MAX_ANSWER_ITERATIONS, SecretAlgorithm, answer_with_secret, verify_secret_answer,
+    MAX_ANSWER_ITERATIONS, SecretAlgorithm, SecretAnswer, answer_with_secret, verify_secret_answer,
 };
 pub use session::{SessionAlgorithm, SessionKey};
 pub use sign::{SigningKey, answer_with_key, certified_algorithm, sign_message};

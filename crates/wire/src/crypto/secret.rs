@@ -65,6 +65,15 @@ impl SecretAlgorithm {
         }
     }
 
+    /// How many octets its MAC has.
+    fn mac_length(self) -> usize {
+        match self {
+            Self::Md5 => 16,
+            Self::Sha1 | Self::HmacSha1 | Self::Pbkdf2HmacSha1 => 20,
+            Self::Sha256 | Self::HmacSha256 => 32,
+        }
+    }
+
     /// What clients use: "the lower of the challenge's message version and its suggested version".
     #[must_use]
     pub fn for_version(version: Version) -> Self {
@@ -113,10 +122,7 @@ pub fn answer_with_secret(
     Ok(out)
 }
 
-/// Whether `response` was made with the secret. All of its parameters are the sender's choice: those that would
-/// cost much work, or make a key that can be guessed, are refused.
-///
-/// An answer of 16 octets is that of version 2.0: MD5 without the octet that says so.
+/// Whether `response` was made with the secret: [`SecretAnswer::read`] and [`SecretAnswer::verify`].
 ///
 /// ```
 /// use handfast_wire::crypto::{CryptoError, verify_secret_answer};
@@ -132,34 +138,129 @@ pub fn verify_secret_answer(
     digest: &[u8],
     response: &[u8],
 ) -> Result<(), CryptoError> {
-    // Anyone can answer with an empty secret.
-    if secret.is_empty() {
-        return Err(CryptoError::Key);
-    }
-    let (algorithm, mac) = match response {
-        bare if bare.len() == 16 => (SecretAlgorithm::Md5, bare),
-        [code, mac @ ..] => {
-            let algorithm = SecretAlgorithm::from_code(*code).ok_or(CryptoError::Algorithm)?;
-            (algorithm, mac)
+    SecretAnswer::read(response)?.verify(secret, nonce, digest)
+}
+
+/// The `response` field of an answer that was made with a secret key. Whoever verifies it knows what that costs before
+/// any secret is looked up, so that several secrets can be tried within one budget.
+///
+/// ```
+/// use handfast_wire::crypto::{SecretAlgorithm, SecretAnswer, answer_with_secret};
+///
+/// let algorithm = SecretAlgorithm::Pbkdf2HmacSha1;
+/// let response = answer_with_secret(b"secret", algorithm, &[7; 16], &[9; 32], &[1; 16])?;
+/// let answer = SecretAnswer::read(&response)?;
+/// assert_eq!((answer.algorithm(), answer.iterations()), (algorithm, 10_000));
+/// answer.verify(b"secret", &[7; 16], &[9; 32])?;
+/// # Ok::<_, handfast_wire::crypto::CryptoError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SecretAnswer<'a> {
+    algorithm: SecretAlgorithm,
+    derivation: Option<Derivation<'a>>,
+    mac: &'a [u8],
+}
+
+/// The parameters of PBKDF2.
+#[derive(Clone, Copy, Debug)]
+struct Derivation<'a> {
+    salt: &'a [u8],
+    iterations: u32,
+    key_bits: u32,
+}
+
+impl<'a> SecretAnswer<'a> {
+    /// Reads an answer. All of its parameters are the sender's choice: those that would cost much work, or make a key
+    /// that can be guessed, are refused.
+    ///
+    /// An answer of 16 octets is that of version 2.0: MD5 without the octet that says so.
+    pub fn read(response: &'a [u8]) -> Result<Self, CryptoError> {
+        let (algorithm, mac) = match response {
+            bare if bare.len() == 16 => (SecretAlgorithm::Md5, bare),
+            [code, mac @ ..] => {
+                let algorithm = SecretAlgorithm::from_code(*code).ok_or(CryptoError::Algorithm)?;
+                (algorithm, mac)
+            }
+            [] => return Err(CryptoError::Algorithm),
+        };
+        let (derivation, mac) = if algorithm == SecretAlgorithm::Pbkdf2HmacSha1 {
+            let mut reader = Reader::new(mac);
+            let derivation = Derivation {
+                salt: reader.bytes()?,
+                iterations: reader.u32()?,
+                key_bits: reader.u32()?,
+            };
+            let mac = reader.bytes()?;
+            reader.finish()?;
+            (Some(derivation), mac)
+        } else {
+            (None, mac)
+        };
+        let answer = Self {
+            algorithm,
+            derivation,
+            mac,
+        };
+        if derivation.is_some_and(|derivation| !derivation.is_safe())
+            || answer.work() > u64::from(MAX_ANSWER_ITERATIONS)
+        {
+            return Err(CryptoError::Parameter);
         }
-        [] => return Err(CryptoError::Algorithm),
-    };
-    if algorithm != SecretAlgorithm::Pbkdf2HmacSha1 {
-        return compare(&plain_mac(secret, algorithm, nonce, digest)?, mac);
+        if mac.len() != algorithm.mac_length() {
+            return Err(CryptoError::Mismatch);
+        }
+        Ok(answer)
     }
-    let mut reader = Reader::new(mac);
-    let (salt, iterations, key_bits) = (reader.bytes()?, reader.u32()?, reader.u32()?);
-    let mac = reader.bytes()?;
-    reader.finish()?;
-    // A key of no or few bits is known to those who do not know the secret.
-    let is_safe = (128..=MAX_KEY_BITS).contains(&key_bits) && key_bits.is_multiple_of(8);
-    // Each 160 bits of the key cost all iterations again.
-    let work = u64::from(iterations) * u64::from(key_bits.div_ceil(160));
-    if !is_safe || work > u64::from(MAX_ANSWER_ITERATIONS) || salt.len() > MAX_SALT {
-        return Err(CryptoError::Parameter);
+
+    /// How the answer was made.
+    #[must_use]
+    pub fn algorithm(&self) -> SecretAlgorithm {
+        self.algorithm
     }
-    let key = derive(secret, salt, iterations, key_bits / 8)?;
-    compare(&DigestAlgorithm::Sha1.hmac(&key, &[nonce, digest])?, mac)
+
+    /// How many iterations of PBKDF2 it takes to try one secret; 0 for all other algorithms, which cost next to
+    /// nothing.
+    #[must_use]
+    pub fn iterations(&self) -> u32 {
+        u32::try_from(self.work()).unwrap_or(u32::MAX)
+    }
+
+    fn work(&self) -> u64 {
+        self.derivation.map_or(0, |derivation| {
+            // Each 160 bits of the key cost all iterations again.
+            u64::from(derivation.iterations) * u64::from(derivation.key_bits.div_ceil(160))
+        })
+    }
+
+    /// Whether the answer was made with this secret.
+    pub fn verify(&self, secret: &[u8], nonce: &[u8], digest: &[u8]) -> Result<(), CryptoError> {
+        // Anyone can answer with an empty secret.
+        if secret.is_empty() {
+            return Err(CryptoError::Key);
+        }
+        let expected = match self.derivation {
+            None => plain_mac(secret, self.algorithm, nonce, digest)?,
+            Some(Derivation {
+                salt,
+                iterations,
+                key_bits,
+            }) => {
+                let key = derive(secret, salt, iterations, key_bits / 8)?;
+                DigestAlgorithm::Sha1.hmac(&key, &[nonce, digest])?
+            }
+        };
+        compare(&expected, self.mac)
+    }
+}
+
+impl Derivation<'_> {
+    /// A key of no or few bits is known to those who do not know the secret.
+    fn is_safe(&self) -> bool {
+        (128..=MAX_KEY_BITS).contains(&self.key_bits)
+            && self.key_bits.is_multiple_of(8)
+            && self.iterations > 0
+            && self.salt.len() <= MAX_SALT
+    }
 }
 
 fn plain_mac(
@@ -207,8 +308,8 @@ pub(super) fn derive(
 const ITERATIONS: u32 = 10_000;
 const KEY_BITS: u32 = 160;
 
-/// The most iterations of PBKDF2 that an answer may ask for: ten times what deployed clients send. Whoever asks
-/// is not known yet.
+/// The most iterations of PBKDF2 that an answer may ask for, for each secret that is tried: ten times what deployed
+/// clients send. Whoever asks is not known yet.
 ///
 /// ```
 /// assert_eq!(handfast_wire::crypto::MAX_ANSWER_ITERATIONS, 100_000);

@@ -14,11 +14,12 @@ use hyper::{Method, Request as HttpRequest, Response, StatusCode};
 
 use self::record::{OAI_DC, header, record};
 use self::request::{Fault, Format, Request, Selection, Set};
+use crate::admission::body_memory::Sender;
 use crate::web::form;
-use crate::web::incoming::Incoming;
+use crate::web::incoming::{Incoming, not_received};
 use crate::web::register::contact::{Contact, is_email};
 use crate::web::register::reg::{self, INSTANCE};
-use crate::web::reply::{Body, plain};
+use crate::web::reply::Body;
 use crate::web::resolve::address;
 use crate::web::resolve::page::fresh;
 use crate::web::resolve::{finished, options, refused};
@@ -45,11 +46,10 @@ pub(crate) async fn answer(
     match head.method {
         Method::GET | Method::HEAD => {}
         Method::POST => {
-            let Ok(form) = body.take(LONGEST_FORM).await else {
-                return plain(
-                    StatusCode::PAYLOAD_TOO_LARGE,
-                    "the form is too long, or did not come\n",
-                );
+            let received = body.receive(web, caller, Sender::Anonymous, LONGEST_FORM);
+            let form = match received.await {
+                Ok(form) => form,
+                Err(error) => return not_received(error),
             };
             asked.push('&');
             asked.push_str(String::from_utf8_lossy(&form).trim());

@@ -29,7 +29,7 @@ use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
 use crate::web::incoming::Incoming;
-use crate::web::reply::{Body, plain};
+use crate::web::reply::{Body, aside, plain};
 use crate::web::resolve::accept::Accept;
 use crate::web::resolve::page::{Failure, JSON, fresh};
 use crate::web::resolve::{address, failure};
@@ -46,12 +46,10 @@ pub(crate) async fn answer(
     let (head, _) = request.into_parts();
     let mut response = match head.method {
         Method::GET | Method::HEAD => {
-            let (web, caller) = (Arc::clone(web), Arc::clone(caller));
+            let (at_work, client) = (Arc::clone(web), Arc::clone(caller));
             // Some of it waits for the disk.
-            let work =
-                tokio::task::spawn_blocking(move || Asking::new(&web, &caller, head).answer());
-            work.await
-                .unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "the server failed\n"))
+            let work = move || Asking::new(&at_work, &client, head).answer();
+            aside(web, caller.address.ip(), work).await
         }
         Method::OPTIONS => options(),
         _ => {

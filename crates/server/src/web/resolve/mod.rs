@@ -5,6 +5,7 @@ pub(crate) mod address;
 pub(crate) mod ark;
 pub(crate) mod choice;
 pub(crate) mod found;
+pub(crate) mod front;
 pub(crate) mod headers;
 pub(crate) mod links;
 pub(crate) mod locations;
@@ -30,7 +31,8 @@ use hyper::header::{
 use hyper::{Method, Request, Response, StatusCode};
 
 pub(crate) use self::visit::{failure, with_components, with_scheme};
-use crate::web::incoming::Incoming;
+use crate::admission::body_memory::Sender;
+use crate::web::incoming::{Incoming, not_received};
 use crate::web::reply::{Body, aside, plain};
 use crate::web::resolve::path::Asked;
 use crate::web::resolve::query::Wishes;
@@ -58,25 +60,24 @@ pub(crate) async fn answer(
     match head.method {
         Method::GET | Method::HEAD => {}
         Method::POST => {
-            let Ok(form) = body.take(LONGEST_FORM).await else {
-                return plain(
-                    StatusCode::PAYLOAD_TOO_LARGE,
-                    "the form is too long, or did not come\n",
-                );
+            let received = body.receive(web, caller, Sender::Anonymous, LONGEST_FORM);
+            let form = match received.await {
+                Ok(form) => form,
+                Err(error) => return not_received(error),
             };
             asked = [&asked, String::from_utf8_lossy(&form).trim()].join("&");
         }
         Method::OPTIONS => return finished(options(&head.headers, ALLOWED), &head.headers),
         _ => return finished(refused(ALLOWED), &head.headers),
     }
-    let (web, caller) = (Arc::clone(web), Arc::clone(caller));
+    let (at_work, client) = (Arc::clone(web), Arc::clone(caller));
     // Records can be long, and what is in them takes time to read.
     let visit = move || {
         let wishes = Wishes::read(&asked);
-        let response = Visit::new(&web, &caller, &head, wishes, source).answer();
+        let response = Visit::new(&at_work, &client, &head, wishes, source).answer();
         finished(response, &head.headers)
     };
-    aside(visit).await
+    aside(web, caller.address.ip(), visit).await
 }
 
 /// What may be done with names here.

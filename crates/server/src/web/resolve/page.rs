@@ -1,6 +1,6 @@
 //! Pages for people, and the same for programs.
 
-use handfast_registry::{DOORS, Tombstone, rfc3339};
+use handfast_registry::{Tombstone, rfc3339};
 use handfast_wire::{Value, json};
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use hyper::{Response, StatusCode};
@@ -64,28 +64,11 @@ pub(crate) fn page(status: StatusCode, title: &str, body: &str) -> Response<Body
     response.headers_mut().insert(
         CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(
-            "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; \
+            "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; \
              frame-ancestors 'none'",
         ),
     );
     response
-}
-
-/// The box that takes any identifier, and where this resolver is (`URI-13`).
-pub(crate) fn front(base: &str) -> Response<Body> {
-    let doors = DOORS.map(|door| format!("<code>{door}</code>")).join(", ");
-    let base = escape(base);
-    let body = format!(
-        "<form action=\"/\" method=\"get\"><label for=\"id\">A handle, DOI, URN, ARK or <code>info</code> URI, in any \
-         spelling</label>\n<input type=\"text\" id=\"id\" name=\"id\" required autofocus \
-         placeholder=\"10.1045/april2006-paskin\">\n\
-         <label><input type=\"checkbox\" name=\"noredirect\" value=\"1\"> show the record, do not go there</label><br>\n\
-         <button>Resolve</button></form>\n\
-         <p>This resolver is <code>{base}/</code>. It needs no first segment: a name stands right behind it, as in \
-         <code>{base}/10.1045/april2006-paskin</code>. <code>hdl</code> is accepted as one.</p>\n\
-         <p>It uses these words as first segments itself: {doors}.</p>"
-    );
-    page(StatusCode::OK, "Resolve an identifier", &body)
 }
 
 /// The record of a name.

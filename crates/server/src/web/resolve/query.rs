@@ -24,7 +24,7 @@ pub(crate) struct Wishes {
     pub(crate) country: Option<String>,
     /// An address that is where the client is.
     pub(crate) address: Option<IpAddr>,
-    /// The name, in a form.
+    /// The name, in a form, where a blank is sent as `+`.
     pub(crate) name: Option<String>,
     /// What the resolver does not know, as it was written.
     pub(crate) rest: String,
@@ -70,7 +70,8 @@ impl Wishes {
                 key => {
                     // In the form of the front page they are the name, behind a name they are anybody's.
                     if matches!(key, "hdl" | "id") {
-                        wishes.name = Some(text());
+                        let typed = decoded(&value.replace('+', " "));
+                        wishes.name = Some(String::from_utf8_lossy(&typed).into_owned());
                     }
                     if !wishes.rest.is_empty() {
                         wishes.rest.push_str(separator);
@@ -194,6 +195,17 @@ mod tests {
         assert_eq!(several.attributes[0], ("id".into(), Some("1:2".into())));
         assert_eq!(several.attributes[1], ("x".into(), None));
         assert!(!Wishes::read("index=1&index=x").is_selective());
+    }
+
+    /// A pasted name with a blank behind it was looked up with a `+` at its end, and never found.
+    #[test]
+    fn a_form_sends_a_blank_as_plus() {
+        for (query, typed) in [
+            ("id=+20.1/a+", " 20.1/a "),
+            ("hdl=20.1/a%2Bb+c", "20.1/a+b c"),
+        ] {
+            assert_eq!(Wishes::read(query).name.as_deref(), Some(typed), "{query}");
+        }
     }
 
     #[test]

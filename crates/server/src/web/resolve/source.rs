@@ -32,7 +32,7 @@ impl Source {
             Some(handle).filter(|handle| web.native.has_source(handle))?
         };
         let native = Arc::clone(&web.native);
-        let asking = tokio::task::spawn_blocking(move || native.ask_source(&handle));
+        let asking = crate::blocking::spawn_blocking(move || native.ask_source(&handle));
         Some(match asking.await {
             Ok(Ok(Some(value))) => Self::Value(value),
             Ok(Ok(None)) => Self::Nothing,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use handfast_id::{Identifier, Urn};
+use handfast_id::Urn;
 use handfast_registry::{LiveRules, Refusal};
 use http_body_util::{Either, Full};
 use hyper::http::request::Parts;
@@ -25,7 +25,7 @@ use crate::web::resolve::source::Source;
 use crate::web::resolve::target::{
     appended, escaped_text, path_of, put_lifetime, with_fragment, with_query,
 };
-use crate::web::resolve::{address, ark, headers, tail, target};
+use crate::web::resolve::{address, ark, front, headers, tail, target};
 use crate::web::{Caller, Web};
 
 /// One request.
@@ -75,40 +75,26 @@ impl<'r> Visit<'r> {
         }
     }
 
-    /// The front page, or what was typed there.
+    /// The front page, or where the typed text leads.
     fn front(&self) -> Response<Body> {
         let Some(typed) = &self.wishes.name else {
             if self.accept.wants_json() {
                 let said = address::statement(&self.base()).to_string();
                 return fresh(StatusCode::OK, page::JSON, said);
             }
-            return page::front(&self.base());
+            return front::page(&self.base(), None);
         };
-        let found = handfast_id::recognise(typed, &self.rules());
-        let path = match found.map(|found| found.identifier) {
-            Ok(Identifier::Urn(urn)) => urn.to_string(),
-            Ok(Identifier::Ark(ark)) => ark.to_string(),
-            Ok(id @ Identifier::Info(_)) if id.named(&self.rules()).is_none() => {
-                id.canonical(&self.rules())
-            }
-            Ok(id) => {
-                // CID-13: with query and fragment, in the path, where no parameter of the resolver is in their way.
-                let whole = tail::cordra_of(&id, &self.rules()).map(|id| id.to_string());
-                let handle = whole.or_else(|| id.spellings(&self.rules()).handle);
-                path_of(&handle.unwrap_or_else(|| typed.clone()))
-            }
-            // A prefix alone has a record too, and names that were taken from elsewhere as they were are not regular.
-            Err(_) => path_of(typed.trim()),
+        let own = front::own_resolvers(self.web, self.caller, &self.head.uri, &self.head.headers);
+        let mut url = match front::path_of_typed(typed, &own, &self.rules()) {
+            Ok(path) => path.into_bytes(),
+            Err(failure) if self.accept.wants_json() => return failure.problem(),
+            Err(failure) => return front::page(&self.base(), Some((typed, &failure))),
         };
-        let show = if self.wishes.action == Action::Show {
-            "?noredirect"
-        } else {
-            ""
-        };
-        // Two slashes would begin another host.
-        let url = format!("/{}{show}", path.trim_start_matches('/'));
-        redirect::to(url.as_bytes(), StatusCode::SEE_OTHER, self.head.version)
-            .unwrap_or_else(|| page::front(&self.base()))
+        if self.wishes.action == Action::Show {
+            url = with_query(&url, b"noredirect");
+        }
+        redirect::to(&url, StatusCode::SEE_OTHER, self.head.version)
+            .unwrap_or_else(|| front::page(&self.base(), None))
     }
 
     fn name(&self, asked: &Asked<'_>) -> Response<Body> {

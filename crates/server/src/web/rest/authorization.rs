@@ -153,6 +153,16 @@ impl Fields {
             .any(|key| self.get(key).is_some())
     }
 
+    /// Whether it costs much to look at them: all but what a short MAC shows.
+    pub(crate) fn is_expensive(&self) -> bool {
+        if !self.is_authenticating() {
+            return self.client_nonce().is_some();
+        }
+        let algorithm = self.get("alg").and_then(secret_named);
+        let is_derived = algorithm == Some(SecretAlgorithm::Pbkdf2HmacSha1);
+        is_derived || self.get("type") == Some("HS_PUBKEY")
+    }
+
     pub(crate) fn asks_for_certificate(&self) -> bool {
         self.get("clientcert")
             .is_some_and(|asks| asks.eq_ignore_ascii_case("true"))

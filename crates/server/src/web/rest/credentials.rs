@@ -15,10 +15,27 @@ use super::authorization::{Authorization, Basic, Fields};
 use super::certificate::Certified;
 use super::open_sessions::{Known, Session};
 use super::question::Question;
-use crate::admission::failed_logins::Attempt;
+use super::route::Route;
 use crate::native::response::Fault;
 use crate::native::{Authenticated, Native};
 use crate::web::Web;
+
+/// Whether it takes a permit for expensive work to look at what a client says of itself: it shows a signature, or what
+/// PBKDF2 makes of a secret, or asks the server to sign. Passwords cost next to nothing.
+pub(crate) fn is_expensive(question: &Question, route: &Route) -> bool {
+    let has_body = !question.body.is_empty();
+    match route {
+        // Fields may be in the body as well.
+        Route::Sessions | Route::SessionThis if has_body => return true,
+        Route::Verifications(_) => return true,
+        _ => {}
+    }
+    let header = question.headers.get(AUTHORIZATION);
+    match header.map(|header| Authorization::read(header.as_bytes())) {
+        Some(Authorization::Handle(fields)) => fields.is_expensive(),
+        _ => false,
+    }
+}
 
 /// What the client has said of itself.
 #[derive(Default)]
@@ -44,7 +61,6 @@ impl Login {
     pub(crate) fn who(&self) -> Option<Authenticated> {
         self.known.as_ref().map(|known| Authenticated {
             who: known.who.clone(),
-            is_right: true,
             by: known.by.clone(),
         })
     }
@@ -60,6 +76,16 @@ impl Login {
 
 /// Who asks a question about handles. Wrong credentials end it, whatever it is about.
 pub(crate) fn login(web: &Web, question: &Question) -> Result<Login, Problem> {
+    if let Some(login) = question.take_login() {
+        return Ok(login);
+    }
+    let login = look_at(web, question);
+    // What follows may wait for the disk.
+    drop(question.take_permit());
+    login
+}
+
+fn look_at(web: &Web, question: &Question) -> Result<Login, Problem> {
     if !question.caller.is_secure {
         return Ok(Login::default());
     }
@@ -78,6 +104,12 @@ pub(crate) fn login(web: &Web, question: &Question) -> Result<Login, Problem> {
         }),
         _ => Ok(Login::default()),
     }
+}
+
+/// Whether a request comes with credentials that can be looked at.
+pub(crate) fn are_given(question: &Question) -> bool {
+    let is_given = question.headers.contains_key(AUTHORIZATION);
+    question.caller.is_secure && (is_given || question.caller.certificate.is_some())
 }
 
 /// A session that lives: with the key that opened it, it goes.
@@ -209,41 +241,17 @@ fn verified(
     nonce: &[u8],
     client_nonce: &[u8],
 ) -> Result<Option<Authenticated>, Problem> {
-    // Nobody guesses a signature.
-    let is_guess = answer.authentication_type != "HS_PUBKEY";
-    let attempt = is_guess.then(|| attempt(web, question, &answer.key.handle));
-    let attempt = attempt.transpose()?;
-    match web.native.identify(answer, nonce, client_nonce) {
-        Ok(who) if who.is_right => Ok(Some(who)),
+    let challenge = (nonce, client_nonce);
+    let permit = question.take_permit();
+    match web
+        .native
+        .log_in(question.peer(), answer, challenge, permit)
+    {
+        Ok(who) => Ok(Some(who)),
         // Nothing is known of it yet.
         Err(fault) if matches!(fault.code, Code::Error | Code::ServerTooBusy) => Err(fault.into()),
-        _ => {
-            if let Some(attempt) = attempt {
-                attempt.failed();
-            }
-            Ok(None)
-        }
+        Err(_) => Ok(None),
     }
-}
-
-/// A guess of somebody's secret; fails if there were too many.
-pub(crate) fn attempt<'w>(
-    web: &'w Web,
-    question: &Question,
-    whom: &str,
-) -> Result<Attempt<'w>, Fault> {
-    let now = web.native.world().now();
-    let from = question.caller.address.ip();
-    web.native
-        .admission()
-        .failed_logins
-        .begin(from, whom, now)
-        .ok_or_else(|| {
-            Fault::new(
-                Code::ServerTooBusy,
-                "too many attempts have failed: try again in a minute",
-            )
-        })
 }
 
 /// Whom a certificate names, if it is their key. Browsers show certificates unasked: one that names nobody here is as

@@ -14,6 +14,7 @@ use super::question::Question;
 use crate::native::administrator::is_administrator;
 use crate::native::operations::Given;
 use crate::native::response::Fault;
+use crate::native::status::is_status;
 use crate::web::Web;
 
 /// The record of a handle, or what of it is asked for.
@@ -91,8 +92,14 @@ fn read_any(
     let name = &*asked.handle;
     let whole = with_slash(name);
     let native = &web.native;
-    if whole.eq_ignore_ascii_case("0.SITE/status") {
-        return Ok(Answer::nothing(name));
+    if is_status(&whole) {
+        let who = login.who().filter(|_| !is_public_only);
+        let values = native.status_for(who.as_ref(), asked)?;
+        return Ok(if values.is_empty() {
+            Answer::nothing(name)
+        } else {
+            Answer::values(StatusCode::OK, ResponseCode::Success, name, &values)
+        });
     }
     if is_administrator(&whole) {
         let value = native.identity().administrator_value();

@@ -18,11 +18,8 @@ pub(crate) fn list(web: &Web, question: &Question) -> Result<Answer, Problem> {
     let page = Page::read(&question.parameters)?;
     let asked = question.parameters.first("prefix").unwrap_or_default();
     let prefix = bare(asked);
-    if web
-        .registry()
-        .authority(&Principal::Operator, prefix)
-        .is_err()
-    {
+    let authority = web.registry().authority(&Principal::Operator, prefix);
+    if !authority.is_ok_and(|authority| authority.status.is_in_force()) {
         return Err(Problem::code(ResponseCode::ServerNotResponsible));
     }
     let who = login.need()?;
@@ -34,8 +31,16 @@ pub(crate) fn list(web: &Web, question: &Question) -> Result<Answer, Problem> {
                 key.to_string()
             });
         }
-        ControlFlow::Continue(())
+        if listed.is_too_long() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     })?;
+    if listed.is_too_long() {
+        let problem = "the list is too long: ask for less with page and pageSize";
+        return Err(Fault::new(ResponseCode::Error, problem).into());
+    }
     let mut out = start(ResponseCode::Success);
     put_member(&mut out, "prefix", asked);
     listed.put(&mut out, "handles");
@@ -69,14 +74,27 @@ pub(crate) struct Listed {
     page: Option<Page>,
     count: u64,
     names: Vec<String>,
+    bytes: usize,
 }
 
+/// How many bytes the names of one answer have: some hundred thousand names.
+const MAX_LIST_BYTES: usize = 16 << 20;
+
+/// What a name takes beside its text.
+const OVERHEAD: usize = 32;
+
 impl Listed {
+    /// Whether there is more than one answer has.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.bytes > MAX_LIST_BYTES
+    }
+
     pub(crate) fn new(page: Option<Page>) -> Self {
         Self {
             page,
             count: 0,
             names: Vec::new(),
+            bytes: 0,
         }
     }
 
@@ -86,8 +104,10 @@ impl Listed {
             (first..first.saturating_add(page.size)).contains(&self.count)
         });
         self.count += 1;
-        if is_in {
-            self.names.push(name());
+        if is_in && !self.is_too_long() {
+            let name = name();
+            self.bytes += name.len() + OVERHEAD;
+            self.names.push(name);
         }
     }
 

@@ -22,6 +22,7 @@ mod sessions;
 mod site;
 mod verifications;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use handfast_wire::ResponseCode;
@@ -31,24 +32,27 @@ use hyper::body::Bytes;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW,
-    AUTHORIZATION, HeaderMap, HeaderValue, LOCATION, ORIGIN, VARY, WWW_AUTHENTICATE,
+    AUTHORIZATION, HeaderMap, HeaderValue, LOCATION, ORIGIN, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
-use tokio::time::timeout;
 
 use self::answer::{Answer, Problem, refusal};
-use self::credentials::challenge;
+use self::credentials::{challenge, is_expensive};
 use self::open_sessions::OpenSessions;
 use self::parameters::{Parameters, wrong};
 pub(crate) use self::presentation::JSON;
 use self::presentation::Presentation;
 use self::question::Question;
 use self::route::Route;
+use crate::admission::body_memory::Sender;
+use crate::admission::expensive_work::{Busy, WorkPermit};
+use crate::blocking::{self, Undone};
+use crate::native::login::busy;
 use crate::native::response::Fault;
-use crate::web::incoming::{Incoming, NotTaken};
+use crate::web::incoming::{BodyError, Incoming};
 use crate::web::resolve::quick;
-use crate::web::{Body, Caller, PATIENCE, Web};
+use crate::web::{Body, Caller, Web};
 
 /// The longest body: a record of the most values, in the longest of their forms.
 const LONGEST: usize = 1 << 20;
@@ -105,19 +109,11 @@ async fn respond(
         Err(fault) => return early(fault, None),
     };
     let has_body = matches!(parts.method, Method::POST | Method::PUT);
-    let body = if has_body {
-        match receive(web, body).await {
-            Ok(body) => body,
-            Err((fault, status)) => return early(fault, Some(status)),
-        }
-    } else {
-        Bytes::new()
-    };
     let method = match parts.method {
         Method::HEAD => Method::GET,
         method => method,
     };
-    let question = Question {
+    let mut question = Question {
         presentation: Presentation::of(&parameters),
         path: parts.uri.path().to_string(),
         authority: parts.uri.authority().map(ToString::to_string),
@@ -125,9 +121,43 @@ async fn respond(
         caller: Arc::clone(caller),
         method,
         parameters,
-        body,
+        body: Bytes::new(),
+        login: RefCell::default(),
+        permit: RefCell::default(),
     };
     let route = Route::of(&question.path);
+    if has_body {
+        // Credentials are looked at before the body they come with: wrong ones end everything.
+        let sender = match &route {
+            Ok(Route::Handles(_) | Route::Prefixes(_)) if credentials::are_given(&question) => {
+                match login_permit(web, &question, &route).await {
+                    Ok(permit) => drop(question.permit.replace(permit)),
+                    Err(Busy) => return early(busy(), None),
+                }
+                let at_work = Arc::clone(web);
+                let queue = &web.native.admission().expensive_work.requests;
+                let work = move || {
+                    let sender = log_in(&at_work, &question);
+                    (question, sender)
+                };
+                let (given, sender) = match blocking::run(queue, caller.address.ip(), work).await {
+                    Ok(found) => found,
+                    Err(Undone::Busy) => return early(busy(), None),
+                    Err(Undone::Failed) => return early(failed(), None),
+                };
+                question = given;
+                match sender {
+                    Ok(sender) => sender,
+                    Err(problem) => return explain(web, &question, problem),
+                }
+            }
+            _ => Sender::Anonymous,
+        };
+        match body.receive(web, caller, sender, LONGEST).await {
+            Ok(body) => question.body = body,
+            Err(error) => return not_received(error, is_secure),
+        }
+    }
     // What everybody may read waits for nothing.
     let is_near = match &route {
         Ok(Route::Handles(name)) => !web.native.has_source(name),
@@ -141,54 +171,104 @@ async fn respond(
     if is_quick {
         return finish(web, question, route);
     }
+    // A client that is known already has had its permit.
+    if question.login.borrow().is_none() {
+        match login_permit(web, &question, &route).await {
+            Ok(permit) => drop(question.permit.replace(permit)),
+            Err(Busy) => return early(busy(), None),
+        }
+    }
     let at_work = Arc::clone(web);
-    let working = tokio::task::spawn_blocking(move || finish(&at_work, question, route));
-    working
-        .await
-        .unwrap_or_else(|_| early(Fault::new(ResponseCode::Error, "the server failed"), None))
+    let queue = &web.native.admission().expensive_work.requests;
+    let work = move || finish(&at_work, question, route);
+    match blocking::run(queue, caller.address.ip(), work).await {
+        Ok(response) => response,
+        Err(Undone::Busy) => early(busy(), None),
+        Err(Undone::Failed) => early(failed(), None),
+    }
 }
 
-/// Reads a body of a sensible length in a sensible time.
-async fn receive(web: &Web, body: Incoming) -> Result<Bytes, (Fault, StatusCode)> {
-    // One that does not say how long it is may be as long as any.
-    let length = body.length().unwrap_or(LONGEST).min(LONGEST);
-    let room = timeout(PATIENCE, web.native.room(length)).await;
-    let taken = match room {
-        Ok(_) => body.take(LONGEST).await,
-        Err(_) => Err(NotTaken::Late),
-    };
-    drop(room);
-    taken.map_err(|error| match error {
-        NotTaken::TooLong => {
-            let fault = wrong(format!("the body has more than {LONGEST} bytes"));
-            (fault, StatusCode::PAYLOAD_TOO_LARGE)
+/// Waits for a permit to look at what a client says of itself, if that costs much.
+fn login_permit<'w>(
+    web: &'w Web,
+    question: &Question,
+    route: &Result<Route, Fault>,
+) -> impl Future<Output = Result<Option<WorkPermit>, Busy>> + Send + use<'w> {
+    let costs = route
+        .as_ref()
+        .is_ok_and(|route| is_expensive(question, route));
+    let peer = question.peer();
+    async move {
+        if !costs {
+            return Ok(None);
         }
-        NotTaken::Broken => (wrong("the body broke off"), StatusCode::BAD_REQUEST),
-        NotTaken::Late => (wrong("the body did not come"), StatusCode::REQUEST_TIMEOUT),
-    })
+        let logins = &web.native.admission().expensive_work.logins;
+        logins.enter(peer).await.map(Some)
+    }
+}
+
+/// Finds out who asks, and keeps it for when the question is answered.
+fn log_in(web: &Web, question: &Question) -> Result<Sender, Problem> {
+    let login = credentials::login(web, question)?;
+    let sender = if login.known.is_some() {
+        Sender::Known
+    } else {
+        Sender::Anonymous
+    };
+    question.login.replace(Some(login));
+    Ok(sender)
+}
+
+fn not_received(error: BodyError, is_secure: bool) -> Response<Body> {
+    let fault = match error {
+        BodyError::Broken => wrong("the body broke off"),
+        BodyError::Busy => Fault::new(
+            ResponseCode::ServerTooBusy,
+            "too many bodies are on their way to this server: try again",
+        ),
+        BodyError::Late => wrong("the body did not come"),
+        BodyError::TooLong => wrong(format!("the body has more than {LONGEST} bytes")),
+    };
+    let mut answer = refusal(&fault, None, Some(error.status()), is_secure);
+    if error == BodyError::Busy {
+        answer = answer.with(RETRY_AFTER, HeaderValue::from_static("5"));
+    }
+    answer.into_response(&Presentation::default())
+}
+
+fn failed() -> Fault {
+    Fault::new(ResponseCode::Error, "the server failed")
 }
 
 /// Answers a question that was read.
 fn finish(web: &Web, mut question: Question, route: Result<Route, Fault>) -> Response<Body> {
-    let is_secure = question.caller.is_secure;
     let answered = match (with_body(&mut question), route) {
         (Ok(()), Ok(route)) => route::follow(web, &question, route),
         (Err(fault), _) | (_, Err(fault)) => Err(fault.into()),
     };
-    let answer = match answered {
-        Ok(answer) | Err(Problem::Plain(answer)) => answer,
-        Err(Problem::Credentials(error)) => {
+    match answered {
+        Ok(answer) => answer.into_response(&question.presentation),
+        Err(problem) => explain(web, &question, problem),
+    }
+}
+
+/// Says why there is no answer.
+fn explain(web: &Web, question: &Question, problem: Problem) -> Response<Body> {
+    let answer = match problem {
+        Problem::Plain(answer) => answer,
+        Problem::Credentials(error) => {
             let answer = Answer::empty(StatusCode::UNAUTHORIZED);
-            challenge(web, &question, answer, Some(error))
+            challenge(web, question, answer, Some(error))
         }
-        Err(Problem::Refused {
+        Problem::Refused {
             fault,
             handle,
             status,
-        }) => {
+        } => {
+            let is_secure = question.caller.is_secure;
             let answer = refusal(&fault, handle.as_deref(), status, is_secure);
             if answer.status == StatusCode::UNAUTHORIZED {
-                challenge(web, &question, answer, None)
+                challenge(web, question, answer, None)
             } else {
                 answer
             }

@@ -1,17 +1,20 @@
 //! A request that was read.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use hyper::body::Bytes;
 use hyper::header::{CONTENT_TYPE, HOST, HeaderValue, ORIGIN};
 use hyper::{HeaderMap, Method};
 
+use super::credentials::Login;
 use super::parameters::Parameters;
 use super::presentation::Presentation;
+use crate::admission::expensive_work::WorkPermit;
+use crate::admission::peer::Peer;
 use crate::web::Caller;
 
 /// What is asked, how, and by whom.
-#[derive(Debug)]
 pub(crate) struct Question {
     /// `HEAD` is asked as `GET`.
     pub(crate) method: Method,
@@ -24,9 +27,28 @@ pub(crate) struct Question {
     pub(crate) presentation: Presentation,
     pub(crate) body: Bytes,
     pub(crate) caller: Arc<Caller>,
+    /// Who asks, if that was found out before the body was read.
+    pub(crate) login: RefCell<Option<Login>>,
+    /// For looking at what the client says of itself, if that costs much.
+    pub(crate) permit: RefCell<Option<WorkPermit>>,
 }
 
 impl Question {
+    /// Whom failed logins count for.
+    pub(crate) fn peer(&self) -> Peer {
+        Peer::connected(self.caller.address.ip())
+    }
+
+    /// The permit, which ends when it is dropped.
+    pub(crate) fn take_permit(&self) -> Option<WorkPermit> {
+        self.permit.take()
+    }
+
+    /// Who asks, if that is known already.
+    pub(crate) fn take_login(&self) -> Option<Login> {
+        self.login.take()
+    }
+
     /// Whether the page of another site may have made a browser ask, with what the browser knows of its user: by a
     /// script that is loaded, a form that is sent, or a script of theirs that asks without asking first whether it may.
     /// Passwords and certificates that browsers add by themselves are not theirs to use. A password that a script has

@@ -5,7 +5,6 @@ use hyper::StatusCode;
 
 use super::answer::{Answer, Problem, put_member, start};
 use super::authorization::{from_base64, reference, secret_response};
-use super::credentials::attempt;
 use super::parameters::wrong;
 use super::question::Question;
 use crate::native::response::Fault;
@@ -27,14 +26,12 @@ pub(crate) fn verify(web: &Web, question: &Question, name: &str) -> Result<Answe
     let algorithm = parameters.first("alg").unwrap_or_default();
     let response = secret_response(algorithm, &mac, derived);
     let response = response.ok_or_else(|| wrong("the parameter `alg` names no algorithm"))?;
-    // Whoever asks could be guessing.
-    let attempt = attempt(web, question, &key.handle)?;
+    let challenge = (&*nonce, &*client_nonce);
+    let (peer, permit) = (question.peer(), question.take_permit());
+    // Whoever asks could be guessing: wrong ones are counted.
     let is_valid = web
         .native
-        .verifies(&key, &nonce, &client_nonce, &response)?;
-    if !is_valid {
-        attempt.failed();
-    }
+        .verifies(peer, &key, challenge, &response, permit)?;
     let mut out = start(ResponseCode::Success);
     put_member(&mut out, "isValid", &is_valid);
     put_member(&mut out, "handle", &*key.handle);

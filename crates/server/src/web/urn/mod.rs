@@ -12,8 +12,9 @@ use hyper::{Method, Request, Response, StatusCode};
 
 #[cfg(feature = "fuzzing")]
 pub(crate) use self::request::meant;
-use crate::web::incoming::Incoming;
-use crate::web::reply::{Body, aside, plain};
+use crate::admission::body_memory::Sender;
+use crate::web::incoming::{Incoming, not_received};
+use crate::web::reply::{Body, aside};
 use crate::web::resolve::accept::Accept;
 use crate::web::resolve::page::{Failure, fresh};
 use crate::web::resolve::source::Source;
@@ -48,11 +49,10 @@ pub(crate) async fn answer(
             equality(web, &decoded_line_ends(query), &accept)
         }
         (Some(service), &Method::POST) if service.to == To::Equality => {
-            let Ok(body) = body.take(LONGEST_BODY).await else {
-                return plain(
-                    StatusCode::PAYLOAD_TOO_LARGE,
-                    "two URIs are not as long as that\n",
-                );
+            let received = body.receive(web, caller, Sender::Anonymous, LONGEST_BODY);
+            let body = match received.await {
+                Ok(body) => body,
+                Err(error) => return not_received(error),
             };
             equality(web, &String::from_utf8_lossy(&body), &accept)
         }
@@ -63,13 +63,13 @@ pub(crate) async fn answer(
             } else {
                 None
             };
-            let (web, caller) = (Arc::clone(web), Arc::clone(caller));
+            let (at_work, client) = (Arc::clone(web), Arc::clone(caller));
             // There may be many names at a place.
             let resolution = move || {
                 let resolution = Resolution {
                     source,
-                    web: &web,
-                    caller: &caller,
+                    web: &at_work,
+                    caller: &client,
                     head: &head,
                     service,
                     asked: head.uri.query().unwrap_or_default(),
@@ -77,7 +77,7 @@ pub(crate) async fn answer(
                 };
                 finished(resolution.answer(), &head.headers)
             };
-            return aside(resolution).await;
+            return aside(web, caller.address.ip(), resolution).await;
         }
         (Some(service), _) => refused(allowed(service)),
     };

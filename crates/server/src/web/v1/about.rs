@@ -69,6 +69,7 @@ const OLDEST: u64 = 600_000;
 /// the last count is old.
 pub(super) fn statistics(call: &Call) -> Result<Answer, Problem> {
     let found = call.registry().statistics()?;
+    let requested = call.registry().requested_authorities()?;
     let (tally, is_old) = call.registry().tally(OLDEST)?;
     let counting = &call.web.api.is_counting;
     if is_old && !counting.swap(true, Ordering::Relaxed) {
@@ -85,7 +86,7 @@ pub(super) fn statistics(call: &Call) -> Result<Answer, Problem> {
     }
     Ok(Answer::json(json!({
         "names": found.names,
-        "authorities": found.authorities,
+        "authorities": found.authorities.saturating_sub(requested),
         "accounts": found.accounts,
         "events": found.events,
         "versions": found.versions,

@@ -1,5 +1,7 @@
 //! `/api/v1/accounts`.
 
+use std::ops::ControlFlow;
+
 use handfast_registry::{AccountChange, Grant, Principal, Refusal, json};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -100,15 +102,18 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
 pub(super) fn this(call: &Call) -> Result<Answer, Problem> {
     let registry = call.registry();
     let mut roles = Vec::new();
-    for authority in registry.authorities()? {
+    registry.visit_authorities(None, &mut |authority| {
         let mut own = authority.grants.iter();
-        if let Some(Grant { role, .. }) = own.find(|grant| grant.to == call.who)
-            && roles.len() < MOST_ROLES
-        {
+        if let Some(Grant { role, .. }) = own.find(|grant| grant.to == call.who) {
             let path = authority.path.to_string();
             roles.push(json!({"authority": path, "role": role.as_str()}));
         }
-    }
+        if roles.len() < MOST_ROLES {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    })?;
     let account = registry.account(&call.who.to_string());
     Ok(Answer::json(json!({
         "account": call.who.to_string(),

@@ -1,5 +1,7 @@
 //! `/api/v1/authorities`.
 
+use std::ops::ControlFlow;
+
 use handfast_registry::Principal;
 use handfast_registry::{
     Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, Refusal, Role, json,
@@ -72,6 +74,9 @@ enum Profile {
 #[serde(deny_unknown_fields)]
 struct GivenRole {
     role: String,
+    /// Create the account if there is none.
+    #[serde(default)]
+    create: bool,
 }
 
 #[derive(Deserialize)]
@@ -100,30 +105,40 @@ impl GivenPolicy {
 }
 
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
-    let all = call.registry().authorities()?;
     let limit = call.limit()?;
-    let after = call.query("after").unwrap_or_default();
-    let mut page = Vec::new();
-    let mut next = None;
-    for authority in all.iter().filter(|authority| authority.path.key() > after) {
-        if page.len() == limit {
-            break;
+    let (mut page, mut bytes, mut next) = (Vec::new(), 0, None);
+    let registry = call.registry();
+    registry.visit_authorities(call.query("after"), &mut |authority| {
+        bytes += size(&authority);
+        if !page.is_empty() && (page.len() == limit || bytes > MAX_PAGE_BYTES) {
+            next = page
+                .last()
+                .map(|last: &Authority| last.path.key().to_string());
+            return ControlFlow::Break(());
         }
-        next = Some(authority.path.key());
+        page.push(authority);
+        ControlFlow::Continue(())
+    })?;
+    let rules = registry.rules();
+    let mut shown = Vec::with_capacity(page.len());
+    for mut authority in page {
         // Each as whoever asks may see it.
-        let shown = call.registry().authority(&call.who, authority.path.key());
-        let shown = shown.unwrap_or_else(|_| without_grants(authority));
-        page.push(json::authority(&shown, &call.registry().rules()));
+        match registry.authority(&call.who, authority.path.key()) {
+            Ok(seen) => authority = seen,
+            Err(_) => authority.grants.clear(),
+        }
+        shown.push(json::authority(&authority, &rules));
     }
-    let next = next.filter(|_| page.len() == limit);
-    Ok(Answer::json(json!({"authorities": page, "next": next})))
+    Ok(Answer::json(json!({"authorities": shown, "next": next})))
 }
 
-fn without_grants(authority: &Authority) -> Authority {
-    Authority {
-        grants: Vec::new(),
-        ..authority.clone()
-    }
+/// How many bytes of text the authorities of one page have, unless one alone has more.
+const MAX_PAGE_BYTES: usize = 512 << 10;
+
+fn size(authority: &Authority) -> usize {
+    let texts = [&authority.title, &authority.meaning, &authority.contact];
+    let texts: usize = texts.iter().map(|text| text.len()).sum();
+    texts + 100 * (1 + authority.grants.len())
 }
 
 pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
@@ -135,6 +150,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
         change: given.policy.change(),
     };
     let registry = call.registry();
+    let mut declined = None;
     let path = if given.request {
         // A token that is for something else is not for this.
         if matches!(call.who, Principal::Limited { .. }) {
@@ -144,9 +160,19 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
         }
         registry.request_authority(&call.who, &given.authority, new)?
     } else {
-        registry.create_authority(&call.who, &given.authority, new)?
+        let (path, requested_by) =
+            registry.create_authority_over(&call.who, &given.authority, new)?;
+        declined = requested_by;
+        path
     };
-    Ok(shown(call, &path.to_string())?.created("authorities", &path.to_string()))
+    let authority = registry.authority(&call.who, &path.to_string())?;
+    let mut body = json::authority(&authority, &registry.rules());
+    if let (Some(by), Json::Object(body)) = (declined, &mut body) {
+        // Somebody had asked for it.
+        body.insert("declined-request-of".into(), by.to_string().into());
+    }
+    let answer = Answer::json(body).version(authority.version);
+    Ok(answer.created("authorities", &path.to_string()))
 }
 
 pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
@@ -198,7 +224,12 @@ pub(super) fn grant(call: &Call) -> Result<Answer, Problem> {
     let role = given.role.parse::<Role>();
     let role = role.map_err(|error| Problem::usage(error.to_string()))?;
     let to = principal(call.path.get(1).map_or("", String::as_str))?;
-    act(call, AuthorityAction::Grant { to, role })
+    let grant = AuthorityAction::Grant {
+        to,
+        role,
+        creates_account: given.create,
+    };
+    act(call, grant)
 }
 
 pub(super) fn revoke(call: &Call) -> Result<Answer, Problem> {

@@ -1,6 +1,7 @@
 //! Taking and giving many names: bodies that are never whole in memory.
 
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Write};
 
 use handfast_registry::{Done, Export, Format, Import, Refusal, Report, json};
 use http_body_util::channel::{Channel, Sender};
@@ -24,26 +25,27 @@ use crate::web::reply::{Body, reply};
 
 /// By what an export says what was given.
 const SUMMARY: HeaderName = HeaderName::from_static("handfast-summary");
+/// How many bytes of outcomes are answered: they are held in memory.
+const MAX_OUTCOMES: usize = 16 << 20;
 /// How much is given at a time.
 const PIECE: usize = 64 << 10;
 
-/// Takes names as they come, and answers when all are taken: an outcome a line, and a last line for all of them.
-/// If the client does not wait, they are kept first, and taken later.
+/// Receives names into a file, takes them, and answers when all are taken: an outcome a line, and a last line for all of
+/// them. If the client does not wait, they are taken later.
 pub(super) fn import(
     call: &Call,
     route: &Route,
     body: Incoming,
 ) -> Result<Response<Body>, Problem> {
     let options = options(call)?;
-    let input = Receiving {
-        body,
-        left: Bytes::new(),
-        runtime: Handle::current(),
+    let spooled = spool::receive(call, body)?;
+    let options = Import {
+        size: Some(spooled.size()),
+        ..options
     };
     if options.dry_run || !is_preferred(&call.headers) {
-        return import_now(call, &options, input);
+        return import_now(call, &options, spooled.open()?);
     }
-    let spooled = spool::keep(call, input)?;
     once(call, route, &spooled.digest, |call| {
         spool::begin(call, &spooled, &options)
     })
@@ -65,7 +67,7 @@ fn options(call: &Call) -> Result<Import, Problem> {
     })
 }
 
-fn import_now(call: &Call, options: &Import, input: Receiving) -> Result<Response<Body>, Problem> {
+fn import_now(call: &Call, options: &Import, input: File) -> Result<Response<Body>, Problem> {
     let mut told = String::new();
     let (mut lines, mut untold) = (0, 0);
     let imported = call
@@ -77,7 +79,7 @@ fn import_now(call: &Call, options: &Import, input: Receiving) -> Result<Respons
             if !options.tells_all && !matches!(outcome.done, Done::Refused { .. }) {
                 return;
             }
-            if lines == MOST_TOLD {
+            if lines == MOST_TOLD || told.len() >= MAX_OUTCOMES {
                 untold += 1;
                 return;
             }
@@ -170,37 +172,6 @@ fn format(call: &Call) -> Result<Option<Format>, Problem> {
         found.ok_or_else(|| Problem::usage("`format` is ndjson, csv, batch or json"))
     };
     call.query("format").map(find).transpose()
-}
-
-/// A body, read by a thread that may wait.
-struct Receiving {
-    body: Incoming,
-    left: Bytes,
-    runtime: Handle,
-}
-
-impl Read for Receiving {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        while self.left.is_empty() {
-            // A client that has gone, or is too slow, has sent something that is not whole.
-            let failed = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
-            let body = &mut self.body;
-            let frame = async { timeout(PATIENCE, body.frame()).await };
-            let frame = self.runtime.block_on(frame);
-            let frame = frame.map_err(|_| failed("nothing came for too long".into()))?;
-            match frame {
-                None => return Ok(0),
-                Some(Err(error)) => return Err(failed(error.to_string())),
-                Some(Ok(frame)) => self.left = frame.into_data().unwrap_or_default(),
-            }
-        }
-        let count = self.left.len().min(into.len());
-        let taken = self.left.split_to(count);
-        into.iter_mut()
-            .zip(&taken)
-            .for_each(|(to, from)| *to = *from);
-        Ok(count)
-    }
 }
 
 type Begin<'b> = (

@@ -1,7 +1,7 @@
 //! A request that is sent again with the same key is answered as the first time, and not done again.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hyper::body::Bytes;
 use hyper::header::HeaderMap;
@@ -54,17 +54,47 @@ struct Entry {
 }
 
 /// What is to be done with a request.
-pub(super) enum First {
+pub(super) enum First<'a> {
     /// It is new: what comes of it is to be told.
-    New,
+    New(Begun<'a>),
     /// It was answered before.
     Again(Response<Body>),
 }
 
+/// A request that is worked on. One that ends without an answer, however it does, is forgotten: it can be sent again.
+pub(super) struct Begun<'a> {
+    answered: &'a Answered,
+    key: Option<Key>,
+}
+
+impl Begun<'_> {
+    /// Keeps what came of it. What may come out otherwise next time is not kept.
+    pub(super) fn end(mut self, status: StatusCode, headers: &HeaderMap, body: &Bytes) {
+        if status.is_server_error() || body.len() > LONGEST {
+            return;
+        }
+        if let Some(key) = self.key.take() {
+            self.answered.end(key, status, headers, body);
+        }
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            self.answered.kept().drop_key(key);
+        }
+    }
+}
+
 impl Answered {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Looks a request up, and remembers it.
-    pub(super) fn begin(&self, key: Key, asked: Key, now: u64) -> Result<First, Problem> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn begin(&self, key: Key, asked: Key, now: u64) -> Result<First<'_>, Problem> {
+        let mut kept = self.kept();
         kept.forget(now);
         match kept.by_key.get(&key) {
             Some(entry) if entry.asked != asked => Err(Problem::new(
@@ -93,26 +123,20 @@ impl Answered {
                 };
                 kept.by_key.insert(key, entry);
                 kept.order.push_back(key);
-                Ok(First::New)
+                Ok(First::New(Begun {
+                    answered: self,
+                    key: Some(key),
+                }))
             }
         }
     }
 
-    /// Keeps what came of it. What may come out otherwise next time is not kept.
-    pub(super) fn end(&self, key: Key, status: StatusCode, headers: &HeaderMap, body: &Bytes) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if status.is_server_error() || body.len() > LONGEST {
-            kept.drop_key(key);
-        } else if let Some(entry) = kept.by_key.get_mut(&key) {
+    fn end(&self, key: Key, status: StatusCode, headers: &HeaderMap, body: &Bytes) {
+        let mut kept = self.kept();
+        if let Some(entry) = kept.by_key.get_mut(&key) {
             entry.answer = Some((status, headers.clone(), body.clone()));
             kept.octets += body.len();
         }
-    }
-
-    /// Forgets a request of which nothing came.
-    pub(super) fn give_up(&self, key: Key) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.drop_key(key);
     }
 }
 
@@ -148,32 +172,52 @@ mod tests {
     #[test]
     fn the_second_time_is_answered_as_the_first() {
         let answered = Answered::default();
-        assert!(matches!(answered.begin(A, X, 0), Ok(First::New)));
+        let Ok(First::New(begun)) = answered.begin(A, X, 0) else {
+            panic!("it was never asked");
+        };
         assert!(answered.begin(A, X, 0).is_err());
         let body = Bytes::from_static(b"{}");
-        answered.end(A, StatusCode::CREATED, &HeaderMap::new(), &body);
+        begun.end(StatusCode::CREATED, &HeaderMap::new(), &body);
         let Ok(First::Again(again)) = answered.begin(A, X, 0) else {
             panic!("it is done again");
         };
         assert_eq!(again.status(), StatusCode::CREATED);
         assert!(answered.begin(A, Y, 0).is_err());
-        assert!(matches!(answered.begin(A, Y, DAY + 1), Ok(First::New)));
+        let later = answered.begin(A, Y, DAY + 1);
+        assert!(matches!(later, Ok(First::New(_))));
+    }
+
+    /// A handler that panicked left its key "in progress" for a day.
+    #[test]
+    fn a_request_that_fails_in_the_middle_can_be_sent_again() {
+        let answered = Answered::default();
+        let failed = std::panic::catch_unwind(|| {
+            let _begun = answered.begin(A, X, 0);
+            panic!("this is in the middle");
+        });
+        assert!(failed.is_err());
+        assert!(matches!(answered.begin(A, X, 0), Ok(First::New(_))));
+        // One that the server could not do is not kept either.
+        if let Ok(First::New(begun)) = answered.begin(A, X, 0) {
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            begun.end(status, &HeaderMap::new(), &Bytes::new());
+        }
+        assert!(matches!(answered.begin(A, X, 0), Ok(First::New(_))));
     }
 
     #[test]
     fn only_so_many_are_kept() {
         let answered = Answered::default();
         for n in 0..MOST + 10 {
-            assert!(matches!(
-                answered.begin(key(&[&n.to_be_bytes()]), X, 0),
-                Ok(First::New)
-            ));
+            let begun = answered.begin(key(&[&n.to_be_bytes()]), X, 0);
+            assert!(matches!(begun, Ok(First::New(_))));
+            // It is worked on for ever.
+            std::mem::forget(begun);
         }
         // Those of which nothing comes are forgotten too, and leave nothing behind.
         for n in 0..MOST * 2 {
             let key = key(&[b"dropped", &n.to_be_bytes()]);
-            assert!(matches!(answered.begin(key, X, 0), Ok(First::New)));
-            answered.give_up(key);
+            assert!(matches!(answered.begin(key, X, 0), Ok(First::New(_))));
         }
         let kept = answered.0.lock().unwrap();
         assert!(kept.by_key.len() <= MOST);

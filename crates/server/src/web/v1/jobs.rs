@@ -49,16 +49,14 @@ enum Wanted {
 /// How many outcomes are told.
 pub(super) const MOST_TOLD: usize = 10_000;
 
+/// A list of names of more bytes than these is a long one.
+const LONG_LIST: usize = 64 << 10;
+
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let (limit, after) = (call.limit()?, call.number("after")?.unwrap_or(0));
-    let is_administrator = call.registry().is_administrator(&call.who)?;
-    let jobs = call.registry().jobs()?;
-    let mine = jobs.iter().filter(|job| job.number > after);
-    let mine = mine.filter(|job| is_administrator || job.who == call.who);
-    let page: Vec<Job> = mine.take(limit).cloned().collect();
-    let next = page.last().map(|job| job.number.to_string());
-    let next = next.filter(|_| page.len() == limit);
-    let page = page.into_iter().map(|job| shown(call, job));
+    let page = call.registry().jobs_page(&call.who, after, limit)?;
+    let next = page.next.map(|next| next.to_string());
+    let page = page.jobs.into_iter().map(|job| shown(call, job));
     let page = page.collect::<Result<Vec<_>, _>>()?;
     Ok(Answer::json(json!({"jobs": page, "next": next})))
 }
@@ -76,13 +74,7 @@ fn shown(call: &Call, job: Job) -> Result<Json, Problem> {
 fn find(call: &Call) -> Result<Job, Problem> {
     let number = call.id().parse().ok();
     let number: u64 = number.ok_or_else(|| Problem::usage("a job has a number"))?;
-    let job = call.registry().job(number)?;
-    if job.who == call.who || call.registry().is_administrator(&call.who)? {
-        return Ok(job);
-    }
-    let problem = format!("there is no job {number}");
-    let code = "no-job";
-    Err(Refusal::Policy { code, problem }.into())
+    Ok(call.registry().job_of(&call.who, number)?)
 }
 
 /// What it has refused.
@@ -122,6 +114,10 @@ pub(super) fn resume(call: &Call) -> Result<Answer, Problem> {
 
 /// Runs to its end before it is answered, unless the client does not wait.
 pub(super) fn start(call: &Call) -> Result<Answer, Problem> {
+    // A long list takes memory and a thread while it is looked at: an account has few of them at a time.
+    let is_long = call.body.len() > LONG_LIST;
+    let open = is_long.then(|| call.web.api.streams.enter(call.who.to_string()));
+    let _open = open.transpose()?;
     let wanted = match call.read()? {
         Given::Withdraw { names, reason } => Wanted::Withdrawal { names, reason },
         Given::ReplaceUrl { from, to, .. } if from.is_empty() || to.is_empty() => {

@@ -16,6 +16,7 @@ mod log;
 mod names;
 mod namespaces;
 mod openapi;
+mod permits;
 mod problem;
 mod routes;
 mod search;
@@ -24,7 +25,7 @@ mod streams;
 mod table;
 mod tokens;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use handfast_registry::{Principal, Registry};
@@ -32,24 +33,26 @@ use http_body_util::{BodyExt, Either};
 use hyper::body::Bytes;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST,
-    HeaderMap, HeaderName, HeaderValue, IF_MATCH, VARY,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderMap,
+    HeaderName, HeaderValue, IF_MATCH, RETRY_AFTER, VARY,
 };
 use hyper::http::request::Parts;
-use hyper::http::uri::Authority;
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::oneshot;
-use tokio::time::timeout;
 
 use self::background::Background;
 use self::call::{Answer, Call, decode};
-use self::idempotency::{Answered, First, Key};
+use self::idempotency::{Answered, Begun, First, Key};
 use self::problem::Problem;
 use self::routes::{Found, Given, Handler, Route};
+use self::spool::Spooling;
 use self::streams::Streams;
-use crate::web::incoming::{Incoming, NotTaken};
+use crate::admission::body_memory::Sender;
+use crate::admission::expensive_work::Busy;
+use crate::admission::peer::Peer;
+use crate::web::incoming::{BodyError, Incoming};
 use crate::web::reply::{Body, plain};
-use crate::web::{Caller, PATIENCE, Web};
+use crate::web::{Caller, Web};
 
 /// What is remembered between requests.
 #[derive(Default)]
@@ -57,8 +60,8 @@ pub(crate) struct Api {
     answered: Answered,
     background: Background,
     streams: Streams,
-    /// How many bodies are being kept to be taken later.
-    spooling: AtomicUsize,
+    /// How many bytes of imports are on their way.
+    spooling: Spooling,
     /// Whether names are being counted.
     is_counting: AtomicBool,
     /// The last checkpoint that was signed, and of how many events.
@@ -140,7 +143,7 @@ async fn find_and_answer(
         }
         None => (Principal::nobody(), None),
     };
-    let base = base_of(&parts, caller);
+    let base = web.hosts.base(caller, &parts.uri, &parts.headers);
     let mut call = Call {
         web: Arc::clone(web),
         who,
@@ -155,12 +158,29 @@ async fn find_and_answer(
     let mut stream = None;
     match route.body {
         Some(Given::Lines) => stream = Some(body),
-        Some(_) => call.body = collect(web, body, call.token.is_some()).await?,
+        Some(_) => {
+            let sender = if call.token.is_some() {
+                Sender::Known
+            } else {
+                Sender::Anonymous
+            };
+            match collect(web, caller, body, sender).await {
+                Ok(body) => call.body = body,
+                Err(error) => return Ok(not_received(error, sender)),
+            }
+        }
         None => drop(body),
     }
     let (begun, first) = oneshot::channel();
+    let queue = &web.native.admission().expensive_work.requests;
+    let permit = queue.enter(Peer::connected(caller.address.ip())).await;
+    let permit = permit.map_err(|Busy| {
+        let message = "too many requests are under way: try again in a few seconds";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+    })?;
     // Waits for the disk, some of it for long.
-    let work = tokio::task::spawn_blocking(move || {
+    let work = crate::blocking::spawn_blocking(move || {
+        let _permit = permit;
         let mut begun = Some(begun);
         let mut tell = |response| {
             if let Some(begun) = begun.take() {
@@ -228,30 +248,23 @@ fn once(
     let answered = &call.web.api.answered;
     match answered.begin(key, asked, call.web.native.now())? {
         First::Again(response) => Ok(response),
-        First::New => {
+        First::New(begun) => {
             let response = answer(call);
-            keep(answered, key, &response);
+            keep(begun, &response);
             Ok(response)
         }
     }
 }
 
-fn keep(answered: &Answered, key: Key, response: &Response<Body>) {
-    // A body that is there can be had again.
-    match response.body() {
-        Either::Left(full) => {
-            let body = full.clone().collect();
-            let mut body = std::pin::pin!(body);
-            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-            match body.as_mut().poll(&mut context) {
-                std::task::Poll::Ready(Ok(body)) => {
-                    let body = body.to_bytes();
-                    answered.end(key, response.status(), response.headers(), &body);
-                }
-                _ => answered.give_up(key),
-            }
+fn keep(begun: Begun<'_>, response: &Response<Body>) {
+    // A body that is there can be had again; any other request is forgotten.
+    if let Either::Left(full) = response.body() {
+        let body = full.clone().collect();
+        let mut body = std::pin::pin!(body);
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        if let std::task::Poll::Ready(Ok(body)) = body.as_mut().poll(&mut context) {
+            begun.end(response.status(), response.headers(), &body.to_bytes());
         }
-        Either::Right(_) => answered.give_up(key),
     }
 }
 
@@ -321,19 +334,6 @@ fn token_of(headers: &HeaderMap, caller: &Caller) -> Result<Option<String>, Prob
     Ok(Some(token.to_string()))
 }
 
-/// How the client reaches this server, as far as it says so.
-fn base_of(parts: &Parts, caller: &Caller) -> String {
-    let scheme = if caller.is_secure { "https" } else { "http" };
-    let said = parts.uri.authority().map(Authority::as_str);
-    let host = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
-    let is_sane = |host: &&str| {
-        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte);
-        !host.is_empty() && host.len() < 256 && host.bytes().all(fits)
-    };
-    let host = said.or(host).filter(is_sane).unwrap_or("localhost");
-    format!("{scheme}://{host}")
-}
-
 fn check_type(headers: &HeaderMap, route: &Route) -> Result<(), Problem> {
     let Some(Given::Json(_) | Given::OptionalJson(_)) = route.body else {
         return Ok(());
@@ -354,35 +354,44 @@ fn check_type(headers: &HeaderMap, route: &Route) -> Result<(), Problem> {
     }
 }
 
-/// Takes a body. What strangers send is short, and takes no room from others.
-async fn collect(web: &Arc<Web>, body: Incoming, is_known: bool) -> Result<Bytes, Problem> {
-    let longest = if is_known {
-        LONGEST
-    } else {
-        LONGEST_OF_STRANGERS
-    };
-    let length = body.length().unwrap_or(longest).min(longest);
-    let room = async {
-        if is_known {
-            web.native.room(length).await
-        } else {
-            None
-        }
-    };
-    let room = timeout(PATIENCE, room).await;
-    let taken = match room {
-        Ok(_) => body.take(longest).await,
-        Err(_) => Err(NotTaken::Late),
-    };
-    drop(room);
-    taken.map_err(|error| match error {
-        NotTaken::TooLong => {
-            let message = format!("a body has at most {longest} bytes");
-            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message)
+/// Receives a body. What anonymous clients send is short.
+async fn collect(
+    web: &Web,
+    caller: &Caller,
+    body: Incoming,
+    sender: Sender,
+) -> Result<Bytes, BodyError> {
+    body.receive(web, caller, sender, longest(sender)).await
+}
+
+fn longest(sender: Sender) -> usize {
+    match sender {
+        Sender::Anonymous => LONGEST_OF_STRANGERS,
+        Sender::Known => LONGEST,
+    }
+}
+
+fn not_received(error: BodyError, sender: Sender) -> Response<Body> {
+    let status = error.status();
+    let problem = match error {
+        BodyError::TooLong => {
+            let message = format!("a body has at most {} bytes", longest(sender));
+            Problem::new(status, "too-large", message)
                 .hint("many names are taken by /api/v1/import")
         }
-        NotTaken::Broken | NotTaken::Late => Problem::usage("the body did not come"),
-    })
+        BodyError::Broken => Problem::usage("the body did not come"),
+        BodyError::Late => Problem::new(status, "late", "the body did not come in time"),
+        BodyError::Busy => {
+            let message = "too many bodies are on their way to this server: try again";
+            Problem::new(status, "busy", message)
+        }
+    };
+    let mut response = problem.into_response();
+    if error == BodyError::Busy {
+        let soon = HeaderValue::from_static("5");
+        response.headers_mut().insert(RETRY_AFTER, soon);
+    }
+    response
 }
 
 /// What there is at a path by other methods; to browsers that ask, what they may.

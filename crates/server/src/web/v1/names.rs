@@ -1,17 +1,20 @@
 //! `/api/v1/names`.
 
 use std::ops::ControlFlow;
+use std::thread;
 
 use handfast_registry::{
-    Edit, Entry, Minted, Moment, NameAction, NewName, NewValue, Principal, Style, check_urls, json,
+    Edit, HistoryPage, Minted, NameAction, NewName, NewValue, Principal, Refusal, Style,
+    check_urls, json,
 };
 use handfast_wire::Reference;
 use handfast_wire::json::GivenValue;
 use hyper::StatusCode;
 use serde::Deserialize;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::call::{Answer, Call};
+use super::permits::Permits;
 use super::problem::Problem;
 
 #[derive(Deserialize)]
@@ -250,18 +253,59 @@ fn act(call: &Call, action: NameAction) -> Result<Answer, Problem> {
 }
 
 pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
-    let at = call.at()?;
-    let is_past = |entry: &&Entry| match at {
-        Some(Moment::Event(number)) => entry.event.number <= number,
-        Some(Moment::Time(time)) => entry.event.time <= time,
-        None => true,
+    let (at, limit) = (call.at()?, call.limit()?);
+    let after = call.number("after")?.unwrap_or_default();
+    let registry = call.registry();
+    let _permit = HISTORIES.acquire();
+    // In a thread of its own: the allocator keeps some megabytes for each thread that has made such a page, and
+    // there are many threads that answer requests.
+    let made = thread::scope(|scope| {
+        let page = || {
+            let page = registry.history_page(&call.who, call.id(), after, limit, at)?;
+            Ok::<_, Refusal>(written(page))
+        };
+        let worker = thread::Builder::new().name("handfast-history".into());
+        let worker = worker.spawn_scoped(scope, page).ok()?;
+        worker.join().ok()
+    });
+    let failed = || {
+        let message = "the server has no thread for this: try again";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
     };
-    let entries = call.registry().history(&call.who, call.id())?;
-    let entries = entries.iter().filter(is_past);
-    Ok(Answer::json(entries.map(json::entry).collect::<Json>()))
+    Ok(Answer::written(made.ok_or_else(failed)??))
 }
 
+fn written(page: HistoryPage) -> String {
+    // Each entry is written and dropped, so that not all of them are in memory as trees.
+    let mut written = b"{\"events\":[".to_vec();
+    for (at, entry) in page.entries.into_iter().enumerate() {
+        if at > 0 {
+            written.push(b',');
+        }
+        let said = json::entry(&entry);
+        drop(entry);
+        // A vector takes everything.
+        let _ = serde_json::to_writer(&mut written, &said);
+    }
+    let next = page.next.map(|next| next.to_string());
+    written.extend_from_slice(format!("],\"next\":{}}}", json!(next)).as_bytes());
+    String::from_utf8(written).unwrap_or_default()
+}
+
+/// How many pages of history are made at once: each takes some megabytes while it is made.
+static HISTORIES: Permits = Permits::new(8);
+
+/// How many events of a name are proven in one answer.
+const MAX_PROVEN_EVENTS: usize = 1_000;
+
 pub(super) fn prove(call: &Call) -> Result<Answer, Problem> {
+    let registry = call.registry();
+    if registry.has_more_events(&call.who, call.id(), MAX_PROVEN_EVENTS)? {
+        let message = format!("the name has more than {MAX_PROVEN_EVENTS} events");
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        let problem = Problem::new(status, "too-large", message);
+        return Err(problem.hint("verify all of the log: GET /api/v1/log/export"));
+    }
     let proof = call.registry().prove(&call.who, call.id())?;
     Ok(Answer::json(json!(proof)))
 }

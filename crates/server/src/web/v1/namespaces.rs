@@ -15,6 +15,11 @@ use super::problem::Problem;
 /// The most versions in one answer: each is a whole entry.
 const MOST_VERSIONS: usize = 100;
 
+/// How many of them are read at once.
+const VERSIONS_AT_ONCE: usize = 5;
+/// After how many bytes an answer ends, with what was read by then.
+const MAX_HISTORY_BYTES: usize = 512 << 10;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reason {
@@ -76,11 +81,30 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
     let limit = call.limit()?.min(MOST_VERSIONS);
     let after = call.number("after")?.unwrap_or_default();
     let registry = call.registry();
-    let versions = registry.namespace_history(&call.who, call.id(), after, limit)?;
-    let next = versions.last().filter(|_| versions.len() == limit);
-    let next = next.map(|last| last.entry.version.to_string());
-    let versions: Json = versions.iter().map(json::namespace_version).collect();
-    Ok(Answer::json(json!({"versions": versions, "next": next})))
+    let (mut written, mut count, mut last) = (String::from("{\"versions\":["), 0, after);
+    // Some at a time, until there are enough or they are long.
+    let next = loop {
+        let wanted = VERSIONS_AT_ONCE.min(limit - count);
+        let versions = registry.namespace_history(&call.who, call.id(), last, wanted)?;
+        for version in &versions {
+            if count > 0 {
+                written.push(',');
+            }
+            written.push_str(&json::namespace_version(version).to_string());
+            last = version.entry.version;
+            count += 1;
+        }
+        if versions.len() < wanted {
+            break None;
+        }
+        if count == limit || written.len() > MAX_HISTORY_BYTES {
+            break Some(last.to_string());
+        }
+    };
+    for part in ["],\"next\":", &json!(next).to_string(), "}"] {
+        written.push_str(part);
+    }
+    Ok(Answer::written(written))
 }
 
 pub(super) fn comments(call: &Call) -> Result<Answer, Problem> {

@@ -1,7 +1,7 @@
 //! Why something was not done, as RFC 9457 has it: `application/problem+json`.
 
 use handfast_registry::{Refusal, json};
-use hyper::header::{HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
 use serde_json::{Map, Value as Json};
 
@@ -46,12 +46,16 @@ impl Problem {
         object.insert("title".into(), title.into());
         object.insert("status".into(), self.status.as_u16().into());
         object.insert("detail".into(), detail);
+        let retry_after = self.about.get("retry-after").and_then(Json::as_u64);
         object.extend(self.about);
         let body = Json::Object(object).to_string();
         let mut response = reply(self.status, "application/problem+json", body);
         if self.status == StatusCode::UNAUTHORIZED {
             let challenge = HeaderValue::from_static("Bearer realm=\"handfast\"");
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+        }
+        if let Some(seconds) = retry_after {
+            response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
         response
     }
@@ -70,6 +74,7 @@ impl From<Refusal> for Problem {
             Refusal::Identifier { .. } | Refusal::Input { .. } => StatusCode::BAD_REQUEST,
             Refusal::NoAuthority(_) | Refusal::NotFound(_) => StatusCode::NOT_FOUND,
             Refusal::Policy { code, .. } => by_code(code),
+            Refusal::Quota { .. } => StatusCode::TOO_MANY_REQUESTS,
             Refusal::Value { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             _ => {
                 tracing::error!(error = %refusal, "a request could not be served");
@@ -88,14 +93,15 @@ impl From<Refusal> for Problem {
 fn by_code(code: &str) -> StatusCode {
     match code {
         "other-version" => StatusCode::PRECONDITION_FAILED,
-        "account-only" | "not-yours" | "operator-only" | "own-request" => StatusCode::FORBIDDEN,
+        "account-only" | "no-role" | "not-yours" | "operator-only" | "own-request" => {
+            StatusCode::FORBIDDEN
+        }
         "no-account" | "no-grant" | "no-job" | "no-namespace" | "no-token" | "not-yet" => {
             StatusCode::NOT_FOUND
         }
-        "account-exists" | "cancelled" | "case-fixed" | "claimed" | "done" | "moves-names"
-        | "no-input" | "not-approved" | "not-requested" | "permanent" | "under-way" | "undone" => {
-            StatusCode::CONFLICT
-        }
+        "account-exists" | "cancelled" | "case-fixed" | "claimed" | "done" | "erased-names"
+        | "moves-names" | "no-input" | "not-approved" | "not-requested" | "permanent"
+        | "under-way" | "undone" => StatusCode::CONFLICT,
         "cut-short" => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     }

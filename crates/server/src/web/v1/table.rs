@@ -16,7 +16,7 @@ const READ_BY_NAME: &[u16] = &[400, 401, 403, 404, 422, 503];
 /// Statuses of what reads something that may be gone, or that the client may have.
 const SHOW: &[u16] = &[304, 400, 401, 403, 404, 410, 503];
 /// Statuses of what changes something.
-const WRITE: &[u16] = &[400, 401, 403, 404, 409, 412, 413, 415, 422, 503];
+const WRITE: &[u16] = &[400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 503];
 
 const fn text(name: &'static str, about: &'static str) -> Parameter {
     Parameter {
@@ -170,8 +170,8 @@ const NAMES: &[Route] = &[
     change("POST", "/names/{id}/transfer", "transferName", "Hand the administration of a name to someone", Some(Given::Json("To")), NAME, names::transfer),
     change("POST", "/names/{id}/undo", "undoName", "Undo a change of a name, as a new change", Some(Given::OptionalJson("NewUndo")), NAME, names::undo),
     Route {
-        query: &[AT],
-        ..get("/names/{id}/history", "nameHistory", "What happened to a name, oldest first", Gives::JsonList("Event"), names::history)
+        query: &[AT, AFTER, number("limit", "How many at most, 1 to 1000; fewer are given if they have many bytes")],
+        ..get("/names/{id}/history", "nameHistory", "What happened to a name, oldest first, page by page", Gives::Json("EventPage"), names::history)
     },
     Route {
         refusals: READ_BY_NAME,
@@ -256,7 +256,7 @@ const JOBS: &[Route] = &[
     Route {
         is_known: true,
         query: &[number("after", "What `next` of the page before said"), LIMIT],
-        ..get("/jobs/{job}/outcomes", "jobOutcomes", "What a job has refused, the first 10,000", Gives::Json("OutcomePage"), jobs::outcomes)
+        ..get("/jobs/{job}/outcomes", "jobOutcomes", "What a job has refused, the first of it", Gives::Json("OutcomePage"), jobs::outcomes)
     },
     change("POST", "/jobs/{job}/cancel", "cancelJob", "Stop a job at its next batch, for good", None, Gives::Json("Job"), jobs::cancel),
     Route {

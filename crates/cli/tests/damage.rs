@@ -1,0 +1,342 @@
+//! Damaged data folders: every command ends with a status and says "damaged", and no answer is wrong.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    reason = "a test may panic"
+)]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+const NAMES: u32 = 40;
+/// How many damaged folders commands are run on.
+const FOLDERS: u64 = 240;
+/// How many damaged folders are served.
+const SERVED: u64 = 16;
+const PAGE: usize = 4_096;
+
+fn handfast(data: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_handfast"));
+    command
+        .env_remove("HANDFAST_DATA")
+        .arg("--data")
+        .arg(data)
+        .stdin(Stdio::null());
+    command
+}
+
+fn run(data: &Path, arguments: &[&str]) -> Output {
+    handfast(data).args(arguments).output().unwrap()
+}
+
+fn done(data: &Path, arguments: &[&str]) -> String {
+    let output = run(data, arguments);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {told}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A folder with names, earlier versions, a withdrawn name and an account, and what `name show` says of the names.
+struct Sound {
+    data: PathBuf,
+    shown: Vec<String>,
+    _temporary: tempfile::TempDir,
+}
+
+fn name(number: u32) -> String {
+    format!("20.9/n{number}")
+}
+
+impl Sound {
+    fn make() -> Self {
+        let temporary = tempfile::tempdir().unwrap();
+        let data = temporary.path().join("data");
+        done(&data, &["init"]);
+        done(&data, &["authority", "create", "20.9"]);
+        let file = temporary.path().join("names.csv");
+        let mut lines = "id,url\n".to_string();
+        for number in 0..NAMES {
+            let padding = "x".repeat(number as usize * 37);
+            let line = format!("{},https://example.org/{number}/{padding}\n", name(number));
+            lines.push_str(&line);
+        }
+        fs::write(&file, lines).unwrap();
+        done(&data, &["import", file.to_str().unwrap()]);
+        done(&data, &["name", "withdraw", &name(3), "--reason", "test"]);
+        done(&data, &["user", "create", "alice"]);
+        let shown = (0..NAMES).map(|number| done(&data, &["name", "show", &name(number)]));
+        Self {
+            shown: shown.collect(),
+            data,
+            _temporary: temporary,
+        }
+    }
+
+    /// A damaged copy, and what was done to it.
+    fn damaged(&self, seed: u64) -> (tempfile::TempDir, String) {
+        let copy = tempfile::tempdir().unwrap();
+        let mut what = String::new();
+        for entry in fs::read_dir(&self.data).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name();
+            if name == "data.mdb" {
+                let mut bytes = fs::read(entry.path()).unwrap();
+                what = damage(&mut bytes, seed);
+                fs::write(copy.path().join(name), bytes).unwrap();
+            } else if name != "lock.mdb" && entry.file_type().unwrap().is_file() {
+                fs::copy(entry.path(), copy.path().join(name)).unwrap();
+            }
+        }
+        (copy, what)
+    }
+}
+
+/// `SplitMix64`: the same numbers on every machine.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+}
+
+/// Damages the bytes of a store, by one of several ways.
+fn damage(bytes: &mut Vec<u8>, seed: u64) -> String {
+    let mut numbers = Numbers(seed);
+    let pages = bytes.len() / PAGE;
+    match seed % 8 {
+        0 | 1 => {
+            let at = numbers.below(bytes.len());
+            bytes[at] ^= 1 << numbers.below(8);
+            format!("seed {seed}: a bit at {at}")
+        }
+        2 | 3 => {
+            for _ in 0..10 {
+                let at = numbers.below(bytes.len());
+                bytes[at] = numbers.next() as u8;
+            }
+            format!("seed {seed}: ten octets")
+        }
+        4 | 5 => {
+            // Where LMDB keeps what it follows: the header of a page, and where its entries are.
+            let page = numbers.below(pages);
+            for _ in 0..4 {
+                let at = page * PAGE + numbers.below(64);
+                bytes[at] = numbers.next() as u8;
+            }
+            format!("seed {seed}: the beginning of page {page}")
+        }
+        6 => {
+            let page = 2 + numbers.below(pages - 2);
+            let fill = [0, 0xff, 0x7f][numbers.below(3)];
+            bytes[page * PAGE..(page + 1) * PAGE].fill(fill);
+            format!("seed {seed}: page {page} is all {fill}")
+        }
+        _ => {
+            let length = numbers.below(bytes.len());
+            bytes.truncate(length);
+            format!("seed {seed}: cut to {length} octets")
+        }
+    }
+}
+
+/// In two threads, as test machines have two cores or more.
+fn for_each_seed(seeds: u64, work: impl Fn(u64) + Sync) {
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= seeds {
+                        break;
+                    }
+                    work(seed);
+                }
+            });
+        }
+    });
+}
+
+/// Guards against commands that die by SIGBUS, SIGSEGV or SIGABRT on damaged pages, or answer wrongly.
+#[test]
+fn commands_on_damaged_folders_say_so_and_end_with_a_status() {
+    let sound = Sound::make();
+    let found = AtomicU64::new(0);
+    for_each_seed(FOLDERS, |seed| {
+        let (copy, what) = sound.damaged(seed);
+        let told = |output: &Output| {
+            let words = [&output.stdout[..], &output.stderr[..]].concat();
+            String::from_utf8_lossy(&words).into_owned()
+        };
+        // What only reads comes first: it must leave the folder as it is.
+        for command in [&["check"][..], &["log", "verify"]] {
+            if command == ["log", "verify"] && seed % 3 != 0 {
+                continue;
+            }
+            let output = run(copy.path(), command);
+            let (status, told) = (output.status.code(), told(&output));
+            assert!(
+                matches!(status, Some(0 | 1 | 3)),
+                "{what}: {command:?}: {:?}: {told}",
+                output.status
+            );
+            if command == ["check"] && status != Some(0) {
+                found.fetch_add(1, Ordering::Relaxed);
+                let is_said = told.contains("damaged") || told.contains("holds no store");
+                assert!(is_said, "{what}: {told}");
+            }
+            assert!(
+                status != Some(3) || told.contains("damaged"),
+                "{what}: {told}"
+            );
+        }
+        let mut numbers = Numbers(seed);
+        for _ in 0..=seed % 2 {
+            let number = numbers.below(NAMES as usize);
+            let output = run(copy.path(), &["name", "show", &name(number as u32)]);
+            let (status, told) = (output.status.code(), told(&output));
+            match status {
+                Some(0) => assert_eq!(told, sound.shown[number], "{what}"),
+                Some(1) => {}
+                Some(3) => assert!(told.contains("damaged"), "{what}: {told}"),
+                _ => panic!("{what}: {:?}: {told}", output.status),
+            }
+        }
+    });
+    // Damage that nothing finds would show nothing.
+    let found = found.into_inner();
+    assert!(found > FOLDERS / 4, "check found damage in {found} folders");
+}
+
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// Guards against a server that dies by a signal on damaged pages, or redirects wrongly.
+#[test]
+fn a_server_on_a_damaged_folder_answers_rightly_or_ends_with_a_status() {
+    let sound = Sound::make();
+    for_each_seed(SERVED, |seed| {
+        // Not cut, which is found before anything is served.
+        let (copy, what) = sound.damaged(seed * 8 + [2, 4][(seed % 2) as usize]);
+        let mut command = handfast(copy.path());
+        command.args([
+            "serve",
+            "--native",
+            "127.0.0.1:0",
+            "--web",
+            "127.0.0.1:0",
+            "--json",
+        ]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut server = Server(command.spawn().unwrap());
+        let mut first = String::new();
+        let mut output = BufReader::new(server.0.stdout.take().unwrap());
+        output.read_line(&mut first).unwrap();
+        let web = serde_json::from_str::<serde_json::Value>(&first)
+            .ok()
+            .and_then(|told| Some(told["web"].as_str()?.to_string()));
+        for number in (0..NAMES).filter(|_| web.is_some()) {
+            let web = web.as_deref().unwrap_or_default();
+            // A server that has ended answers nothing.
+            let Some(answer) = get(web, &format!("/{}", name(number))) else {
+                break;
+            };
+            let status = &answer[9..12];
+            let location = answer.lines().find_map(|line| {
+                line.to_lowercase()
+                    .strip_prefix("location: ")
+                    .map(String::from)
+            });
+            match (status, location) {
+                ("302" | "301" | "303" | "307", Some(location)) => {
+                    let start = format!("https://example.org/{number}/");
+                    let padding = "x".repeat(number as usize * 37);
+                    assert_eq!(location.trim(), format!("{start}{padding}"), "{what}");
+                }
+                ("410", _) => assert_eq!(number, 3, "{what}"),
+                ("404" | "500" | "503", _) => {}
+                _ => panic!("{what}: {answer}"),
+            }
+            drop(get(web, &format!("/api/v1/names/20.9%2Fn{number}/history")));
+        }
+        if let Some(status) = server.0.try_wait().unwrap() {
+            let mut told = String::new();
+            let errors = server.0.stderr.as_mut().unwrap();
+            errors.read_to_string(&mut told).unwrap();
+            assert!(
+                matches!(status.code(), Some(1 | 3)) && told.contains("damaged"),
+                "{what}: {status:?}: {told}"
+            );
+        }
+    });
+}
+
+fn get(web: &str, path: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(web).ok()?;
+    let timeout = Some(Duration::from_secs(20));
+    stream.set_read_timeout(timeout).unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).ok()?;
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    answer.starts_with("HTTP/1.1 ").then_some(answer)
+}
+
+/// Guards against a check that stops the server it runs beside, or that is refused because a server uses the folder.
+#[test]
+fn check_runs_beside_a_server() {
+    let sound = Sound::make();
+    let mut command = handfast(&sound.data);
+    command.args([
+        "serve",
+        "--native",
+        "127.0.0.1:0",
+        "--web",
+        "127.0.0.1:0",
+        "--json",
+    ]);
+    let mut server = Server(command.stdout(Stdio::piped()).spawn().unwrap());
+    let mut first = String::new();
+    let mut output = BufReader::new(server.0.stdout.take().unwrap());
+    output.read_line(&mut first).unwrap();
+    let check = || {
+        let told = done(&sound.data, &["check"]);
+        assert!(told.ends_with("all is as it was written\n"), "{told}");
+        let records = told.strip_prefix("read ").unwrap().split(' ').next();
+        records.unwrap().parse::<u32>().unwrap()
+    };
+    let before = check();
+    let url = "https://example.org/";
+    done(
+        &sound.data,
+        &["name", "create", "20.9/beside", "--url", url],
+    );
+    // What the server has just written is seen.
+    assert_eq!(check(), before + 1);
+    done(&sound.data, &["log", "verify"]);
+    assert!(server.0.try_wait().unwrap().is_none());
+}

@@ -1,0 +1,184 @@
+//! What is wrong with a log.
+
+use std::fmt;
+
+use super::broken_rule::BrokenRule;
+
+/// Something that is wrong with a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Finding {
+    /// A name was given twice.
+    AssignedTwice {
+        /// The name, by its key, unless it is hidden.
+        key: Option<String>,
+        /// The event that gave it first.
+        first: u64,
+        /// The event that gave it again.
+        again: u64,
+    },
+    /// An event is not the one that was put into the tree.
+    Changed(u64),
+    /// The head is not the one that a checkpoint says.
+    Head {
+        /// Which checkpoint.
+        what: String,
+        /// How many events it is of.
+        size: u64,
+    },
+    /// What the events say and what is kept do not agree.
+    Kept(String),
+    /// An event that begins a log does not name the head before it.
+    Link(u64),
+    /// An event is missing; or several, up to and with another.
+    Missing(u64, u64),
+    /// An event stands behind one that came after it.
+    OutOfOrder(u64),
+    /// An event breaks a rule.
+    Rule {
+        /// The event.
+        event: u64,
+        /// The rule that it breaks, and how.
+        broken: BrokenRule,
+    },
+    /// There are fewer events than a checkpoint says.
+    Short {
+        /// Which checkpoint.
+        what: String,
+        /// How many events it is of.
+        size: u64,
+        /// How many there are.
+        found: u64,
+    },
+    /// A checkpoint is not signed as it should be.
+    Signature {
+        /// Which checkpoint.
+        what: String,
+        /// Why.
+        problem: String,
+    },
+    /// An event stands twice.
+    Twice(u64),
+    /// There are events that the checkpoint does not speak of.
+    Unsigned {
+        /// The first of them.
+        from: u64,
+        /// How many events the checkpoint is of.
+        size: u64,
+    },
+    /// An event, by its place, cannot be read.
+    Unreadable(u64),
+    /// An event does not follow the last one of its name.
+    Unfollowed(u64),
+}
+
+impl Finding {
+    /// A stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::AssignedTwice { .. } => "assigned-twice",
+            Self::Changed(_) => "changed",
+            Self::Head { .. } => "other-head",
+            Self::Kept(_) => "kept-otherwise",
+            Self::Link(_) => "bad-link",
+            Self::Missing(..) => "missing",
+            Self::OutOfOrder(_) => "out-of-order",
+            Self::Rule { broken, .. } => broken.code(),
+            Self::Short { .. } => "too-short",
+            Self::Signature { .. } => "bad-signature",
+            Self::Twice(_) => "twice",
+            Self::Unsigned { .. } => "unsigned",
+            Self::Unreadable(_) => "unreadable",
+            Self::Unfollowed(_) => "unfollowed",
+        }
+    }
+
+    /// The event it is about.
+    #[must_use]
+    pub fn event(&self) -> Option<u64> {
+        match self {
+            Self::AssignedTwice { again, .. } => Some(*again),
+            Self::Rule { event, .. } => Some(*event),
+            Self::Unsigned { from, .. } => Some(*from),
+            Self::Changed(number)
+            | Self::Link(number)
+            | Self::Missing(number, _)
+            | Self::OutOfOrder(number)
+            | Self::Twice(number)
+            | Self::Unfollowed(number)
+            | Self::Unreadable(number) => Some(*number),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AssignedTwice { key, first, again } => {
+                let key = key.as_deref().unwrap_or("a hidden name");
+                write!(
+                    f,
+                    "{key} was assigned twice: by event {first} and by event {again}"
+                )
+            }
+            Self::Changed(number) => write!(f, "event {number} was changed"),
+            Self::Head { what, size } => write!(
+                f,
+                "the first {size} events are not those of {what}: one of them was changed"
+            ),
+            Self::Kept(problem) => f.write_str(problem),
+            Self::Link(number) => {
+                write!(
+                    f,
+                    "event {number} begins a log, but does not name the head before it"
+                )
+            }
+            Self::Missing(from, to) if from == to => write!(f, "event {from} is missing"),
+            Self::Missing(from, to) => write!(f, "events {from} to {to} are missing"),
+            Self::OutOfOrder(number) => write!(f, "event {number} is out of order"),
+            Self::Rule { event, broken } => write!(f, "event {event} {broken}"),
+            Self::Short { what, size, found } => {
+                write!(f, "{what} is of {size} events, but there are {found}")
+            }
+            Self::Signature { what, problem } => write!(f, "{what}: {problem}"),
+            Self::Twice(number) => write!(f, "event {number} stands twice"),
+            Self::Unsigned { from, size } => write!(
+                f,
+                "event {from} and what follows is not signed: the checkpoint is of {size} events"
+            ),
+            Self::Unreadable(number) => write!(
+                f,
+                "event {number} cannot be read: it is damaged, or of a newer program than this one"
+            ),
+            Self::Unfollowed(number) => {
+                write!(f, "event {number} does not follow the last one of its name")
+            }
+        }
+    }
+}
+
+/// The largest number of findings that are listed: a log that is all wrong is wrong.
+const MAX_FINDINGS: usize = 10_000;
+
+/// The findings so far.
+#[derive(Default)]
+pub(super) struct Findings(Vec<Finding>);
+
+impl Findings {
+    pub(super) fn add(&mut self, finding: Finding) {
+        if self.0.len() < MAX_FINDINGS {
+            self.0.push(finding);
+        }
+    }
+
+    /// An event breaks a rule.
+    pub(super) fn rule(&mut self, event: u64, broken: BrokenRule) {
+        self.add(Finding::Rule { event, broken });
+    }
+
+    pub(super) fn finish(self) -> Vec<Finding> {
+        self.0
+    }
+}

@@ -1,0 +1,171 @@
+//! What an auditor should know of a log that breaks no rule.
+
+use std::fmt;
+
+/// Something that is unusual, or that a log alone cannot decide. It does not make a log wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// Keys of handles differ by case alone: they are different names only where case counts.
+    CaseOnly {
+        /// How many keys.
+        count: u64,
+        /// The event that assigned the first of them.
+        event: u64,
+        /// That key.
+        key: String,
+    },
+    /// Names were erased while an authority was erasable, and now its names are permanent.
+    ErasedThenPermanent {
+        /// The authority, by its key.
+        authority: String,
+        /// The first event that erased one of its names.
+        event: u64,
+    },
+    /// A checkpoint has lines beside its origin, size and root.
+    ExtraLines {
+        /// Which checkpoint.
+        what: String,
+    },
+    /// Names that could not be registered today: with control characters, white space at an end, or too long.
+    Irregular {
+        /// How many names.
+        count: u64,
+        /// The event that assigned the first of them.
+        event: u64,
+        /// Its key.
+        key: String,
+    },
+    /// An export says that its key is another one than those that are trusted.
+    OtherKey {
+        /// The key that the export says.
+        key: String,
+    },
+    /// Events are dated later than now, by more than a day.
+    TimeAhead {
+        /// How many events.
+        count: u64,
+        /// The first of them.
+        event: u64,
+    },
+    /// Events are dated before earlier ones, by at most a day.
+    TimeBack {
+        /// How many events.
+        count: u64,
+        /// The first of them.
+        event: u64,
+        /// By how many milliseconds at most.
+        most: u64,
+    },
+}
+
+impl Note {
+    /// A stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::CaseOnly { .. } => "case-only",
+            Self::ErasedThenPermanent { .. } => "erased-then-permanent",
+            Self::ExtraLines { .. } => "extra-lines",
+            Self::Irregular { .. } => "irregular",
+            Self::OtherKey { .. } => "other-key",
+            Self::TimeAhead { .. } => "time-ahead",
+            Self::TimeBack { .. } => "time-back",
+        }
+    }
+
+    /// The event it is about, or the first of them.
+    #[must_use]
+    pub fn event(&self) -> Option<u64> {
+        match self {
+            Self::CaseOnly { event, .. }
+            | Self::ErasedThenPermanent { event, .. }
+            | Self::Irregular { event, .. }
+            | Self::TimeAhead { event, .. }
+            | Self::TimeBack { event, .. } => Some(*event),
+            Self::ExtraLines { .. } | Self::OtherKey { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CaseOnly { count, event, key } => write!(
+                f,
+                "{count} public names differ from others by case alone, first {key} by event {event}: they \
+                 are different names only if case counts under their authority"
+            ),
+            Self::ErasedThenPermanent { authority, event } => write!(
+                f,
+                "{authority} is permanent now, but erased names before, first by event {event}: one of \
+                 them may have been assigned again"
+            ),
+            Self::ExtraLines { what } => {
+                write!(f, "{what} has lines that this program does not know")
+            }
+            Self::Irregular { count, event, key } => write!(
+                f,
+                "{count} public names could not be registered today, first {key} by event {event}: they \
+                 have control characters, white space at an end, or are too long"
+            ),
+            Self::OtherKey { key } => write!(
+                f,
+                "the export says that its key is {key}, which is none of those that were given"
+            ),
+            Self::TimeAhead { count, event } => write!(
+                f,
+                "{count} events are dated more than a day after now, first event {event}"
+            ),
+            Self::TimeBack { count, event, most } => write!(
+                f,
+                "{count} events are dated before an earlier one, first event {event}, by {} s at most",
+                most.div_ceil(1_000)
+            ),
+        }
+    }
+}
+
+/// Notes that are counted while a log is read.
+#[derive(Default)]
+pub(super) struct Notes {
+    all: Vec<Note>,
+    case_only: Option<(u64, u64, String)>,
+    irregular: Option<(u64, u64, String)>,
+}
+
+/// The largest number of notes that are listed one by one.
+const MAX_NOTES: usize = 1_000;
+
+impl Notes {
+    pub(super) fn add(&mut self, note: Note) {
+        if self.all.len() < MAX_NOTES {
+            self.all.push(note);
+        }
+    }
+
+    pub(super) fn case_only(&mut self, event: u64, key: &str) {
+        count(&mut self.case_only, event, key);
+    }
+
+    pub(super) fn irregular(&mut self, event: u64, key: &str) {
+        count(&mut self.irregular, event, key);
+    }
+
+    pub(super) fn finish(mut self) -> Vec<Note> {
+        if let Some((count, event, key)) = self.case_only.take() {
+            self.all.push(Note::CaseOnly { count, event, key });
+        }
+        if let Some((count, event, key)) = self.irregular.take() {
+            self.all.push(Note::Irregular { count, event, key });
+        }
+        self.all
+    }
+}
+
+fn count(slot: &mut Option<(u64, u64, String)>, event: u64, key: &str) {
+    match slot {
+        Some((count, ..)) => *count += 1,
+        None => *slot = Some((1, event, key.to_string())),
+    }
+}

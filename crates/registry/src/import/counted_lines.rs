@@ -1,0 +1,59 @@
+//! On which line a record of a table begins.
+//!
+//! The reader of tables counts a newline when it consumes it, which in a file of Windows is with
+//! the next record, and skips empty lines in the same way: the line that it names for a record is
+//! that of the end of the one before.
+
+use std::io::{self, Read};
+
+/// Input that knows on which line an offset stands, for offsets that only grow.
+pub(crate) struct CountedLines<R> {
+    input: R,
+    /// What was read lately: no more than a buffer and a record.
+    recent: Vec<u8>,
+    /// How much of it is counted.
+    counted: usize,
+    /// The offset at which the rest begins, and its line.
+    offset: u64,
+    line: u64,
+}
+
+impl<R> CountedLines<R> {
+    pub(crate) fn new(input: R) -> Self {
+        Self {
+            input,
+            recent: Vec::new(),
+            counted: 0,
+            offset: 0,
+            line: 1,
+        }
+    }
+
+    /// The line of the first octet at an offset or behind it that ends no line, as far as was read.
+    pub(crate) fn line_at(&mut self, offset: u64) -> u64 {
+        let rest = self.recent.get(self.counted..).unwrap_or_default();
+        let before = usize::try_from(offset.saturating_sub(self.offset)).unwrap_or(usize::MAX);
+        let (before, behind) = rest.split_at_checked(before).unwrap_or((rest, &[]));
+        let is_end = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+        let ends = behind.iter().take_while(is_end);
+        let passed = before.len() + ends.clone().count();
+        let newlines = before.iter().chain(ends);
+        let newlines = newlines.filter(|byte| **byte == b'\n').count();
+        self.counted += passed;
+        self.offset = self.offset.saturating_add(passed.try_into().unwrap_or(0));
+        self.line = self.line.saturating_add(newlines.try_into().unwrap_or(0));
+        self.line
+    }
+}
+
+impl<R: Read> Read for CountedLines<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.input.read(buffer)?;
+        let read = buffer.get(..length).unwrap_or_default();
+        // Once for each buffer, not for each record: the rest is moved to the front.
+        self.recent.drain(..self.counted);
+        self.counted = 0;
+        self.recent.extend_from_slice(read);
+        Ok(length)
+    }
+}

@@ -1,0 +1,61 @@
+//! Whether names of an import have events, though they have no record.
+
+use std::ops::ControlFlow;
+
+use handfast_store::{Place, Snapshot, StoreError};
+
+/// Looks keys up that come in their order. Between two entries of the table there is nothing, so most keys need no
+/// more than a comparison with the entry that was found last.
+#[derive(Default)]
+pub(crate) struct Histories {
+    /// The key that was looked up last, and the first entry at or behind it.
+    known: Option<(Vec<u8>, Option<Vec<u8>>)>,
+    place: Vec<u8>,
+}
+
+/// How much of a long name is in the place of its entries.
+const BEGINNING: usize = 448;
+/// The longest key that is compared: behind it stand the 8 bytes of a number.
+const MAX_KEY: usize = BEGINNING - 8;
+
+impl Histories {
+    /// Whether a key certainly has no events.
+    pub(crate) fn has_none(&mut self, now: &Snapshot<'_>, key: &str) -> Result<bool, StoreError> {
+        let key = key.as_bytes();
+        if key.len() > MAX_KEY {
+            return Ok(first_behind(now, key)?.is_none_or(|entry| !is_alike(key, &entry)));
+        }
+        self.place.clear();
+        self.place.extend_from_slice(key);
+        self.place.extend_from_slice(&[0; 8]);
+        let is_between = self.known.as_ref().is_some_and(|(from, next)| {
+            *from <= self.place && next.as_ref().is_none_or(|next| *next >= self.place)
+        });
+        if !is_between {
+            self.known = Some((self.place.clone(), first_behind(now, key)?));
+        }
+        let next = self.known.as_ref().and_then(|(_, next)| next.as_ref());
+        Ok(next.is_none_or(|next| !is_alike(key, next)))
+    }
+}
+
+/// Whether an entry may be of a key, or stand before those that are.
+fn is_alike(key: &[u8], entry: &[u8]) -> bool {
+    let length = key.len().min(BEGINNING);
+    entry.get(..length) == key.get(..length)
+}
+
+/// The first entry at or behind those of a key, as far as its name is in its place.
+fn first_behind(now: &Snapshot<'_>, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+    let mut found = None;
+    now.scan(&Place::event_of(key, 0), &mut |place, _| {
+        let name = place.name();
+        let mut entry = name.get(..BEGINNING).unwrap_or(name).to_vec();
+        if name.len() < BEGINNING {
+            entry.extend_from_slice(&place.number().unwrap_or_default().to_be_bytes());
+        }
+        found = Some(entry);
+        ControlFlow::Break(())
+    })?;
+    Ok(found)
+}

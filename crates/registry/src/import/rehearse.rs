@@ -1,0 +1,144 @@
+//! Dry runs of batches.
+//!
+//! Operations rest on those before them, so that what one would do is known only by doing it: they are done in a
+//! transaction that is taken back. Such a transaction keeps the writer from everything else, and what it would do is held
+//! in memory, so it has a bounded number of operations. The next group starts again from what is registered. An operation
+//! of it that concerns a name, or a prefix, which an earlier group would have changed cannot be judged: it is reported as
+//! `not-rehearsed`, and never as if the earlier operation had not been there.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+use std::io::Read;
+
+use handfast_wire::batch::{Entry, Operation};
+
+use crate::import::batch::{Batch, Told, size_of};
+use crate::import::load::{Loaded, Loader};
+use crate::import::outcome::{Done, Outcome};
+use crate::import::ready::Reading;
+use crate::refusal::Refusal;
+use crate::registry::Registry;
+
+/// How many operations one transaction rehearses.
+const MAX_REHEARSED: usize = 5_000;
+/// How many bytes their values have, about.
+const MAX_REHEARSED_BYTES: usize = 16 << 20;
+/// How many operations a dry run looks at: which names they would change is kept in memory.
+const MAX_OPERATIONS: usize = 1_000_000;
+
+impl Registry {
+    /// Says what the operations of a batch would do, group by group.
+    pub(super) fn rehearse_batch<R: Read>(
+        &self,
+        by: &Loader,
+        reading: &Reading,
+        batch: &mut Batch<R>,
+        told: &mut Told<'_>,
+    ) -> Result<(), Refusal> {
+        let mut changed = Changed::default();
+        let mut operations = 0;
+        let mut next = batch.next()?;
+        while next.is_some() {
+            let (mut group, mut bytes) = (Vec::new(), 0_usize);
+            let mut unknown = Loaded::default();
+            while let Some(together) = next.take() {
+                for entry in together {
+                    operations += 1;
+                    bytes += size_of(&entry);
+                    if operations > MAX_OPERATIONS {
+                        unknown.add(unrehearsed(entry.line, None, &too_many()), true);
+                        break;
+                    }
+                    match changed.named_by(&entry, reading) {
+                        Some(id) => {
+                            unknown.add(unrehearsed(entry.line, Some(&id), &taken_back()), true);
+                        }
+                        None => group.push(entry),
+                    }
+                }
+                let is_full = group.len() >= MAX_REHEARSED || bytes >= MAX_REHEARSED_BYTES;
+                if operations <= MAX_OPERATIONS {
+                    next = batch.next()?;
+                }
+                if is_full {
+                    break;
+                }
+            }
+            let loader = Loader {
+                tells_all: true,
+                ..by.at(self.now())
+            };
+            let reading = reading.clone();
+            let mut rehearsed =
+                self.rehearse(move |loading| loader.operations(loading, &reading, group))?;
+            changed.add(&rehearsed);
+            let is_told =
+                |outcome: &Outcome| by.tells_all || matches!(outcome.done, Done::Refused { .. });
+            rehearsed.outcomes.retain(is_told);
+            told.tell(&rehearsed);
+            told.tell(&unknown);
+        }
+        Ok(())
+    }
+}
+
+fn unrehearsed(line: u64, id: Option<&str>, reason: &str) -> Outcome {
+    Outcome::bad(line, id, "not-rehearsed", reason.to_string())
+}
+
+fn taken_back() -> String {
+    format!(
+        "an operation above would change this name or its prefix, more than {MAX_REHEARSED} operations before: a dry \
+         run does not carry what it did so far; split the batch, or run it"
+    )
+}
+
+fn too_many() -> String {
+    format!(
+        "a dry run looks at the first {MAX_OPERATIONS} operations of a batch, and this one and all behind it were not \
+         looked at; split the batch, or run it"
+    )
+}
+
+/// Which names and prefixes earlier groups would have changed.
+#[derive(Default)]
+struct Changed {
+    names: HashSet<u64>,
+    hasher: RandomState,
+}
+
+impl Changed {
+    fn add(&mut self, loaded: &Loaded) {
+        for outcome in &loaded.outcomes {
+            if let (Some(id), Done::Changed(_) | Done::Created(_)) = (&outcome.id, &outcome.done) {
+                let hash = self.hash(id);
+                self.names.insert(hash);
+            }
+        }
+    }
+
+    /// The name of an operation, if an earlier group would have changed it or its prefix.
+    fn named_by(&self, entry: &Entry, reading: &Reading) -> Option<String> {
+        let is_changed = |name: &str| self.names.contains(&self.hash(name));
+        match entry.operation.as_ref().ok()? {
+            Operation::Add { handle, .. }
+            | Operation::Create { handle, .. }
+            | Operation::Delete { handle }
+            | Operation::Modify { handle, .. }
+            | Operation::Remove { handle, .. } => {
+                let name = reading.whole(handle.clone());
+                let prefix = name.split('/').next().unwrap_or_default();
+                (is_changed(&name) || is_changed(&format!("0.NA/{prefix}"))).then_some(name)
+            }
+            Operation::Home { prefixes, .. } | Operation::Unhome { prefixes, .. } => {
+                prefixes.iter().find(|prefix| is_changed(prefix)).cloned()
+            }
+            _ => None,
+        }
+    }
+
+    /// In no case, because most prefixes tell names apart in none. At worst an operation is not judged that could be.
+    fn hash(&self, name: &str) -> u64 {
+        self.hasher.hash_one(name.to_ascii_uppercase())
+    }
+}

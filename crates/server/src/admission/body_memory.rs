@@ -1,0 +1,75 @@
+//! Memory for what clients send: request bodies and long native messages.
+//!
+//! Bytes are counted as they arrive, not as they are announced: a client that only says that a body is long takes
+//! nothing. Clients that are not known yet share a pool of their own, so that they cannot keep those out who have
+//! logged in.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::admission::memory_pool::MemoryPool;
+
+/// How many bytes anonymous clients may have on their way, all together and from one network.
+const MAX_ANONYMOUS: usize = 24 << 20;
+const MAX_ANONYMOUS_PER_NETWORK: usize = 6 << 20;
+/// How many bytes known clients may have on their way, all together and from one network.
+const MAX_KNOWN: usize = 40 << 20;
+const MAX_KNOWN_PER_NETWORK: usize = 20 << 20;
+
+/// How long a request waits for memory before it is told to come again.
+pub(crate) const MEMORY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a client may take to send [`MIN_BODY_BYTES`], or the rest of a body if that is less.
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// What a client that is known has to send in [`BODY_TIMEOUT`] to be waited for longer.
+pub(crate) const MIN_BODY_BYTES: usize = 16 << 10;
+
+/// Who sends a body, as far as that is known before it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sender {
+    Anonymous,
+    Known,
+}
+
+/// Memory for bodies.
+#[derive(Debug)]
+pub(crate) struct BodyMemory {
+    anonymous: Arc<MemoryPool>,
+    known: Arc<MemoryPool>,
+}
+
+impl Default for BodyMemory {
+    fn default() -> Self {
+        Self {
+            anonymous: MemoryPool::new(MAX_ANONYMOUS, MAX_ANONYMOUS_PER_NETWORK),
+            known: MemoryPool::new(MAX_KNOWN, MAX_KNOWN_PER_NETWORK),
+        }
+    }
+}
+
+impl BodyMemory {
+    pub(crate) fn pool(&self, sender: Sender) -> &Arc<MemoryPool> {
+        match sender {
+            Sender::Anonymous => &self.anonymous,
+            Sender::Known => &self.known,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Five networks held all memory for bodies, so that nobody with a token could send one.
+    #[test]
+    fn anonymous_clients_leave_memory_to_known_ones() {
+        let memory = BodyMemory::default();
+        let anonymous = memory.pool(Sender::Anonymous);
+        let attack: Vec<_> = (2..=6)
+            .flat_map(|host| (0..300).map(move |_| [127, 0, 0, host]))
+            .filter_map(|address| anonymous.try_take(address.into(), 1 << 20))
+            .collect();
+        assert_eq!(attack.len(), MAX_ANONYMOUS >> 20);
+        let known = memory.pool(Sender::Known);
+        assert!(known.try_take([127, 0, 0, 2].into(), 1 << 20).is_some());
+    }
+}

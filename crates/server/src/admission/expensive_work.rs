@@ -1,0 +1,390 @@
+//! Work that costs the server more than an answer from the store: how much of it runs, and who waits for it.
+//!
+//! A login with PBKDF2, a signature or Diffie–Hellman costs the server milliseconds of a processor, and the client
+//! nothing. So it takes a permit first, of which there are few. Clients wait for one without occupying a thread, in one
+//! queue for each network; permits go to the networks in turn. A queue is bounded, and the longest one gives way when
+//! there is no room. A client that has gone has left its queue.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use crate::admission::peer::Peer;
+use crate::blocking::BLOCKING_THREADS;
+
+/// How long a client waits for a permit.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How many datagrams wait for a permit: each occupies a thread of its socket meanwhile.
+pub(crate) const MAX_WAITING_DATAGRAMS: usize = 2;
+
+/// The queues of all expensive work.
+#[derive(Debug)]
+pub(crate) struct ExpensiveWork {
+    /// Logins: PBKDF2, signatures of clients, Diffie–Hellman. One for two cores, so that everything else goes on.
+    pub(crate) logins: WorkQueue,
+    /// Answers that are signed on request. They are short, and many at once keep all cores busy.
+    pub(crate) signatures: WorkQueue,
+    /// Requests that wait for the disk, or take long to answer: as many as there are threads for them. A network that
+    /// sends thousands of them waits for itself, and not before everybody else.
+    pub(crate) requests: WorkQueue,
+}
+
+impl Default for ExpensiveWork {
+    fn default() -> Self {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            logins: WorkQueue::new(Limits {
+                running: (cores / 2).max(1),
+                waiting: 256,
+                waiting_of_peer: 64,
+            }),
+            signatures: WorkQueue::new(Limits {
+                running: cores * 4,
+                waiting: 16_384,
+                waiting_of_peer: 4_096,
+            }),
+            requests: WorkQueue::new(Limits {
+                running: cores * BLOCKING_THREADS,
+                waiting: 16_384,
+                waiting_of_peer: 4_096,
+            }),
+        }
+    }
+}
+
+/// How much work there is at once.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    running: usize,
+    waiting: usize,
+    waiting_of_peer: usize,
+}
+
+/// Permits for one kind of work, and those who wait for them.
+#[derive(Clone, Debug)]
+pub(crate) struct WorkQueue {
+    shared: Arc<Shared>,
+}
+
+/// The queue is full, or did not move: the client should try again later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Busy;
+
+/// Leave to do work, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct WorkPermit {
+    /// `None` if the permit was taken back before anybody had it.
+    shared: Option<Arc<Shared>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    limits: Limits,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    running: usize,
+    /// Nobody's queue is empty.
+    queues: HashMap<Peer, VecDeque<Waiter>>,
+    /// Whose turn it is: each peer that has a queue, once.
+    turns: VecDeque<Peer>,
+    waiting: usize,
+    next_number: u64,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    number: u64,
+    sender: oneshot::Sender<WorkPermit>,
+}
+
+/// A place in a queue, which is left when this is dropped.
+struct Waiting {
+    shared: Arc<Shared>,
+    peer: Peer,
+    number: u64,
+    receiver: Option<oneshot::Receiver<WorkPermit>>,
+}
+
+enum Entered {
+    Permit(WorkPermit),
+    Waiting(Waiting),
+}
+
+impl WorkQueue {
+    fn new(limits: Limits) -> Self {
+        let state = Mutex::default();
+        Self {
+            shared: Arc::new(Shared { limits, state }),
+        }
+    }
+
+    /// Waits for a permit. Whoever stops waiting leaves the queue.
+    pub(crate) async fn enter(&self, peer: Peer) -> Result<WorkPermit, Busy> {
+        let mut waiting = match self.ask(peer)? {
+            Entered::Permit(permit) => return Ok(permit),
+            Entered::Waiting(waiting) => waiting,
+        };
+        let receiver = waiting.receiver.take().ok_or(Busy)?;
+        let permit = timeout(WAIT_TIMEOUT, receiver).await;
+        permit.ok().and_then(Result::ok).ok_or(Busy)
+    }
+
+    /// Waits for a permit on a thread that serves nobody else. Never call this on a thread of a runtime.
+    pub(crate) fn enter_blocking(&self, peer: Peer) -> Result<WorkPermit, Busy> {
+        match self.ask(peer)? {
+            Entered::Permit(permit) => Ok(permit),
+            Entered::Waiting(mut waiting) => {
+                let receiver = waiting.receiver.take().ok_or(Busy)?;
+                receiver.blocking_recv().map_err(|_| Busy)
+            }
+        }
+    }
+
+    /// A permit, if there is one now.
+    pub(crate) fn try_enter(&self) -> Result<WorkPermit, Busy> {
+        let mut state = self.shared.state();
+        if state.running >= self.shared.limits.running {
+            return Err(Busy);
+        }
+        state.running += 1;
+        Ok(self.permit())
+    }
+
+    fn permit(&self) -> WorkPermit {
+        WorkPermit {
+            shared: Some(Arc::clone(&self.shared)),
+        }
+    }
+
+    fn ask(&self, peer: Peer) -> Result<Entered, Busy> {
+        let limits = self.shared.limits;
+        let mut state = self.shared.state();
+        if state.running < limits.running {
+            state.running += 1;
+            return Ok(Entered::Permit(self.permit()));
+        }
+        let most = match peer {
+            Peer::Connected(_) => limits.waiting_of_peer,
+            Peer::Datagram => MAX_WAITING_DATAGRAMS,
+        };
+        let own = state.queues.get(&peer).map_or(0, VecDeque::len);
+        if own >= most || state.waiting >= limits.waiting && !state.shorten_longest(own) {
+            return Err(Busy);
+        }
+        let (sender, receiver) = oneshot::channel();
+        let number = state.next_number;
+        state.next_number += 1;
+        state.waiting += 1;
+        if own == 0 {
+            state.turns.push_back(peer);
+        }
+        let queue = state.queues.entry(peer).or_default();
+        queue.push_back(Waiter { number, sender });
+        Ok(Entered::Waiting(Waiting {
+            shared: Arc::clone(&self.shared),
+            peer,
+            number,
+            receiver: Some(receiver),
+        }))
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Takes the first waiter of the peer whose turn it is.
+    fn next(&mut self) -> Option<Waiter> {
+        let peer = self.turns.pop_front()?;
+        let queue = self.queues.get_mut(&peer)?;
+        let waiter = queue.pop_front();
+        if queue.is_empty() {
+            self.queues.remove(&peer);
+        } else {
+            self.turns.push_back(peer);
+        }
+        self.waiting -= usize::from(waiter.is_some());
+        waiter
+    }
+
+    /// Refuses the last waiter of the longest queue, if that is longer than the caller's will be.
+    fn shorten_longest(&mut self, own: usize) -> bool {
+        let longest = self.queues.iter().max_by_key(|(_, queue)| queue.len());
+        let Some((peer, number)) = longest
+            .filter(|(_, queue)| queue.len() > own + 1)
+            .and_then(|(peer, queue)| Some((*peer, queue.back()?.number)))
+        else {
+            return false;
+        };
+        self.remove(peer, number);
+        true
+    }
+
+    fn remove(&mut self, peer: Peer, number: u64) {
+        let Some(queue) = self.queues.get_mut(&peer) else {
+            return;
+        };
+        let before = queue.len();
+        queue.retain(|waiter| waiter.number != number);
+        self.waiting -= before - queue.len();
+        if queue.is_empty() {
+            self.queues.remove(&peer);
+            self.turns.retain(|turn| *turn != peer);
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.shared.state().remove(self.peer, self.number);
+    }
+}
+
+impl Drop for WorkPermit {
+    /// The permit goes to whoever is next. One whose client has gone in this moment goes to the one after.
+    fn drop(&mut self) {
+        let Some(shared) = self.shared.take() else {
+            return;
+        };
+        let mut state = shared.state();
+        while let Some(waiter) = state.next() {
+            let permit = Self {
+                shared: Some(Arc::clone(&shared)),
+            };
+            match waiter.sender.send(permit) {
+                Ok(()) => return,
+                // Dropped as it is, it would come here again.
+                Err(mut permit) => permit.shared = None,
+            }
+        }
+        state.running -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::Future;
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
+
+    type Entering<'q> = Pin<Box<dyn Future<Output = Result<WorkPermit, Busy>> + 'q>>;
+
+    fn queue(running: usize, waiting: usize, waiting_of_peer: usize) -> WorkQueue {
+        WorkQueue::new(Limits {
+            running,
+            waiting,
+            waiting_of_peer,
+        })
+    }
+
+    fn peer(number: u8) -> Peer {
+        Peer::connected([192, 0, 2, number].into())
+    }
+
+    fn poll(entering: &mut Entering<'_>) -> Poll<Result<WorkPermit, Busy>> {
+        let mut context = Context::from_waker(Waker::noop());
+        entering.as_mut().poll(&mut context)
+    }
+
+    /// One that waits.
+    fn enter(queue: &WorkQueue, number: u8) -> Entering<'_> {
+        let mut entering: Entering<'_> = Box::pin(queue.enter(peer(number)));
+        assert!(poll(&mut entering).is_pending());
+        entering
+    }
+
+    fn is_busy(queue: &WorkQueue, number: u8) -> bool {
+        let mut entering: Entering<'_> = Box::pin(queue.enter(peer(number)));
+        matches!(poll(&mut entering), Poll::Ready(Err(Busy)))
+    }
+
+    /// 64 requests whose connections were closed at once were computed for 20 minutes.
+    #[tokio::test]
+    async fn clients_that_have_gone_have_left_the_queue() {
+        let queue = queue(1, 100, 100);
+        let running = queue.enter(peer(1)).await.unwrap();
+        let gone: Vec<_> = (0..64).map(|_| enter(&queue, 2)).collect();
+        let mut waits = enter(&queue, 3);
+        drop(gone);
+        assert_eq!(queue.shared.state().waiting, 1);
+        drop(running);
+        let permit = poll(&mut waits);
+        assert!(matches!(permit, Poll::Ready(Ok(_))));
+        drop((permit, waits));
+        let state = queue.shared.state();
+        assert_eq!((state.running, state.waiting), (0, 0));
+        assert!(state.queues.is_empty() && state.turns.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_permit_whose_client_goes_when_it_comes_is_not_lost() {
+        let queue = queue(1, 100, 100);
+        let running = queue.enter(peer(1)).await.unwrap();
+        let (sent, mut waits) = (enter(&queue, 2), enter(&queue, 3));
+        // It is on its way to the second, who is not there to take it.
+        drop(running);
+        drop(sent);
+        assert!(matches!(poll(&mut waits), Poll::Ready(Ok(_))));
+        drop(waits);
+        assert_eq!(queue.shared.state().running, 0);
+    }
+
+    /// A network that asks much would keep all others waiting.
+    #[tokio::test]
+    async fn networks_take_turns_and_the_longest_queue_gives_way() {
+        let queue = queue(1, 10, 8);
+        let mut running = Some(queue.enter(peer(1)).await.unwrap());
+        let mut many: Vec<_> = (0..8).map(|_| enter(&queue, 1)).collect();
+        assert!(is_busy(&queue, 1));
+        let mut two = [enter(&queue, 2), enter(&queue, 2)];
+        // It is full: the last of the first network makes room.
+        let mut other = enter(&queue, 3);
+        assert!(matches!(poll(&mut many[7]), Poll::Ready(Err(Busy))));
+        let mut order = Vec::new();
+        for _ in 0..4 {
+            drop(running.take());
+            let waiters = many.iter_mut().take(7).map(|waiter| (1, waiter));
+            let others = two.iter_mut().map(|waiter| (2, waiter));
+            for (number, waiter) in waiters.chain(others).chain([(3, &mut other)]) {
+                if running.is_none()
+                    && !order.contains(&(std::ptr::from_ref(waiter), number))
+                    && let Poll::Ready(Ok(permit)) = poll(waiter)
+                {
+                    running = Some(permit);
+                    order.push((std::ptr::from_ref(waiter), number));
+                }
+            }
+        }
+        let order: Vec<_> = order.iter().map(|(_, number)| *number).collect();
+        assert_eq!(order, [1, 2, 3, 1]);
+    }
+
+    #[test]
+    fn datagrams_wait_on_few_threads() {
+        let queue = queue(1, 100, 100);
+        let running = queue.enter_blocking(Peer::Datagram).unwrap();
+        assert!(queue.try_enter().is_err());
+        std::thread::scope(|scope| {
+            for _ in 0..MAX_WAITING_DATAGRAMS {
+                scope.spawn(|| queue.enter_blocking(Peer::Datagram).unwrap());
+            }
+            while queue.shared.state().waiting < MAX_WAITING_DATAGRAMS {
+                std::thread::yield_now();
+            }
+            assert!(matches!(queue.enter_blocking(Peer::Datagram), Err(Busy)));
+            drop(running);
+        });
+        assert!(queue.try_enter().is_ok());
+    }
+}

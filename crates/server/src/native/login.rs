@@ -1,0 +1,283 @@
+//! Logging in: whether somebody is who they say they are.
+//!
+//! The proof is looked at before anything else: what the identity may do, and whether what it asks for exists, is said
+//! to those alone who have shown who they are. All that can be wrong with a proof – an identity that does not exist, a key
+//! that is missing or of another type, a wrong secret – has one answer, 403 without words.
+
+use handfast_registry::{Principal, with_slash};
+use handfast_wire::body::{ChallengeAnswer, VerifyReply, VerifyRequest};
+use handfast_wire::crypto::{CryptoError, SecretAlgorithm, SecretAnswer, verify_key_answer};
+use handfast_wire::{Codec, Message, PublicKey, Reference, ResponseCode, Value, Version};
+
+use crate::admission::expensive_work::{Busy, WorkPermit};
+use crate::admission::failed_logins::{LoginAttempt, TooManyFailures};
+use crate::admission::peer::Peer;
+use crate::native::evidence::Evidence;
+use crate::native::operations::Done;
+use crate::native::response::Fault;
+use crate::native::{Native, read};
+
+/// How many keys of a handle are tried for an identity without an index. Who has more says which one is meant.
+const MAX_KEYS_TRIED: usize = 8;
+/// How many iterations of PBKDF2 a request costs, with all keys that are tried: some 50 milliseconds.
+const MAX_ITERATIONS_OF_REQUEST: u32 = 200_000;
+/// What is compared if an identity has no secret, so that it takes as long as if it had one.
+const NO_SECRET: &[u8] = b"nobody has this secret";
+
+/// Someone who has shown who they are.
+#[derive(Clone, Debug)]
+pub(crate) struct Authenticated {
+    pub(crate) who: Principal,
+    /// By what, if that is kept here.
+    pub(crate) by: Option<Evidence>,
+}
+
+/// By what somebody says to be known.
+enum Proof<'a> {
+    Key(&'a [u8]),
+    Secret(SecretAnswer<'a>),
+}
+
+impl<'a> Proof<'a> {
+    fn read(kind: &str, response: &'a [u8], minimum: Option<Version>) -> Result<Self, Fault> {
+        match kind {
+            "HS_PUBKEY" => Ok(Self::Key(response)),
+            "HS_SECKEY" => Self::of_secret(response, minimum),
+            _ => Err(Fault::plain(ResponseCode::InvalidCredential)),
+        }
+    }
+
+    /// What is wrong with a proof itself is said before anything is looked up, so that it says nothing of anybody.
+    fn of_secret(response: &'a [u8], minimum: Option<Version>) -> Result<Self, Fault> {
+        let answer = SecretAnswer::read(response).map_err(|error| match error {
+            CryptoError::Algorithm => Fault::plain(ResponseCode::AuthenticationError),
+            _ => Fault::plain(ResponseCode::AuthenticationFailed),
+        })?;
+        // Clients that speak later versions do not use these.
+        let last = match answer.algorithm() {
+            SecretAlgorithm::Md5 => Some(Version::new(2, 0)),
+            SecretAlgorithm::Sha1 => Some(Version::new(2, 6)),
+            _ => None,
+        };
+        if let (Some(last), Some(minimum)) = (last, minimum)
+            && last < minimum
+        {
+            let text = format!("this server takes no proofs of versions before {minimum}");
+            return Err(Fault::new(ResponseCode::AuthenticationError, text));
+        }
+        Ok(Self::Secret(answer))
+    }
+
+    fn is_expensive(&self) -> bool {
+        match self {
+            Self::Key(_) => true,
+            Self::Secret(answer) => answer.iterations() > 0,
+        }
+    }
+}
+
+/// Whether it takes a permit to look at an answer to a challenge, or to verify one for another server.
+pub(crate) fn is_expensive(kind: &str, response: &[u8]) -> bool {
+    // What cannot be read costs nothing.
+    Proof::read(kind, response, None).is_ok_and(|proof| proof.is_expensive())
+}
+
+impl Native {
+    /// Whose answer to a challenge it is, if it is right. Wrong secrets are counted. The permit, which expensive proofs
+    /// need, is given back as soon as the proof was looked at; without one, there has to be one now.
+    pub(crate) fn log_in(
+        &self,
+        peer: Peer,
+        answer: &ChallengeAnswer<'_>,
+        (nonce, digest): (&[u8], &[u8]),
+        permit: Option<WorkPermit>,
+    ) -> Result<Authenticated, Fault> {
+        let failed = || Fault::plain(ResponseCode::AuthenticationFailed);
+        let kind = &*answer.authentication_type;
+        let proof = Proof::read(kind, &answer.response, self.minimum_version)?;
+        let (handle, index) = (&*answer.key.handle, answer.key.index);
+        let (attempt, found) = match proof {
+            Proof::Key(response) => {
+                let key = self.find_key(&answer.key, (nonce, digest), response, permit)?;
+                (None, key)
+            }
+            Proof::Secret(secret) => {
+                let attempt = self.begin_login(peer, handle)?;
+                let found = if let Some(elsewhere) = self.elsewhere_of(handle)? {
+                    drop(permit);
+                    let response = &answer.response;
+                    let is_right = elsewhere.verifies(&answer.key, nonce, digest, response)?;
+                    is_right.then_some((index, None))
+                } else {
+                    let values = self.values_of(handle)?;
+                    let secrets = keys_at(&values, "HS_SECKEY", index);
+                    let right = self.find_secret(secrets, &secret, (nonce, digest), permit)?;
+                    // A secret without an index matches only references without one.
+                    let by = right
+                        .map(|value| self.evidence(handle, value))
+                        .transpose()?;
+                    by.map(|by| (index, by))
+                };
+                (Some(attempt), found)
+            }
+        };
+        if let Some(attempt) = attempt {
+            attempt.finish(found.is_some()).map_err(too_many)?;
+        }
+        let (index, by) = found.ok_or_else(failed)?;
+        let who = Principal::parse(&format!("{index}:{handle}")).map_err(|_| failed())?;
+        Ok(Authenticated { who, by })
+    }
+
+    /// The index of the public key that verifies a signature: that says which one it is.
+    fn find_key(
+        &self,
+        key: &Reference<'_>,
+        (nonce, digest): (&[u8], &[u8]),
+        response: &[u8],
+        mut permit: Option<WorkPermit>,
+    ) -> Result<Option<(u32, Option<Evidence>)>, Fault> {
+        if self.elsewhere_of(&key.handle)?.is_some() {
+            // Another server may take its time; how many are asked at once is limited there.
+            drop(permit.take());
+        } else if permit.is_none() {
+            permit = Some(self.permit_now()?);
+        }
+        let values = self.keys_of(key)?;
+        let mut keys = keys_at(&values, "HS_PUBKEY", key.index);
+        let right = keys.find(|value| {
+            PublicKey::from_bytes(&value.data)
+                .is_ok_and(|key| verify_key_answer(&key, nonce, digest, response).is_ok())
+        });
+        drop(permit);
+        let Some(right) = right else {
+            return Ok(None);
+        };
+        Ok(Some((right.index, self.evidence(&key.handle, right)?)))
+    }
+
+    /// The first secret that has made an answer, within the budget of one request.
+    fn find_secret<'v>(
+        &self,
+        secrets: impl Iterator<Item = &'v Value<'static>>,
+        answer: &SecretAnswer<'_>,
+        (nonce, digest): (&[u8], &[u8]),
+        permit: Option<WorkPermit>,
+    ) -> Result<Option<&'v Value<'static>>, Fault> {
+        let iterations = answer.iterations();
+        let _permit = match permit {
+            None if iterations > 0 => Some(self.permit_now()?),
+            permit => permit,
+        };
+        let tries = MAX_ITERATIONS_OF_REQUEST.checked_div(iterations);
+        let tries = tries.and_then(|tries| usize::try_from(tries).ok());
+        let mut secrets = secrets.take(tries.unwrap_or(MAX_KEYS_TRIED)).peekable();
+        if secrets.peek().is_none() {
+            let _ = answer.verify(NO_SECRET, nonce, digest);
+        }
+        Ok(secrets.find(|secret| answer.verify(&secret.data, nonce, digest).is_ok()))
+    }
+
+    /// §3.7: says for another server, or for anybody, whether an answer was made with a secret key.
+    pub(super) fn verify(
+        &self,
+        request: &Message<'_>,
+        peer: Peer,
+        permit: Option<WorkPermit>,
+    ) -> Result<Done, Fault> {
+        let asked: VerifyRequest<'_> = read(request)?;
+        let attempt = self.begin_login(peer, &asked.key.handle)?;
+        if let Some(done) = self.referral(request, &with_slash(&asked.key.handle))? {
+            drop(permit);
+            // Another server was asked, or is to be.
+            let said = done
+                .bodies
+                .first()
+                .map(|body| VerifyReply::from_bytes(body));
+            if let (ResponseCode::Success, Some(Ok(reply))) = (done.code, said) {
+                attempt.finish(reply.is_match).map_err(too_many)?;
+            }
+            return Ok(done);
+        }
+        let (nonce, digest) = (&*asked.nonce, &*asked.digest);
+        let is_match = self.matches(&asked.key, (nonce, digest), &asked.response, permit)?;
+        attempt.finish(is_match).map_err(too_many)?;
+        Ok(Done::with(VerifyReply { is_match }.to_bytes()))
+    }
+
+    /// Whether a secret key that is kept here has made an answer to a challenge. The attempt is counted.
+    pub(crate) fn verifies(
+        &self,
+        peer: Peer,
+        key: &Reference<'_>,
+        challenge: (&[u8], &[u8]),
+        response: &[u8],
+        permit: Option<WorkPermit>,
+    ) -> Result<bool, Fault> {
+        let attempt = self.begin_login(peer, &key.handle)?;
+        let is_match = self.matches(key, challenge, response, permit)?;
+        attempt.finish(is_match).map_err(too_many)?;
+        Ok(is_match)
+    }
+
+    fn matches(
+        &self,
+        key: &Reference<'_>,
+        challenge: (&[u8], &[u8]),
+        response: &[u8],
+        permit: Option<WorkPermit>,
+    ) -> Result<bool, Fault> {
+        let Ok(Proof::Secret(answer)) = Proof::of_secret(response, self.minimum_version) else {
+            return Ok(false);
+        };
+        let record = self.registry.handle(&key.handle)?;
+        let values = record.map(|record| record.values).unwrap_or_default();
+        let secrets = keys_at(&values, "HS_SECKEY", key.index);
+        Ok(self
+            .find_secret(secrets, &answer, challenge, permit)?
+            .is_some())
+    }
+
+    /// The values among which a public key is: of a handle that is kept here, or elsewhere.
+    pub(crate) fn keys_of(&self, key: &Reference<'_>) -> Result<Vec<Value<'static>>, Fault> {
+        match self.elsewhere_of(&key.handle)? {
+            Some(elsewhere) => elsewhere.keys(key),
+            None => self.values_of(&key.handle),
+        }
+    }
+
+    /// A permit for expensive work, if there is one now: those who could wait have waited before they came here.
+    pub(crate) fn permit_now(&self) -> Result<WorkPermit, Fault> {
+        let logins = &self.admission.expensive_work.logins;
+        logins.try_enter().map_err(|Busy| busy())
+    }
+
+    fn begin_login(&self, peer: Peer, handle: &str) -> Result<LoginAttempt<'_>, Fault> {
+        let logins = &self.admission.failed_logins;
+        let begun = logins.begin(peer, &with_slash(handle), self.world.now());
+        begun.map_err(too_many)
+    }
+}
+
+/// The first keys of a type: at an index, or at all of them.
+fn keys_at<'v>(
+    values: &'v [Value<'static>],
+    kind: &'static str,
+    index: u32,
+) -> impl Iterator<Item = &'v Value<'static>> {
+    let is_meant = move |value: &&Value<'static>| {
+        value.value_type == kind && (index == 0 || value.index == index)
+    };
+    values.iter().filter(is_meant).take(MAX_KEYS_TRIED)
+}
+
+fn too_many(TooManyFailures: TooManyFailures) -> Fault {
+    let text = "too many attempts have failed: try again in a minute";
+    Fault::new(ResponseCode::ServerTooBusy, text)
+}
+
+/// What is said if there is no permit for expensive work.
+pub(crate) fn busy() -> Fault {
+    let text = "too many requests like this are under way: try again later";
+    Fault::new(ResponseCode::ServerTooBusy, text)
+}

@@ -1,0 +1,84 @@
+//! Whether the server can do its work: read the store, and write it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use handfast_registry::{Refusal, Registry};
+use tokio::sync::{Mutex, oneshot};
+use tokio::time::{Instant, timeout};
+
+/// How long an answer is given again. The question is open to everybody, and costs the writer something.
+const CACHE_TIME: Duration = Duration::from_secs(1);
+/// How long the writer may take to answer before it counts as busy.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// What the last look found.
+#[derive(Default)]
+pub(crate) struct Readiness {
+    /// Held while the writer is asked, so that it is asked once for all who come meanwhile.
+    last: Mutex<Option<(Instant, Result<(), String>)>>,
+    /// Whether the writer has not answered the last question.
+    is_asking: Arc<AtomicBool>,
+}
+
+impl Readiness {
+    /// Whether the store can be read and written; if not, why.
+    pub(crate) async fn ask(&self, registry: &Registry) -> Result<(), String> {
+        let mut last = self.last.lock().await;
+        if let Some((at, found)) = &*last
+            && at.elapsed() < CACHE_TIME
+        {
+            return found.clone();
+        }
+        let found = self.look(registry).await;
+        if let Err(problem) = &found {
+            tracing::error!(problem, "the server is not ready");
+        }
+        *last = Some((Instant::now(), found.clone()));
+        found
+    }
+
+    async fn look(&self, registry: &Registry) -> Result<(), String> {
+        if let Err(error) = registry.statistics() {
+            return Err(format!("the store cannot be read: {error}"));
+        }
+        let answered = if self.is_asking.swap(true, Ordering::Relaxed) {
+            None
+        } else {
+            let (answer, answered) = oneshot::channel();
+            let is_asking = Arc::clone(&self.is_asking);
+            registry.probe_store(move |outcome| {
+                is_asking.store(false, Ordering::Relaxed);
+                // Whoever asked may have stopped waiting.
+                drop(answer.send(outcome));
+            });
+            timeout(PROBE_TIMEOUT, answered).await.ok()
+        };
+        let problem = match answered {
+            Some(Ok(Ok(()))) => return Ok(()),
+            Some(Ok(Err(error))) => told(&error),
+            Some(Err(_)) => "the writer has ended".to_string(),
+            // A large import may take the writer some seconds: then changes wait, and are made.
+            None if !registry.is_writer_stuck() => return Ok(()),
+            None => "the writer does not come to an end with a change".to_string(),
+        };
+        Err(format!("the store cannot be written: {problem}"))
+    }
+}
+
+/// Whether the store could be written when somebody last tried; nobody waits for this.
+pub(crate) fn is_writable(registry: &Registry) -> bool {
+    let has_space = registry
+        .disk_space()
+        .is_none_or(handfast_registry::DiskSpace::is_enough);
+    has_space && registry.last_store_failure().is_none() && !registry.is_writer_stuck()
+}
+
+/// An error for people who may not see where the store is.
+fn told(error: &Refusal) -> String {
+    match error {
+        Refusal::Store(handfast_registry::StoreError::Io { source, .. }) => source.to_string(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,214 @@
+"""Opens the pages of the program in Chromium, as a visitor does.
+
+    browser.py PROGRAM CHROMIUM
+
+The program serves a new folder with the examples, and a name that leads to a server of this test: Chromium, unlike curl, obeys the
+policies that pages are sent with, and a page that breaks one of them fails here. BROWSER_SHOTS=DIR keeps a picture of each page,
+1280 and 390 pixels wide, light and dark: for people to look at, they are not compared.
+"""
+
+import contextlib
+import http.server
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+
+from playwright.sync_api import sync_playwright
+
+NAME = '10.1045/april2006-paskin'
+LANDING = 'Where the name leads'
+passed = 0
+
+
+def check(what, found, expected):
+    """Fails unless two things are the same."""
+    global passed
+    if found != expected:
+        raise AssertionError(f'{what}\n  expected {expected!r}\n  found    {found!r}')
+    passed += 1
+
+
+def contains(what, text, part):
+    """Fails unless a text holds another."""
+    global passed
+    if part not in text:
+        raise AssertionError(f'{what}\n  {part!r} is not in {text!r}')
+    passed += 1
+
+
+class Landing(http.server.BaseHTTPRequestHandler):
+    """A page elsewhere. It redirects once more, as landing pages do."""
+
+    def do_GET(self):
+        if self.path == '/moved':
+            self.send_response(302)
+            self.send_header('Location', '/landing')
+            self.send_header('Content-Length', '0')
+            self.end_headers()
+            return
+        page = f'<!doctype html><link rel=icon href="data:,"><title>{LANDING}</title>'.encode()
+        self.send_response(200)
+        self.send_header('Content-Type', 'text/html')
+        self.send_header('Content-Length', str(len(page)))
+        self.end_headers()
+        self.wfile.write(page)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def landing():
+    """The page elsewhere: the host is another one than that of the pages."""
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Landing)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f'http://localhost:{server.server_port}'
+    server.shutdown()
+
+
+@contextlib.contextmanager
+def served(program, target):
+    """The program on a new folder; gives its address."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, 'data')
+        run = [program, '--data', data]
+        for command in (['init', '--demo'], ['name', 'set', NAME, '--url', f'{target}/moved']):
+            subprocess.run(run + command, check=True, stdout=subprocess.DEVNULL)
+        listen = ['serve', '--native', '127.0.0.1:0', '--web', '127.0.0.1:0', '--json']
+        with subprocess.Popen(run + listen, stdout=subprocess.PIPE, text=True) as server:
+            try:
+                for line in server.stdout:
+                    if '"web"' in line:
+                        yield 'http://' + json.loads(line)['web']
+                        break
+            finally:
+                server.terminate()
+
+
+def opened(browser, problems, width=1280, scheme='light', **more):
+    """A new window, whose errors are collected: broken policies, failed scripts, and what could not be loaded."""
+    context = browser.new_context(viewport={'width': width, 'height': 844}, color_scheme=scheme, **more)
+    page = context.new_page()
+
+    def note(message):
+        # A page that says "not found" is told by its status, which Chromium logs as an error.
+        if message.type in ('error', 'warning') and 'the server responded with a status of' not in message.text:
+            problems.append(f'{page.url}: {message.text}')
+
+    page.on('console', note)
+    page.on('pageerror', lambda error: problems.append(f'{page.url}: {error}'))
+    page.on('requestfailed', lambda request: problems.append(f'{request.url}: {request.failure}'))
+    return page
+
+
+def typed(page, base, text, press_enter=True):
+    """Types a text into the box of the front page; gives the status of the page that follows."""
+    page.goto(base + '/')
+    page.get_by_role('textbox').fill(text)
+    with page.expect_navigation() as navigation:
+        if press_enter:
+            page.get_by_role('textbox').press('Enter')
+        else:
+            page.get_by_role('button', name='Resolve').click()
+    return navigation.value.status
+
+
+def box(browser, base, target, problems):
+    """The box leads where the name leads, however it is written."""
+    port = base.rsplit(':', 1)[1]
+    for script in (True, False):
+        page = opened(browser, problems, java_script_enabled=script)
+        for text in (f' {NAME} ', NAME.upper(), f'https://doi.org/{NAME}', f'{base}/{NAME}', f' {base}/hdl/{NAME} ',
+                     f'127.0.0.1:{port}/{NAME}'):
+            check(f'typed {text!r}', (typed(page, base, text), page.url), (200, f'{target}/landing'))
+        check('the button', (typed(page, base, NAME, False), page.url), (200, f'{target}/landing'))
+        page.context.close()
+    # Under another name of this machine, its own URLs have that name.
+    page = opened(browser, problems)
+    other = f'http://localhost:{port}'
+    check('as localhost', (typed(page, other, f'{other}/{NAME}'), page.url), (200, f'{target}/landing'))
+    page.goto(base + '/')
+    page.get_by_role('checkbox').check()
+    page.get_by_role('textbox').fill(NAME)
+    page.get_by_role('textbox').press('Enter')
+    page.wait_for_url('**/*noredirect')
+    contains('the record', page.inner_text('body'), f'{target}/moved')
+    page.context.close()
+
+
+def refused(browser, base, problems):
+    """A visitor learns what is wrong, in words for visitors."""
+    page = opened(browser, problems)
+    check('an unknown name', typed(page, base, '10.1045/nobody-knows-this'), 404)
+    contains('an unknown name', page.inner_text('body'), '10.1045/nobody-knows-this')
+    page.get_by_role('link', name='Resolve another identifier').click()
+    check('back', page.url, base + '/')
+    for text in ('https://example.org/a/page', 'mailto:somebody@example.org'):
+        check(f'typed {text!r}', typed(page, base, text), 400)
+        contains(text, page.get_by_role('alert').inner_text(), 'We do not recognise this as an identifier')
+        check('what was typed stays', page.get_by_role('textbox').input_value(), text)
+        check('no flags', '--' in page.inner_text('body'), False)
+    check('a word', typed(page, base, 'hello'), 404)
+    # From the page that refused a text, the box works as before.
+    typed(page, base, 'https://example.org/a/page')
+    page.get_by_role('textbox').fill(f'{NAME}')
+    with page.expect_navigation():
+        page.get_by_role('textbox').press('Enter')
+    check('after a refusal', page.title(), LANDING)
+    page.context.close()
+
+
+PAGES = {
+    'front': ('/', 200),
+    'refused': ('/?id=https%3A%2F%2Fexample.org%2Fa%2Fpage', 400),
+    'record': (f'/{NAME}?noredirect', 200),
+    'tombstone': ('/12345.1/vase-8', 410),
+    'not-found': ('/10.1045/nobody-knows-this', 404),
+    'other-prefix': ('/20.9999/x', 400),
+    'registry': ('/registry/', 200),
+    'namespace': ('/registry/info/lccn', 200),
+    'authorities': ('/registry/authorities', 200),
+}
+
+
+def pages(browser, base, problems, shots):
+    """Every public page loads without breaking its own policy."""
+    for width in (1280, 390):
+        for scheme in ('light', 'dark'):
+            page = opened(browser, problems, width, scheme)
+            for name, (path, status) in PAGES.items():
+                check(path, page.goto(base + path).status, status)
+                if shots:
+                    page.screenshot(path=os.path.join(shots, f'{name}-{width}-{scheme}.png'), full_page=True)
+            page.context.close()
+    # The forms of the registry, too.
+    page = opened(browser, problems)
+    page.goto(base + '/registry/info/lccn')
+    page.get_by_role('textbox').first.fill(' 89-456 ')
+    with page.expect_navigation() as navigation:
+        page.get_by_role('textbox').first.press('Enter')
+    check('a trial', navigation.value.status, 200)
+    page.context.close()
+
+
+def main(program, chromium):
+    shots = os.environ.get('BROWSER_SHOTS')
+    if shots:
+        os.makedirs(shots, exist_ok=True)
+    problems = []
+    with landing() as target, served(program, target) as base, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=['--disable-dev-shm-usage'])
+        print('Chromium', browser.version)
+        box(browser, base, target, problems)
+        refused(browser, base, problems)
+        pages(browser, base, problems, shots)
+        browser.close()
+    check('errors of pages', problems, [])
+    print(f'{passed} passed')
+
+
+if __name__ == '__main__':
+    main(sys.argv[1], sys.argv[2])
