@@ -236,7 +236,7 @@ fn an_import_that_comes_too_slowly_is_told_so() {
     let mut stream = connect(&server);
     write!(
         stream,
-        "POST /api/v1/import?format=ndjson HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
+        "POST /api/v1/import?format=ndjson HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
          Connection: close\r\nContent-Length: 100000\r\n\r\n"
     )
     .unwrap();
