@@ -169,6 +169,27 @@ fn a_public_url_is_one_of_our_hosts() {
     }
 }
 
+/// Names were read at localhost and where the server listens, and not at the URL that everybody uses.
+#[test]
+fn uri_13_names_are_read_at_every_address_of_the_server() {
+    let server = Server::start();
+    let target = server.get("/20.1000/5555");
+    let target = target.header("location").unwrap();
+    for base in [
+        "http://names.example:8000".to_string(),
+        "NAMES.example:8000/hdl".to_string(),
+        format!("http://{}", server.web),
+        format!("http://localhost:{}", server.web.port()),
+    ] {
+        let answer = server.get(&format!("/uri-res/I2L?{base}/20.1000/5555"));
+        assert_eq!(answer.header("location"), Some(target), "{base}");
+    }
+    for base in ["http://names.example:8001", "http://other.example:8000"] {
+        let answer = server.get(&format!("/uri-res/I2L?{base}/20.1000/5555"));
+        assert_eq!(answer.header("location"), None, "{base}");
+    }
+}
+
 /// The fast path took two, the slow path does not: whoever stands between them may take the other one.
 #[test]
 fn a_request_with_two_hosts_is_refused() {

@@ -132,12 +132,11 @@ impl Door {
         let (closing, told) = watch::channel(false);
         let tls = settings.tls.clone();
         let proxies = settings.trusted_proxies.clone();
-        let public_url = settings.public_url.as_ref().map(ToString::to_string);
         let native = Arc::new(native);
         let web = Web::new(native, settings, self.addresses.web, told.clone())?;
         let web = Arc::new(web);
         let registry = Arc::clone(web.registry());
-        registry.set_own_urls(&own_urls(self.addresses.web, public_url));
+        registry.set_own_urls(&web.hosts.urls());
         let limits = ConnectionLimits::default();
         let native_connections = Connections::new(limits, Vec::new());
         let web_connections = Connections::new(limits, proxies);
@@ -169,16 +168,6 @@ impl Door {
             registry,
         })
     }
-}
-
-/// The base URLs under which a web server is reached (`URI-13`): on its own machine, and by others.
-fn own_urls(web: SocketAddr, public_url: Option<String>) -> Vec<String> {
-    let mut urls = vec![format!("http://localhost:{}", web.port())];
-    if !web.ip().is_unspecified() {
-        urls.push(format!("http://{web}"));
-    }
-    urls.extend(public_url);
-    urls
 }
 
 /// Takes connections on one core.

@@ -168,6 +168,25 @@ impl OwnHosts {
         }
     }
 
+    /// The base URLs under which this server is reached (`URI-13`): `public-url`, the address where it listens, and
+    /// the names of this machine.
+    pub(crate) fn urls(&self) -> Vec<String> {
+        let port = self.listen.port();
+        let scheme = if port == 443 { "https" } else { "http" };
+        let mut urls = vec![format!("{scheme}://{LOCALHOST}:{port}")];
+        if !self.listen.ip().is_unspecified() {
+            urls.push(format!("{scheme}://{}", self.listen));
+        }
+        urls.extend(self.public.as_ref().map(ToString::to_string));
+        for name in &self.names {
+            let url = format!("{scheme}://{name}:{port}");
+            if !urls.contains(&url) {
+                urls.push(url);
+            }
+        }
+        urls
+    }
+
     /// Where this server listens, as a client on this machine could call it.
     fn own(&self) -> HostPort {
         let ip = self.listen.ip();
