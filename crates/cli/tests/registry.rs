@@ -561,6 +561,7 @@ fn authorities_are_named_as_they_are_acted_on() {
         "--url",
         "https://e.example/",
     ]);
+    folder.done(&["authority", "create", "urn:urn-3"]);
     folder.done(&["authority", "create", "urn:urn-3:HBS"]);
     for arguments in [
         &["create", "urn:urn-3:HBS.X:Y"][..],
