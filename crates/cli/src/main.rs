@@ -1,5 +1,6 @@
 //! Handfast: one program that registers, administers and resolves persistent identifiers.
 
+mod allocator;
 mod asking;
 mod authority;
 mod authority_elsewhere;
@@ -54,9 +55,6 @@ use clap::{Parser, Subcommand};
 use crate::elsewhere::Elsewhere;
 use crate::files::Files;
 use crate::folder::Data;
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Keeps and resolves persistent identifiers: handles, DOIs, CORDRA identifiers, info URIs, URNs and
 /// ARKs.
@@ -122,6 +120,9 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    if matches!(cli.command, Command::Serve(_)) {
+        allocator::give_memory_back_at_once();
+    }
     if cli.elsewhere.server.is_none() && cli.command.is_of_folder() {
         let arguments: Vec<_> = std::env::args_os().collect();
         if cli.command.reads_whole_store() {

@@ -424,7 +424,7 @@ impl Native {
             of_derived.is_some() || request.header.opcode == Opcode::ListDerivedPrefixes;
         let prefix = of_derived.unwrap_or(named);
         let authority = self.registry.authority(&Principal::Operator, prefix);
-        if authority.is_err() {
+        if !authority.is_ok_and(|authority| authority.status.is_in_force()) {
             return Err(Fault::plain(ResponseCode::ServerNotResponsible));
         }
         let Some(who) = who else {
@@ -433,17 +433,26 @@ impl Native {
         // First whether they may, and only then the work.
         let mut stop = |_| ControlFlow::Break(());
         self.registry.names(&who.who, prefix, None, &mut stop)?;
-        let mut handles = Vec::new();
+        let (mut handles, mut bytes) = (Vec::new(), 0);
         self.registry.names(&who.who, prefix, None, &mut |shown| {
             if lists_derived {
                 return ControlFlow::Break(());
             }
             if shown.record.state == State::Active {
                 let key = shown.key.strip_prefix("hdl:").unwrap_or(&shown.key);
+                bytes += key.len() + size_of::<String>();
                 handles.push(key.to_string());
+            }
+            if bytes > MAX_LIST_BYTES {
+                return ControlFlow::Break(());
             }
             ControlFlow::Continue(())
         })?;
+        // A list that ends too soon would look whole.
+        if bytes > MAX_LIST_BYTES {
+            let text = "there are too many handles for one list: use `handfast export` or GET /api/v1/names";
+            return Err(Fault::new(ResponseCode::Error, text));
+        }
         if lists_derived {
             let below = format!("0.NA/{prefix}.").to_ascii_uppercase();
             handles = self.prefix_handles()?;
@@ -604,3 +613,6 @@ fn pages(handles: &[String]) -> Done {
         ..Done::empty()
     }
 }
+
+/// How many bytes the handles of one list have: some hundred thousand handles.
+const MAX_LIST_BYTES: usize = 16 << 20;
