@@ -54,13 +54,13 @@ impl Data {
     }
 
     fn rules(&self) -> Result<RuleBook, Refusal> {
-        config::rules(&self.folder).map_err(unusable)
+        config::rules(&self.folder).map_err(|error| unusable(&error))
     }
 
     /// Opens the folder for this process alone.
     fn open_alone(&self) -> Result<Registry, Refusal> {
         let rules = self.rules()?;
-        let limits = config::limits(&self.folder).map_err(unusable)?;
+        let limits = config::limits(&self.folder).map_err(|error| unusable(&error))?;
         let mut tries = 0;
         loop {
             match Registry::open(&self.folder, world()) {
@@ -82,7 +82,7 @@ impl Data {
     }
 }
 
-fn unusable(error: anyhow::Error) -> Refusal {
+fn unusable(error: &anyhow::Error) -> Refusal {
     Refusal::Configuration {
         problem: format!("{error:#}"),
     }

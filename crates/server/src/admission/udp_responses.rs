@@ -25,7 +25,7 @@ const SLOTS: usize = 65_536;
 /// The longest answer to a network of which nobody has connected lately, in bytes.
 const MAX_UNSEEN_RESPONSE: usize = 4 << 10;
 
-/// How much is sent over UDP, in bytes per second. This machine itself (127.0.0.1 and ::1) has no limit.
+/// How much is sent over UDP, in bytes per second. This machine itself (`127.0.0.1` and `::1`) has no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UdpLimits {
     /// To each network: a /24 of IPv4, a /56 of IPv6. Without it, nothing is limited.
