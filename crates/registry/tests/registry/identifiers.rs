@@ -153,6 +153,39 @@ fn live_rules_are_those_of_the_authorities() {
     assert!(slash.outcome.is_err());
 }
 
+/// Whoever asked for a prefix decided how the names of others under it were read.
+#[test]
+fn cid_12_an_authority_that_is_only_asked_for_has_no_rules() {
+    let scene = scene();
+    let new = || NewAuthority {
+        change: AuthorityChange {
+            cordra: Some(true),
+            ..AuthorityChange::default()
+        },
+        ..NewAuthority::default()
+    };
+    let ann = account("ann");
+    scene.create_account(&OPERATOR, "ann", "").unwrap();
+    scene.request_authority(&ann, "300", new()).unwrap();
+    let scheme = |scene: &Scene| {
+        let rules = scene.rules();
+        let text = format!("300/{HEX}?q");
+        let found = handfast_id::recognise(&text, &rules).unwrap().identifier;
+        found.scheme().as_str()
+    };
+    let cut = |scene: &Scene| {
+        let id = format!("300/{HEX}?q");
+        code(scene.create_name(&OPERATOR, &id, NewName::default()))
+    };
+    assert_eq!((scheme(&scene), cut(&scene)), ("handle", "not-approved"));
+    // Creating it declines the request, and then its profile holds.
+    let (_, declined) = scene
+        .create_authority_over(&OPERATOR, "300", new())
+        .unwrap();
+    assert_eq!(declined, Some(ann));
+    assert_eq!((scheme(&scene), cut(&scene)), ("cordra", "has-query"));
+}
+
 /// A server did not know its own addresses.
 #[test]
 fn uri_13_the_addresses_of_this_server_are_read() {
