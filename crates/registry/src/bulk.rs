@@ -38,6 +38,8 @@ pub struct BulkChanged {
     pub job: Option<Job>,
     /// What came of the names.
     pub counts: Counts,
+    /// How many names and authorities an import had created that was undone: they stay.
+    pub stay: u64,
 }
 
 /// A job that has begun, and waits to be done. Whoever drops it has cut it short.
@@ -74,10 +76,19 @@ enum Task {
     Key(String),
     /// A name as someone wrote it.
     Id(String),
-    /// What an event did, to the name of a key.
-    Event(u64, Option<String>),
+    /// What a job did to a name.
+    Events(ToUndo),
     /// A name that was refused before the job began.
     Refused,
+}
+
+/// What a job did to a name, to be undone.
+#[derive(Clone)]
+struct ToUndo {
+    /// The events, last first.
+    events: Vec<u64>,
+    /// The key of the name, if it is there.
+    key: Option<String>,
 }
 
 impl Registry {
@@ -208,9 +219,11 @@ impl Registry {
             entered.underway.at(job.done, job.counts);
             outcomes.iter().for_each(&mut *report);
         };
+        let stay = self.created_by_undone(&job.kind)?;
         Ok(BulkChanged {
             job: Some(job),
             counts,
+            stay,
         })
     }
 
@@ -239,6 +252,7 @@ impl Registry {
         Ok(BulkChanged {
             job: None,
             counts: job.counts,
+            stay: self.created_by_undone(&job.kind)?,
         })
     }
 
@@ -259,8 +273,10 @@ impl Registry {
             taking: Taking {
                 update: true,
                 since: u64::MAX,
+                lists_changes: false,
             },
             tells_all: true,
+            job: None,
         }
     }
 
@@ -306,8 +322,7 @@ impl Registry {
         }
         let jobs = self.undos_and(job)?;
         if matches!(found.kind, JobKind::Import { .. }) {
-            let problem = "an import gives names, and names that were given stay: withdraw them";
-            return Err(Refusal::policy("cannot-undo", problem));
+            self.may_undo_import(&found)?;
         }
         match undone::undone(&jobs).get(&job) {
             Some(later) => {
@@ -318,45 +333,100 @@ impl Registry {
         }
     }
 
-    /// The events that a job is to undo, last first, each with the key of its name.
-    fn events_to_undo(&self, kind: &JobKind) -> Result<Vec<(u64, Option<String>)>, Refusal> {
+    /// Whether there is anything to undo: an import creates names, too, and these stay.
+    fn may_undo_import(&self, import: &Job) -> Result<(), Refusal> {
+        let number = import.number;
+        let refuse = |problem: String| Err(Refusal::policy("cannot-undo", problem));
+        if self.underways.holds(number) {
+            return refuse(format!(
+                "job {number} is under way: cancel it first with `handfast job cancel {number}`"
+            ));
+        }
+        if import.ended.is_none() {
+            return refuse(format!(
+                "job {number} was interrupted: import the same again to finish it, or cancel it with \
+                 `handfast job cancel {number}`, and then undo it"
+            ));
+        }
+        if import.counts.changed == 0 && !import.is_cancelled {
+            return refuse(format!(
+                "job {number} changed nothing that was there before; what it created stays: withdraw names with \
+                 `handfast job withdraw FILE --reason WHY`"
+            ));
+        }
+        if import.events.is_empty() {
+            return refuse(format!(
+                "it is not known which changes are of job {number}, because an earlier version ran it: undo them name \
+                 by name with `handfast name undo`"
+            ));
+        }
+        Ok(())
+    }
+
+    /// How many names and authorities the job has created that a job undoes, if that is an import.
+    fn created_by_undone(&self, kind: &JobKind) -> Result<u64, Refusal> {
+        let JobKind::Undo { job } = kind else {
+            return Ok(0);
+        };
+        let undone = self.job(*job)?;
+        let is_import = matches!(undone.kind, JobKind::Import { .. });
+        Ok(if is_import { undone.counts.created } else { 0 })
+    }
+
+    /// What a job is to undo, by name, the name that was changed last first.
+    fn events_to_undo(&self, kind: &JobKind) -> Result<Vec<ToUndo>, Refusal> {
         let JobKind::Undo { job } = kind else {
             return Ok(Vec::new());
         };
         let job = self.job(*job)?;
+        let is_import = matches!(job.kind, JobKind::Import { .. });
         self.read(|view| {
             let mut events = Vec::new();
-            let mut hidden = HashMap::new();
+            let mut hidden: HashMap<_, Vec<usize>> = HashMap::new();
             for number in job.events.iter().flat_map(|(from, to)| *from..=*to) {
-                let key = match view.event(number)?.map(|event| event.subject) {
-                    Some(Subject::Open(key) | Subject::Opened { key, .. }) => Some(key),
-                    Some(Subject::Hidden(commitment)) => {
-                        hidden.insert(commitment, events.len());
+                let Some(event) = view.event(number)? else {
+                    continue;
+                };
+                if is_import && !event.action.changes_name() {
+                    continue;
+                }
+                let key = match event.subject {
+                    Subject::Open(key) | Subject::Opened { key, .. } => Some(key),
+                    Subject::Hidden(commitment) => {
+                        hidden.entry(commitment).or_default().push(events.len());
                         None
                     }
-                    Some(Subject::None) | None => continue,
+                    Subject::None => continue,
                 };
                 events.push((number, key));
             }
             find_hidden(view, &hidden, &mut events)?;
-            events.reverse();
-            Ok(events)
+            let mut by_name = by_name(events);
+            if is_import {
+                // A name that the import has created stays as it has left it.
+                let mut others = Vec::with_capacity(by_name.len());
+                for name in by_name {
+                    if !is_created_by(view, &job, &name)? {
+                        others.push(name);
+                    }
+                }
+                by_name = others;
+            }
+            Ok(by_name)
         })
     }
 
     fn next_tasks(
         &self,
         job: &Job,
-        events: &[(u64, Option<String>)],
+        events: &[ToUndo],
         list: &[String],
     ) -> Result<Vec<Task>, Refusal> {
         let done = usize::try_from(job.done).unwrap_or(usize::MAX);
         match &job.kind {
             JobKind::Undo { .. } => {
                 let next = events.iter().skip(done).take(TOGETHER);
-                Ok(next
-                    .map(|(number, key)| Task::Event(*number, key.clone()))
-                    .collect())
+                Ok(next.cloned().map(Task::Events).collect())
             }
             // One that is only looked at has no list but the one that is given.
             JobKind::Withdraw { .. } if job.number == 0 => {
@@ -409,10 +479,43 @@ impl Registry {
     }
 }
 
+/// Puts all that was done to a name together, the name that was changed last first.
+fn by_name(events: Vec<(u64, Option<String>)>) -> Vec<ToUndo> {
+    let mut names: Vec<ToUndo> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (number, key) in events.into_iter().rev() {
+        let place = key.as_ref().and_then(|key| places.get(key)).copied();
+        if let Some(name) = place.and_then(|place| names.get_mut(place)) {
+            name.events.push(number);
+            continue;
+        }
+        if let Some(key) = &key {
+            places.insert(key.clone(), names.len());
+        }
+        let events = vec![number];
+        names.push(ToUndo { events, key });
+    }
+    names
+}
+
+/// Whether a job has created a name.
+fn is_created_by(view: &View<'_>, job: &Job, name: &ToUndo) -> Result<bool, Refusal> {
+    let Some(key) = &name.key else {
+        return Ok(false);
+    };
+    let first = judged(view.record(key))?.ok().flatten();
+    let Some(first) = first.map(|record| record.first_event) else {
+        return Ok(false);
+    };
+    let after = job.events.partition_point(|(_, to)| *to < first);
+    let range = job.events.get(after);
+    Ok(range.is_some_and(|(from, to)| (*from..=*to).contains(&first)))
+}
+
 /// Names that may be erased do not stand in their events: they are found by trying.
 fn find_hidden(
     view: &View<'_>,
-    hidden: &HashMap<[u8; 32], usize>,
+    hidden: &HashMap<[u8; 32], Vec<usize>>,
     events: &mut [(u64, Option<String>)],
 ) -> Result<(), Refusal> {
     if hidden.is_empty() {
@@ -425,9 +528,13 @@ fn find_hidden(
             .and_then(|record| record.salt);
         if let Some(salt) = salt
             && let Subject::Hidden(commitment) = Subject::hide(&key, &salt)
-            && let Some(event) = hidden.get(&commitment).and_then(|at| events.get_mut(*at))
+            && let Some(places) = hidden.get(&commitment)
         {
-            event.1 = Some(key.into_owned());
+            for place in places {
+                if let Some(event) = events.get_mut(*place) {
+                    event.1 = Some(key.to_string());
+                }
+            }
         }
         ControlFlow::Continue(())
     })?;
@@ -491,7 +598,7 @@ fn outcome(number: u64, task: &Task, done: Result<(Done, String), Refusal>) -> O
     // Only a list has lines.
     let line = match task {
         Task::Id(_) => number,
-        Task::Event(..) | Task::Key(_) | Task::Refused => 0,
+        Task::Events(_) | Task::Key(_) | Task::Refused => 0,
     };
     match done {
         Ok((done, id)) => Outcome::of(line, id, Ok(done)),
@@ -499,7 +606,7 @@ fn outcome(number: u64, task: &Task, done: Result<(Done, String), Refusal>) -> O
             let id = match task {
                 Task::Id(id) => Some(id.as_str()),
                 Task::Key(key) => Some(without_tag(key)),
-                Task::Event(_, key) => key.as_deref().map(without_tag),
+                Task::Events(undo) => undo.key.as_deref().map(without_tag),
                 Task::Refused => None,
             };
             Outcome::refused(line, id, &refusal)
@@ -547,11 +654,15 @@ impl Draft<'_> {
     fn step(&mut self, kind: &JobKind, task: &Task) -> Result<(Done, String), Refusal> {
         let mut name = match task {
             Task::Id(id) => self.find(id)?,
-            Task::Key(key) | Task::Event(_, Some(key)) => self.find_key(key)?,
-            Task::Event(number, None) => {
-                let problem = format!("the name of event {number} is not there any more");
-                return Err(Refusal::policy("not-found", problem));
-            }
+            Task::Key(key) => self.find_key(key)?,
+            Task::Events(undo) => match (&undo.key, undo.events.first()) {
+                (Some(key), _) => self.find_key(key)?,
+                (None, number) => {
+                    let number = number.copied().unwrap_or_default();
+                    let problem = format!("the name of event {number} is not there any more");
+                    return Err(Refusal::policy("not-found", problem));
+                }
+            },
             Task::Refused => return Err(Refusal::policy("not-found", "the name was refused")),
         };
         let id = name.record.text.clone();
@@ -576,11 +687,11 @@ impl Draft<'_> {
                 return Ok((Done::Changed(Some(event)), id));
             }
             JobKind::Undo { .. } => {
-                let event = match task {
-                    Task::Event(number, _) => Some(*number),
-                    Task::Id(_) | Task::Key(_) | Task::Refused => None,
+                let events = match task {
+                    Task::Events(undo) => undo.events.as_slice(),
+                    Task::Id(_) | Task::Key(_) | Task::Refused => &[],
                 };
-                let done = self.undo_what_is_left(name, event)?;
+                let done = self.undo_what_is_left(name, events)?;
                 return Ok((
                     done.map_or(Done::Unchanged, |event| Done::Changed(Some(event))),
                     id,

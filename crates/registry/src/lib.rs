@@ -95,7 +95,10 @@ pub use event::{Action, Commitments, Event, EventError, Subject, salt};
 pub use export::{Export, Exported};
 pub use handfast_store::{StoreError, end_turn, take_turns, takes_turns};
 pub use history::{Entry, HistoryPage, Moment};
-pub use import::{Counts, Done, Format, Import, Imported, Outcome, Report, StartedImport};
+pub use import::{
+    Changes, Counts, Done, Format, Import, Imported, Outcome, Report, StartedImport, ValueChange,
+    ValueCounts,
+};
 pub use job::{Job, JobKind};
 pub use job_access::JobPage;
 pub use log_export::{Verify, verify_export};
