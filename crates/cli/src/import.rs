@@ -369,8 +369,8 @@ fn changed_lines(changes: &Changes) -> Vec<String> {
             }
         }
     }
-    if changes.unlisted() > 0 && !changes.listed.is_empty() {
-        lines.push(format!("… and {} values more", changes.unlisted()));
+    if changes.unlisted() > 0 {
+        lines.push(format!("… {} values more", changes.unlisted()));
     }
     if let Some((before, after)) = changes.state {
         let (before, after) = (before.as_str(), after.as_str());

@@ -74,6 +74,7 @@ mod transactions;
 mod tree;
 mod underway;
 mod undo;
+mod undo_job;
 mod undone;
 mod unstored;
 mod usage;
