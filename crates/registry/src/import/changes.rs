@@ -107,7 +107,8 @@ impl Draft<'_> {
                 };
                 *count += 1;
                 if lists && changes.listed.len() < MAX_LISTED {
-                    changes.listed.push(shown(index, before, after, reading));
+                    let change = shown(index, before.as_ref(), after.as_ref(), reading);
+                    changes.listed.push(change);
                 }
             }
         }
@@ -130,11 +131,11 @@ fn sides(difference: Difference) -> Vec<Sides> {
 
 fn shown(
     index: u32,
-    before: Option<Value<'static>>,
-    after: Option<Value<'static>>,
+    before: Option<&Value<'static>>,
+    after: Option<&Value<'static>>,
     reading: Reading,
 ) -> ValueChange {
-    let is_same_data = match (&before, &after) {
+    let is_same_data = match (before, after) {
         (Some(before), Some(after)) => before.data == after.data,
         _ => false,
     };
@@ -156,12 +157,12 @@ fn shown(
         }
         text
     };
-    let either = after.as_ref().or(before.as_ref());
+    let either = after.or(before);
     let value_type = either.map_or_else(String::new, |value| value.value_type.to_string());
     ValueChange {
         index,
         value_type: shortened(value_type, MAX_SHOWN),
-        before: before.as_ref().map(text),
-        after: after.as_ref().map(text),
+        before: before.map(text),
+        after: after.map(text),
     }
 }

@@ -4,6 +4,8 @@
 //! first URL value of the name, `url2` the second. Of a value that is there, what the line does not say – its TTL, its
 //! permissions, its references – stays, too.
 
+use std::collections::HashSet;
+
 use handfast_wire::Value;
 use serde::{Deserialize, Serialize};
 
@@ -51,18 +53,24 @@ pub(crate) fn merged(
         .map(|(named, value)| (named.and_then(|named| named.url), named, value))
         .collect();
     urls.sort_by_key(|(place, ..)| *place);
+    let mut taken: HashSet<u32> = values.iter().map(|value| value.index).collect();
+    let mut free = 1;
     for (place, named, value) in urls {
         let place = place.and_then(|place| usize::try_from(place).ok());
         let index = place.and_then(|place| places.get(place));
         let found = values.iter_mut().find(|found| Some(&found.index) == index);
-        match found {
-            Some(found) => update(found, &value, named),
-            None => {
-                let is_taken = |index: &u32| values.iter().any(|value| value.index == *index);
-                let index = (1..).find(|index| !is_taken(index)).unwrap_or(value.index);
-                values.push(Value { index, ..value });
-            }
+        if let Some(found) = found {
+            update(found, &value, named);
+            continue;
         }
+        while taken.contains(&free) {
+            free += 1;
+        }
+        taken.insert(free);
+        values.push(Value {
+            index: free,
+            ..value
+        });
     }
     values.sort_by_key(|value| value.index);
     Ok(values)

@@ -357,21 +357,7 @@ impl Registry {
             Some(job) => job.first_event <= self.event_count()?,
             None => false,
         };
-        let taking = Taking {
-            update: import.update,
-            // A batch knows how far it has come, and meets nothing of its own again.
-            since: match &job {
-                Some(job) if format != Format::Batch => job.first_event,
-                _ => u64::MAX,
-            },
-            lists_changes: import.tells_all,
-        };
-        let loader = Loader {
-            taking,
-            tells_all: import.tells_all,
-            job: job.as_ref().map(|job| job.number),
-            ..self.runner(who, actor)
-        };
+        let loader = self.loader(who, actor, &import, format, job.as_ref());
         let number = loader.job;
         let mut refusals = match number {
             Some(number) => Some(Refusals::of(self, number)?),
@@ -429,6 +415,32 @@ impl Registry {
             is_resumed,
             format,
         })
+    }
+
+    /// What writes the names of an import.
+    fn loader(
+        &self,
+        who: &Principal,
+        actor: [u8; 16],
+        import: &Import,
+        format: Format,
+        job: Option<&Job>,
+    ) -> Loader {
+        let taking = Taking {
+            update: import.update,
+            // A batch knows how far it has come, and meets nothing of its own again.
+            since: match job {
+                Some(job) if format != Format::Batch => job.first_event,
+                _ => u64::MAX,
+            },
+            lists_changes: import.tells_all,
+        };
+        Loader {
+            taking,
+            tells_all: import.tells_all,
+            job: job.map(|job| job.number),
+            ..self.runner(who, actor)
+        }
     }
 
     /// Says what came of an import.
