@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
 use handfast_registry::{
-    Counts, Done, Format, Import as Options, Imported, Outcome, Principal, Report, json,
+    Changes, Counts, Done, Format, Import as Options, Imported, Outcome, Principal, Report, json,
 };
 use serde_json::{Value as Json, json};
 
@@ -41,9 +41,12 @@ pub(crate) struct Import {
     /// Put local names under this authority: x becomes AUTHORITY/x
     #[arg(long)]
     authority: Option<String>,
-    /// Change names that exist and are different
+    /// Change names that exist and are different: the values that a line names, and nothing else
     #[arg(long)]
     update: bool,
+    /// With --update, also remove the values that a line does not name
+    #[arg(long, requires = "update")]
+    replace: bool,
     /// Take names that could not be registered here, because they exist elsewhere already
     #[arg(long)]
     migrate: bool,
@@ -136,6 +139,7 @@ impl Import {
             format: self.format.map(|format| format.0),
             authority: self.authority.clone(),
             update: self.update,
+            replace: self.replace,
             migrate: self.migrate,
             restart: self.restart,
             dry_run: self.dry_run,
@@ -196,6 +200,7 @@ impl Import {
         }
         for (name, is_said) in [
             ("update", self.update),
+            ("replace", self.replace),
             ("migrate", self.migrate),
             ("restart", self.restart),
             ("dry-run", self.dry_run),
@@ -272,6 +277,7 @@ impl Import {
                     "changed": counts.changed,
                     "unchanged": counts.unchanged,
                     "refused": counts.refused,
+                    "values": json::value_counts(imported.values),
                 })
             },
             |imported, out| {
@@ -279,11 +285,24 @@ impl Import {
                     writeln!(out, "went on with job {}", imported.job.unwrap_or_default())?;
                 }
                 let would = if self.dry_run { "would be " } else { "" };
+                let values = match imported.values {
+                    values if values.total() == 0 => String::new(),
+                    values => format!(
+                        " (values: {} added, {} changed, {} removed)",
+                        values.added, values.changed, values.removed
+                    ),
+                };
                 writeln!(
                     out,
-                    "{would}created {}, changed {}, unchanged {}, refused {}",
+                    "{would}created {}, changed {}{values}, unchanged {}, refused {}",
                     counts.created, counts.changed, counts.unchanged, counts.refused
-                )
+                )?;
+                match imported.job {
+                    Some(job) if counts.changed > 0 => {
+                        writeln!(out, "undo the changes with `handfast job undo {job}`")
+                    }
+                    _ => Ok(()),
+                }
             },
         )?;
         Ok(if is_all { Answer::Done } else { Answer::No })
@@ -306,6 +325,7 @@ fn read_imported(said: &Json) -> Option<Imported> {
             unchanged: number("unchanged")?,
             refused: number("refused")?,
         },
+        values: json::read_value_counts(said),
         job: number("job"),
         is_resumed: said.get("resumed")?.as_bool()?,
         format: format.parse::<GivenFormat>().ok()?.0,
@@ -327,6 +347,34 @@ pub(crate) fn for_people(outcome: &Outcome) -> String {
             };
             format!("{place}{id}{} [{code}]", Safe(reason))
         }
-        done => format!("{place}{} {}", done.as_str(), Safe(id)),
+        done => {
+            let mut text = format!("{place}{} {}", done.as_str(), Safe(id));
+            for line in changed_lines(&outcome.changes) {
+                text.push_str("\n    ");
+                text.push_str(&line);
+            }
+            text
+        }
     }
+}
+
+/// What became of the values of a name, as its history shows it: before and after, a line each.
+fn changed_lines(changes: &Changes) -> Vec<String> {
+    let mut lines = Vec::new();
+    for change in &changes.listed {
+        for (mark, side) in [('-', &change.before), ('+', &change.after)] {
+            if let Some(text) = side {
+                let (index, value_type) = (change.index, Safe(&change.value_type));
+                lines.push(format!("{mark} {index} {value_type} {}", Safe(text)));
+            }
+        }
+    }
+    if changes.unlisted() > 0 {
+        lines.push(format!("… {} values more", changes.unlisted()));
+    }
+    if let Some((before, after)) = changes.state {
+        let (before, after) = (before.as_str(), after.as_str());
+        lines.push(format!("{before} becomes {after}"));
+    }
+    lines
 }

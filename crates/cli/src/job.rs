@@ -70,7 +70,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         run: Running,
     },
-    /// Undo all that a job did, as new changes
+    /// Undo all that a job did, as new changes; names that an import created stay
     Undo {
         /// Its number
         job: u64,
@@ -89,7 +89,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Stop a job at its next batch, for good; what it did stays, and can be undone if it is no import
+    /// Stop a job at its next batch, for good; what it did stays, and can be undone
     Cancel {
         /// Its number
         job: u64,
@@ -261,9 +261,15 @@ impl Running {
             }
         });
         drop(progress);
-        let done = outcome.map(|done| match &done.job {
-            Some(job) => json::job(job, None),
-            None => json!({"dry-run": true, "changed": done.counts.changed, "unchanged": done.counts.unchanged, "refused": done.counts.refused}),
+        let done = outcome.map(|done| {
+            let mut shown = match &done.job {
+                Some(job) => json::job(job, None),
+                None => json!({"dry-run": true, "changed": done.counts.changed, "unchanged": done.counts.unchanged, "refused": done.counts.refused}),
+            };
+            if let (Json::Object(shown), 1..) = (&mut shown, done.stay) {
+                shown.insert("stay".into(), done.stay.into());
+            }
+            shown
         });
         self.tell_done(done)
     }
@@ -298,10 +304,11 @@ impl Running {
             let counts = ["changed", "unchanged", "refused"].map(|name| number(done, name));
             let [changed, unchanged, refused] = counts;
             let Some(job) = done.get("job") else {
-                return writeln!(
+                writeln!(
                     out,
                     "would be changed {changed}, unchanged {unchanged}, refused {refused}"
-                );
+                )?;
+                return tell_what_stays(done, out);
             };
             writeln!(
                 out,
@@ -312,6 +319,7 @@ impl Running {
                 "cancelled" => writeln!(out, "cancelled before its end")?,
                 _ => {}
             }
+            tell_what_stays(done, out)?;
             if changed > 0 {
                 writeln!(out, "undo it with `handfast job undo {job}`")?;
             }
@@ -345,6 +353,17 @@ pub(crate) fn names_in(file: &Path) -> anyhow::Result<Vec<String>> {
     let text = text.with_context(|| format!("cannot read {}", file.display()))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     Ok(lines.map(str::to_string).collect())
+}
+
+/// Names that an import created stay when it is undone.
+fn tell_what_stays(done: &Json, out: &mut dyn Write) -> io::Result<()> {
+    match number(done, "stay") {
+        0 => Ok(()),
+        stay => writeln!(
+            out,
+            "what the import created stays ({stay}): withdraw names with `handfast job withdraw FILE --reason WHY`"
+        ),
+    }
 }
 
 /// Looks at a job until it has ended, and says how far it has come.

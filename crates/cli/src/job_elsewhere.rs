@@ -104,6 +104,7 @@ impl Running {
             server.ask("POST", &path, body)
         } else {
             begin_and_follow(server, path, body)
+                .and_then(|done| with_what_stays(server, path, done))
         };
         let mut done = match done {
             Ok(done) => done,
@@ -143,4 +144,20 @@ fn begin_and_follow(server: &Elsewhere, path: &str, body: Option<&Json>) -> Resu
         job.insert("outcomes".into(), outcomes.into());
     }
     Ok(job)
+}
+
+/// How many names an import had created that was undone, as a server says that does not wait for the end.
+fn with_what_stays(server: &Elsewhere, path: &str, mut done: Json) -> Result<Json, Problem> {
+    let Some(undone) = path.strip_suffix("/undo") else {
+        return Ok(done);
+    };
+    let undone = server.ask("GET", undone, None)?;
+    let created = number(&undone, "created");
+    if field(&undone, "kind") == "import"
+        && created > 0
+        && let Json::Object(done) = &mut done
+    {
+        done.insert("stay".into(), created.into());
+    }
+    Ok(done)
 }

@@ -88,7 +88,7 @@ impl Registry {
                     return Ok(None);
                 }
                 NameAction::Undo(event) => {
-                    draft.undo(name, event)?;
+                    draft.undo(name, event, &[])?;
                     None
                 }
                 NameAction::Activate => Some((name.activate(draft)?, name)),

@@ -10,7 +10,6 @@ use handfast_store::Place;
 
 use crate::authority::Role;
 use crate::draft::Draft;
-use crate::event::Subject;
 use crate::import::{Counts, Done, Loader, Outcome, Stamp, Taking, judged};
 use crate::job::{Begun, Job, JobKind};
 use crate::name::Name;
@@ -21,7 +20,7 @@ use crate::refused::Refusals;
 use crate::registry::Registry;
 use crate::rewrite::{changed_ttls, changed_urls, is_host};
 use crate::underway::Stop;
-use crate::undone;
+use crate::undo_job::ToUndo;
 use crate::view::View;
 use crate::withdrawal::{Permitted, withdrawal};
 
@@ -38,6 +37,8 @@ pub struct BulkChanged {
     pub job: Option<Job>,
     /// What came of the names.
     pub counts: Counts,
+    /// How many names and authorities an import had created that was undone: they stay.
+    pub stay: u64,
 }
 
 /// A job that has begun, and waits to be done. Whoever drops it has cut it short.
@@ -74,8 +75,8 @@ enum Task {
     Key(String),
     /// A name as someone wrote it.
     Id(String),
-    /// What an event did, to the name of a key.
-    Event(u64, Option<String>),
+    /// What a job did to a name.
+    Events(ToUndo),
     /// A name that was refused before the job began.
     Refused,
 }
@@ -208,9 +209,11 @@ impl Registry {
             entered.underway.at(job.done, job.counts);
             outcomes.iter().for_each(&mut *report);
         };
+        let stay = self.created_by_undone(&job.kind)?;
         Ok(BulkChanged {
             job: Some(job),
             counts,
+            stay,
         })
     }
 
@@ -239,6 +242,7 @@ impl Registry {
         Ok(BulkChanged {
             job: None,
             counts: job.counts,
+            stay: self.created_by_undone(&job.kind)?,
         })
     }
 
@@ -259,8 +263,10 @@ impl Registry {
             taking: Taking {
                 update: true,
                 since: u64::MAX,
+                lists_changes: false,
             },
             tells_all: true,
+            job: None,
         }
     }
 
@@ -298,65 +304,17 @@ impl Registry {
         }
     }
 
-    fn may_undo(&self, who: &Principal, job: u64) -> Result<(), Refusal> {
-        let found = self.job(job)?;
-        if !self.may_see_job(who, &found)? {
-            let problem = "only who ran a job, and the operator, undo all of it";
-            return Err(Refusal::policy("operator-only", problem));
-        }
-        let jobs = self.undos_and(job)?;
-        if matches!(found.kind, JobKind::Import { .. }) {
-            let problem = "an import gives names, and names that were given stay: withdraw them";
-            return Err(Refusal::policy("cannot-undo", problem));
-        }
-        match undone::undone(&jobs).get(&job) {
-            Some(later) => {
-                let problem = format!("job {job} was undone by job {later}");
-                Err(Refusal::policy("undone", problem))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// The events that a job is to undo, last first, each with the key of its name.
-    fn events_to_undo(&self, kind: &JobKind) -> Result<Vec<(u64, Option<String>)>, Refusal> {
-        let JobKind::Undo { job } = kind else {
-            return Ok(Vec::new());
-        };
-        let job = self.job(*job)?;
-        self.read(|view| {
-            let mut events = Vec::new();
-            let mut hidden = HashMap::new();
-            for number in job.events.iter().flat_map(|(from, to)| *from..=*to) {
-                let key = match view.event(number)?.map(|event| event.subject) {
-                    Some(Subject::Open(key) | Subject::Opened { key, .. }) => Some(key),
-                    Some(Subject::Hidden(commitment)) => {
-                        hidden.insert(commitment, events.len());
-                        None
-                    }
-                    Some(Subject::None) | None => continue,
-                };
-                events.push((number, key));
-            }
-            find_hidden(view, &hidden, &mut events)?;
-            events.reverse();
-            Ok(events)
-        })
-    }
-
     fn next_tasks(
         &self,
         job: &Job,
-        events: &[(u64, Option<String>)],
+        events: &[ToUndo],
         list: &[String],
     ) -> Result<Vec<Task>, Refusal> {
         let done = usize::try_from(job.done).unwrap_or(usize::MAX);
         match &job.kind {
             JobKind::Undo { .. } => {
                 let next = events.iter().skip(done).take(TOGETHER);
-                Ok(next
-                    .map(|(number, key)| Task::Event(*number, key.clone()))
-                    .collect())
+                Ok(next.cloned().map(Task::Events).collect())
             }
             // One that is only looked at has no list but the one that is given.
             JobKind::Withdraw { .. } if job.number == 0 => {
@@ -407,31 +365,6 @@ impl Registry {
             Ok(outcomes)
         })
     }
-}
-
-/// Names that may be erased do not stand in their events: they are found by trying.
-fn find_hidden(
-    view: &View<'_>,
-    hidden: &HashMap<[u8; 32], usize>,
-    events: &mut [(u64, Option<String>)],
-) -> Result<(), Refusal> {
-    if hidden.is_empty() {
-        return Ok(());
-    }
-    view.now.scan(&Place::record(b""), &mut |place, bytes| {
-        let key = String::from_utf8_lossy(place.name());
-        let salt = Record::from_bytes(bytes)
-            .ok()
-            .and_then(|record| record.salt);
-        if let Some(salt) = salt
-            && let Subject::Hidden(commitment) = Subject::hide(&key, &salt)
-            && let Some(event) = hidden.get(&commitment).and_then(|at| events.get_mut(*at))
-        {
-            event.1 = Some(key.into_owned());
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(())
 }
 
 /// The next names under an authority and below it, behind a key: of those authorities on which someone has a role.
@@ -491,7 +424,7 @@ fn outcome(number: u64, task: &Task, done: Result<(Done, String), Refusal>) -> O
     // Only a list has lines.
     let line = match task {
         Task::Id(_) => number,
-        Task::Event(..) | Task::Key(_) | Task::Refused => 0,
+        Task::Events(_) | Task::Key(_) | Task::Refused => 0,
     };
     match done {
         Ok((done, id)) => Outcome::of(line, id, Ok(done)),
@@ -499,7 +432,7 @@ fn outcome(number: u64, task: &Task, done: Result<(Done, String), Refusal>) -> O
             let id = match task {
                 Task::Id(id) => Some(id.as_str()),
                 Task::Key(key) => Some(without_tag(key)),
-                Task::Event(_, key) => key.as_deref().map(without_tag),
+                Task::Events(undo) => undo.key.as_deref().map(without_tag),
                 Task::Refused => None,
             };
             Outcome::refused(line, id, &refusal)
@@ -547,11 +480,15 @@ impl Draft<'_> {
     fn step(&mut self, kind: &JobKind, task: &Task) -> Result<(Done, String), Refusal> {
         let mut name = match task {
             Task::Id(id) => self.find(id)?,
-            Task::Key(key) | Task::Event(_, Some(key)) => self.find_key(key)?,
-            Task::Event(number, None) => {
-                let problem = format!("the name of event {number} is not there any more");
-                return Err(Refusal::policy("not-found", problem));
-            }
+            Task::Key(key) => self.find_key(key)?,
+            Task::Events(undo) => match (&undo.key, undo.events.first()) {
+                (Some(key), _) => self.find_key(key)?,
+                (None, number) => {
+                    let number = number.copied().unwrap_or_default();
+                    let problem = format!("the name of event {number} is not there any more");
+                    return Err(Refusal::policy("not-found", problem));
+                }
+            },
             Task::Refused => return Err(Refusal::policy("not-found", "the name was refused")),
         };
         let id = name.record.text.clone();
@@ -576,11 +513,11 @@ impl Draft<'_> {
                 return Ok((Done::Changed(Some(event)), id));
             }
             JobKind::Undo { .. } => {
-                let event = match task {
-                    Task::Event(number, _) => Some(*number),
-                    Task::Id(_) | Task::Key(_) | Task::Refused => None,
+                let events = match task {
+                    Task::Events(undo) => undo.events.as_slice(),
+                    Task::Id(_) | Task::Key(_) | Task::Refused => &[],
                 };
-                let done = self.undo_what_is_left(name, event)?;
+                let done = self.undo_what_is_left(name, events)?;
                 return Ok((
                     done.map_or(Done::Unchanged, |event| Done::Changed(Some(event))),
                     id,

@@ -104,6 +104,19 @@ pub enum Action {
 }
 
 impl Action {
+    /// Whether it changes a name that was there before.
+    pub(crate) fn changes_name(self) -> bool {
+        matches!(
+            self,
+            Self::Activate
+                | Self::Change
+                | Self::Withdraw
+                | Self::Restore
+                | Self::Transfer
+                | Self::Erase
+        )
+    }
+
     /// All of them.
     pub const ALL: [Self; 33] = [
         Self::Create,

@@ -348,6 +348,10 @@ impl Registry {
     pub(crate) fn end_job(&self, mut job: Job) -> Result<Job, Refusal> {
         let who = job.who.clone();
         self.change(&who, move |draft| {
+            // Those of an import are stored as it goes on.
+            if let Some(stored) = draft.job(job.number)? {
+                job.events = stored.events;
+            }
             job.ended = Some(draft.time());
             draft.keep_job(&job)?;
             draft.drop_list(&job);

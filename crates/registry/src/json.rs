@@ -12,7 +12,7 @@ use crate::authority::{Authority, AuthorityStatus, Grant, Persistence, Policy};
 use crate::event::Action;
 use crate::export::Exported;
 use crate::history::Entry;
-use crate::import::{Done, Format, Outcome};
+use crate::import::{Changes, Done, Format, Outcome, ValueChange, ValueCounts};
 use crate::job::{Job, JobKind};
 use crate::names::Shown;
 use crate::path::AuthorityPath;
@@ -243,7 +243,67 @@ pub fn outcome(outcome: &Outcome) -> Json {
         object.insert("code".into(), code.as_str().into());
         object.insert("reason".into(), reason.as_str().into());
     }
+    put_changes(&mut object, &outcome.changes);
     Json::Object(object)
+}
+
+fn put_changes(object: &mut Map<String, Json>, changes: &Changes) {
+    if changes.counts.total() > 0 {
+        object.insert("values".into(), value_counts(changes.counts));
+    }
+    if let Some((before, after)) = changes.state {
+        let state = json!({"before": before.as_str(), "after": after.as_str()});
+        object.insert("state".into(), state);
+    }
+    let listed = changes.listed.iter().map(|change| {
+        json!({
+            "index": change.index,
+            "type": change.value_type,
+            "before": change.before,
+            "after": change.after,
+        })
+    });
+    let listed: Vec<Json> = listed.collect();
+    if !listed.is_empty() {
+        object.insert("changes".into(), listed.into());
+    }
+}
+
+/// How many values an import added, changed and removed.
+#[must_use]
+pub fn value_counts(counts: ValueCounts) -> Json {
+    json!({"added": counts.added, "changed": counts.changed, "removed": counts.removed})
+}
+
+/// Reads back how many values an import added, changed and removed; none if nothing is said of it.
+#[must_use]
+pub fn read_value_counts(said: &Json) -> ValueCounts {
+    let values = said.get("values");
+    let number = |name: &str| values.and_then(|values| values.get(name)?.as_u64());
+    ValueCounts {
+        added: number("added").unwrap_or(0),
+        changed: number("changed").unwrap_or(0),
+        removed: number("removed").unwrap_or(0),
+    }
+}
+
+fn read_changes(said: &Json) -> Changes {
+    let state = |name: &str| State::parse(said.get("state")?.get(name)?.as_str()?);
+    let change = |said: &Json| {
+        let text = |name: &str| said.get(name)?.as_str().map(str::to_string);
+        Some(ValueChange {
+            index: u32::try_from(said.get("index")?.as_u64()?).ok()?,
+            value_type: text("type")?,
+            before: text("before"),
+            after: text("after"),
+        })
+    };
+    let listed = said.get("changes").and_then(Json::as_array);
+    Changes {
+        counts: read_value_counts(said),
+        state: state("before").zip(state("after")),
+        listed: listed.into_iter().flatten().filter_map(change).collect(),
+    }
 }
 
 /// Reads what became of a line back.
@@ -264,6 +324,7 @@ pub fn read_outcome(said: &Json) -> Option<Outcome> {
             "unchanged" => Done::Unchanged,
             _ => return None,
         },
+        changes: read_changes(said),
     })
 }
 

@@ -75,6 +75,7 @@ mod transactions;
 mod tree;
 mod underway;
 mod undo;
+mod undo_job;
 mod undone;
 mod unstored;
 mod url;
@@ -97,7 +98,10 @@ pub use event::{Action, Commitments, Event, EventError, Subject, salt};
 pub use export::{Export, Exported};
 pub use handfast_store::{StoreError, end_turn, take_turns, takes_turns};
 pub use history::{Entry, HistoryPage, Moment};
-pub use import::{Counts, Done, Format, Import, Imported, Outcome, Report, StartedImport};
+pub use import::{
+    Changes, Counts, Done, Format, Import, Imported, Outcome, Report, StartedImport, ValueChange,
+    ValueCounts,
+};
 pub use job::{Job, JobKind};
 pub use job_access::JobPage;
 pub use live_rules::LiveRules;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::import::Counts;
-use crate::job::{Job, JobKind};
+use crate::job::Job;
 use crate::principal::Principal;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
@@ -176,7 +176,6 @@ impl Registry {
         if job.ended.is_some() {
             let problem = match job.kind {
                 _ if job.is_cancelled => "was cancelled already",
-                JobKind::Import { .. } => "has ended: names that were given stay, withdraw them",
                 _ => "has ended: undo it instead",
             };
             return Err(Refusal::policy("done", format!("job {number} {problem}")));

@@ -24,7 +24,7 @@ impl Registry {
         self.change(who, move |draft| {
             let name = draft.find(&id)?;
             let key = name.key.clone();
-            draft.undo(name, event)?;
+            draft.undo(name, event, &[])?;
             let record = draft.record(&key)?.ok_or(Refusal::NotFound(id))?;
             Ok(Shown { key, record })
         })
@@ -32,8 +32,14 @@ impl Registry {
 }
 
 impl Draft<'_> {
-    /// Undoes what an event, by default the last one, did to a name; returns the number of the new event.
-    pub(crate) fn undo(&mut self, mut name: Name, event: Option<u64>) -> Result<u64, Refusal> {
+    /// Undoes what an event, by default the last one, did to a name; returns the number of the new event. `own` are
+    /// events that are undone with it: they are no later changes.
+    pub(crate) fn undo(
+        &mut self,
+        mut name: Name,
+        event: Option<u64>,
+        own: &[u64],
+    ) -> Result<u64, Refusal> {
         let old = name.record.clone();
         let number = event.unwrap_or(old.last_event);
         let (event, made, before) = self.around(&name, number)?;
@@ -46,7 +52,7 @@ impl Draft<'_> {
             Action::Withdraw if old.tombstone.is_some() && old.tombstone == made.tombstone => {
                 name.restore(self)?
             }
-            Action::Withdraw | Action::Restore if self.has_other_state(&name, number)? => {
+            Action::Withdraw | Action::Restore if self.has_other_state(&name, number, own)? => {
                 return Err(changed_since("its state"));
             }
             Action::Withdraw => name.restore(self)?,
@@ -70,34 +76,55 @@ impl Draft<'_> {
         Ok(self.keep_name(&old, name, action))
     }
 
-    /// The same, but `None` if the name is as it was before the event: someone has undone it already.
+    /// Undoes all that a job did to a name, last first; `None` if the name is as it was before: someone has undone it
+    /// already.
     pub(crate) fn undo_what_is_left(
         &mut self,
         name: Name,
-        event: Option<u64>,
+        events: &[u64],
     ) -> Result<Option<u64>, Refusal> {
-        let found = name.clone();
-        match self.undo(name, event) {
-            Err(refusal) if refusal.code() == CHANGED_SINCE => {
-                let number = event.unwrap_or(found.record.last_event);
-                let is_as_before = self.is_as_before(&found, number)?;
-                if is_as_before { Ok(None) } else { Err(refusal) }
-            }
-            undone => undone.map(Some),
+        let (Some(last), Some(first)) = (events.first(), events.last()) else {
+            return Ok(None);
+        };
+        if self.is_as_before(&name, *first, *last)? {
+            return Ok(None);
         }
+        let (key, authority) = (name.key.clone(), name.authority.clone());
+        let mut name = Some(name);
+        let mut done = None;
+        for number in events {
+            let next = match name.take() {
+                Some(name) => name,
+                None => Name {
+                    record: self
+                        .record(&key)?
+                        .ok_or_else(|| Refusal::NotFound(key.clone()))?,
+                    key: key.clone(),
+                    authority: authority.clone(),
+                },
+            };
+            done = Some(self.undo(next, Some(*number), events)?);
+        }
+        Ok(done)
     }
 
-    /// Whether what an event did to a name is as it was before.
-    fn is_as_before(&self, name: &Name, number: u64) -> Result<bool, Refusal> {
-        let (event, made, before) = self.around(name, number)?;
+    /// Whether what some events did to a name, the first to the last of them, is as it was before.
+    fn is_as_before(&self, name: &Name, first: u64, last: u64) -> Result<bool, Refusal> {
+        let (_, made, mut before) = self.around(name, last)?;
+        if first != last {
+            (_, _, before) = self.around(name, first)?;
+        }
         let now = &name.record;
-        Ok(match event.action {
-            Action::Change => differences(&before.values, &made.values)
+        let values = differences(&before.values, &made.values);
+        let has_other_state = before.tombstone != made.tombstone;
+        let has_other_holder = before.holder != made.holder;
+        let is_touched = has_other_state || has_other_holder || !values.is_empty();
+        Ok(is_touched
+            && (!has_other_state || now.tombstone == before.tombstone)
+            && (!has_other_holder || now.holder == before.holder)
+            && values
                 .iter()
-                .all(|difference| is_there(now, difference.index, difference.before.as_ref())),
-            Action::Withdraw | Action::Restore => now.tombstone == before.tombstone,
-            _ => false,
-        })
+                .all(|difference| is_there(now, difference.index, difference.before.as_ref())))
     }
 
     /// An event of a name, and the name as the event made it and as it was before.
@@ -121,9 +148,9 @@ impl Draft<'_> {
     }
 
     /// Whether the state of a name was changed after an event.
-    fn has_other_state(&self, name: &Name, event: u64) -> Result<bool, Refusal> {
+    fn has_other_state(&self, name: &Name, event: u64, own: &[u64]) -> Result<bool, Refusal> {
         let later = self.events_of(&name.key)?.into_iter();
-        for number in later.filter(|number| *number > event) {
+        for number in later.filter(|number| *number > event && !own.contains(number)) {
             let action = self.event(number)?.map(|event| event.action);
             if matches!(action, Some(Action::Withdraw | Action::Restore)) {
                 return Ok(true);

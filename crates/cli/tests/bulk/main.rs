@@ -12,6 +12,7 @@ mod common;
 mod export;
 mod import;
 mod jobs;
+mod updates;
 
 use common::{Folder, lines};
 use serde_json::Value;

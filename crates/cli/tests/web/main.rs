@@ -16,3 +16,4 @@ mod namespaces;
 mod operations;
 mod quotas;
 mod server;
+mod updates;

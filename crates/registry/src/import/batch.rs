@@ -16,11 +16,12 @@ use handfast_wire::{Ttl, Value};
 use sha2::{Digest, Sha256};
 
 use crate::draft::Draft;
+use crate::import::changes::{Changes, ValueCounts};
 use crate::import::given::GivenAuthority;
 use crate::import::load::{Loaded, Loader, judged};
 use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::ready::{Reading, check_text};
-use crate::import::take::Taking;
+use crate::import::take::{Taking, Wanted};
 use crate::import::{Report, check_stop};
 use crate::job::Job;
 use crate::names::{Edit, Origin};
@@ -44,7 +45,7 @@ impl Registry {
         mut job: Option<Job>,
         input: R,
         report: &mut dyn FnMut(Report<'_>),
-    ) -> Result<(Option<Job>, Counts), Refusal> {
+    ) -> Result<(Option<Job>, Counts, ValueCounts), Refusal> {
         let Batching {
             by,
             reading,
@@ -53,6 +54,7 @@ impl Registry {
         } = *run;
         let mut told = Told {
             counts: job.as_ref().map(|job| job.counts).unwrap_or_default(),
+            values: ValueCounts::default(),
             read,
             report,
         };
@@ -65,7 +67,7 @@ impl Registry {
         };
         let Some(job) = &mut job else {
             self.rehearse_batch(by, reading, &mut batch, &mut told)?;
-            return Ok((None, told.counts));
+            return Ok((None, told.counts, told.values));
         };
         while let Some(together) = batch.next()? {
             check_stop(underway)?;
@@ -76,7 +78,10 @@ impl Registry {
                 ..job.clone()
             };
             let (after, loaded) = self.load(move |loading| {
+                let from = crate::tree::read(&loading.snapshot())?.size() + 1;
                 let loaded = by.operations(loading, &reading, together)?;
+                let to = crate::tree::read(&loading.snapshot())?.size() + 1;
+                after.add_events(from, to);
                 after.counts.add_counts(loaded.counts);
                 loading.apply(&after.to_write()?)?;
                 Ok((after, loaded))
@@ -84,8 +89,7 @@ impl Registry {
             *job = after;
             told.tell(&loaded);
         }
-        let counts = told.counts;
-        Ok((Some(job.clone()), counts))
+        Ok((Some(job.clone()), told.counts, told.values))
     }
 }
 
@@ -198,6 +202,7 @@ fn tell_apart(before: [u8; 32], entry: &Entry) -> [u8; 32] {
 /// What has come of the operations so far.
 pub(super) struct Told<'r> {
     pub(super) counts: Counts,
+    pub(super) values: ValueCounts,
     read: &'r AtomicU64,
     report: &'r mut dyn FnMut(Report<'_>),
 }
@@ -205,6 +210,7 @@ pub(super) struct Told<'r> {
 impl Told<'_> {
     pub(super) fn tell(&mut self, loaded: &Loaded) {
         self.counts.add_counts(loaded.counts);
+        self.values.add(loaded.values);
         for outcome in &loaded.outcomes {
             (self.report)(Report::Line(outcome));
         }
@@ -268,6 +274,7 @@ fn operation(
         }
     };
     let whole = |handle: String| reading.whole(handle);
+    let before = draft.record_before(&operation, reading)?;
     let (id, done) = match operation {
         Operation::Create { handle, values } => {
             let handle = whole(handle);
@@ -308,10 +315,56 @@ fn operation(
         // Whoever runs the import is known already, and what is on this machine needs no session.
         _ => return Ok(Vec::new()),
     };
-    Ok(vec![Outcome::of(line, id, judged(done)?)])
+    let done = judged(done)?;
+    let changes = match (&done, before) {
+        (Ok(Done::Changed(_)), Some(before)) => {
+            let (key, path) = before.place;
+            let after = draft.record(&key)?;
+            draft.changes(&path, &before.record, after.as_ref(), taking.lists_changes)?
+        }
+        _ => Changes::default(),
+    };
+    Ok(vec![Outcome {
+        changes,
+        ..Outcome::of(line, id, done)
+    }])
+}
+
+/// A name before an operation.
+struct Before {
+    record: Record,
+    /// Its key, and its authority.
+    place: (String, AuthorityPath),
 }
 
 impl Draft<'_> {
+    /// The name that an operation is about, if there is one.
+    fn record_before(
+        &self,
+        operation: &Operation,
+        reading: &Reading,
+    ) -> Result<Option<Before>, Refusal> {
+        let (Operation::Add { handle, .. }
+        | Operation::Create { handle, .. }
+        | Operation::Delete { handle }
+        | Operation::Modify { handle, .. }
+        | Operation::Remove { handle, .. }) = operation
+        else {
+            return Ok(None);
+        };
+        let whole = reading.whole(handle.clone());
+        let Ok(identifier) = Handle::from_stored(&whole).map(Identifier::Handle) else {
+            return Ok(None);
+        };
+        let key = identifier.key(&**self).as_str().to_string();
+        let path = AuthorityPath::of(&identifier, &**self);
+        let record = judged(self.record(&key))?.ok().flatten();
+        Ok(record.map(|record| Before {
+            record,
+            place: (key, path),
+        }))
+    }
+
     fn create_handle(
         &mut self,
         handle: &str,
@@ -355,7 +408,12 @@ impl Draft<'_> {
             values: crate::values::settle(&[], values, self.timestamp())?,
             ..Record::new(handle.to_string(), path.key(), State::Active, self.time())
         };
-        self.take(&key, wanted, true, taking)
+        let wanted = Wanted {
+            record: wanted,
+            says_state: true,
+            named: None,
+        };
+        Ok(self.take(&key, wanted, taking)?.done)
     }
 
     fn home_all(

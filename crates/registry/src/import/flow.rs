@@ -9,6 +9,7 @@ use std::thread;
 use handfast_store::{Run, Sorter};
 
 use crate::authority::Authority;
+use crate::import::changes::ValueCounts;
 use crate::import::load::{Chunk, Loaded, Loader};
 use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::prepare::{Group, Preparer};
@@ -35,6 +36,7 @@ pub(crate) struct Flow<'r> {
     read: &'r AtomicU64,
     report: &'r mut dyn FnMut(Report<'_>),
     counts: Counts,
+    values: ValueCounts,
     /// Whether the writer has left names because the import is to stop.
     is_cut_short: bool,
     /// The key and the line of the last name that went straight to the writer.
@@ -71,6 +73,7 @@ impl<'r> Flow<'r> {
             read,
             report,
             counts: Counts::default(),
+            values: ValueCounts::default(),
             is_cut_short: false,
             last: None,
             seen: None,
@@ -188,7 +191,7 @@ impl<'r> Flow<'r> {
     }
 
     /// What was sorted goes to the writer; when all is on disk the index of values is built.
-    pub(crate) fn finish(&mut self) -> Result<Counts, Refusal> {
+    pub(crate) fn finish(&mut self) -> Result<(Counts, ValueCounts), Refusal> {
         if let Some(sorter) = self.sorter.take()
             && let Err(refusal) = self.merge(sorter)
         {
@@ -205,7 +208,7 @@ impl<'r> Flow<'r> {
             self.retire()?;
         }
         self.tell_progress();
-        Ok(self.counts)
+        Ok((self.counts, self.values))
     }
 
     /// What has been handed to the writer is told of. Unless someone goes on with it, it is found by its values, too.
@@ -330,6 +333,7 @@ impl<'r> Flow<'r> {
 
     fn tell_loaded(&mut self, loaded: &Loaded) {
         self.counts.add_counts(loaded.counts);
+        self.values.add(loaded.values);
         self.is_cut_short |= loaded.is_cut_short;
         let (given, before, after) = loaded.given;
         self.held.were_given(given, before, after);

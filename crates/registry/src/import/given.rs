@@ -16,6 +16,9 @@ pub(crate) struct GivenName<'a> {
     pub(crate) id: Text<'a>,
     #[serde(borrow, default)]
     pub(crate) urls: Vec<Text<'a>>,
+    /// Which URL values of the name the URLs are, from 0, where not the first ones in order.
+    #[serde(skip)]
+    pub(crate) url_places: Vec<u32>,
     #[serde(borrow, default)]
     pub(crate) values: Vec<GivenValue<'a>>,
     #[serde(default, deserialize_with = "state")]
@@ -34,6 +37,7 @@ impl<'a> GivenName<'a> {
         Self {
             id: Text(id.into()),
             urls: Vec::new(),
+            url_places: Vec::new(),
             values: Vec::new(),
             state: None,
             created: None,

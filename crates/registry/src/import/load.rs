@@ -9,10 +9,11 @@ use handfast_store::{Loading, Place, Snapshot};
 use crate::authority::Authority;
 use crate::draft::{Call, Draft, has_nul, last_time};
 use crate::event::Event;
+use crate::import::changes::{Changes, ValueCounts};
 use crate::import::histories::Histories;
 use crate::import::outcome::{Counts, Done, Outcome};
-use crate::import::ready::{Ready, Stamp};
-use crate::import::take::Taking;
+use crate::import::ready::{Kept, Ready, Stamp};
+use crate::import::take::{Taking, Wanted};
 use crate::names::check_name;
 use crate::namespace::Book;
 use crate::path::AuthorityPath;
@@ -38,8 +39,12 @@ pub(crate) struct Chunk {
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     pub(crate) counts: Counts,
+    /// How many values of names that were changed.
+    pub(crate) values: ValueCounts,
     /// Of all lines, or of those that were refused.
     pub(crate) outcomes: Vec<Outcome>,
+    /// How many bytes the values have that the outcomes list.
+    listed_bytes: usize,
     /// How many names were given without being put into the index of values, and how many events there
     /// were before and after.
     pub(crate) given: (u64, u64, u64),
@@ -48,13 +53,21 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    pub(crate) fn add(&mut self, outcome: Outcome, tells_all: bool) {
+    pub(crate) fn add(&mut self, mut outcome: Outcome, tells_all: bool) {
         self.counts.add(&outcome.done);
+        self.values.add(outcome.changes.counts);
+        self.listed_bytes += outcome.changes.text_bytes();
+        if self.listed_bytes > MAX_LISTED_BYTES {
+            outcome.changes.listed = Vec::new();
+        }
         if tells_all || matches!(outcome.done, Done::Refused { .. }) {
             self.outcomes.push(outcome);
         }
     }
 }
+
+/// How many bytes of values the outcomes of one chunk list: they are held in memory. Further values are counted.
+const MAX_LISTED_BYTES: usize = 16 << 20;
 
 /// Keeps chunks.
 #[derive(Clone)]
@@ -67,9 +80,32 @@ pub(crate) struct Loader {
     pub(crate) taking: Taking,
     /// Whether to tell of all lines, and not only of those that were refused.
     pub(crate) tells_all: bool,
+    /// The import, if it is one and no dry run: its events are stored with it, so that it can be undone.
+    pub(crate) job: Option<u64>,
 }
 
 impl Loader {
+    /// Counts all events since there were `before` among those of the import. Nobody else writes while it does.
+    pub(crate) fn note_events(
+        &self,
+        loading: &mut Loading<'_>,
+        before: u64,
+    ) -> Result<(), Refusal> {
+        let after = tree::read(&loading.snapshot())?.size();
+        let job = match self.job {
+            Some(number) if after > before => {
+                let snapshot = loading.snapshot();
+                self.view(&snapshot).job(number)?
+            }
+            _ => None,
+        };
+        if let Some(mut job) = job {
+            job.add_events(before + 1, after + 1);
+            loading.apply(&job.to_write()?)?;
+        }
+        Ok(())
+    }
+
     /// A snapshot as this import sees it.
     pub(crate) fn view<'n>(&'n self, now: &'n Snapshot<'n>) -> View<'n> {
         View::new(now, &self.rules).with_administrators(&self.administrators)
@@ -137,22 +173,27 @@ impl Loader {
                 if self.tells_all {
                     let id = Record::name_in(&kept.record).map(str::to_string);
                     let done = Done::Created(Some(number));
-                    loaded.outcomes.push(Outcome { line, id, done });
+                    let changes = Changes::default();
+                    loaded.outcomes.push(Outcome {
+                        line,
+                        id,
+                        done,
+                        changes,
+                    });
                 }
                 loaded.counts.created += 1;
                 given += 1;
                 continue;
             }
             tree::write(&tree, loading)?;
-            let wanted = prepared(&key, &kept.record)?;
-            let id = wanted.text.clone();
-            let done = self.decide(loading, |draft| {
-                draft.take(&key, wanted, kept.says_state, self.taking)
-            })?;
-            loaded.add(Outcome::of(line, id, done), self.tells_all);
+            let wanted = prepared(&key, kept)?;
+            let id = wanted.record.text.clone();
+            let taken = self.decide(loading, |draft| draft.take(&key, wanted, self.taking))?;
+            loaded.add(Outcome::of_taken(line, id, taken), self.tells_all);
             tree = tree::read(&loading.snapshot())?;
         }
         tree::write(&tree, loading)?;
+        self.note_events(loading, before)?;
         loaded.given = (given, before, tree.size());
         Ok(loaded)
     }
@@ -188,12 +229,12 @@ impl Loader {
     ) -> Result<Loaded, Refusal> {
         let mut loaded = Loaded::default();
         for name in chunk.names {
-            let wanted = prepared(&name.key, &name.kept.record)?;
-            let id = wanted.text.clone();
+            let wanted = prepared(&name.key, name.kept)?;
+            let id = wanted.record.text.clone();
             let view = self.view(now).with_planned(planned);
             let mut draft = Draft::begin(view, self.call())?;
-            let done = judged(draft.take(&name.key, wanted, name.kept.says_state, self.taking))?;
-            loaded.add(Outcome::of(name.line, id, done), self.tells_all);
+            let taken = judged(draft.take(&name.key, wanted, self.taking))?;
+            loaded.add(Outcome::of_taken(name.line, id, taken), self.tells_all);
         }
         Ok(loaded)
     }
@@ -291,8 +332,13 @@ pub(crate) fn judged<T>(decided: Result<T, Refusal>) -> Result<Result<T, Refusal
     }
 }
 
-fn prepared(key: &str, record: &[u8]) -> Result<Record, Refusal> {
-    Record::from_bytes(record).map_err(|_| Refusal::Corrupt {
+fn prepared(key: &str, kept: Kept) -> Result<Wanted, Refusal> {
+    let record = Record::from_bytes(&kept.record).map_err(|_| Refusal::Corrupt {
         what: format!("what was prepared for {key}"),
+    })?;
+    Ok(Wanted {
+        record,
+        says_state: kept.says_state,
+        named: kept.named,
     })
 }

@@ -15,12 +15,14 @@
 mod admission;
 mod authority;
 mod batch;
+mod changes;
 mod counted_lines;
 mod dump;
 mod flow;
 mod given;
 mod histories;
 mod load;
+mod merge;
 mod outcome;
 mod prepare;
 mod ready;
@@ -36,6 +38,7 @@ use std::sync::{Arc, PoisonError};
 
 use sha2::{Digest, Sha256};
 
+pub use changes::{Changes, ValueChange, ValueCounts};
 pub(crate) use given::GivenAuthority;
 pub(crate) use load::{Loader, judged};
 pub use outcome::{Counts, Done, Outcome};
@@ -90,7 +93,11 @@ pub struct Import {
     /// An authority under which local names are put (`HDL-10`).
     pub authority: Option<String>,
     /// Whether names that exist and are different are changed.
+    ///
+    /// A line of NDJSON, or a row of a table, changes the values that it names, and leaves the others as they are.
     pub update: bool,
+    /// Whether names that are changed lose the values that their line does not name.
+    pub replace: bool,
     /// Whether names that could not be registered here are taken (`HDL-8`).
     pub migrate: bool,
     /// Whether an import of the same input that was cut short is left as it is, and this is a new one.
@@ -212,6 +219,8 @@ pub enum Report<'a> {
 pub struct Imported {
     /// What came of the lines.
     pub counts: Counts,
+    /// What became of the values of names that were changed, by this run.
+    pub values: ValueCounts,
     /// The job; `None` if nothing was done.
     pub job: Option<u64>,
     /// Whether it went on with one that was cut short.
@@ -276,6 +285,7 @@ impl Registry {
             authority: import.authority.as_ref().map(path).transpose()?,
             migrate: import.migrate,
             handles: format == Format::Dump,
+            merges: import.merges(format),
         };
         let kind = JobKind::Import {
             source: import.source.clone(),
@@ -347,20 +357,8 @@ impl Registry {
             Some(job) => job.first_event <= self.event_count()?,
             None => false,
         };
-        let taking = Taking {
-            update: import.update,
-            // A batch knows how far it has come, and meets nothing of its own again.
-            since: match &job {
-                Some(job) if format != Format::Batch => job.first_event,
-                _ => u64::MAX,
-            },
-        };
-        let loader = Loader {
-            taking,
-            tells_all: import.tells_all,
-            ..self.runner(who, actor)
-        };
-        let number = job.as_ref().map(|job| job.number);
+        let loader = self.loader(who, actor, &import, format, job.as_ref());
+        let number = loader.job;
         let mut refusals = match number {
             Some(number) => Some(Refusals::of(self, number)?),
             None => None,
@@ -401,32 +399,62 @@ impl Registry {
         } else {
             let mut flow = Flow::new(self, loader, &import, underway, &read, &mut telling);
             let taken = flow_of(format, &mut flow, input, &reading);
-            taken.and_then(|()| Ok((job.clone(), flow.finish()?)))
+            taken.and_then(|()| {
+                let (counts, values) = flow.finish()?;
+                Ok((job.clone(), counts, values))
+            })
         };
         if let Some(refusals) = &mut refusals {
             refusals.write(self)?;
         }
-        let counts = self.end_import(job, outcome)?;
+        let (counts, values) = self.end_import(job, outcome)?;
         Ok(Imported {
             counts,
+            values,
             job: number,
             is_resumed,
             format,
         })
     }
 
+    /// What writes the names of an import.
+    fn loader(
+        &self,
+        who: &Principal,
+        actor: [u8; 16],
+        import: &Import,
+        format: Format,
+        job: Option<&Job>,
+    ) -> Loader {
+        let taking = Taking {
+            update: import.update,
+            // A batch knows how far it has come, and meets nothing of its own again.
+            since: match job {
+                Some(job) if format != Format::Batch => job.first_event,
+                _ => u64::MAX,
+            },
+            lists_changes: import.tells_all,
+        };
+        Loader {
+            taking,
+            tells_all: import.tells_all,
+            job: job.map(|job| job.number),
+            ..self.runner(who, actor)
+        }
+    }
+
     /// Says what came of an import.
     fn end_import(
         &self,
         job: Option<Job>,
-        outcome: Result<(Option<Job>, Counts), Refusal>,
-    ) -> Result<Counts, Refusal> {
+        outcome: Result<(Option<Job>, Counts, ValueCounts), Refusal>,
+    ) -> Result<(Counts, ValueCounts), Refusal> {
         match outcome {
-            Ok((job, counts)) => {
+            Ok((job, counts, values)) => {
                 if let Some(job) = job {
                     self.end_job(Job { counts, ..job })?;
                 }
-                Ok(counts)
+                Ok((counts, values))
             }
             Err(refusal) => {
                 // An input that is broken will be broken the next time: there is nothing to go on with.
@@ -528,13 +556,25 @@ fn flow_of<R: Read + Send>(
 }
 
 impl Import {
+    /// Whether names that are changed keep the values that a line does not name. A dump holds whole records, and the
+    /// operations of a batch say themselves what they do.
+    fn merges(&self, format: Format) -> bool {
+        let has_lines = matches!(format, Format::Csv | Format::Ndjson);
+        has_lines && self.update && !self.replace
+    }
+
     /// Tells the same import of the same input from all others.
     fn fingerprint(&self, format: Format, beginning: &[u8]) -> [u8; 32] {
+        // Updates of earlier versions replaced all values: only such an import goes on with one of them.
+        let update = if self.merges(format) {
+            "merge".to_string()
+        } else {
+            self.update.to_string()
+        };
         let options = format!(
-            "{} {:?} {} {}",
+            "{} {:?} {update} {}",
             format.as_str(),
             self.authority,
-            self.update,
             self.migrate
         );
         let hash = Sha256::new()

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::import::changes::Changes;
+use crate::import::take::Taken;
 use crate::refusal::Refusal;
 
 /// What became of a line.
@@ -13,6 +15,9 @@ pub struct Outcome {
     pub id: Option<String>,
     /// What was done.
     pub done: Done,
+    /// What became of the values of a name that was changed by an import. It is not stored.
+    #[serde(skip)]
+    pub changes: Changes,
 }
 
 /// What was done with a line.
@@ -72,8 +77,21 @@ impl Outcome {
                 line,
                 id: Some(id),
                 done,
+                changes: Changes::default(),
             },
             Err(refusal) => Self::refused(line, Some(&id), &refusal),
+        }
+    }
+
+    /// The same, for a name whose values may have changed.
+    pub(crate) fn of_taken(line: u64, id: String, taken: Result<Taken, Refusal>) -> Self {
+        let (done, changes) = match taken {
+            Ok(taken) => (Ok(taken.done), taken.changes),
+            Err(refusal) => (Err(refusal), Changes::default()),
+        };
+        Self {
+            changes,
+            ..Self::of(line, id, done)
         }
     }
 
@@ -91,6 +109,7 @@ impl Outcome {
                 code: code.to_string(),
                 reason: shortened(reason, MAX_REASON),
             },
+            changes: Changes::default(),
         }
     }
 }
@@ -101,7 +120,7 @@ const MAX_REFUSED_ID: usize = 2_048;
 /// How many bytes the reason has.
 const MAX_REASON: usize = 4_096;
 
-fn shortened(mut text: String, longest: usize) -> String {
+pub(crate) fn shortened(mut text: String, longest: usize) -> String {
     if text.len() > longest {
         text.truncate(text.floor_char_boundary(longest));
         text.push('…');

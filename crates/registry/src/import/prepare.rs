@@ -179,13 +179,16 @@ impl<'r> Preparer<'r> {
             let looked = looked.collect::<Result<Vec<_>, Refusal>>()?;
             registry.load(move |loading| {
                 let mut outcomes = Vec::new();
+                let before = crate::tree::read(&loading.snapshot())?.size();
                 for (line, given, nothing_erased) in looked {
                     let done = loader.decide(loading, |draft| {
-                        let before = nothing_erased.as_ref();
-                        Ok(draft.take_authority(&given, loader.taking, before)?.0)
+                        let nothing_erased = nothing_erased.as_ref();
+                        let taking = loader.taking;
+                        Ok(draft.take_authority(&given, taking, nothing_erased)?.0)
                     })?;
                     outcomes.push(Outcome::of(line, given.authority, done));
                 }
+                loader.note_events(loading, before)?;
                 Ok(outcomes)
             })?
         };

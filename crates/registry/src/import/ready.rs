@@ -15,6 +15,7 @@ use crate::draft::check_new_key;
 use crate::draft::{each_commitment, name_subject};
 use crate::event::{Action, Commitments, Event};
 use crate::import::given::GivenName;
+use crate::import::merge::NamedValue;
 use crate::names::{check_name, registered_text};
 use crate::path::AuthorityPath;
 use crate::principal::Principal;
@@ -44,6 +45,8 @@ pub(crate) struct Reading {
     pub(crate) migrate: bool,
     /// Whether names are handles and nothing else, as in files of handle servers.
     pub(crate) handles: bool,
+    /// Whether a name that exists keeps the values that a line does not name.
+    pub(crate) merges: bool,
 }
 
 impl Reading {
@@ -70,6 +73,8 @@ pub(crate) struct Kept {
     pub(crate) is_plain: bool,
     /// Whether the line says which state it is to be in.
     pub(crate) says_state: bool,
+    /// Which values of a name that exists the line touches; all of them if `None`.
+    pub(crate) named: Option<Vec<NamedValue>>,
     pub(crate) record: Vec<u8>,
     pub(crate) event: Vec<u8>,
 }
@@ -77,7 +82,15 @@ pub(crate) struct Kept {
 impl Kept {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(5 + self.record.len() + self.event.len());
-        bytes.push(u8::from(self.is_plain) | u8::from(self.says_state) << 1);
+        let named = self.named.as_ref();
+        let named = named.map(|named| postcard::to_stdvec(named).unwrap_or_default());
+        let flags = u8::from(self.is_plain) | u8::from(self.says_state) << 1;
+        bytes.push(flags | u8::from(named.is_some()) << 2);
+        if let Some(named) = named {
+            let length = u32::try_from(named.len()).unwrap_or(u32::MAX);
+            bytes.extend_from_slice(&length.to_be_bytes());
+            bytes.extend_from_slice(&named);
+        }
         let length = u32::try_from(self.record.len()).unwrap_or(u32::MAX);
         bytes.extend_from_slice(&length.to_be_bytes());
         bytes.extend_from_slice(&self.record);
@@ -87,16 +100,28 @@ impl Kept {
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (flags, rest) = bytes.split_first()?;
-        let (length, rest) = rest.split_first_chunk()?;
-        let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
-        let (record, event) = rest.split_at_checked(length)?;
+        let (named, rest) = if flags & 4 == 0 {
+            (None, rest)
+        } else {
+            let (named, rest) = split_at_length(rest)?;
+            (Some(postcard::from_bytes(named).ok()?), rest)
+        };
+        let (record, event) = split_at_length(rest)?;
         Some(Self {
+            named,
             is_plain: flags & 1 != 0,
             says_state: flags & 2 != 0,
             record: record.to_vec(),
             event: event.to_vec(),
         })
     }
+}
+
+/// Some bytes behind their length, and the rest.
+fn split_at_length(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
+    rest.split_at_checked(length)
 }
 
 /// The longest name that is taken from elsewhere: as long as identifiers get.
@@ -162,7 +187,7 @@ impl<'v> Preparing<'v> {
             self.view.live_namespace(name, self.stamp.time)?;
         }
         let mut record = self.record(&identifier, given, &authority)?;
-        let values = self.values(given, authority.policy.default_ttl)?;
+        let (values, named) = self.values(given, authority.policy.default_ttl)?;
         record.version = 1;
         record.seed = self.random(line, b"seed in an import");
         let is_plain = record.state != State::Withdrawn
@@ -179,6 +204,7 @@ impl<'v> Preparing<'v> {
             kept: Kept {
                 is_plain,
                 says_state: given.state.is_some(),
+                named,
                 record: record.to_bytes_with(&values),
                 event: event.to_bytes(),
             },
@@ -269,8 +295,12 @@ impl<'v> Preparing<'v> {
         })
     }
 
-    /// URLs that stand among the values already are not added again: an export has both.
-    fn values<'g>(&self, given: &'g GivenName<'_>, ttl: u32) -> Result<Vec<Value<'g>>, Refusal> {
+    /// URLs that stand among the values already are not added again: an export has both. Also says what the line names.
+    fn values<'g>(
+        &self,
+        given: &'g GivenName<'_>,
+        ttl: u32,
+    ) -> Result<(Vec<Value<'g>>, Option<Vec<NamedValue>>), Refusal> {
         let mut values = Vec::with_capacity(given.values.len() + given.urls.len());
         for value in &given.values {
             let is_secret = type_matches(&value.value_type, "HS_SECKEY");
@@ -294,13 +324,35 @@ impl<'v> Preparing<'v> {
                 value.value_type.eq_ignore_ascii_case("URL") && *value.data == *url.as_bytes()
             })
         };
-        let values = values::urls(urls.filter(is_new), values, ttl);
+        let values = values::urls(urls.clone().filter(is_new), values, ttl);
+        let named = self.reading.merges.then(|| {
+            let mut others = given.values.iter();
+            let places = given.url_places.iter().zip(urls);
+            let mut places = places
+                .filter(|(_, url)| is_new(url))
+                .map(|(place, _)| *place);
+            let mut count = 0;
+            let name = |value: &Value<'_>| {
+                let said = others.next();
+                let url = said.is_none().then(|| {
+                    count += 1;
+                    places.next().unwrap_or(count - 1)
+                });
+                NamedValue {
+                    index: value.index,
+                    url,
+                    says_ttl: said.is_some_and(|said| said.ttl.is_some()),
+                    says_permissions: said.is_some_and(|said| said.permissions.is_some()),
+                }
+            };
+            values.iter().map(name).collect()
+        });
         let seconds = u32::try_from(self.stamp.time / 1_000).unwrap_or(u32::MAX);
         let values = values::settle(&[], values, seconds)?;
         if !self.reading.migrate {
             check_whole_urls(&values)?;
         }
-        Ok(values)
+        Ok((values, named))
     }
 
     fn event(

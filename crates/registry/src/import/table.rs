@@ -1,6 +1,7 @@
 //! CSV with a header: `id`, `url`, `url2` …, `state`, and `TYPE:INDEX` for other values.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io::{self, Read};
 
 use csv::{Reader, StringRecord};
@@ -20,8 +21,12 @@ pub(crate) enum Column {
     Reason,
     State,
     Successor,
-    Url,
-    Value { value_type: String, index: u32 },
+    /// Which of the URL values, from 0.
+    Url(u32),
+    Value {
+        value_type: String,
+        index: u32,
+    },
 }
 
 impl Column {
@@ -38,7 +43,8 @@ impl Column {
         if let Some(number) = lower.strip_prefix("url")
             && number.bytes().all(|byte| byte.is_ascii_digit())
         {
-            return Ok(Self::Url);
+            let number = number.parse().unwrap_or(1_u32);
+            return Ok(Self::Url(number.saturating_sub(1)));
         }
         let value = title.rsplit_once(':').and_then(|(value_type, index)| {
             let index = index.parse().ok().filter(|index| *index > 0)?;
@@ -52,6 +58,21 @@ impl Column {
                 "column `{title}` is none of id, url, url2 …, state, reason, successor, TYPE:INDEX (such as EMAIL:5)"
             )
         })
+    }
+}
+
+/// Columns of URLs that have the same number count in their order.
+fn count_urls(columns: &mut [Column]) {
+    let urls = columns.iter_mut().filter_map(|column| match column {
+        Column::Url(place) => Some(place),
+        _ => None,
+    });
+    let mut urls: Vec<_> = urls.collect();
+    let numbers: HashSet<u32> = urls.iter().map(|place| **place).collect();
+    if numbers.len() < urls.len() {
+        for (number, place) in (0..).zip(&mut urls) {
+            **place = number;
+        }
     }
 }
 
@@ -80,7 +101,8 @@ impl<R: Read> Table<R> {
         let titles = header
             .iter()
             .map(|title| title.trim_start_matches('\u{FEFF}'));
-        let columns = titles.map(Column::parse).collect::<Result<Vec<_>, _>>()?;
+        let mut columns = titles.map(Column::parse).collect::<Result<Vec<_>, _>>()?;
+        count_urls(&mut columns);
         if columns
             .iter()
             .filter(|column| **column == Column::Id)
@@ -110,6 +132,7 @@ impl<R: Read> Table<R> {
             ));
         }
         let mut given = GivenName::new("");
+        let mut urls = Vec::new();
         let mut tombstone = GivenTombstone {
             reason: Text(Cow::Borrowed("")),
             date: None,
@@ -119,9 +142,9 @@ impl<R: Read> Table<R> {
         for (column, field) in self.columns.iter().zip(row.iter().map(unescape)) {
             match column {
                 Column::Id => given.id = owned(field),
-                // An empty field is a value that is not there.
+                // An empty field says nothing.
                 _ if field.is_empty() => {}
-                Column::Url => given.urls.push(owned(field)),
+                Column::Url(place) => urls.push((*place, owned(field))),
                 Column::State => {
                     let state = State::parse(field);
                     let state = state.ok_or("`state` is active, reserved or withdrawn")?;
@@ -140,6 +163,8 @@ impl<R: Read> Table<R> {
                 }),
             }
         }
+        urls.sort_by_key(|(place, _)| *place);
+        (given.url_places, given.urls) = urls.into_iter().unzip();
         if given.state == Some(State::Withdrawn) {
             given.withdrawn = Some(tombstone);
         }
@@ -195,7 +220,7 @@ mod tests {
     #[test]
     fn columns_are_told_by_their_titles() {
         assert_eq!(Column::parse("ID"), Ok(Column::Id));
-        assert_eq!(Column::parse("url2"), Ok(Column::Url));
+        assert_eq!(Column::parse("url2"), Ok(Column::Url(1)));
         let email = Column::Value {
             value_type: "EMAIL".into(),
             index: 5,

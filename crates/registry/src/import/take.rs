@@ -7,6 +7,8 @@ use crate::admin::touches_admins;
 use crate::authority::{Authority, Role};
 use crate::draft::Draft;
 use crate::event::Action;
+use crate::import::changes::Changes;
+use crate::import::merge::{NamedValue, merged};
 use crate::import::outcome::Done;
 use crate::name::{Name, check_holder};
 use crate::record::{Record, State};
@@ -19,6 +21,33 @@ pub(crate) struct Taking {
     pub(crate) update: bool,
     /// The first event that is of this import: what an import that was cut short has done is its own.
     pub(crate) since: u64,
+    /// Whether the values that are changed are listed, for whoever wants to see them.
+    pub(crate) lists_changes: bool,
+}
+
+/// What a line says.
+pub(crate) struct Wanted {
+    pub(crate) record: Record,
+    /// Whether it says which state the name is to be in.
+    pub(crate) says_state: bool,
+    /// Which values of a name that exists are touched; all of them if `None`.
+    pub(crate) named: Option<Vec<NamedValue>>,
+}
+
+/// What became of a name.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) done: Done,
+    pub(crate) changes: Changes,
+}
+
+impl From<Done> for Taken {
+    fn from(done: Done) -> Self {
+        Self {
+            done,
+            changes: Changes::default(),
+        }
+    }
 }
 
 impl Draft<'_> {
@@ -26,10 +55,14 @@ impl Draft<'_> {
     pub(crate) fn take(
         &mut self,
         key: &str,
-        wanted: Record,
-        says_state: bool,
+        wanted: Wanted,
         taking: Taking,
-    ) -> Result<Done, Refusal> {
+    ) -> Result<Taken, Refusal> {
+        let Wanted {
+            record: mut wanted,
+            says_state,
+            named,
+        } = wanted;
         let corrupt = || Refusal::Corrupt {
             what: format!("authority {}", wanted.authority),
         };
@@ -37,10 +70,13 @@ impl Draft<'_> {
             .authority_by_key(&wanted.authority)?
             .ok_or_else(corrupt)?;
         let Some(old) = self.record(key)? else {
-            return self.take_new(key, wanted, &authority);
+            return self.take_new(key, wanted, &authority).map(Taken::from);
         };
         self.may_know(&old, &authority)?;
-        let mut wanted = wanted;
+        if let Some(named) = &named {
+            wanted.values = merged(&old.values, wanted.values, named)?;
+            keep_unsaid_tombstone(&old, &mut wanted);
+        }
         // As if it were created: it waits for someone who may activate it.
         let waits = authority.policy.approval && old.state == State::Reserved;
         let waits = waits && self.role(self.who(), &authority.path)? < Some(Role::Lead);
@@ -49,13 +85,14 @@ impl Draft<'_> {
             wanted.tombstone.clone_from(&old.tombstone);
         }
         if is_same(&old, &wanted) {
-            return Ok(if old.first_event >= taking.since {
+            let done = if old.first_event >= taking.since {
                 Done::Created(Some(old.first_event))
             } else if old.last_event >= taking.since {
                 Done::Changed(Some(old.last_event))
             } else {
                 Done::Unchanged
-            });
+            };
+            return Ok(done.into());
         }
         let mut name = Name {
             key: key.to_string(),
@@ -73,7 +110,11 @@ impl Draft<'_> {
         if is_empty {
             name.record.created = wanted.created;
         }
-        self.take_changed(name, wanted)
+        let (before, path) = (name.record.clone(), name.authority.path.clone());
+        let done = self.take_changed(name, wanted)?;
+        let after = self.record(key)?;
+        let changes = self.changes(&path, &before, after.as_ref(), taking.lists_changes)?;
+        Ok(Taken { done, changes })
     }
 
     /// Whether an answer tells whoever acts nothing that they may not know.
@@ -222,6 +263,18 @@ pub(crate) fn is_same(old: &Record, wanted: &Record) -> bool {
             let mut old = old.values.iter();
             old.any(|old| value.is_unchanged_from(old))
         })
+}
+
+/// Of a name that is withdrawn and stays so, the reason and the successor stay unless the line gives others.
+fn keep_unsaid_tombstone(old: &Record, wanted: &mut Record) {
+    if let (Some(old), Some(wanted)) = (&old.tombstone, &mut wanted.tombstone) {
+        if wanted.reason.is_empty() {
+            wanted.reason.clone_from(&old.reason);
+        }
+        if wanted.successor.is_none() {
+            wanted.successor.clone_from(&old.successor);
+        }
+    }
 }
 
 /// Exports leave secrets out, so that a line says nothing of them means nothing: they stay.

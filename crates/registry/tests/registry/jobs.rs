@@ -121,7 +121,7 @@ fn whoever_goes_on_with_a_job_that_is_over_is_told_what_to_do_instead() {
         (resume(first), "done", "nothing is left"),
         (cancel(part), "done", "cancelled already"),
         (cancel(first), "done", "undo it instead"),
-        (cancel(import), "done", "withdraw them"),
+        (cancel(import), "done", "undo it instead"),
     ] {
         assert_eq!(refusal.code(), code);
         assert!(refusal.to_string().contains(word), "{refusal}");

@@ -16,6 +16,7 @@ mod rights;
 mod secrets;
 mod transactions;
 mod undo;
+mod updates;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

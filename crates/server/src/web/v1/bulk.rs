@@ -54,11 +54,16 @@ pub(super) fn import(
 fn options(call: &Call) -> Result<Import, Problem> {
     let dry_run = call.flag("dry-run")?;
     let source = call.query("source").unwrap_or("web");
+    let (update, replace) = (call.flag("update")?, call.flag("replace")?);
+    if replace && !update {
+        return Err(Problem::usage("`replace` needs `update`"));
+    }
     Ok(Import {
         source: source.chars().take(200).collect(),
         format: format(call)?,
         authority: call.query("authority").map(str::to_string),
-        update: call.flag("update")?,
+        update,
+        replace,
         migrate: call.flag("migrate")?,
         restart: call.flag("restart")?,
         dry_run,
@@ -97,6 +102,7 @@ fn import_now(call: &Call, options: &Import, input: File) -> Result<Response<Bod
         "changed": counts.changed,
         "unchanged": counts.unchanged,
         "refused": counts.refused,
+        "values": json::value_counts(imported.values),
         "untold": untold,
     });
     told.push_str(&summary.to_string());

@@ -222,6 +222,9 @@ fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
         }),
     };
     if let Json::Object(body) = &mut body {
+        if done.stay > 0 {
+            body.insert("stay".into(), done.stay.into());
+        }
         body.insert("outcomes".into(), told.into());
         body.insert("untold".into(), untold.into());
     }

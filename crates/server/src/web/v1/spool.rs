@@ -40,7 +40,14 @@ struct Manner {
     format: Option<String>,
     authority: Option<String>,
     update: bool,
+    /// Updates of earlier versions, which do not say this, replace all values.
+    #[serde(default = "replaces")]
+    replace: bool,
     migrate: bool,
+}
+
+fn replaces() -> bool {
+    true
 }
 
 /// How many times the bytes of one account all accounts together may have.
@@ -257,6 +264,7 @@ pub(super) fn begin(call: &Call, spooled: &Spooled, import: &Import) -> Result<A
         format: import.format.map(|format| format.as_str().to_string()),
         authority: import.authority.clone(),
         update: import.update,
+        replace: import.replace,
         migrate: import.migrate,
     };
     let manner = serde_json::to_vec(&manner).unwrap_or_default();
@@ -299,6 +307,7 @@ pub(super) fn resume(call: &Call, job: &Job) -> Result<Answer, Problem> {
             .find(|of| Some(of.as_str()) == format),
         authority: manner.authority,
         update: manner.update,
+        replace: manner.replace,
         migrate: manner.migrate,
         size: file.metadata().map(|about| about.len()).ok(),
         ..Import::default()

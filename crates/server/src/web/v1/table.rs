@@ -266,14 +266,15 @@ const JOBS: &[Route] = &[
     Route {
         query: &[DRY_RUN],
         is_long: true,
-        ..change("POST", "/jobs/{job}/undo", "undoJob", "Undo all that a job did, as new changes", None, Gives::Json("JobDone"), jobs::undo)
+        ..change("POST", "/jobs/{job}/undo", "undoJob", "Undo all that a job did, as new changes; names that an import created stay", None, Gives::Json("JobDone"), jobs::undo)
     },
     Route {
         query: &[
             Parameter { kind: FORMATS, ..text("format", "What the lines are, where their beginning does not tell") },
             text("authority", "Put local names under this authority"),
             text("source", "What the input is called"),
-            flag("update", "Change names that exist and are different"),
+            flag("update", "Change names that exist and are different: what a line names, and nothing else"),
+            flag("replace", "With `update`: remove the values that a line does not name"),
             flag("migrate", "Take names that could not be registered here"),
             flag("restart", "Do not go on with the same import that was cut short"),
             flag("all", "Tell of all lines, and not only of those that were refused"),

@@ -1,0 +1,86 @@
+//! Updates by import: what an interrupted one leaves, and what is undone of it.
+
+use std::fmt::Write as _;
+use std::io::{self, Read};
+
+use handfast_registry::{Import, Imported, JobKind, Refusal, ValueCounts};
+
+use super::*;
+
+/// More than a chunk of the writer is read of, in no order, so that names are sorted first.
+const NAMES: u64 = 3_000;
+
+fn table(host: &str) -> String {
+    let mut table = "id,url\n".to_string();
+    for number in 0..NAMES {
+        let number = (number * 7) % NAMES;
+        writeln!(table, "20.1/{number},https://{host}/{number}").unwrap();
+    }
+    table
+}
+
+fn import(scene: &Scene, input: impl Read + Send) -> Result<Imported, Refusal> {
+    let import = Import {
+        source: "names.csv".into(),
+        update: true,
+        ..Import::default()
+    };
+    scene.import(&OPERATOR, &import, input, &mut |_| ())
+}
+
+/// A device that fails after some bytes.
+struct Failing<'t>(&'t [u8]);
+
+impl Read for Failing<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.0.is_empty() {
+            return Err(io::Error::other("the disk failed"));
+        }
+        self.0.read(buffer)
+    }
+}
+
+/// Only what ran after an interruption would have been undone, had the job not stored its events with its names.
+#[test]
+fn an_interrupted_update_is_resumed_and_undone_as_a_whole() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let old = table("old.example");
+    let created = import(&scene, old.as_bytes()).unwrap();
+    assert_eq!(
+        (created.counts.created, created.values),
+        (NAMES, ValueCounts::default())
+    );
+    let url = |scene: &Scene, number: u64| {
+        let shown = scene.show(&OPERATOR, &format!("20.1/{number}")).unwrap();
+        String::from_utf8_lossy(&shown.record.values[0].data).into_owned()
+    };
+
+    // The input is longer than what is looked at first, and breaks off behind that.
+    let new = format!("{}{}", table("new.example"), "\n".repeat(2 << 20));
+    let failed = import(&scene, Failing(&new.as_bytes()[..1_500_000]));
+    assert!(failed.is_err());
+    assert_eq!(url(&scene, 7), "https://new.example/7");
+    let events = scene.jobs().unwrap().pop().unwrap().events;
+    let count = |events: &[(u64, u64)]| events.iter().map(|(from, to)| to - from + 1).sum::<u64>();
+    assert_eq!(
+        count(&events),
+        NAMES,
+        "the events are stored before the end"
+    );
+
+    // Somebody else changes a name meanwhile.
+    scene
+        .withdraw_all(&OPERATOR, &["20.1/5".into()], "wrong", false, &mut |_| ())
+        .unwrap();
+    let resumed = import(&scene, new.as_bytes()).unwrap();
+    assert_eq!(resumed.counts.refused, 0);
+    let job = scene.job(resumed.job.unwrap()).unwrap();
+    assert!(resumed.is_resumed);
+    assert_eq!(count(&job.events), NAMES);
+    let undo = JobKind::Undo { job: job.number };
+    let undone = scene.run_job(&OPERATOR, undo, false, &mut |_| ()).unwrap();
+    assert_eq!(undone.counts.changed, NAMES - 1);
+    assert_eq!(undone.counts.refused, 1);
+    assert_eq!(url(&scene, 7), "https://old.example/7");
+}
