@@ -10,8 +10,8 @@ use std::time::Duration;
 use crate::admission::memory_pool::MemoryPool;
 
 /// How many bytes anonymous clients may have on their way, all together and from one network.
-const MAX_ANONYMOUS: usize = 16 << 20;
-const MAX_ANONYMOUS_PER_NETWORK: usize = 4 << 20;
+const MAX_ANONYMOUS: usize = 12 << 20;
+const MAX_ANONYMOUS_PER_NETWORK: usize = 3 << 20;
 /// How many bytes known clients may have on their way, all together and from one network.
 const MAX_KNOWN: usize = 40 << 20;
 const MAX_KNOWN_PER_NETWORK: usize = 20 << 20;

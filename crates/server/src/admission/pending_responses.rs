@@ -22,12 +22,12 @@ const MAX_PER_CONNECTION: u32 = 1 << 10;
 /// How many requests of one connection are worked on at once.
 const MAX_WORKING: usize = 16;
 /// How many bytes wait on all connections together.
-const MAX_TOTAL: usize = 24 << 20;
+const MAX_TOTAL: usize = 20 << 20;
 /// A network that has less than this left is answered nothing that may be long: what was made would not be sent, and
 /// making it again and again would keep the processor busy.
 const RESERVE: usize = 1 << 20;
 /// How many bytes wait on the connections of one network.
-const MAX_PER_NETWORK: usize = 4 << 20;
+const MAX_PER_NETWORK: usize = 3 << 20;
 
 /// Memory for the answers of all connections.
 pub(crate) fn pool() -> Arc<MemoryPool> {

@@ -16,7 +16,7 @@ const ANSWER_TIMEOUT: u64 = 60_000;
 /// How many challenges wait at once.
 const MAX_WAITING: usize = 10_000;
 /// How many octets all of their requests have. A request may be long, and costs whoever sends it nothing.
-const MAX_OCTETS: usize = 8 << 20;
+const MAX_OCTETS: usize = 6 << 20;
 
 /// A request that waits for whoever sent it to say who they are.
 #[derive(Debug)]
