@@ -200,6 +200,8 @@ fn tell_operators() {
         .with_writer(io::stderr)
         .with_ansi(false)
         .with_target(false)
+        // A log that cannot be written, on a full disk for example, must not fail the request that it is about.
+        .log_internal_errors(false)
         .with_max_level(tracing_subscriber::filter::LevelFilter::INFO)
         .try_init();
     // Somebody else in the process listens already.

@@ -51,6 +51,25 @@ impl Drop for InStore {
     }
 }
 
+/// While this lives, a thread that LMDB has started itself reads a store.
+pub(crate) struct Copying(());
+
+impl Copying {
+    pub(crate) fn begin() -> Self {
+        COPIES.fetch_add(1, Ordering::AcqRel);
+        Self(())
+    }
+}
+
+impl Drop for Copying {
+    fn drop(&mut self) {
+        COPIES.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// How many copies are being made.
+static COPIES: AtomicUsize = AtomicUsize::new(0);
+
 thread_local! {
     /// How many calls of a store this thread is in. It has no destructor, so that a handler may read it at any time.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
@@ -130,8 +149,9 @@ fn install(signal: c_int, previous: &OnceLock<libc::sigaction>) {
 }
 
 extern "C" fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    let is_at_work = DEPTH.get() > 0 || COPIES.load(Ordering::Acquire) > 0;
     if signal == libc::SIGABRT {
-        if DEPTH.get() > 0 && !IS_FORWARDED.load(Ordering::Relaxed) {
+        if is_at_work && !IS_FORWARDED.load(Ordering::Relaxed) {
             end(ASSERTION_MESSAGE);
         }
         // `abort` goes on when the handler returns, and ends the process by the signal.
@@ -143,7 +163,7 @@ extern "C" fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void
     let is_in_map = MAPS.iter().any(|(start, end)| {
         (start.load(Ordering::Acquire)..end.load(Ordering::Acquire)).contains(&address)
     });
-    let is_of_store = DEPTH.get() > 0 && !is_near_stack(address, context);
+    let is_of_store = is_at_work && !is_near_stack(address, context);
     if is_in_map || is_of_store {
         end(MESSAGE);
     }

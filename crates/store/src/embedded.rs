@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use heed::types::Bytes;
 use heed::{CompactionOption, Database, Env, PutFlags, RoTxn, RwTxn, WithoutTls};
 
-use crate::damage_handler::InStore;
+use crate::damage_handler::{Copying, InStore};
 use crate::error::StoreError;
 use crate::health::{DiskSpace, MIN_FREE_BYTES};
 use crate::opening::{Access, bytes_promised, fill_up, flags, lock, open_env, whole};
@@ -167,6 +167,8 @@ impl Embedded {
     /// Writes a copy of the newest snapshot to a file, while reads and writes go on.
     pub(crate) fn copy_to(&self, file: &mut File) -> Result<(), StoreError> {
         let _in_store = InStore::enter();
+        // LMDB copies on a thread of its own.
+        let _copying = Copying::begin();
         Ok(self.env.copy_to_file(file, CompactionOption::Enabled)?)
     }
 

@@ -47,15 +47,19 @@ impl AuthorityState {
     }
 
     /// The state that an action leads to, if it may be done in this one.
-    fn after(self, action: Action) -> Option<Self> {
+    fn after(self, action: Action, authority: &str) -> Option<Self> {
         use Action as A;
         match (self, action) {
             (Self::Declined, _) => None,
             (state, A::Grant | A::Revoke | A::TransferAuthority) => Some(state),
             (Self::Active, A::RetireAuthority) => Some(Self::Retired),
-            // A retired prefix that is homed again is approved.
-            (Self::Active, A::ChangeAuthority)
-            | (Self::Requested | Self::Retired, A::ApproveAuthority) => Some(Self::Active),
+            (Self::Active, A::ChangeAuthority) | (Self::Requested, A::ApproveAuthority) => {
+                Some(Self::Active)
+            }
+            // A retired prefix that is homed again is approved; nothing else comes back.
+            (Self::Retired, A::ApproveAuthority) if authority.starts_with("hdl:") => {
+                Some(Self::Active)
+            }
             (Self::Requested, A::DeclineAuthority) => Some(Self::Declined),
             _ => None,
         }
@@ -114,7 +118,7 @@ impl Authorities {
             out.rule(number, BrokenRule::AuthorityUnfollowed { authority });
         }
         fact.version = event.version;
-        match state.after(event.action) {
+        match state.after(event.action, &authority) {
             Some(after) => fact.state = Some(after),
             None => out.rule(
                 number,
