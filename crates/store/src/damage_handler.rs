@@ -149,7 +149,8 @@ fn install(signal: c_int, previous: &OnceLock<libc::sigaction>) {
 }
 
 extern "C" fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    let is_at_work = DEPTH.get() > 0 || COPIES.load(Ordering::Acquire) > 0;
+    let is_copied = COPIES.load(Ordering::Acquire) > 0;
+    let is_at_work = DEPTH.get() > 0 || is_copied;
     if signal == libc::SIGABRT {
         if is_at_work && !IS_FORWARDED.load(Ordering::Relaxed) {
             end(ASSERTION_MESSAGE);
@@ -163,7 +164,8 @@ extern "C" fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void
     let is_in_map = MAPS.iter().any(|(start, end)| {
         (start.load(Ordering::Acquire)..end.load(Ordering::Acquire)).contains(&address)
     });
-    let is_of_store = is_at_work && !is_near_stack(address, context);
+    // LMDB's copying thread writes into buffers that may lie beside its stack.
+    let is_of_store = is_copied || (is_at_work && !is_near_stack(address, context));
     if is_in_map || is_of_store {
         end(MESSAGE);
     }

@@ -266,7 +266,7 @@ fn what_one_account_sends_is_bounded() {
         if has_come() {
             break;
         }
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        crate::operations::wait();
     }
     assert_eq!(import(150_000).0, 413);
     assert_eq!(import(10_000).0, 200);

@@ -113,7 +113,7 @@ fn what_was_asked_is_answered_before_the_end() {
     clippy::disallowed_methods,
     reason = "the server does not say when it has got there"
 )]
-fn wait() {
+pub(crate) fn wait() {
     std::thread::sleep(Duration::from_millis(50));
 }
 
