@@ -121,7 +121,7 @@ enum Command {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     if matches!(cli.command, Command::Serve(_)) {
-        allocator::give_memory_back_soon();
+        allocator::return_memory_soon();
     }
     if cli.elsewhere.server.is_none() && cli.command.is_of_folder() {
         let arguments: Vec<_> = std::env::args_os().collect();
