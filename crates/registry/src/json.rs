@@ -7,21 +7,21 @@ use handfast_wire::json::GivenValue;
 use handfast_wire::{Value, json as wire_json};
 use serde_json::{Map, Value as Json, json};
 
-use crate::account::Account;
-use crate::authority::{Authority, AuthorityStatus, Grant, Persistence, Policy};
-use crate::event::Action;
+use crate::access::account::Account;
+use crate::access::principal::Principal;
+use crate::access::token::Token;
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::{Authority, AuthorityStatus, Grant, Persistence, Policy};
+use crate::clock::{parse_rfc3339, rfc3339 as time};
+use crate::error::Refusal;
 use crate::export::Exported;
-use crate::history::Entry;
 use crate::import::{Changes, Done, Format, Outcome, ValueChange, ValueCounts};
-use crate::job::{Job, JobKind};
-use crate::names::Shown;
-use crate::path::AuthorityPath;
-use crate::principal::Principal;
-use crate::record::{Record, State, Tombstone};
-use crate::refusal::Refusal;
-use crate::time::{parse_rfc3339, rfc3339 as time};
-use crate::token::Token;
-use crate::underway::Progress;
+use crate::jobs::job::{Job, JobKind};
+use crate::jobs::running::Progress;
+use crate::log::event::Action;
+use crate::name::history::Entry;
+use crate::name::manage::Shown;
+use crate::name::record::{Record, State, Tombstone};
 
 pub use crate::namespace::to_json::{
     listed_namespace, namespace, namespace_acted_on, namespace_comment, namespace_policy,

@@ -23,92 +23,68 @@
 //! # Ok::<_, handfast_registry::Refusal>(())
 //! ```
 
-mod account;
-mod act;
-mod admin;
-mod audit;
-mod authorities;
+mod access;
 mod authority;
-mod barren;
-mod bulk;
-mod check;
-mod draft;
-mod dump;
-mod erased;
-mod event;
+mod change;
+mod clock;
+mod error;
 mod export;
-mod grants;
-mod history;
+mod handle_protocol;
 mod import;
-mod job;
-mod job_access;
+mod jobs;
 pub mod json;
-mod live_rules;
 mod log;
-mod log_export;
-mod matching;
-mod mint;
+mod lookup;
 mod name;
-mod names;
 mod namespace;
-mod path;
-mod pattern_cache;
-mod principal;
-mod proof;
-mod protocol;
-mod quota;
-mod record;
-mod refusal;
-mod refused;
-mod register;
 mod registry;
-mod resolve;
-mod reverse;
-mod rewrite;
-mod rights;
-mod search;
-mod spreadsheet;
-mod tally;
-mod time;
-mod token;
-mod transactions;
-mod tree;
-mod underway;
-mod undo;
-mod undo_job;
-mod undone;
-mod unstored;
-mod url;
-mod usage;
-mod values;
-mod view;
-mod withdrawal;
-mod words;
 
-pub use account::{Account, AccountChange};
-pub use act::NameAction;
-pub use admin::is_public_write;
-pub use audit::{Audited, BrokenRule, Finding, Note};
-pub use authorities::{AuthorityAction, AuthorityChange, DOORS, NewAuthority};
-pub use authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError};
-pub use bulk::{BulkChanged, StartedJob};
-pub use check::{Check, Problem};
-pub use dump::HandlePage;
-pub use event::{Action, Commitments, Event, EventError, Subject, salt};
+pub use access::account::{Account, AccountChange};
+pub use access::hs_admin::is_public_write;
+pub use access::principal::{Limit, Principal, PrincipalError};
+pub use access::quota::Limits;
+pub use access::token::{NewToken, Token};
+pub use authority::list::AuthorityPage;
+pub use authority::manage::{AuthorityAction, AuthorityChange, DOORS, NewAuthority};
+pub use authority::path::{AuthorityPath, PathError};
+pub use authority::policy::{
+    Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError,
+};
+pub use clock::{parse_rfc3339, rfc3339};
+pub use error::{Refusal, ValueProblem};
 pub use export::{Export, Exported};
 pub use handfast_store::{StoreError, end_turn, take_turns, takes_turns};
-pub use history::{Entry, HistoryPage, Moment};
+pub use handle_protocol::dump::HandlePage;
+pub use handle_protocol::operations::{Operation, Performed, prefix_of, with_slash};
+pub use handle_protocol::transactions::{LogStart, Transaction, TransactionAction, Transactions};
 pub use import::{
     Changes, Counts, Done, Format, Import, Imported, Outcome, Report, StartedImport, ValueChange,
     ValueCounts,
 };
-pub use job::{Job, JobKind};
-pub use job_access::JobPage;
-pub use live_rules::LiveRules;
-pub use log_export::{Verify, verify_export};
-pub use matching::{Matching, Wildcard};
-pub use mint::{Minted, Style, StyleError};
-pub use names::{Edit, NewName, Reading, Shown};
+pub use jobs::access::JobPage;
+pub use jobs::bulk::{BulkChanged, StartedJob};
+pub use jobs::job::{Job, JobKind};
+pub use jobs::running::Progress;
+pub use log::audit::{Audited, BrokenRule, Finding, Note};
+pub use log::check::{Check, Problem};
+pub use log::event::{Action, Commitments, Event, EventError, Subject, salt};
+pub use log::export::{Verify, verify_export};
+pub use log::proof::{Growth, Opening, Proof, ProofProblem, Proven, ProvenEvent};
+pub use lookup::fast_path::Lent;
+pub use lookup::statistics::Statistics;
+pub use lookup::tally::Tally;
+pub use lookup::text_search::{Found, Words, WordsError};
+pub use lookup::usage::{DiskSpace, Usage};
+pub use lookup::wildcard::{Matching, Wildcard};
+pub use name::conditional::NameAction;
+pub use name::history::{Entry, HistoryPage, Moment};
+pub use name::manage::{Edit, NewName, Reading, Shown};
+pub use name::mint::{Minted, Style, StyleError};
+pub use name::record::{Record, RecordError, State, Tombstone};
+pub use name::undo::Difference;
+pub use name::url::{check_urls, url_problem};
+pub use name::values::NewValue;
+pub use namespace::live_rules::LiveRules;
 pub use namespace::{
     Capacity, ExampleChange, GivenNamespace, NamespaceAct, NamespaceAside, NamespaceAuthority,
     NamespaceCase, NamespaceChange, NamespaceComment, NamespaceDeclaration, NamespaceEntry,
@@ -116,24 +92,4 @@ pub use namespace::{
     NamespaceQuery, NamespaceRemark, NamespaceSample, NamespaceStatus, NamespaceVersion,
     NamespacesChanged, NormalisationForm, ResolutionForm, SyntaxForm, bare_namespace,
 };
-pub use path::{AuthorityPath, PathError};
-pub use principal::{Limit, Principal, PrincipalError};
-pub use proof::{Growth, Opening, Proof, ProofProblem, Proven, ProvenEvent};
-pub use protocol::{Operation, Performed, prefix_of, with_slash};
-pub use quota::Limits;
-pub use record::{Record, RecordError, State, Tombstone};
-pub use refusal::{Refusal, ValueProblem};
-pub use register::AuthorityPage;
 pub use registry::{Registry, World};
-pub use resolve::Lent;
-pub use search::Statistics;
-pub use tally::Tally;
-pub use time::{parse_rfc3339, rfc3339};
-pub use token::{NewToken, Token};
-pub use transactions::{LogStart, Transaction, TransactionAction, Transactions};
-pub use underway::Progress;
-pub use undo::Difference;
-pub use url::{check_urls, url_problem};
-pub use usage::{DiskSpace, Usage};
-pub use values::NewValue;
-pub use words::{Found, Words, WordsError};

@@ -9,17 +9,17 @@ use std::sync::{Arc, Mutex};
 use handfast_id::RuleBook;
 use handfast_store::{Loading, Snapshot, Store, StoreError, TableCheck};
 
-use crate::barren::Barren;
-use crate::draft::{Call, Draft};
+use crate::access::principal::Principal;
+use crate::access::quota::{Limits, OpenRequests};
+use crate::change::change_set::{Call, Draft};
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::handle_protocol::unmirrored::Barren;
+use crate::jobs::running::Underways;
+use crate::lookup::fast_path::{Prefixes, is_about_prefixes};
+use crate::lookup::tally::Tally;
+use crate::name::url::MalformedUrls;
 use crate::namespace::Book;
-use crate::principal::Principal;
-use crate::quota::{Limits, OpenRequests};
-use crate::refusal::Refusal;
-use crate::resolve::{Prefixes, is_about_prefixes};
-use crate::tally::Tally;
-use crate::underway::Underways;
-use crate::url::MalformedUrls;
-use crate::view::View;
 
 /// Time and chance, which are arguments.
 ///

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use handfast_wire::batch::{BatchWriteError, write_create};
 
-use crate::authority::Authority;
+use crate::authority::policy::Authority;
 use crate::export::{Given, Writer, is_handle};
 
 /// Writes `CREATE` blocks.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use handfast_wire::json::write_value;
 
-use crate::authority::{Authority, AuthorityStatus};
+use crate::authority::policy::{Authority, AuthorityStatus};
 use crate::export::{Given, Walk, Writer, is_handle};
 
 /// Writes one object.

@@ -7,6 +7,7 @@
 mod batch;
 mod dump;
 mod ndjson;
+pub(crate) mod spreadsheet;
 mod table;
 
 use std::io::{self, Write};
@@ -15,14 +16,14 @@ use std::ops::ControlFlow;
 use handfast_store::{Place, Table};
 use handfast_wire::Value;
 
-use crate::authority::{Authority, Role};
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::{Authority, Role};
+use crate::change::view::View;
+use crate::error::Refusal;
 use crate::import::Format;
-use crate::path::AuthorityPath;
-use crate::principal::Principal;
-use crate::record::{Record, State};
-use crate::refusal::Refusal;
+use crate::name::record::{Record, State};
 use crate::registry::Registry;
-use crate::view::View;
 
 /// What is given, and how.
 ///
@@ -105,7 +106,7 @@ impl Registry {
         self.read(|view| {
             let walk = Walk::new(view, who, export)?;
             let mut exported = Exported {
-                event: crate::tree::read(view.now)?.size(),
+                event: crate::log::tree::read(view.now)?.size(),
                 ..Exported::default()
             };
             let mut writer: Box<dyn Writer> = match export.format.unwrap_or(Format::Ndjson) {
@@ -236,7 +237,7 @@ impl<'v> Walk<'v> {
             let Some(prefix) = authority.path.prefix() else {
                 continue;
             };
-            let key = crate::authorities::prefix_key(&prefix);
+            let key = crate::authority::manage::prefix_key(&prefix);
             if let Some(record) = self.view.record(&key)?
                 && !record.values.is_empty()
                 && self.give(&key, record, secrets, visit)?.is_break()

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use handfast_wire::Value;
 use handfast_wire::json::{self, write_value};
 
-use crate::authority::Authority;
+use crate::authority::policy::Authority;
+use crate::clock::rfc3339;
 use crate::export::{Given, Writer};
 use crate::import::GivenAuthority;
-use crate::record::State;
-use crate::time::rfc3339;
+use crate::name::record::State;
 
 /// Writes lines.
 #[derive(Default)]

@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 
 use handfast_wire::Value;
 
-use crate::authority::Authority;
+use crate::authority::policy::Authority;
+use crate::error::Refusal;
+use crate::export::spreadsheet::escape;
 use crate::export::{Given, Item, Walk, Writer};
-use crate::record::State;
-use crate::refusal::Refusal;
-use crate::spreadsheet::escape;
+use crate::name::record::State;
 
 /// Writes rows. Which columns there are is known only when all names have been seen, so they are looked
 /// at twice.

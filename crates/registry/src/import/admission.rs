@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use handfast_store::{Place, Table};
 
-use crate::authority::{Authority, Role};
-use crate::principal::Principal;
-use crate::refusal::Refusal;
+use crate::access::principal::Principal;
+use crate::authority::policy::{Authority, Role};
+use crate::error::Refusal;
 use crate::registry::Registry;
 
 impl Registry {

@@ -1,15 +1,15 @@
 //! Authorities among the lines of an import.
 
-use crate::authorities::{AuthorityChange, NewAuthority};
-use crate::authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role};
-use crate::draft::Draft;
-use crate::erased::NothingErased;
-use crate::event::Action;
+use crate::access::principal::Principal;
+use crate::authority::erasures::NothingErased;
+use crate::authority::manage::{AuthorityChange, NewAuthority};
+use crate::authority::policy::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role};
+use crate::change::change_set::Draft;
+use crate::error::Refusal;
 use crate::import::given::{GivenAuthority, GivenGrant, GivenPolicy, GivenStatus};
 use crate::import::outcome::Done;
 use crate::import::take::Taking;
-use crate::principal::Principal;
-use crate::refusal::Refusal;
+use crate::log::event::Action;
 
 impl Draft<'_> {
     /// What takes long and can be done before the writer: see [`look_for_erased`](Self::look_for_erased). Whether

@@ -15,7 +15,9 @@ use handfast_wire::batch::{BatchData, BatchReader, BatchValue, Entry, Operation}
 use handfast_wire::{Ttl, Value};
 use sha2::{Digest, Sha256};
 
-use crate::draft::Draft;
+use crate::authority::path::AuthorityPath;
+use crate::change::change_set::Draft;
+use crate::error::Refusal;
 use crate::import::changes::{Changes, ValueCounts};
 use crate::import::given::GivenAuthority;
 use crate::import::load::{Loaded, Loader, judged};
@@ -23,14 +25,12 @@ use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::ready::{Reading, check_text};
 use crate::import::take::{Taking, Wanted};
 use crate::import::{Report, check_stop};
-use crate::job::Job;
-use crate::names::{Edit, Origin};
-use crate::path::AuthorityPath;
-use crate::record::{Record, State};
-use crate::refusal::Refusal;
+use crate::jobs::job::Job;
+use crate::jobs::running::Underway;
+use crate::name::manage::{Edit, Origin};
+use crate::name::record::{Record, State};
+use crate::name::values::NewValue;
 use crate::registry::Registry;
-use crate::underway::Underway;
-use crate::values::NewValue;
 
 /// How many operations share a transaction.
 pub(super) const TOGETHER: usize = 500;
@@ -78,9 +78,9 @@ impl Registry {
                 ..job.clone()
             };
             let (after, loaded) = self.load(move |loading| {
-                let from = crate::tree::read(&loading.snapshot())?.size() + 1;
+                let from = crate::log::tree::read(&loading.snapshot())?.size() + 1;
                 let loaded = by.operations(loading, &reading, together)?;
-                let to = crate::tree::read(&loading.snapshot())?.size() + 1;
+                let to = crate::log::tree::read(&loading.snapshot())?.size() + 1;
                 after.add_events(from, to);
                 after.counts.add_counts(loaded.counts);
                 loading.apply(&after.to_write()?)?;
@@ -386,9 +386,9 @@ impl Draft<'_> {
         })?;
         let key = identifier.key(&**self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, &**self);
-        let new = crate::names::NewName {
+        let new = crate::name::manage::NewName {
             values,
-            ..crate::names::NewName::default()
+            ..crate::name::manage::NewName::default()
         };
         let old = self.record(&key)?;
         if let Some(old) = old.as_ref().filter(|old| old.state == State::Withdrawn) {
@@ -405,7 +405,7 @@ impl Draft<'_> {
         let values: Vec<Value<'static>> =
             new.values.iter().map(|value| value.settle(ttl)).collect();
         let wanted = Record {
-            values: crate::values::settle(&[], values, self.timestamp())?,
+            values: crate::name::values::settle(&[], values, self.timestamp())?,
             ..Record::new(handle.to_string(), path.key(), State::Active, self.time())
         };
         let wanted = Wanted {

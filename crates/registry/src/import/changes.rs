@@ -2,13 +2,13 @@
 
 use handfast_wire::{Ttl, Value};
 
-use crate::draft::Draft;
+use crate::authority::path::AuthorityPath;
+use crate::change::change_set::Draft;
+use crate::error::Refusal;
 use crate::import::outcome::shortened;
-use crate::names::Reading;
-use crate::path::AuthorityPath;
-use crate::record::{Record, State};
-use crate::refusal::Refusal;
-use crate::undo::{Difference, differences};
+use crate::name::manage::Reading;
+use crate::name::record::{Record, State};
+use crate::name::undo::{Difference, differences};
 
 /// How many values were added, changed and removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

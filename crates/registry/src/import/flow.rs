@@ -8,7 +8,8 @@ use std::thread;
 
 use handfast_store::{Run, Sorter};
 
-use crate::authority::Authority;
+use crate::authority::policy::Authority;
+use crate::error::Refusal;
 use crate::import::changes::ValueCounts;
 use crate::import::load::{Chunk, Loaded, Loader};
 use crate::import::outcome::{Counts, Done, Outcome};
@@ -16,11 +17,10 @@ use crate::import::prepare::{Group, Preparer};
 use crate::import::ready::{Kept, Reading, Ready};
 use crate::import::source::Source;
 use crate::import::{Import, Report, check_stop};
-use crate::record::Record;
-use crate::refusal::Refusal;
+use crate::jobs::running::Underway;
+use crate::lookup::value_index::Held;
+use crate::name::record::Record;
 use crate::registry::{Awaited, Registry};
-use crate::reverse::Held;
-use crate::underway::Underway;
 
 /// How many names of a sorted input are kept together.
 const CHUNK: usize = 50_000;

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use handfast_wire::json::GivenValue;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::record::State;
-use crate::time::parse_rfc3339;
+use crate::clock::parse_rfc3339;
+use crate::name::record::State;
 
 /// A name, as a line of NDJSON gives it.
 #[derive(Debug, Deserialize)]

@@ -6,23 +6,23 @@ use std::sync::Arc;
 use handfast_id::{Handle, Identifier, is_trimmed};
 use handfast_store::{Loading, Place, Snapshot};
 
-use crate::authority::Authority;
-use crate::draft::{Call, Draft, has_nul, last_time};
-use crate::event::Event;
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::Authority;
+use crate::change::change_set::{Call, Draft, has_nul, last_time};
+use crate::change::view::View;
+use crate::error::Refusal;
 use crate::import::changes::{Changes, ValueCounts};
 use crate::import::histories::Histories;
 use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::ready::{Kept, Ready, Stamp};
 use crate::import::take::{Taking, Wanted};
-use crate::names::check_name;
+use crate::log::event::Event;
+use crate::log::tree;
+use crate::lookup::value_index;
+use crate::name::manage::check_name;
+use crate::name::record::Record;
 use crate::namespace::Book;
-use crate::path::AuthorityPath;
-use crate::principal::Principal;
-use crate::record::Record;
-use crate::refusal::Refusal;
-use crate::reverse;
-use crate::tree;
-use crate::view::View;
 
 /// Names that are kept together, by key, none twice.
 #[derive(Default)]
@@ -134,7 +134,7 @@ impl Loader {
         let time = last_time(&loading.snapshot(), &tree)?.max(self.stamp.time);
         let mut given = 0;
         let mut histories = Histories::default();
-        reverse::leave_for_later(loading, before + 1)?;
+        value_index::leave_for_later(loading, before + 1)?;
         for name in chunk.names {
             if is_to_stop() {
                 loaded.is_cut_short = true;

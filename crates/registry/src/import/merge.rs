@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use handfast_wire::Value;
 use serde::{Deserialize, Serialize};
 
-use crate::refusal::Refusal;
+use crate::error::Refusal;
 
 /// What a line says of one value of the record that was made of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -45,18 +45,18 @@ pub use outcome::{Counts, Done, Outcome};
 pub(crate) use ready::Stamp;
 pub(crate) use take::Taking;
 
+use crate::access::principal::Principal;
+use crate::error::Refusal;
 use crate::import::batch::Batching;
 use crate::import::dump::Dump;
 use crate::import::flow::Flow;
 use crate::import::ready::Reading;
 use crate::import::source::Lines;
 use crate::import::table::Table;
-use crate::job::{Begun, Job, JobKind};
-use crate::principal::Principal;
-use crate::refusal::Refusal;
-use crate::refused::Refusals;
+use crate::jobs::errors::Refusals;
+use crate::jobs::job::{Begun, Job, JobKind};
+use crate::jobs::running::{Stop, Underway};
 use crate::registry::Registry;
-use crate::underway::{Stop, Underway};
 
 /// How names are taken from elsewhere.
 ///

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::Refusal;
 use crate::import::changes::Changes;
 use crate::import::take::Taken;
-use crate::refusal::Refusal;
 
 /// What became of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

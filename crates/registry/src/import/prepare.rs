@@ -8,17 +8,17 @@ use handfast_store::StoreError;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use sha2::{Digest, Sha256};
 
-use crate::authority::Authority;
-use crate::draft::Draft;
+use crate::authority::policy::Authority;
+use crate::change::change_set::Draft;
+use crate::error::Refusal;
 use crate::import::Import;
 use crate::import::given::{GivenAuthority, GivenName, GivenStatus};
 use crate::import::load::{Chunk, Loader, judged};
 use crate::import::outcome::{Done, Outcome};
 use crate::import::ready::{Preparing, Reading, Ready};
 use crate::import::source::{Block, Source};
-use crate::refusal::Refusal;
+use crate::lookup::value_index::HeldValues;
 use crate::registry::Registry;
-use crate::reverse::HeldValues;
 
 /// How many blocks are prepared side by side, and then kept together.
 const BLOCKS: usize = 8;
@@ -179,7 +179,7 @@ impl<'r> Preparer<'r> {
             let looked = looked.collect::<Result<Vec<_>, Refusal>>()?;
             registry.load(move |loading| {
                 let mut outcomes = Vec::new();
-                let before = crate::tree::read(&loading.snapshot())?.size();
+                let before = crate::log::tree::read(&loading.snapshot())?.size();
                 for (line, given, nothing_erased) in looked {
                     let done = loader.decide(loading, |draft| {
                         let nothing_erased = nothing_erased.as_ref();

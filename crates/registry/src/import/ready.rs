@@ -10,21 +10,21 @@ use handfast_id::{ErrorKind, Handle, Identifier, is_trimmed};
 use handfast_wire::{Permissions, Ttl, Value, type_matches};
 use sha2::{Digest, Sha256};
 
-use crate::authority::{Authority, AuthorityStatus};
-use crate::draft::check_new_key;
-use crate::draft::{each_commitment, name_subject};
-use crate::event::{Action, Commitments, Event};
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::{Authority, AuthorityStatus};
+use crate::change::change_set::check_new_key;
+use crate::change::change_set::{each_commitment, name_subject};
+use crate::change::view::View;
+use crate::error::Refusal;
 use crate::import::given::GivenName;
 use crate::import::merge::NamedValue;
-use crate::names::{check_name, registered_text};
-use crate::path::AuthorityPath;
-use crate::principal::Principal;
-use crate::record::{Record, State, Tombstone};
-use crate::refusal::Refusal;
-use crate::reverse::HeldValues;
-use crate::url::url_problem;
-use crate::values;
-use crate::view::View;
+use crate::log::event::{Action, Commitments, Event};
+use crate::lookup::value_index::HeldValues;
+use crate::name::manage::{check_name, registered_text};
+use crate::name::record::{Record, State, Tombstone};
+use crate::name::url::url_problem;
+use crate::name::values;
 
 /// What is the same for all names that are prepared together.
 #[derive(Clone)]

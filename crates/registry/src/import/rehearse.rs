@@ -12,11 +12,11 @@ use std::io::Read;
 
 use handfast_wire::batch::{Entry, Operation};
 
+use crate::error::Refusal;
 use crate::import::batch::{Batch, Told, size_of};
 use crate::import::load::{Loaded, Loader};
 use crate::import::outcome::{Done, Outcome};
 use crate::import::ready::Reading;
-use crate::refusal::Refusal;
 use crate::registry::Registry;
 
 /// How many operations one transaction rehearses.

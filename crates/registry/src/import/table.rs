@@ -7,12 +7,12 @@ use std::io::{self, Read};
 use csv::{Reader, StringRecord};
 use handfast_wire::json::GivenValue;
 
+use crate::export::spreadsheet::unescape;
 use crate::import::counted_lines::CountedLines;
 use crate::import::given::{GivenName, GivenTombstone, Text};
 use crate::import::outcome::Outcome;
 use crate::import::source::{BLOCK, Block, BoundedItems, Item, ItemBudget, NAMES, Source};
-use crate::record::State;
-use crate::spreadsheet::unescape;
+use crate::name::record::State;
 
 /// What stands in a column.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,16 +3,16 @@
 use handfast_id::Handle;
 use handfast_wire::{AdminPermissions, Value};
 
-use crate::admin::touches_admins;
-use crate::authority::{Authority, Role};
-use crate::draft::Draft;
-use crate::event::Action;
+use crate::access::hs_admin::touches_admins;
+use crate::authority::policy::{Authority, Role};
+use crate::change::change_set::Draft;
+use crate::error::Refusal;
 use crate::import::changes::Changes;
 use crate::import::merge::{NamedValue, merged};
 use crate::import::outcome::Done;
-use crate::name::{Name, check_holder};
-use crate::record::{Record, State};
-use crate::refusal::Refusal;
+use crate::log::event::Action;
+use crate::name::record::{Record, State};
+use crate::name::states::{Name, check_holder};
 
 /// How a name that exists is met.
 #[derive(Clone, Copy, Debug)]
@@ -156,7 +156,7 @@ impl Draft<'_> {
             self.need(self.who(), needs, path)?;
         }
         if key.starts_with("hdl:0.NA/") {
-            return Err(crate::name::prefix_record());
+            return Err(crate::name::states::prefix_record());
         }
         // What could not be registered here is never corrected once it is: whether it is taken is up to those who
         // decide on the policy of the authority.

@@ -13,14 +13,14 @@ use super::lifecycle::{NamespaceAct, Transition, has_all_of, transition};
 use super::moved::{LookedThrough, look_again, look_through};
 use super::read::bare;
 use super::validate::{MOST_TEXT, check, check_declaration, check_review, check_text};
-use crate::act::other_version;
-use crate::authority::Role;
-use crate::draft::Draft;
-use crate::event::{Action, Subject};
-use crate::principal::Principal;
-use crate::refusal::Refusal;
+use crate::access::principal::Principal;
+use crate::authority::policy::Role;
+use crate::change::change_set::Draft;
+use crate::clock::rfc3339;
+use crate::error::Refusal;
+use crate::log::event::{Action, Subject};
+use crate::name::conditional::other_version;
 use crate::registry::Registry;
-use crate::time::rfc3339;
 
 /// The most candidates that one account has.
 const MOST_PROPOSALS: usize = 20;

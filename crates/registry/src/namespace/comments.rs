@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
 use super::read::bare;
 use super::validate::check_text;
-use crate::authority::Role;
-use crate::draft::Draft;
-use crate::event::{Action, Commitments, Subject};
-use crate::path::AuthorityPath;
-use crate::principal::Principal;
-use crate::refusal::Refusal;
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::Role;
+use crate::change::change_set::Draft;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::log::event::{Action, Commitments, Subject};
 use crate::registry::Registry;
-use crate::view::View;
 
 /// The longest comment, in bytes.
 const MOST_BYTES: usize = 4_000;

@@ -7,7 +7,7 @@ use handfast_id::{Namespace, NamespaceError, NamespaceRecord};
 use serde::{Deserialize, Serialize};
 
 use super::form::NamespaceForm;
-use crate::principal::Principal;
+use crate::access::principal::Principal;
 
 /// An entry of the registry (`INFO-9`): what its authority says of it, and what the registry says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

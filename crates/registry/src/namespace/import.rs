@@ -8,12 +8,12 @@ use super::form::NamespaceForm;
 use super::moved::look_through;
 use super::original_xml;
 use super::validate::check_historical;
-use crate::authority::Role;
-use crate::draft::Draft;
-use crate::event::Action;
-use crate::path::AuthorityPath;
-use crate::principal::Principal;
-use crate::refusal::Refusal;
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::Role;
+use crate::change::change_set::Draft;
+use crate::error::Refusal;
+use crate::log::event::Action;
 use crate::registry::Registry;
 
 /// The largest text of records that is read, in bytes.
@@ -89,7 +89,7 @@ fn read_json(text: &str) -> Result<Vec<GivenNamespace>, Refusal> {
 /// A day as the records write it, if it is one.
 pub(super) fn day(text: &str) -> Option<String> {
     let text = text.trim();
-    crate::time::parse_rfc3339(&format!("{text}T00:00:00Z"))?;
+    crate::clock::parse_rfc3339(&format!("{text}T00:00:00Z"))?;
     Some(text.to_string())
 }
 

@@ -7,10 +7,10 @@ use handfast_store::{Place, Table};
 use serde::{Deserialize, Serialize};
 
 use super::entry::NamespaceEntry;
-use crate::event::Commitments;
-use crate::principal::Principal;
-use crate::refusal::Refusal;
-use crate::view::View;
+use crate::access::principal::Principal;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::log::event::Commitments;
 
 /// An entry, in postcard form in the table `namespaces`, or of an earlier version in `versions`.
 #[derive(Clone, Debug, Serialize, Deserialize)]

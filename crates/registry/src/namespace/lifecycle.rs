@@ -5,12 +5,12 @@
 
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
 use super::form::NamespaceForm;
-use crate::authority::Role;
-use crate::event::Action;
-use crate::path::AuthorityPath;
-use crate::principal::Principal;
-use crate::refusal::Refusal;
-use crate::view::View;
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::Role;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::log::event::Action;
 
 use Capacity::{Authority, Claimant, Maintainer, Operator};
 use NamespaceStatus::{Candidate, Deprecated, Lapsed, Refused, Registered, Withdrawn};

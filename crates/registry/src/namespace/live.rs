@@ -15,7 +15,7 @@ use handfast_store::{Place, Snapshot, Store, Table};
 use super::entry::NamespaceEntry;
 use super::kept::{ENTRY, Kept, LAST_CHANGE};
 use super::seeds::seeds;
-use crate::refusal::Refusal;
+use crate::error::Refusal;
 
 /// All rules: those that were configured, and the entries of the registry.
 pub(crate) struct Book {

@@ -18,6 +18,7 @@ pub(crate) mod kept;
 mod lifecycle;
 mod literals;
 mod live;
+pub(crate) mod live_rules;
 mod mechanism;
 mod moved;
 mod original_xml;

@@ -8,9 +8,9 @@ use std::ops::ControlFlow;
 use handfast_id::{InfoUri, Namespace, RuleBook};
 use handfast_store::{Place, Table};
 
-use crate::record::{Record, State};
-use crate::refusal::Refusal;
-use crate::view::View;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::name::record::{Record, State};
 
 /// How many of them are named.
 const NAMED: usize = 10;

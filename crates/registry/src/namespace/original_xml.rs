@@ -11,7 +11,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 use super::form::{NamespaceAuthority, NamespaceForm, NamespaceSample};
 use super::import::{GivenNamespace, day};
 use super::validate::is_web_address;
-use crate::refusal::Refusal;
+use crate::error::Refusal;
 
 /// The most nodes of a document.
 const MOST_NODES: u32 = 500_000;

@@ -6,13 +6,13 @@ use handfast_store::{Place, Table};
 use serde::{Deserialize, Serialize};
 
 use super::validate::check_text;
-use crate::authority::Role;
-use crate::event::{Action, Commitments, Subject};
-use crate::path::AuthorityPath;
-use crate::principal::Principal;
-use crate::refusal::Refusal;
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::Role;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::log::event::{Action, Commitments, Subject};
 use crate::registry::Registry;
-use crate::view::View;
 
 /// The longest policy, in bytes.
 const MOST_BYTES: usize = 100_000;

@@ -4,7 +4,7 @@ use handfast_id::{InfoUri, RuleBook};
 
 use super::entry::NamespaceEntry;
 use super::form::NamespaceForm;
-use crate::refusal::Refusal;
+use crate::error::Refusal;
 use crate::registry::Registry;
 
 /// An example that would come out differently.

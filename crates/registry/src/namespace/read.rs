@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::entry::{NamespaceEntry, NamespaceStatus};
 use super::live::Generation;
 use super::seeds::seed;
-use crate::authority::Role;
-use crate::event::Action;
-use crate::path::AuthorityPath;
-use crate::principal::Principal;
-use crate::refusal::Refusal;
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::Role;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::log::event::Action;
 use crate::registry::Registry;
-use crate::view::View;
 
 /// Which entries are wanted.
 ///

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
 use super::form::NamespaceForm;
-use crate::time::parse_rfc3339;
+use crate::clock::parse_rfc3339;
 
 /// All of them, by name. Read on first use; `all_29_are_read` below is the test that they can be.
 pub(super) fn seeds() -> &'static [Arc<NamespaceEntry>] {
@@ -93,7 +93,8 @@ mod tests {
                 serde_json::json!([entry.name(), said.case, said.strip, said.steps])
             })
             .collect();
-        let digest = crate::event::digest(&[serde_json::to_string(&rules).unwrap().as_bytes()]);
+        let digest =
+            crate::log::event::digest(&[serde_json::to_string(&rules).unwrap().as_bytes()]);
         let expected = "a3d469aaa4c0382e";
         let digest: [u8; 8] = digest[..8].try_into().unwrap();
         assert_eq!(format!("{:016x}", u64::from_be_bytes(digest)), expected);

@@ -7,8 +7,8 @@ use super::entry::NamespaceEntry;
 use super::policy::NamespacePolicy;
 use super::preview::ExampleChange;
 use super::read::{NamespacePage, NamespaceVersion};
-use crate::event::Action;
-use crate::time::rfc3339;
+use crate::clock::rfc3339;
+use crate::log::event::Action;
 
 /// An entry of the `info` registry, as it is at a time. Who owns it is not in it.
 #[must_use]

@@ -10,7 +10,7 @@ use handfast_id::{InfoUri, InfoValidity, Namespace, NamespaceError, Pattern, Rul
 
 use super::form::{NamespaceForm, ResolutionForm};
 use super::trials::trials;
-use crate::refusal::Refusal;
+use crate::error::Refusal;
 
 /// The longest namespace string.
 const MOST_NAME: usize = 64;

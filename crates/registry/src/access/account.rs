@@ -1,0 +1,224 @@
+//! Accounts.
+
+use std::ops::ControlFlow;
+
+use handfast_store::{Place, Table};
+use serde::{Deserialize, Serialize};
+
+use crate::access::principal::Principal;
+use crate::change::change_set::Draft;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::log::event::Action;
+use crate::registry::Registry;
+
+/// Someone who can be given roles, and for whom programs act by tokens.
+///
+/// ```
+/// # use handfast_registry::{Principal, Registry, World};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+/// registry.create_account(&Principal::Operator, "ann", "Ann of the map room")?;
+/// assert_eq!(registry.accounts()?[0].name, "ann");
+/// # Ok::<_, handfast_registry::Refusal>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// What grants call it.
+    pub name: String,
+    /// Who that is, for people.
+    pub title: String,
+    /// When it was created, in milliseconds since 1970.
+    pub created: u64,
+    /// Whether its tokens count no more.
+    pub is_suspended: bool,
+    /// Whether it may do everything, over the web too.
+    pub is_administrator: bool,
+}
+
+/// What is to change of an account.
+#[derive(Clone, Debug, Default)]
+pub struct AccountChange {
+    /// Who that is, for people.
+    pub title: Option<String>,
+    /// Whether its tokens count no more.
+    pub suspended: Option<bool>,
+    /// Whether it may do everything.
+    pub administrator: Option<bool>,
+}
+
+impl Account {
+    /// Accounts of earlier versions do not say that they are suspended or administer: they are not, and do not.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let whole = postcard::from_bytes(bytes).ok();
+        whole.or_else(|| postcard::from_bytes(&[bytes, &[0, 0]].concat()).ok())
+    }
+}
+
+/// The longest title of an account, in bytes.
+const LONGEST_TITLE: usize = 1_000;
+
+impl Registry {
+    /// Creates an account. The operator and administrators may.
+    pub fn create_account(&self, who: &Principal, name: &str, title: &str) -> Result<(), Refusal> {
+        let account = named(name)?;
+        let title = checked_title(title)?;
+        self.change(who, move |draft| {
+            draft.need_administrator()?;
+            if draft.account(&account)?.is_some() {
+                return Err(Refusal::policy(
+                    "account-exists",
+                    format!("account {account} exists already"),
+                ));
+            }
+            draft.make_account(&account, &title)
+        })
+    }
+
+    /// Changes an account. The operator and administrators may.
+    ///
+    /// ```
+    /// # use handfast_registry::{AccountChange, NewToken, Principal, Registry, World};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let operator = Principal::Operator;
+    /// registry.create_account(&operator, "ann", "")?;
+    /// let (token, _) = registry.create_token(&operator, "ann", NewToken::default())?;
+    /// let suspend = AccountChange { suspended: Some(true), ..AccountChange::default() };
+    /// registry.change_account(&operator, "ann", &suspend)?;
+    /// assert_eq!(registry.who_has(&token)?, None);
+    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// ```
+    pub fn change_account(
+        &self,
+        who: &Principal,
+        name: &str,
+        change: &AccountChange,
+    ) -> Result<Account, Refusal> {
+        let account = named(name)?;
+        let title = change.title.as_deref().map(checked_title).transpose()?;
+        let (suspended, administrator) = (change.suspended, change.administrator);
+        self.change(who, move |draft| {
+            draft.need_administrator()?;
+            let found = draft.account(&account)?;
+            let mut kept = found.ok_or_else(|| no_account(&account))?;
+            let takes_own = suspended == Some(true) || administrator == Some(false);
+            if takes_own && *draft.who() == account {
+                let problem = "someone else takes the rights of your own account";
+                return Err(Refusal::policy("own-account", problem));
+            }
+            kept.title = title.unwrap_or(kept.title);
+            kept.is_suspended = suspended.unwrap_or(kept.is_suspended);
+            kept.is_administrator = administrator.unwrap_or(kept.is_administrator);
+            draft.keep_posted(Table::Accounts, account.key().as_bytes(), &kept)?;
+            draft.note(Action::Account, account.key().as_bytes());
+            Ok(kept)
+        })
+    }
+
+    /// An account.
+    pub fn account(&self, name: &str) -> Result<Account, Refusal> {
+        let account = named(name)?;
+        let found = self.read(|view| view.account(&account))?;
+        found.ok_or_else(|| no_account(&account))
+    }
+
+    /// All accounts, by name.
+    pub fn accounts(&self) -> Result<Vec<Account>, Refusal> {
+        self.read(|view| {
+            let mut accounts = Vec::new();
+            view.now
+                .scan(&Place::named(Table::Accounts, b""), &mut |_, bytes| {
+                    accounts.extend(Account::from_bytes(bytes));
+                    ControlFlow::Continue(())
+                })?;
+            Ok(accounts)
+        })
+    }
+}
+
+fn named(name: &str) -> Result<Principal, Refusal> {
+    let account = Principal::account(name);
+    account.map_err(|error| Refusal::policy("bad-account", error.to_string()))
+}
+
+fn checked_title(title: &str) -> Result<String, Refusal> {
+    if title.len() > LONGEST_TITLE {
+        let problem = format!("the title of an account has at most {LONGEST_TITLE} bytes");
+        return Err(Refusal::policy("too-large", problem));
+    }
+    Ok(title.to_string())
+}
+
+pub(crate) fn no_account(account: &Principal) -> Refusal {
+    let problem = format!("there is no account {account}: run `handfast user create {account}`");
+    Refusal::policy("no-account", problem)
+}
+
+impl View<'_> {
+    pub(crate) fn account(&self, account: &Principal) -> Result<Option<Account>, Refusal> {
+        let key = account.key();
+        let place = Place::named(Table::Accounts, key.as_bytes());
+        let found = self.now.get(&place, Account::from_bytes)?;
+        found
+            .map(|account| {
+                account.ok_or_else(|| Refusal::Corrupt {
+                    what: format!("the account {key}"),
+                })
+            })
+            .transpose()
+    }
+
+    /// Whether someone has an account, and not only a part of it, that may do everything.
+    pub(crate) fn administers(&self, who: &Principal) -> Result<bool, Refusal> {
+        if !matches!(who, Principal::Account(name) if !name.is_empty()) {
+            return Ok(false);
+        }
+        let account = self.account(who)?;
+        Ok(account.is_some_and(|account| account.is_administrator && !account.is_suspended))
+    }
+}
+
+impl Draft<'_> {
+    /// The operator, and those who may do everything.
+    pub(crate) fn need_administrator(&self) -> Result<(), Refusal> {
+        if self.may_do_all(self.who())? {
+            return Ok(());
+        }
+        let problem = "this is for the operator and for administrators";
+        Err(Refusal::policy("operator-only", problem))
+    }
+
+    fn make_account(&mut self, account: &Principal, title: &str) -> Result<(), Refusal> {
+        let kept = Account {
+            name: account.to_string(),
+            title: title.to_string(),
+            created: self.time(),
+            is_suspended: false,
+            is_administrator: false,
+        };
+        self.keep_posted(Table::Accounts, account.key().as_bytes(), &kept)?;
+        self.note(Action::Account, account.key().as_bytes());
+        Ok(())
+    }
+
+    /// Whoever is to have a token has an account.
+    pub(crate) fn need_account(&self, account: &Principal) -> Result<(), Refusal> {
+        match self.account(account)? {
+            Some(found) if found.is_suspended => {
+                let problem = format!("account {account} is suspended");
+                Err(Refusal::policy("suspended", problem))
+            }
+            Some(_) => Ok(()),
+            None => Err(no_account(account)),
+        }
+    }
+
+    /// Makes sure that an account that is given something exists.
+    pub(crate) fn ensure_account(&mut self, who: &Principal) -> Result<(), Refusal> {
+        match who {
+            Principal::Account(_) if self.account(who)?.is_none() => self.make_account(who, ""),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Who acts.
+
+use std::fmt;
+
+use handfast_id::{CaseRule, Handle};
+use serde::{Deserialize, Serialize};
+
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::Role;
+
+/// Whoever asks for something.
+///
+/// ```
+/// use handfast_registry::Principal;
+///
+/// assert_eq!(Principal::parse("ann")?, Principal::account("ann")?);
+/// // Identities compare by key.
+/// assert_eq!(Principal::parse("300:0.NA/20.1000")?, Principal::parse("300:0.na/20.1000")?);
+/// assert!(Principal::parse("an:n").is_err());
+/// # Ok::<_, handfast_registry::PrincipalError>(())
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Principal {
+    /// Someone who has an account here.
+    Account(String),
+    /// Someone who holds the key at an index of a handle.
+    Identity {
+        /// The index; 0 stands for any.
+        index: u32,
+        /// The handle.
+        handle: String,
+    },
+    /// Whoever may write the data folder: may do everything.
+    Operator,
+    /// Someone who has an account here, with a token that is for less than they may do.
+    Limited {
+        /// The account.
+        account: String,
+        /// What the token is for.
+        limit: Limit,
+    },
+}
+
+/// What a token is limited to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// The authority, with all below; all of them if `None`.
+    pub authority: Option<AuthorityPath>,
+    /// The highest role.
+    pub role: Role,
+}
+
+impl Principal {
+    /// Reads an account name or `INDEX:HANDLE`: digits, a colon, a text with a `/`.
+    pub fn parse(text: &str) -> Result<Self, PrincipalError> {
+        if let Some((index, handle)) = text.split_once(':') {
+            let index = index
+                .parse()
+                .ok()
+                .filter(|_| index.bytes().all(|b| b.is_ascii_digit()));
+            if let (Some(index), Ok(_)) = (index, Handle::from_stored(handle)) {
+                return Ok(Self::Identity {
+                    index,
+                    handle: handle.to_string(),
+                });
+            }
+        }
+        Self::account(text)
+    }
+
+    /// An account: letters, digits and `. _ @ -`, at most 64 of them.
+    pub fn account(name: &str) -> Result<Self, PrincipalError> {
+        let allowed = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '@' | '-');
+        if name.is_empty() || name.len() > 64 || !name.chars().all(allowed) {
+            return Err(PrincipalError {
+                text: name.to_string(),
+            });
+        }
+        Ok(Self::Account(name.to_string()))
+    }
+
+    /// Who is not known at all: has no role anywhere, and no name that anything could be granted to.
+    #[must_use]
+    pub fn nobody() -> Self {
+        Self::Account(String::new())
+    }
+
+    /// The same without what is true of this occasion alone, as it is remembered.
+    #[must_use]
+    pub(crate) fn lasting(&self) -> Self {
+        match self {
+            Self::Limited { account, .. } => Self::Account(account.clone()),
+            other => other.clone(),
+        }
+    }
+
+    /// What it is found by; two principals are one when their keys are.
+    #[must_use]
+    pub fn key(&self) -> String {
+        match self {
+            Self::Account(name) | Self::Limited { account: name, .. } => {
+                format!("account:{}", name.to_lowercase())
+            }
+            Self::Identity { index, handle } => match Handle::from_stored(handle) {
+                // handle-protocol.md §7.4: suffixes by their bytes, but under `0.` in no case.
+                Ok(handle) => format!("{index}:{}", handle.key(CaseRule::Sensitive)),
+                Err(_) => format!("{index}:{handle}"),
+            },
+            Self::Operator => "operator".to_string(),
+        }
+    }
+}
+
+impl PartialEq for Principal {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Principal {}
+
+impl fmt::Display for Principal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Account(name) | Self::Limited { account: name, .. } => f.write_str(name),
+            Self::Identity { index, handle } => write!(f, "{index}:{handle}"),
+            Self::Operator => f.write_str("the operator"),
+        }
+    }
+}
+
+/// A text that names nobody.
+///
+/// ```
+/// let error = handfast_registry::Principal::parse("a b").unwrap_err();
+/// assert!(error.to_string().contains("INDEX:HANDLE"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is neither an account (letters, digits and . _ @ -) nor INDEX:HANDLE")]
+pub struct PrincipalError {
+    text: String,
+}

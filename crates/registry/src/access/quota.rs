@@ -1,0 +1,232 @@
+//! How much one account may have waiting and stored.
+//!
+//! Whoever has an account, and no role, can still ask for authorities and start jobs. Both are stored, so both are
+//! counted by account. The operator and administrators have no quotas.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::PoisonError;
+
+use handfast_store::{Place, Table};
+
+use crate::access::principal::Principal;
+use crate::authority::manage::NewAuthority;
+use crate::authority::policy::{Authority, AuthorityStatus};
+use crate::error::Refusal;
+use crate::jobs::job::Job;
+use crate::registry::Registry;
+
+/// What one account may have at most.
+///
+/// ```
+/// use handfast_registry::Limits;
+///
+/// let strict = Limits { open_jobs: 1, ..Limits::default() };
+/// assert!(strict.jobs_per_day > strict.open_jobs);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Jobs that an account starts in 24 hours.
+    pub jobs_per_day: u64,
+    /// Jobs of an account that wait, run or were interrupted.
+    pub open_jobs: u64,
+    /// Authorities that an account has asked for, and that nobody has decided on.
+    pub requested_authorities: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            jobs_per_day: 500,
+            open_jobs: 20,
+            requested_authorities: 5,
+        }
+    }
+}
+
+/// A day, in milliseconds.
+const DAY: u64 = 24 * 60 * 60 * 1_000;
+
+/// The longest title, meaning, contact and path of an authority that is only asked for, in bytes.
+const MAX_REQUEST_TEXT: usize = 1_000;
+
+/// How many authorities each account has asked for, in a version of the prefixes.
+#[derive(Default)]
+pub(crate) struct OpenRequests {
+    version: u64,
+    by_account: HashMap<String, u64>,
+}
+
+/// The jobs of one account, counted.
+#[derive(Default)]
+pub(crate) struct JobsOfAccount {
+    /// How many have not ended.
+    open: u64,
+    /// When those of the last day started, oldest first.
+    recent: Vec<u64>,
+    /// The numbers of those that have ended, oldest first.
+    ended: Vec<u64>,
+}
+
+/// Jobs of an account that make room for a new one.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct OldJobs {
+    /// Those that are forgotten.
+    pub(crate) forgotten: Vec<u64>,
+    /// Those of which it is forgotten what they refused.
+    pub(crate) without_outcomes: Vec<u64>,
+}
+
+/// How many jobs of an account that have ended are stored, unless it may start more in a day.
+const MAX_STORED_JOBS: usize = 1_000;
+
+/// Of how many jobs of an account it is stored what they refused.
+const MAX_JOBS_WITH_OUTCOMES: usize = 10;
+
+/// How many old jobs are forgotten when a new one begins.
+const MAX_PRUNED_AT_ONCE: usize = 20;
+
+impl JobsOfAccount {
+    pub(crate) fn add(&mut self, job: &Job, now: u64) {
+        if job.ended.is_none() {
+            self.open += 1;
+        } else {
+            self.ended.push(job.number);
+        }
+        if job.started.saturating_add(DAY) > now {
+            self.recent.push(job.started);
+        }
+    }
+
+    /// What is forgotten when another one begins.
+    pub(crate) fn old(&self, limits: &Limits) -> OldJobs {
+        let per_day = usize::try_from(limits.jobs_per_day).unwrap_or(usize::MAX);
+        let stored = MAX_STORED_JOBS.max(per_day);
+        let newest_first = || self.ended.iter().rev().copied();
+        let mut forgotten: Vec<_> = newest_first().skip(stored - 1).collect();
+        forgotten.reverse();
+        forgotten.truncate(MAX_PRUNED_AT_ONCE);
+        // One falls out each time.
+        let without_outcomes = newest_first().skip(MAX_JOBS_WITH_OUTCOMES - 1).take(1);
+        OldJobs {
+            forgotten,
+            without_outcomes: without_outcomes.collect(),
+        }
+    }
+
+    /// Whether the account may start another one.
+    pub(crate) fn check(&self, limits: &Limits, now: u64) -> Result<(), Refusal> {
+        if self.open >= limits.open_jobs {
+            let open = limits.open_jobs;
+            let problem = format!(
+                "an account has at most {open} jobs that have not ended: wait for them, or cancel some"
+            );
+            return Err(Refusal::quota(problem, None));
+        }
+        let count = u64::try_from(self.recent.len()).unwrap_or(u64::MAX);
+        if count >= limits.jobs_per_day {
+            let most = limits.jobs_per_day;
+            let problem = format!("an account starts at most {most} jobs in 24 hours");
+            let oldest = self.recent.iter().min().copied().unwrap_or(now);
+            let wait = oldest.saturating_add(DAY).saturating_sub(now) / 1_000 + 1;
+            return Err(Refusal::quota(problem, Some(wait)));
+        }
+        Ok(())
+    }
+}
+
+impl Registry {
+    /// The same registry with other quotas than the usual ones.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Whether someone may ask for one more authority.
+    pub(crate) fn check_request(
+        &self,
+        who: &Principal,
+        path: &str,
+        new: &NewAuthority,
+    ) -> Result<(), Refusal> {
+        if self.is_administrator(who)? {
+            return Ok(());
+        }
+        let texts = [path, &new.title, &new.meaning, &new.contact];
+        if texts.iter().any(|text| text.len() > MAX_REQUEST_TEXT) {
+            let problem = format!(
+                "path, title, meaning and contact of an authority that is asked for have at most \
+                 {MAX_REQUEST_TEXT} bytes each; more can be said when it is approved"
+            );
+            return Err(Refusal::policy("too-large", problem));
+        }
+        let most = self.limits.requested_authorities;
+        if self.open_requests(|open| open.get(&who.key()).copied())? >= Some(most) {
+            let problem = format!(
+                "an account has at most {most} open requests for authorities: wait until one is decided"
+            );
+            return Err(Refusal::quota(problem, None));
+        }
+        Ok(())
+    }
+
+    /// How many authorities have been asked for, and are not decided on.
+    pub fn requested_authorities(&self) -> Result<u64, Refusal> {
+        self.open_requests(|open| open.values().sum())
+    }
+
+    /// Reads how many each account has asked for. All authorities are counted again only when one has changed, so that
+    /// requests that are refused cost nothing.
+    fn open_requests<T>(
+        &self,
+        read: impl FnOnce(&HashMap<String, u64>) -> T,
+    ) -> Result<T, Refusal> {
+        let version = self.prefixes.version();
+        let open = self.open_requests.lock();
+        let mut open = open.unwrap_or_else(PoisonError::into_inner);
+        if open.version != version {
+            let mut by_account = HashMap::new();
+            self.visit_authorities(None, &mut |authority| {
+                if let AuthorityStatus::Requested { by } = authority.status {
+                    *by_account.entry(by.key()).or_default() += 1;
+                }
+                ControlFlow::Continue(())
+            })?;
+            *open = OpenRequests {
+                version,
+                by_account,
+            };
+        }
+        Ok(read(&open.by_account))
+    }
+
+    /// Visits authorities in the order of their keys, from after a key on, one at a time: also those that were asked
+    /// for, and with who has which role there.
+    pub fn visit_authorities(
+        &self,
+        after: Option<&str>,
+        visit: &mut dyn FnMut(Authority) -> ControlFlow<()>,
+    ) -> Result<(), Refusal> {
+        let mut damaged = None;
+        let from = Place::named(Table::Authorities, after.unwrap_or_default().as_bytes());
+        self.read(|view| {
+            view.now.scan(&from, &mut |place, bytes| {
+                if after.is_some_and(|after| after.as_bytes() == place.name()) {
+                    return ControlFlow::Continue(());
+                }
+                if let Ok(authority) = postcard::from_bytes(bytes) {
+                    return visit(authority);
+                }
+                damaged = Some(String::from_utf8_lossy(place.name()).into_owned());
+                ControlFlow::Break(())
+            })?;
+            match damaged {
+                Some(key) => Err(Refusal::Corrupt {
+                    what: format!("authorities {key}"),
+                }),
+                None => Ok(()),
+            }
+        })
+    }
+}

@@ -1,0 +1,148 @@
+//! May this principal do this?
+//!
+//! Allowed is what a role here allows, or what the protocol grants: both are looked at. Roles hold for
+//! the whole subtree below the authority they were granted on (`URN-5`).
+
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::Role;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::name::record::Record;
+
+impl View<'_> {
+    /// The highest role that a principal has on an authority, by a grant there or above.
+    pub(crate) fn role(
+        &self,
+        who: &Principal,
+        path: &AuthorityPath,
+    ) -> Result<Option<Role>, Refusal> {
+        if self.may_do_all(who)? {
+            return Ok(Some(Role::Admin));
+        }
+        let mut highest = None;
+        let mut is_within = is_for(who, path);
+        let mut next = Some(path.clone());
+        while let Some(path) = next {
+            // A path that is not kept here has no grants; what is above it may have.
+            let Some(authority) = self.authority(&path)? else {
+                break;
+            };
+            let granted = authority.grants.iter().filter(|grant| grant.to == *who);
+            highest = highest.max(granted.map(|grant| grant.role).max());
+            is_within |= is_for(who, &path);
+            next = authority.parent;
+        }
+        Ok(match who {
+            Principal::Limited { limit, .. } => highest
+                .map(|role| role.min(limit.role))
+                .filter(|_| is_within),
+            _ => highest,
+        })
+    }
+
+    /// Whether someone looks after a name, and has not come with less than that.
+    pub(crate) fn holds(
+        &self,
+        who: &Principal,
+        needs: Role,
+        record: &Record,
+    ) -> Result<bool, Refusal> {
+        if record.holder.as_ref() != Some(who) {
+            return Ok(false);
+        }
+        let Principal::Limited { limit, .. } = who else {
+            return Ok(true);
+        };
+        let mut next = self.authority_by_key(&record.authority)?;
+        let mut is_within = limit.authority.is_none();
+        while let Some(authority) = next {
+            is_within |= is_for(who, &authority.path);
+            next = match &authority.parent {
+                Some(parent) => self.authority(parent)?,
+                None => None,
+            };
+        }
+        Ok(is_within && limit.role >= needs)
+    }
+
+    /// Whether a principal is the operator, or administers all of the registry.
+    pub(crate) fn may_do_all(&self, who: &Principal) -> Result<bool, Refusal> {
+        Ok(*who == Principal::Operator
+            || self.is_one_of(who, self.administrators)?
+            || self.administers(who)?)
+    }
+
+    /// Whether a principal has at least a role; says which would be needed, and where, if not.
+    pub(crate) fn need(
+        &self,
+        who: &Principal,
+        needs: Role,
+        path: &AuthorityPath,
+    ) -> Result<(), Refusal> {
+        if self.role(who, path)? >= Some(needs) {
+            Ok(())
+        } else {
+            Err(Refusal::Denied {
+                needs,
+                authority: path.clone(),
+            })
+        }
+    }
+}
+
+/// Whether a token, if that is by what someone is known, is for an authority itself.
+fn is_for(who: &Principal, path: &AuthorityPath) -> bool {
+    match who {
+        Principal::Limited { limit, .. } => {
+            let mut authority = limit.authority.iter();
+            authority.all(|authority| authority.key() == path.key())
+        }
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use handfast_wire::{Codec, Reference, ValueList};
+
+    use crate::{NewAuthority, NewName, NewValue, Operation, Principal, Registry, World};
+
+    #[test]
+    fn administrators_may_do_all_by_index_and_by_group() {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::new(|| 0, |bytes| bytes.fill(1));
+        let registry = Registry::create(folder.path(), world).unwrap();
+        let operator = Principal::Operator;
+        registry
+            .create_authority(&operator, "20.1000", NewAuthority::default())
+            .unwrap();
+        let members = ValueList(vec![Reference::new("20.1000/ann", 300)]);
+        let group = NewName {
+            values: vec![NewValue::new(200, "HS_VLIST", &members.to_bytes())],
+            ..NewName::default()
+        };
+        registry
+            .create_name(&operator, "20.1000/group", group)
+            .unwrap();
+        let list = ["200:20.1000/group", "0:20.1000/eve", "bob"];
+        let list = list.map(|who| Principal::parse(who).unwrap());
+        let registry = registry.with_administrators(list.to_vec());
+        let cases = [
+            ("300:20.1000/ann", true),
+            ("301:20.1000/ann", false),
+            ("7:20.1000/eve", true),
+            ("7:20.1000/EVE", false),
+            ("200:20.1000/group", true),
+            // The list is of identities.
+            ("bob", false),
+        ];
+        for (number, (who, may)) in cases.into_iter().enumerate() {
+            let who = Principal::parse(who).unwrap();
+            assert_eq!(registry.is_administrator(&who).unwrap(), may, "{who}");
+            let prefix = format!("20.200{number}");
+            let homed = registry.perform(&who, Operation::Home { prefix });
+            assert_eq!(homed.is_ok(), may, "{who}");
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! Tokens, by which programs act for an account.
+//!
+//! A token is shown once, when it is made; what is kept is its SHA-256. It has an end, and may be for less than its
+//! account may do: at most a role, on one authority and what is below it.
+
+use std::ops::ControlFlow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use handfast_store::{Place, Table, Write};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::access::principal::{Limit, Principal};
+use crate::authority::policy::Role;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::registry::Registry;
+
+/// What is known of a token. Nobody can make the token itself from it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Token {
+    /// What it is called: the beginning of its digest.
+    pub id: String,
+    /// For whom it acts.
+    pub account: String,
+    /// What it is for, for people.
+    pub title: String,
+    /// What it is limited to, if it is for less than its account may do.
+    pub limit: Option<Limit>,
+    /// When it was made, in milliseconds since 1970.
+    pub created: u64,
+    /// When it ends.
+    pub expires: u64,
+}
+
+/// What a new token is to be.
+///
+/// ```
+/// use handfast_registry::NewToken;
+///
+/// assert_eq!(NewToken::default().days, 90);
+/// ```
+#[derive(Clone, Debug)]
+pub struct NewToken {
+    /// What it is for, for people.
+    pub title: String,
+    /// The authority that it is for, with all below; all of them if `None`.
+    pub authority: Option<String>,
+    /// The highest role that it gives; `admin` if `None`.
+    pub role: Option<Role>,
+    /// How many days it lasts.
+    pub days: u64,
+}
+
+impl Default for NewToken {
+    fn default() -> Self {
+        Self {
+            title: String::new(),
+            authority: None,
+            role: None,
+            days: 90,
+        }
+    }
+}
+
+/// The longest that a token lasts, in days.
+const MOST_DAYS: u64 = 3_660;
+const DAY: u64 = 86_400_000;
+/// How many tokens an account has at most.
+const MOST_TOKENS: usize = 1_000;
+/// What tokens begin with, so that people and scanners of leaked secrets know them.
+const MARK: &str = "handfast_";
+/// Where they are kept.
+const KEYS: &[u8] = b"token:";
+
+impl Registry {
+    /// Makes a token for an account: the operator for any, others for their own, and with a token that is limited
+    /// none. Gives the token itself, which is not kept.
+    ///
+    /// ```
+    /// # use handfast_registry::{NewToken, Principal, Registry, World};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// registry.create_account(&Principal::Operator, "ann", "")?;
+    /// let (text, token) = registry.create_token(&Principal::Operator, "ann", NewToken::default())?;
+    /// assert_eq!(registry.who_has(&text)?, Some(Principal::parse("ann").unwrap()));
+    /// registry.revoke_token(&Principal::Operator, &token.id)?;
+    /// assert_eq!(registry.who_has(&text)?, None);
+    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// ```
+    pub fn create_token(
+        &self,
+        who: &Principal,
+        account: &str,
+        new: NewToken,
+    ) -> Result<(String, Token), Refusal> {
+        let account = Principal::account(account)
+            .map_err(|error| Refusal::policy("bad-account", error.to_string()))?;
+        if !may_handle(who, &account) && !self.is_administrator(who)? {
+            return Err(not_theirs());
+        }
+        if new.days == 0 || new.days > MOST_DAYS {
+            let problem = format!("a token lasts 1 to {MOST_DAYS} days");
+            return Err(Refusal::policy("bad-expiry", problem));
+        }
+        if new.title.len() > 1_000 {
+            let problem = "the title of a token has at most 1000 bytes";
+            return Err(Refusal::policy("too-large", problem));
+        }
+        let mut secret = [0; 32];
+        self.random(&mut secret);
+        let text = format!("{MARK}{}", URL_SAFE_NO_PAD.encode(secret));
+        let key = key_of(&text);
+        let token = self.change(who, move |draft| {
+            draft.need_account(&account)?;
+            if draft.tokens_of(Some(&account))?.len() >= MOST_TOKENS {
+                let problem = format!("{account} has {MOST_TOKENS} tokens: revoke some first");
+                return Err(Refusal::policy("too-many-tokens", problem));
+            }
+            let authority = match &new.authority {
+                Some(text) => {
+                    let path = draft.path(text)?;
+                    draft.kept(&path)?;
+                    Some(path)
+                }
+                None => None,
+            };
+            let is_limited = authority.is_some() || new.role.is_some();
+            let limit = is_limited.then(|| Limit {
+                authority,
+                role: new.role.unwrap_or(Role::Admin),
+            });
+            let token = Token {
+                id: id_of(&key),
+                account: account.to_string(),
+                title: new.title,
+                limit,
+                created: draft.time(),
+                expires: draft.time().saturating_add(new.days * DAY),
+            };
+            draft.keep_posted(Table::Meta, &key, &token)?;
+            Ok(token)
+        })?;
+        Ok((text, token))
+    }
+
+    /// The tokens that someone may know of: the operator of all, others their own.
+    pub fn tokens(&self, who: &Principal) -> Result<Vec<Token>, Refusal> {
+        let of = Some(who).filter(|_| !self.is_administrator(who).unwrap_or(false));
+        let found = self.read(|view| view.tokens_of(of))?;
+        let mut tokens: Vec<_> = found.into_iter().map(|(_, token)| token).collect();
+        tokens.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
+        Ok(tokens)
+    }
+
+    /// Ends a token.
+    pub fn revoke_token(&self, who: &Principal, id: &str) -> Result<Token, Refusal> {
+        let id = id.to_string();
+        self.change(who, move |draft| {
+            let all = draft.tokens_of(None)?.into_iter();
+            let mut same = all.filter(|(_, token)| token.id == id);
+            let may_all = draft.may_do_all(draft.who())?;
+            let found = same.find(|(_, token)| {
+                let of = Principal::account(&token.account);
+                may_all || of.is_ok_and(|of| may_handle(draft.who(), &of))
+            });
+            let Some((key, token)) = found else {
+                let problem = format!("there is no token {id}");
+                return Err(Refusal::policy("no-token", problem));
+            };
+            draft.push(Write::Delete(Place::named(Table::Meta, &key).into_owned()));
+            Ok(token)
+        })
+    }
+
+    /// For whom a token acts, if it is one and has not ended.
+    pub fn who_has(&self, text: &str) -> Result<Option<Principal>, Refusal> {
+        Ok(self.token(text)?.map(|(who, _)| who))
+    }
+
+    /// The same, with what is known of the token.
+    pub fn token(&self, text: &str) -> Result<Option<(Principal, Token)>, Refusal> {
+        if !text.starts_with(MARK) || text.len() > 100 {
+            return Ok(None);
+        }
+        // Looked up by its digest: how long that takes says nothing about any that is kept.
+        let key = key_of(text);
+        let token = self.read(|view| {
+            let token: Option<Token> = view.posted(Table::Meta, &key)?;
+            let Some(token) = token else {
+                return Ok(None);
+            };
+            let account = view.account(&Principal::Account(token.account.clone()))?;
+            Ok(Some(token).filter(|_| account.is_none_or(|account| !account.is_suspended)))
+        })?;
+        let token = token.filter(|token| token.expires > self.now());
+        Ok(token.map(|token| {
+            let account = token.account.clone();
+            let who = match token.limit.clone() {
+                Some(limit) => Principal::Limited { account, limit },
+                None => Principal::Account(account),
+            };
+            (who, token)
+        }))
+    }
+}
+
+impl View<'_> {
+    /// Tokens of an account, or all of them, with their keys.
+    fn tokens_of(&self, account: Option<&Principal>) -> Result<Vec<(Vec<u8>, Token)>, Refusal> {
+        let mut found = Vec::new();
+        let from = Place::named(Table::Meta, KEYS);
+        self.now.scan(&from, &mut |place, bytes| {
+            if !place.name().starts_with(KEYS) {
+                return ControlFlow::Break(());
+            }
+            if let Ok(token) = postcard::from_bytes::<Token>(bytes)
+                && account.is_none_or(|of| Principal::account(&token.account).as_ref() == Ok(of))
+            {
+                found.push((place.name().to_vec(), token));
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+}
+
+/// Whoever has an account, and not only a part of it, handles its tokens.
+fn may_handle(who: &Principal, account: &Principal) -> bool {
+    *who == Principal::Operator || matches!(who, Principal::Account(_)) && who == account
+}
+
+fn not_theirs() -> Refusal {
+    let problem = "tokens are made by administrators, and by an account for itself";
+    Refusal::policy("not-yours", problem)
+}
+
+fn key_of(text: &str) -> Vec<u8> {
+    let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    [KEYS, &digest[..]].concat()
+}
+
+/// Enough of a digest to tell tokens apart, and too little to be of use.
+fn id_of(key: &[u8]) -> String {
+    let digest = key.get(KEYS.len()..).unwrap_or_default();
+    let start = digest.first_chunk().copied().map(u64::from_be_bytes);
+    format!("{:012x}", start.unwrap_or_default() >> 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::{Edit, NewAuthority, NewName, World};
+
+    fn registry(now: &Arc<AtomicU64>) -> (tempfile::TempDir, Registry) {
+        let folder = tempfile::tempdir().unwrap();
+        let (now, count) = (Arc::clone(now), AtomicU64::new(0));
+        let world = World::new(
+            move || now.load(Ordering::Relaxed),
+            move |bytes| bytes.fill(u8::try_from(count.fetch_add(1, Ordering::Relaxed)).unwrap()),
+        );
+        let registry = Registry::create(folder.path(), world).unwrap();
+        let operator = Principal::Operator;
+        for path in ["20.1000", "20.1000.1", "20.2000"] {
+            let new = NewAuthority::default();
+            registry.create_authority(&operator, path, new).unwrap();
+        }
+        registry.create_account(&operator, "ann", "").unwrap();
+        (folder, registry)
+    }
+
+    fn token(registry: &Registry, authority: Option<&str>, role: Option<Role>) -> Principal {
+        let new = NewToken {
+            authority: authority.map(str::to_string),
+            role,
+            ..NewToken::default()
+        };
+        let (text, _) = registry
+            .create_token(&Principal::Operator, "Ann", new)
+            .unwrap();
+        registry.who_has(&text).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_limit_holds_down_the_tree_and_takes_from_every_role() {
+        let (_folder, registry) = registry(&Arc::default());
+        let ann = Principal::parse("ann").unwrap();
+        for path in ["20.1000", "20.2000"] {
+            let operator = Principal::Operator;
+            registry.grant(&operator, path, &ann, Role::Admin).unwrap();
+        }
+        let create = |who: &Principal, id: &str| registry.create_name(who, id, NewName::default());
+        let limited = token(&registry, Some("20.1000"), Some(Role::Write));
+        assert!(create(&limited, "20.1000/a").is_ok());
+        assert!(create(&limited, "20.1000.1/a").is_ok());
+        assert!(create(&limited, "20.2000/a").is_err());
+        assert!(
+            registry
+                .grant(&limited, "20.1000", &ann, Role::Read)
+                .is_err()
+        );
+        let reads = token(&registry, None, Some(Role::Read));
+        assert!(create(&reads, "20.1000/b").is_err());
+        assert!(
+            registry
+                .names(&reads, "20.2000", None, &mut |_| ControlFlow::Break(()))
+                .is_ok()
+        );
+        // One that is limited to what the account may not do gives nothing.
+        let child = token(&registry, Some("20.1000.1"), None);
+        assert!(create(&child, "20.1000/c").is_err());
+        assert!(create(&child, "20.1000.1/c").is_ok());
+        // What was done is the account's, and what is remembered of it too.
+        let who = registry
+            .history_page(&ann, "20.1000/a", 0, 9, None)
+            .unwrap()
+            .entries[0]
+            .who
+            .clone();
+        assert!(matches!(who, Some(Principal::Account(name)) if name.eq_ignore_ascii_case("ann")));
+    }
+
+    #[test]
+    fn who_was_handed_a_name_has_it_only_as_far_as_the_token_goes() {
+        let (_folder, registry) = registry(&Arc::default());
+        let (operator, ann) = (Principal::Operator, Principal::parse("ann").unwrap());
+        let id = "20.1000/a";
+        registry
+            .create_name(&operator, id, NewName::default())
+            .unwrap();
+        registry.transfer_name(&operator, id, &ann).unwrap();
+        let edit =
+            |who: &Principal| registry.edit_name(who, id, Edit::urls(&["https://example.org/"]));
+        assert!(edit(&token(&registry, Some("20.2000"), None)).is_err());
+        assert!(edit(&token(&registry, None, Some(Role::Read))).is_err());
+        assert!(edit(&token(&registry, Some("20.1000"), Some(Role::Write))).is_ok());
+    }
+
+    #[test]
+    fn a_token_ends() {
+        let now = Arc::new(AtomicU64::new(0));
+        let (_folder, registry) = registry(&now);
+        let new = NewToken {
+            days: 1,
+            ..NewToken::default()
+        };
+        let operator = Principal::Operator;
+        let (text, _) = registry
+            .create_token(&operator, "ann", new.clone())
+            .unwrap();
+        assert!(registry.who_has(&text).unwrap().is_some());
+        now.store(DAY, Ordering::Relaxed);
+        assert!(registry.who_has(&text).unwrap().is_none());
+        let forever = NewToken {
+            days: MOST_DAYS + 1,
+            ..new
+        };
+        assert!(registry.create_token(&operator, "ann", forever).is_err());
+        assert!(
+            registry
+                .create_token(&operator, "bob", NewToken::default())
+                .is_err()
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! Whether names of an authority were ever erased. One that has erased names, which may have been assigned again,
+//! cannot call its names permanent.
+
+use std::ops::ControlFlow;
+
+use handfast_store::{Place, Table};
+
+use crate::authority::path::AuthorityPath;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::log::event::Action;
+use crate::name::record::Record;
+
+/// The largest number of later events that are looked at one by one; behind more, all names are looked at again.
+const MAX_LATER_EVENTS: u64 = 10_000;
+
+/// That no name of an authority was erased up to an event.
+pub(crate) struct NothingErased {
+    events: u64,
+}
+
+/// Looks at all names that an authority ever had, however many they are: this is for before the writer.
+pub(crate) fn check_nothing_erased(
+    view: &View<'_>,
+    path: &AuthorityPath,
+) -> Result<NothingErased, Refusal> {
+    let events = view.now.count(Table::Events)?;
+    let start = path.start_of_names();
+    let mut last: Option<(Vec<u8>, u64)> = None;
+    let mut outcome = Ok(());
+    let from = Place::event_of(start.as_bytes(), 0);
+    view.now.scan(&from, &mut |place, _| {
+        if !place.name().starts_with(start.as_bytes()) {
+            return ControlFlow::Break(());
+        }
+        let number = place.number().unwrap_or_default();
+        if last.as_ref().is_none_or(|(name, _)| name != place.name()) {
+            let read = |bytes: &[u8]| Record::from_bytes(bytes).ok();
+            let record = view.now.get(&Place::record(place.name()), read);
+            // Without a record all events may be of a name that was erased.
+            let first = record.map(|record| record.flatten().map_or(u64::MAX, |r| r.first_event));
+            match first {
+                Ok(first) => last = Some((place.name().to_vec(), first)),
+                Err(error) => outcome = Err(error.into()),
+            }
+        }
+        // An event before the first of the record is of an earlier name with the same key.
+        if outcome.is_ok() && last.as_ref().is_some_and(|(_, first)| number < *first) {
+            outcome = check_event(view, path, number);
+        }
+        match outcome {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    })?;
+    outcome.map(|()| NothingErased { events })
+}
+
+/// The same again, in the writer, which must not wait for millions of names: what was seen before stays so, and only
+/// later events are looked at.
+pub(crate) fn check_still_nothing_erased(
+    view: &View<'_>,
+    path: &AuthorityPath,
+    before: Option<&NothingErased>,
+) -> Result<(), Refusal> {
+    let events = view.now.count(Table::Events)?;
+    let later = before.filter(|before| events.saturating_sub(before.events) <= MAX_LATER_EVENTS);
+    let Some(before) = later else {
+        return check_nothing_erased(view, path).map(|_| ());
+    };
+    (before.events + 1..=events).try_for_each(|number| check_event(view, path, number))
+}
+
+fn check_event(view: &View<'_>, path: &AuthorityPath, number: u64) -> Result<(), Refusal> {
+    let event = view.event(number)?;
+    let erases = |event: &crate::log::event::Event| {
+        event.action == Action::Erase && event.authority == path.key()
+    };
+    if event.as_ref().is_none_or(|event| !erases(event)) {
+        return Ok(());
+    }
+    let problem = format!(
+        "{path} cannot become permanent: event {number} has erased one of its names, which may have been \
+         assigned again. Create another authority for permanent names"
+    );
+    Err(Refusal::policy("erased-names", problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AuthorityChange, NewAuthority, NewName, Persistence, Principal, Registry, World};
+
+    /// A name that is erased between the look at all names and the change would not be seen.
+    #[test]
+    fn what_is_erased_after_the_look_is_seen_by_the_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let registry = Registry::create(&data, World::new(|| 1, |b| b.fill(1))).unwrap();
+        let operator = Principal::Operator;
+        for path in ["20.1", "20.2"] {
+            let change = AuthorityChange {
+                persistence: Some(Persistence::Erasable),
+                ..AuthorityChange::default()
+            };
+            let new = NewAuthority {
+                change,
+                ..NewAuthority::default()
+            };
+            registry.create_authority(&operator, path, new).unwrap();
+            let id = format!("{path}/x");
+            registry
+                .create_name(&operator, &id, NewName::default())
+                .unwrap();
+        }
+        let look = || registry.read(|view| check_nothing_erased(view, &view.path("20.1")?));
+        let again = |before: Option<&NothingErased>| {
+            registry
+                .read(|view| check_still_nothing_erased(view, &view.path("20.1")?, before))
+                .map_err(|refusal| refusal.code())
+        };
+        let before = look().unwrap();
+        registry.erase_name(&operator, "20.2/x").unwrap();
+        assert_eq!(again(Some(&before)), Ok(()), "of another authority");
+        registry.erase_name(&operator, "20.1/x").unwrap();
+        assert_eq!(again(Some(&before)), Err("erased-names"));
+        assert_eq!(again(None), Err("erased-names"));
+        assert!(look().is_err());
+    }
+}

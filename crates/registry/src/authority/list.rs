@@ -1,0 +1,114 @@
+//! The public register of authorities, page by page.
+
+use std::ops::ControlFlow;
+
+use handfast_store::{Place, Table};
+
+use crate::authority::policy::{Authority, AuthorityStatus};
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::registry::Registry;
+
+/// Some authorities, by key.
+#[derive(Clone, Debug, Default)]
+pub struct AuthorityPage {
+    /// The authorities, without who has which role there. One that was asked for and is not approved yet is not
+    /// among them.
+    pub authorities: Vec<Authority>,
+    /// The `after` of the next page, if there is one.
+    pub next: Option<String>,
+}
+
+impl Registry {
+    /// Authorities by key, all of them or one and those that derive from it. However many there are, no more are
+    /// looked at than are wanted.
+    ///
+    /// ```
+    /// # use handfast_registry::{NewAuthority, Principal, Registry, World};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// for prefix in ["20.1", "20.1.5", "20.1-5", "20.2"] {
+    ///     registry.create_authority(&Principal::Operator, prefix, NewAuthority::default())?;
+    /// }
+    /// let page = registry.authorities_page(Some("20.1"), None, 10)?;
+    /// let keys: Vec<_> = page.authorities.iter().map(|found| found.path.key()).collect();
+    /// assert_eq!(keys, ["hdl:20.1", "hdl:20.1.5"]);
+    /// let page = registry.authorities_page(None, Some("hdl:20.1"), 2)?;
+    /// assert_eq!(page.next.as_deref(), Some("hdl:20.1.5"));
+    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// ```
+    pub fn authorities_page(
+        &self,
+        under: Option<&str>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<AuthorityPage, Refusal> {
+        self.read(|view| {
+            let starts = match under {
+                None => vec![String::new()],
+                Some(under) => {
+                    let path = view.path(under)?;
+                    view.kept(&path)?;
+                    let key = path.key();
+                    // What derives from it stands in two stretches of the table: parts of prefixes and paths begin
+                    // with a dot, those behind the root of a URN namespace with a colon.
+                    vec![key.to_string(), format!("{key}."), format!("{key}:")]
+                }
+            };
+            let mut keys = Vec::new();
+            for (at, start) in starts.iter().enumerate() {
+                let is_one = under.is_some() && at == 0;
+                view.keys_from(start, is_one, after, limit + 1, &mut keys)?;
+            }
+            let is_more = keys.len() > limit;
+            keys.truncate(limit);
+            let next = keys.last().cloned().filter(|_| is_more);
+            let mut authorities = Vec::with_capacity(keys.len());
+            for key in &keys {
+                let found = view.authority_by_key(key)?;
+                let is_public =
+                    |found: &Authority| !matches!(found.status, AuthorityStatus::Requested { .. });
+                authorities.extend(found.filter(is_public).map(|mut authority| {
+                    authority.grants.clear();
+                    authority
+                }));
+            }
+            Ok(AuthorityPage { authorities, next })
+        })
+    }
+}
+
+impl View<'_> {
+    /// Keys of authorities that begin with a text, or are it, behind a key; up to so many in all.
+    fn keys_from(
+        &self,
+        start: &str,
+        is_one: bool,
+        after: Option<&str>,
+        most: usize,
+        keys: &mut Vec<String>,
+    ) -> Result<(), Refusal> {
+        let first = after.filter(|after| *after > start).unwrap_or(start);
+        if keys.len() >= most {
+            return Ok(());
+        }
+        let from = Place::named(Table::Authorities, first.as_bytes());
+        self.now.scan(&from, &mut |place, _| {
+            let name = place.name();
+            let fits = if is_one {
+                name == start.as_bytes()
+            } else {
+                name.starts_with(start.as_bytes())
+            };
+            if !fits || keys.len() >= most {
+                return ControlFlow::Break(());
+            }
+            let key = String::from_utf8_lossy(name).into_owned();
+            if after.is_none_or(|after| key.as_str() > after) {
+                keys.push(key);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,445 @@
+//! A change in the making.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+
+use handfast_log::Tree;
+use handfast_store::{Place, Snapshot, Table, Write};
+use handfast_wire::{Codec, Value};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::{Authority, Persistence};
+use crate::change::view::{View, with_leaf};
+use crate::error::Refusal;
+use crate::log::event::{Action, Commitments, Event, Subject, commit_with, salt};
+use crate::log::tree;
+use crate::lookup::fast_path::is_about_prefixes;
+use crate::lookup::value_index::reverse_value;
+use crate::name::record::{Record, State};
+
+/// Who asks, when, and with what chance.
+pub(crate) struct Call {
+    pub(crate) actor: Principal,
+    /// Milliseconds since 1970.
+    pub(crate) time: u64,
+    pub(crate) node: u32,
+    pub(crate) random: [u8; 32],
+}
+
+/// What a change would write, on the state that it sees. What it has written itself it sees as well.
+pub(crate) struct Draft<'n> {
+    view: View<'n>,
+    call: Call,
+    actor: [u8; 16],
+    tree: Tree,
+    /// How many events there were before.
+    events_before: u64,
+    writes: Vec<Write>,
+    records: HashMap<String, Record>,
+}
+
+impl<'n> Draft<'n> {
+    pub(crate) fn begin(view: View<'n>, call: Call) -> Result<Self, Refusal> {
+        let tree = tree::read(view.now)?;
+        let time = last_time(view.now, &tree)?.max(call.time);
+        let mut draft = Self {
+            view,
+            call: Call { time, ..call },
+            actor: [0; 16],
+            events_before: tree.size(),
+            tree,
+            writes: Vec::new(),
+            records: HashMap::new(),
+        };
+        draft.actor = draft.opaque_id()?;
+        Ok(draft)
+    }
+
+    pub(crate) fn into_writes(mut self) -> Vec<Write> {
+        if self.tree.size() > self.events_before {
+            self.writes.push(tree::kept(&self.tree));
+        }
+        self.writes
+    }
+
+    /// The number that the next event will have.
+    pub(crate) fn next_event(&self) -> u64 {
+        self.tree.size() + 1
+    }
+
+    /// The opaque id of whoever acts.
+    pub(crate) fn actor_id(&self) -> [u8; 16] {
+        self.actor
+    }
+
+    /// Whether authorities, or the records of prefixes, will be others.
+    pub(crate) fn touches_authorities(&self) -> bool {
+        self.writes.iter().any(|write| match write {
+            Write::Put(place, _) | Write::Delete(place) => is_about_prefixes(place),
+            Write::Hold { .. } | Write::Release { .. } => false,
+        })
+    }
+
+    /// Whether entries of the `info` registry will be others.
+    pub(crate) fn touches_namespaces(&self) -> bool {
+        self.writes.iter().any(|write| match write {
+            Write::Put(place, _) | Write::Delete(place) => place.table() == Table::Namespaces,
+            Write::Hold { .. } | Write::Release { .. } => false,
+        })
+    }
+
+    /// The tree of all events so far.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    pub(crate) fn who(&self) -> &Principal {
+        &self.call.actor
+    }
+
+    /// Milliseconds since 1970.
+    pub(crate) fn time(&self) -> u64 {
+        self.call.time
+    }
+
+    /// Seconds since 1970, as values carry them.
+    pub(crate) fn timestamp(&self) -> u32 {
+        u32::try_from(self.call.time / 1_000).unwrap_or(u32::MAX)
+    }
+
+    /// Random bytes for one purpose.
+    pub(crate) fn random(&self, purpose: &str) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.call.random);
+        hash.update(self.next_event().to_be_bytes());
+        hash.update(purpose);
+        hash.finalize().into()
+    }
+
+    pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, Refusal> {
+        if let Some(record) = self.records.get(key) {
+            return Ok(Some(record.clone()));
+        }
+        let found = self.view.record(key)?;
+        if found.is_none() {
+            self.view.ensure_free_place(key)?;
+        }
+        Ok(found)
+    }
+
+    /// Assigns a name, with its first event; returns the event's number. Every way to a new name leads here, or
+    /// for names without any specialty through the fast path of imports, which looks at the same things.
+    pub(crate) fn assign(
+        &mut self,
+        key: &str,
+        record: Record,
+        action: Action,
+        persistence: Persistence,
+    ) -> Result<u64, Refusal> {
+        check_new_key(key)?;
+        self.view.check_unassigned(key, self.events_before)?;
+        Ok(self.keep_record(key, None, record, action, persistence))
+    }
+
+    /// Keeps a new version of a record that is there, with its event; returns the event's number.
+    pub(crate) fn keep_changed(
+        &mut self,
+        key: &str,
+        old: &Record,
+        record: Record,
+        action: Action,
+        persistence: Persistence,
+    ) -> u64 {
+        self.keep_record(key, Some(old), record, action, persistence)
+    }
+
+    fn keep_record(
+        &mut self,
+        key: &str,
+        old: Option<&Record>,
+        mut record: Record,
+        action: Action,
+        persistence: Persistence,
+    ) -> u64 {
+        let number = self.next_event();
+        record.version = old.map_or(1, |old| old.version + 1);
+        record.modified = self.call.time;
+        record.last_event = number;
+        record.first_event = old.map_or(number, |old| old.first_event);
+        record.seed = self.random("seed");
+        let subject = name_subject(key, old, &mut record, persistence, || self.random("salt"));
+        let commitments = commitments(&record);
+        self.add_event(
+            action,
+            subject,
+            &record.authority,
+            record.version,
+            commitments,
+        );
+        self.put(Place::event_of(key.as_bytes(), number), Vec::new());
+
+        if let Some(old) = old {
+            self.put(Place::version(key.as_bytes(), old.version), old.to_bytes());
+        }
+        self.keep_reverse(key, old, Some(&record));
+        self.put(Place::record(key.as_bytes()), record.to_bytes());
+        self.records.insert(key.to_string(), record);
+        number
+    }
+
+    /// Forgets a record and its earlier versions; the event stays.
+    pub(crate) fn erase_record(&mut self, key: &str, old: &Record) -> u64 {
+        let number = self.next_event();
+        let salt = old.salt.unwrap_or_default();
+        let subject = Subject::hide(key, &salt);
+        let none = Commitments::Each(Vec::new());
+        self.add_event(
+            Action::Erase,
+            subject,
+            &old.authority,
+            old.version + 1,
+            none,
+        );
+        self.put(Place::event_of(key.as_bytes(), number), Vec::new());
+        for version in 1..old.version {
+            let place = Place::version(key.as_bytes(), version).into_owned();
+            self.writes.push(Write::Delete(place));
+        }
+        self.keep_reverse(key, Some(old), None);
+        self.writes
+            .push(Write::Delete(Place::record(key.as_bytes()).into_owned()));
+        number
+    }
+
+    /// Keeps a new version of an authority, with its event.
+    pub(crate) fn keep_authority(
+        &mut self,
+        mut authority: Authority,
+        action: Action,
+    ) -> Result<u64, Refusal> {
+        let number = self.next_event();
+        let key = authority.path.key().to_string();
+        let history = authority_history(&key);
+        if let Some(old) = self.authority_by_key(&key)? {
+            let bytes = posted(&old)?;
+            self.put(Place::version(history.as_bytes(), old.version), bytes);
+        }
+        authority.version += 1;
+        authority.last_event = number;
+        authority.seed = self.random("seed");
+        let (commitments, bytes) = authority_commitments(&authority)?;
+        self.add_event(action, Subject::None, &key, authority.version, commitments);
+        self.put(Place::event_of(history.as_bytes(), number), Vec::new());
+        self.put(Place::named(Table::Authorities, key.as_bytes()), bytes);
+        Ok(number)
+    }
+
+    /// Frees the path of an authority that was asked for and never came to be.
+    pub(crate) fn forget_authority(&mut self, path: &AuthorityPath) {
+        let place = Place::named(Table::Authorities, path.key().as_bytes()).into_owned();
+        self.writes.push(Write::Delete(place));
+    }
+
+    /// Keeps something in postcard form.
+    pub(crate) fn keep_posted(
+        &mut self,
+        table: Table,
+        key: &[u8],
+        item: &impl Serialize,
+    ) -> Result<(), Refusal> {
+        let bytes = posted(item)?;
+        self.put(Place::named(table, key), bytes);
+        Ok(())
+    }
+
+    /// An event about nothing that has a record.
+    pub(crate) fn note(&mut self, action: Action, detail: &[u8]) {
+        let commitments = Commitments::to(&self.random("seed"), [(0, detail)].into_iter());
+        self.add_event(action, Subject::None, "", 0, commitments);
+    }
+
+    pub(crate) fn add_event(
+        &mut self,
+        action: Action,
+        subject: Subject,
+        authority: &str,
+        version: u64,
+        commitments: Commitments,
+    ) {
+        let number = self.next_event();
+        let event = Event {
+            action,
+            number,
+            time: self.call.time,
+            actor: self.actor,
+            node: self.call.node,
+            subject,
+            authority: authority.to_string(),
+            version,
+            commitments,
+        };
+        let (bytes, leaf) = with_leaf(&event);
+        self.put(Place::event(number), bytes);
+        tree::push(&mut self.tree, leaf, &mut self.writes);
+    }
+
+    fn keep_reverse(&mut self, key: &str, old: Option<&Record>, new: Option<&Record>) {
+        let values = |record: Option<&Record>| -> Vec<Vec<u8>> {
+            let values = record
+                .map(|record| record.values.as_slice())
+                .unwrap_or_default();
+            values
+                .iter()
+                .filter(|value| value.is_public())
+                .map(reverse_value)
+                .collect()
+        };
+        let (before, after) = (values(old), values(new));
+        for value in before.iter().filter(|value| !after.contains(value)) {
+            self.writes.push(Write::Release {
+                value: value.clone(),
+                key: key.as_bytes().to_vec(),
+            });
+        }
+        for value in after.iter().filter(|value| !before.contains(value)) {
+            self.writes.push(Write::Hold {
+                value: value.clone(),
+                key: key.as_bytes().to_vec(),
+            });
+        }
+    }
+
+    /// The opaque id of whoever acts: random, and the same for all that they do.
+    fn opaque_id(&mut self) -> Result<[u8; 16], Refusal> {
+        let key = [b"who:", self.call.actor.key().as_bytes()].concat();
+        if let Some(id) = self.view.posted(Table::Actors, &key)? {
+            return Ok(id);
+        }
+        let random = self.random("actor");
+        let id: [u8; 16] = random.first_chunk().copied().unwrap_or_default();
+        self.keep_posted(Table::Actors, &key, &id)?;
+        let actor = self.call.actor.lasting();
+        self.keep_posted(Table::Actors, &[b"id:", &id[..]].concat(), &actor)?;
+        Ok(id)
+    }
+
+    pub(crate) fn push(&mut self, write: Write) {
+        self.writes.push(write);
+    }
+
+    fn put(&mut self, place: Place<'_>, bytes: Vec<u8>) {
+        self.writes.push(Write::Put(place.into_owned(), bytes));
+    }
+}
+
+impl<'n> Deref for Draft<'n> {
+    type Target = View<'n>;
+
+    fn deref(&self) -> &View<'n> {
+        &self.view
+    }
+}
+
+/// Whether a new name may have a key. U+0000 would let entries of one name stand between those of another, and no
+/// program needs it; names that have it already keep it.
+pub(crate) fn check_new_key(key: &str) -> Result<(), Refusal> {
+    if has_nul(key) {
+        let problem = "a name cannot have the character U+0000: leave it out";
+        return Err(Refusal::policy("nul-character", problem));
+    }
+    Ok(())
+}
+
+/// Whether a key has U+0000.
+pub(crate) fn has_nul(key: &str) -> bool {
+    memchr::memchr(0, key.as_bytes()).is_some()
+}
+
+/// The time of the last event; 0 if there is none.
+///
+/// The log is read as the order of events, so that time in it must not run backwards: no event is earlier than the one
+/// before it. The clock may step back, and callers may have read it in another order than the writer takes them.
+pub(crate) fn last_time(now: &Snapshot<'_>, tree: &Tree) -> Result<u64, Refusal> {
+    let last = now.get(&Place::event(tree.size()), Event::time_in)?;
+    Ok(last.flatten().unwrap_or(0))
+}
+
+/// How an event names its subject: a name that is reserved, or may be erased, enters as a commitment;
+/// when a reserved name becomes active the commitments are opened.
+pub(crate) fn name_subject(
+    key: &str,
+    old: Option<&Record>,
+    record: &mut Record,
+    persistence: Persistence,
+    random: impl FnOnce() -> [u8; 32],
+) -> Subject {
+    let is_hidden = record.state == State::Reserved || persistence == Persistence::Erasable;
+    record.salt = old
+        .and_then(|old| old.salt)
+        .or_else(|| is_hidden.then(random));
+    match (is_hidden, record.salt) {
+        (true, Some(salt)) => Subject::hide(key, &salt),
+        (false, Some(salt)) => Subject::Opened {
+            key: key.to_string(),
+            salt,
+        },
+        (_, None) => Subject::Open(key.to_string()),
+    }
+}
+
+/// Commitments to the values of a record, and to what it says beside them.
+pub(crate) fn commitments(record: &Record) -> Commitments {
+    Commitments::from_each(all_commitments(record))
+}
+
+/// Each of them, however many there are.
+pub(crate) fn all_commitments(record: &Record) -> Vec<(u32, [u8; 32])> {
+    each_commitment(&record.seed, &record.detail(), &record.values)
+}
+
+/// Commitments to what a change says beside its values, at index 0, and to each value.
+pub(crate) fn each_commitment(
+    seed: &[u8; 32],
+    detail: &[u8],
+    values: &[Value<'_>],
+) -> Vec<(u32, [u8; 32])> {
+    let mut each = Vec::with_capacity(1 + values.len());
+    each.push((0, commit_with(&salt(seed, 0), detail)));
+    let mut bytes = Vec::new();
+    for value in values {
+        bytes.clear();
+        value.encode(&mut bytes);
+        each.push((value.index, commit_with(&salt(seed, value.index), &bytes)));
+    }
+    each
+}
+
+/// The commitment to an authority, and the bytes it is to.
+pub(crate) fn authority_commitments(
+    authority: &Authority,
+) -> Result<(Commitments, Vec<u8>), Refusal> {
+    let bytes = posted(authority)?;
+    Ok((
+        Commitments::to(&authority.seed, [(0, &bytes[..])].into_iter()),
+        bytes,
+    ))
+}
+
+/// What versions and events of an authority are found by, beside those of names.
+pub(crate) const AUTHORITY_HISTORY: &str = "authority ";
+
+fn authority_history(key: &str) -> String {
+    format!("{AUTHORITY_HISTORY}{key}")
+}
+
+fn posted(item: &impl Serialize) -> Result<Vec<u8>, Refusal> {
+    postcard::to_stdvec(item).map_err(|_| Refusal::Corrupt {
+        what: "what was to be kept".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! Names that earlier programs assigned.
+
+use super::*;
+use crate::name::manage::Edit;
+use crate::{NewAuthority, NewName, Registry, Verify, World};
+
+const OPERATOR: Principal = Principal::Operator;
+
+/// Assigns a name as earlier programs did, whatever its characters.
+fn assign_unchecked(registry: &Registry, id: &str) {
+    let id = id.to_string();
+    let assigned = registry.change(&OPERATOR, move |draft| {
+        let (prefix, _) = id.split_once('/').unwrap_or_default();
+        let (key, authority) = (
+            format!("hdl:{}", id.to_ascii_uppercase()),
+            format!("hdl:{prefix}"),
+        );
+        let record = Record::new(id, &authority, State::Active, draft.time());
+        Ok(draft.keep_record(&key, None, record, Action::Create, Persistence::Permanent))
+    });
+    assigned.unwrap();
+}
+
+fn edit(registry: &Registry, id: &str) {
+    let number = registry.event_count().unwrap();
+    let url = format!("https://{number}.example/");
+    registry
+        .edit_name(&OPERATOR, id, Edit::urls(&[&url]))
+        .unwrap();
+}
+
+fn events(registry: &Registry, id: &str) -> Vec<u64> {
+    let history = registry.history_page(&OPERATOR, id, 0, 100, None).unwrap();
+    history
+        .entries
+        .iter()
+        .map(|entry| entry.event.number)
+        .collect()
+}
+
+/// A name with U+0000 cut off the history, the proof and the undoing of another, and made `check` and
+/// `log verify` report damage for ever.
+#[test]
+fn keys_that_begin_alike_do_not_cut_off_a_history() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let registry = Registry::create(&data, World::new(|| 1, |b| b.fill(1))).unwrap();
+    let new = NewAuthority::default();
+    registry.create_authority(&OPERATOR, "20.1", new).unwrap();
+    let created = registry.create_name(&OPERATOR, "20.1/victim", NewName::default());
+    let mut expected = vec![created.unwrap().record.last_event];
+    for number in 0..30 {
+        // Between the events of the victim, before them and behind them; and such as are split by them.
+        let at = registry.event_count().unwrap() + u64::from(number % 3 == 0);
+        let bytes = at.to_be_bytes().map(char::from);
+        let between: String = bytes.into_iter().collect();
+        assign_unchecked(&registry, &format!("20.1/victim{between}z{number}"));
+        assign_unchecked(&registry, &format!("20.1/victim\0{number}"));
+        edit(&registry, "20.1/victim");
+        expected.push(registry.event_count().unwrap());
+    }
+    for nuls in 1..9 {
+        let id = format!("20.1/victim{}", "\0".repeat(nuls));
+        assign_unchecked(&registry, &id);
+        for _ in 0..80 {
+            edit(&registry, &id);
+        }
+        edit(&registry, "20.1/victim");
+        expected.push(registry.event_count().unwrap());
+        assert_eq!(events(&registry, &id).len(), 81);
+    }
+    assert_eq!(events(&registry, "20.1/victim"), expected);
+    let (last, before) = (expected.len() - 1, expected.len() - 2);
+    registry
+        .undo(&OPERATOR, "20.1/victim", expected.get(last).copied())
+        .unwrap();
+    assert!(expected.get(before).is_some());
+    let proof = registry.prove(&OPERATOR, "20.1/victim").unwrap();
+    let proven = proof.verify(None, &registry.log_key().unwrap()).unwrap();
+    assert_eq!(proven.events.len(), expected.len() + 1);
+    // What is there already is withdrawn and restored as anything else.
+    let odd = "20.1/victim\0";
+    registry.withdraw_name(&OPERATOR, odd, "x", None).unwrap();
+    registry.restore_name(&OPERATOR, odd).unwrap();
+    assert!(registry.show(&OPERATOR, odd).is_ok());
+    let verified = registry.verify_log(&Verify::default(), &mut |_, _| ());
+    let verified = verified.unwrap();
+    assert_eq!(verified.findings, []);
+    let notes: Vec<_> = verified.notes.iter().map(crate::Note::code).collect();
+    assert_eq!(notes, ["irregular"]);
+    assert_eq!(registry.check().unwrap().problems, []);
+}

@@ -1,0 +1,400 @@
+//! The state as a snapshot shows it, read into the types of the domain.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use handfast_id::{
+    CaseRule, Handle, HandleProfile, HttpResolver, Identifier, InfoGrammar, NamespaceLookup,
+    Prefix, Recognised, RecognisedBy, Rules, UrnProfile, is_trimmed, recognise,
+};
+use handfast_store::{Place, Snapshot, Table};
+use serde::de::DeserializeOwned;
+
+use crate::access::principal::Principal;
+use crate::authority::path::{AuthorityPath, PathError};
+use crate::authority::policy::Authority;
+use crate::error::Refusal;
+use crate::log::event::{Action, Event};
+use crate::name::record::Record;
+use crate::namespace::{Book, Generation};
+
+/// A snapshot, and the rules that hold in it.
+pub(crate) struct View<'n> {
+    pub(crate) now: &'n Snapshot<'n>,
+    book: &'n Book,
+    /// The entries of the `info` registry, once somebody has asked.
+    namespaces: OnceCell<Option<Arc<Generation>>>,
+    /// The rules of the prefix that was asked for last: reading one identifier asks several times.
+    last: RefCell<Option<(String, PrefixRules)>>,
+    /// Those who may do everything.
+    pub(crate) administrators: &'n [Principal],
+    /// Authorities that would be there if something were done.
+    planned: Option<&'n HashMap<String, Authority>>,
+}
+
+/// What holds for the handles under a prefix.
+#[derive(Clone, Copy)]
+struct PrefixRules {
+    case: CaseRule,
+    profile: HandleProfile,
+    is_known: bool,
+}
+
+impl<'n> View<'n> {
+    pub(crate) fn new(now: &'n Snapshot<'n>, book: &'n Book) -> Self {
+        Self {
+            now,
+            book,
+            namespaces: OnceCell::new(),
+            last: RefCell::new(None),
+            administrators: &[],
+            planned: None,
+        }
+    }
+
+    /// The same, with those who may do everything.
+    pub(crate) fn with_administrators(self, administrators: &'n [Principal]) -> Self {
+        Self {
+            administrators,
+            ..self
+        }
+    }
+
+    /// The same, with authorities that would be there.
+    pub(crate) fn with_planned(self, planned: &'n HashMap<String, Authority>) -> Self {
+        Self {
+            planned: Some(planned),
+            ..self
+        }
+    }
+
+    /// The rules that were configured, and the entries of the `info` registry.
+    pub(crate) fn book(&self) -> &'n Book {
+        self.book
+    }
+
+    /// Reads what a person, or a program, wrote.
+    pub(crate) fn identify<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
+        self.recognised(text).map(|found| found.identifier)
+    }
+
+    /// Reads a name that is to be registered: nothing of it is cut off (`CID-14`).
+    pub(crate) fn identify_new<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
+        let found = self.recognised(text)?;
+        match found.check_whole(self) {
+            Ok(()) => Ok(found.identifier),
+            Err(source) => Err(Refusal::Identifier {
+                text: text.to_string(),
+                source,
+            }),
+        }
+    }
+
+    /// Whether a program that sends a handle means it to the letter: nothing around it is trimmed, and it is neither a
+    /// URI nor an address.
+    pub(crate) fn is_bare_handle(&self, text: &str) -> bool {
+        if !is_trimmed(text) {
+            return false;
+        }
+        // Most prefixes are numbers, with which neither a scheme nor a host name begins: such a text need not be read
+        // twice.
+        let prefix = text.split('/').next().unwrap_or_default();
+        let is_numeric = prefix
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let mut resolvers = self.resolvers().iter();
+        if is_numeric && !resolvers.any(|resolver| resolver.authority() == prefix) {
+            return true;
+        }
+        recognise(text, self).is_ok_and(|found| found.by == RecognisedBy::BareHandle)
+    }
+
+    fn recognised<'t>(&self, text: &'t str) -> Result<Recognised<'t>, Refusal> {
+        match recognise(text, self) {
+            Ok(found) => {
+                if matches!(found.identifier, Identifier::Info(_)) {
+                    // Without its rules a name would be looked for, or kept, elsewhere than it is.
+                    self.book.at(self.now)?;
+                }
+                Ok(found)
+            }
+            Err(source) => Err(Refusal::Identifier {
+                text: text.to_string(),
+                source,
+            }),
+        }
+    }
+
+    /// Reads the name of something that is kept: also one that could not be registered here, and was taken
+    /// from elsewhere as it was (`HDL-8`).
+    pub(crate) fn identify_kept<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
+        let read = self.identify(text);
+        // What is trimmed may be part of such a name.
+        if read.is_ok() && is_trimmed(text) {
+            return read;
+        }
+        if let Ok(handle) = Handle::from_stored(text) {
+            let stored = Identifier::Handle(handle);
+            if self.record(stored.key(self).as_str())?.is_some() {
+                return Ok(stored);
+            }
+        }
+        read
+    }
+
+    /// Reads the path of an authority.
+    pub(crate) fn path(&self, text: &str) -> Result<AuthorityPath, Refusal> {
+        let read = AuthorityPath::parse(text, self);
+        // Earlier versions made prefixes that begin like a URI: they can still be administered.
+        if matches!(read, Err(PathError::Syntax(_)))
+            && let Ok(prefix) = Prefix::parse(text)
+        {
+            let literal = AuthorityPath::of_prefix(&prefix);
+            if self.authority(&literal)?.is_some() {
+                return Ok(literal);
+            }
+        }
+        read.map_err(|error| match error {
+            PathError::Colon { .. } => Refusal::policy("bad-character", format!("{text}: {error}")),
+            PathError::NotDelegated { nid } => Refusal::policy(
+                "not-delegated",
+                format!("urn:{nid} has no authority paths: its authority is urn:{nid} itself"),
+            ),
+            PathError::Syntax(source) => Refusal::Identifier {
+                text: text.to_string(),
+                source,
+            },
+        })
+    }
+
+    pub(crate) fn authority(&self, path: &AuthorityPath) -> Result<Option<Authority>, Refusal> {
+        self.authority_by_key(path.key())
+    }
+
+    pub(crate) fn authority_by_key(&self, key: &str) -> Result<Option<Authority>, Refusal> {
+        if let Some(planned) = self.planned.and_then(|planned| planned.get(key)) {
+            return Ok(Some(planned.clone()));
+        }
+        self.posted(Table::Authorities, key.as_bytes())
+    }
+
+    /// Something kept in postcard form.
+    pub(crate) fn posted<T: DeserializeOwned>(
+        &self,
+        table: Table,
+        key: &[u8],
+    ) -> Result<Option<T>, Refusal> {
+        let read = self.now.get(&Place::named(table, key), |bytes| {
+            postcard::from_bytes(bytes)
+        })?;
+        read.transpose().map_err(|_| Refusal::Corrupt {
+            what: format!("{} {}", table.name(), String::from_utf8_lossy(key)),
+        })
+    }
+
+    pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, Refusal> {
+        let read = self
+            .now
+            .get(&Place::record(key.as_bytes()), Record::from_bytes)?;
+        read.transpose().map_err(|_| Refusal::Corrupt {
+            what: format!("the record of {key}"),
+        })
+    }
+
+    /// Whether a name that is not registered could be: its shortened key is not that of another.
+    pub(crate) fn ensure_free_place(&self, key: &str) -> Result<(), Refusal> {
+        if self.now.is_of_other_name(&Place::record(key.as_bytes()))? {
+            let problem = "this name cannot be registered: it ends in the digest of a longer name \
+                           that is registered here; choose another name";
+            return Err(Refusal::policy("key-taken", problem));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn version(&self, key: &str, version: u64) -> Result<Option<Record>, Refusal> {
+        let read = self
+            .now
+            .get(&Place::version(key.as_bytes(), version), Record::from_bytes)?;
+        read.transpose().map_err(|_| Refusal::Corrupt {
+            what: format!("version {version} of {key}"),
+        })
+    }
+
+    /// An event; its leaf hash stands behind it.
+    pub(crate) fn event(&self, number: u64) -> Result<Option<Event>, Refusal> {
+        let read = self.now.get(&Place::event(number), read_event)?;
+        read.map(|event| {
+            event.ok_or_else(|| Refusal::Corrupt {
+                what: format!("event {number}"),
+            })
+        })
+        .transpose()
+    }
+
+    /// The numbers of the events of a name.
+    pub(crate) fn events_of(&self, key: &str) -> Result<Vec<u64>, Refusal> {
+        let mut numbers = Vec::new();
+        let mut next = Some(0);
+        while let Some(from) = next.take() {
+            let from = Place::event_of(key.as_bytes(), from);
+            self.now.scan(&from, &mut |place, _| {
+                if place.name() == key.as_bytes() {
+                    numbers.extend(place.number());
+                    return ControlFlow::Continue(());
+                }
+                match behind(key.as_bytes(), place) {
+                    Behind::End => ControlFlow::Break(()),
+                    Behind::Here => ControlFlow::Continue(()),
+                    Behind::Number(number) => {
+                        next = Some(number);
+                        ControlFlow::Break(())
+                    }
+                }
+            })?;
+        }
+        Ok(numbers)
+    }
+
+    /// The last event of a name, of so many events.
+    fn last_event_of(&self, key: &str, events: u64) -> Result<Option<u64>, Refusal> {
+        let last = Place::event_of(key.as_bytes(), events);
+        let Some(last) = self.now.at_or_before(&last)? else {
+            return Ok(None);
+        };
+        if last.name() == key.as_bytes() {
+            return Ok(last.number());
+        }
+        // Behind its last event there may be entries of a key that begins alike.
+        if last.name().starts_with(key.as_bytes()) {
+            return Ok(self.events_of(key)?.pop());
+        }
+        Ok(None)
+    }
+
+    /// Whether a key may be assigned, after so many events: it never was, or the last that was done to it is that it
+    /// was erased. That there is no record is not enough, since a record can be lost.
+    pub(crate) fn check_unassigned(&self, key: &str, events: u64) -> Result<(), Refusal> {
+        let Some(event) = self.last_event_of(key, events)? else {
+            return Ok(());
+        };
+        let last = self.event(event)?;
+        if last.is_some_and(|last| last.action == Action::Erase) {
+            return Ok(());
+        }
+        Err(Refusal::LostRecord {
+            key: key.to_string(),
+            event,
+        })
+    }
+
+    fn prefix_rules(&self, prefix: &Prefix<'_>) -> PrefixRules {
+        if let Some((text, rules)) = &*self.last.borrow()
+            && text == prefix.as_str()
+        {
+            return *rules;
+        }
+        let rules = match self.authority(&AuthorityPath::of_prefix(prefix)) {
+            Ok(Some(authority)) if authority.status.is_in_force() => PrefixRules {
+                case: authority.policy.case_rule(),
+                profile: authority.policy.profile(),
+                is_known: true,
+            },
+            _ => PrefixRules {
+                case: self.book.base.case_rule(prefix),
+                profile: self.book.base.handle_profile(prefix),
+                is_known: self.book.base.knows(prefix),
+            },
+        };
+        self.last
+            .replace(Some((prefix.as_str().to_string(), rules)));
+        rules
+    }
+
+    /// Who an opaque id is.
+    pub(crate) fn actor(&self, id: &[u8; 16]) -> Result<Option<Principal>, Refusal> {
+        self.posted(Table::Actors, &[b"id:", &id[..]].concat())
+    }
+}
+
+/// Where the events of a key go on behind an entry of another key.
+enum Behind {
+    /// Nowhere.
+    End,
+    /// At the next entry.
+    Here,
+    /// At this number: all entries before it are of other keys.
+    Number(u64),
+}
+
+/// Entries are a key and a number of 8 bytes, side by side, so those of a key that merely begins alike, and goes on
+/// with bytes such as those of a number, stand between them. They are skipped by seeking, however many they are.
+fn behind(key: &[u8], other: &Place<'_>) -> Behind {
+    let Some(rest) = other.name().strip_prefix(key) else {
+        return Behind::End;
+    };
+    // The end of a long name is not in its place, so nothing is known of where that is.
+    if key.len() > MAX_SEEK_KEY {
+        return Behind::Here;
+    }
+    let number = other.number().unwrap_or_default().to_be_bytes();
+    let first = rest.iter().chain(&number).take(8);
+    let first = first.fold(0, |all, byte| all << 8 | u64::from(*byte));
+    first.checked_add(1).map_or(Behind::End, Behind::Number)
+}
+
+/// The longest key that is followed by eight bytes of its own in the place of a name that begins with it.
+const MAX_SEEK_KEY: usize = 440;
+
+/// The bytes of an event and its leaf hash, as they are kept together.
+pub(crate) fn with_leaf(event: &Event) -> (Vec<u8>, [u8; 32]) {
+    let mut bytes = event.to_bytes();
+    let leaf = Event::leaf(&bytes);
+    bytes.extend(leaf);
+    (bytes, leaf)
+}
+
+/// Reads an event back, if the bytes are those that were written.
+pub(crate) fn read_event(bytes: &[u8]) -> Option<Event> {
+    let (bytes, leaf) = bytes.split_last_chunk::<32>()?;
+    (Event::leaf(bytes) == *leaf).then(|| Event::from_bytes(bytes).ok())?
+}
+
+/// The rules of the authorities that are kept here, and beside them those that hold everywhere. An
+/// authority that cannot be read has the rules of one that is not there; whoever needs it hears that it
+/// is damaged.
+impl Rules for View<'_> {
+    fn case_rule(&self, prefix: &Prefix<'_>) -> CaseRule {
+        self.prefix_rules(prefix).case
+    }
+
+    fn knows(&self, prefix: &Prefix<'_>) -> bool {
+        self.prefix_rules(prefix).is_known
+    }
+
+    fn handle_profile(&self, prefix: &Prefix<'_>) -> HandleProfile {
+        self.prefix_rules(prefix).profile
+    }
+
+    fn urn_profile(&self, nid: &str) -> Option<&UrnProfile> {
+        self.book.base.urn_profile(nid)
+    }
+
+    fn info_grammar(&self) -> InfoGrammar {
+        self.book.base.info_grammar()
+    }
+
+    fn namespace(&self, name: &str) -> NamespaceLookup<'_> {
+        let generation = self.namespaces.get_or_init(|| self.book.at(self.now).ok());
+        match generation {
+            Some(generation) => generation.rules.lookup(name),
+            // Whoever needs it hears that it is damaged.
+            None => NamespaceLookup::Unavailable,
+        }
+    }
+
+    fn resolvers(&self) -> &[HttpResolver] {
+        self.book.resolvers()
+    }
+}

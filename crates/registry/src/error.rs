@@ -1,0 +1,274 @@
+//! Why something was not done.
+
+use handfast_id::ParseError;
+use handfast_store::StoreError;
+
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::Role;
+
+/// Why the registry did not do what was asked. What was refused has left no trace.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The authority exists.
+    #[error("authority {0} exists already")]
+    AuthorityExists(AuthorityPath),
+    /// The configuration cannot be used.
+    #[error("{problem}")]
+    Configuration {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// What is stored is damaged.
+    #[error("{what} is damaged")]
+    Corrupt {
+        /// Which record, version, event or authority.
+        what: String,
+    },
+    /// The principal may not do this.
+    #[error("this needs the role {needs} on {authority}, or on an authority above it")]
+    Denied {
+        /// The role that would be enough.
+        needs: Role,
+        /// The authority on which it would be.
+        authority: AuthorityPath,
+    },
+    /// The name exists, and is not what it is said to be.
+    #[error("{id} exists and is different, since event {event}")]
+    Differs {
+        /// The name, or the authority.
+        id: String,
+        /// The event that made it what it is.
+        event: u64,
+    },
+    /// The name has existed, so it can never be given again.
+    #[error("{id} was assigned before and can never be assigned again{}", by_event(*.event))]
+    Exists {
+        /// The name.
+        id: String,
+        /// The event that first assigned it, for those who may see it.
+        event: Option<u64>,
+    },
+    /// What was to be read cannot be.
+    #[error("{what} cannot be read: {source}")]
+    Input {
+        /// The input.
+        what: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A text is no identifier.
+    #[error("{text}: {source}")]
+    Identifier {
+        /// The text.
+        text: String,
+        /// What is wrong with it.
+        source: ParseError,
+    },
+    /// A value is not one.
+    #[error("value {index}: {problem}")]
+    Value {
+        /// Its index.
+        index: u32,
+        /// What is wrong with it.
+        problem: ValueProblem,
+    },
+    /// What was to be written cannot be.
+    #[error("the output cannot be written: {source}")]
+    Output {
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A name that was assigned, and not erased, has no record.
+    #[error("the store is damaged: event {event} is the last of {key}, but its record is lost")]
+    LostRecord {
+        /// The name, by its key.
+        key: String,
+        /// Its last event.
+        event: u64,
+    },
+    /// There is no such authority here.
+    #[error("authority {0} is not kept here")]
+    NoAuthority(AuthorityPath),
+    /// An entry of the `info` registry is another's.
+    #[error(
+        "only the authority that owns namespace {namespace} may do this; in a dispute the maintainer does"
+    )]
+    NotTheirs {
+        /// The namespace.
+        namespace: String,
+    },
+    /// There is no such name.
+    #[error("{0} is not registered here")]
+    NotFound(String),
+    /// What was asked for goes against the policy of the authority, or against a rule.
+    #[error("{problem}")]
+    Policy {
+        /// A stable code.
+        code: &'static str,
+        /// What goes against what.
+        problem: String,
+    },
+    /// An account has used up what one may have.
+    #[error("{problem}")]
+    Quota {
+        /// How much that is, and what to do.
+        problem: String,
+        /// In how many seconds it is worth trying again, if time helps.
+        retry_after: Option<u64>,
+    },
+    /// The authority is retired.
+    #[error("authority {0} is retired: its names keep resolving, but nothing new is named")]
+    Retired(AuthorityPath),
+    /// The name is in a state in which this cannot be done.
+    #[error("{id} is {state}: {way_out}")]
+    State {
+        /// The name.
+        id: String,
+        /// Its state.
+        state: &'static str,
+        /// What to do instead.
+        way_out: &'static str,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Refusal {
+    /// A stable kebab-case code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::AuthorityExists(_) => "authority-exists",
+            Self::Configuration { .. } => "configuration",
+            Self::Corrupt { .. } => "corrupt",
+            Self::Denied { .. } | Self::NotTheirs { .. } => "denied",
+            Self::Differs { .. } => "differs",
+            Self::Exists { .. } => "exists",
+            Self::Identifier { source, .. } => source.code(),
+            Self::Input { .. } => "input",
+            Self::LostRecord { .. } => "lost-record",
+            Self::NoAuthority(_) => "no-authority",
+            Self::NotFound(_) => "not-found",
+            Self::Output { .. } => "output",
+            Self::Policy { code, .. } => code,
+            Self::Quota { .. } => "quota",
+            Self::Retired(_) => "retired",
+            Self::State { .. } => "state",
+            Self::Store(StoreError::Damaged) => "damaged",
+            Self::Store(_) => "store",
+            Self::Value { .. } => "invalid-value",
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Denied {
+                needs: Role::Admin,
+                authority,
+            } => Some(format!(
+                "someone with role admin can run `handfast authority grant {authority} --to WHO --role admin`"
+            )),
+            Self::Denied { needs, authority } => Some(format!(
+                "someone with role lead or admin can run `handfast authority grant {authority} --to WHO --role {needs}`"
+            )),
+            Self::Differs { .. } => Some("with --update it is changed".into()),
+            Self::Exists { .. } => {
+                Some("choose another name, or restore this one if it was withdrawn".into())
+            }
+            Self::Identifier { source, .. } => Some(source.remedy().to_string()),
+            Self::NoAuthority(path) => Some(format!("run `handfast authority create {path}`")),
+            Self::NotTheirs { namespace } => Some(format!(
+                "if it is yours, run `handfast namespace claim {namespace} --as ACCOUNT --why TEXT`"
+            )),
+            Self::NotFound(_) => {
+                Some("check the spelling, or create it with `handfast name create`".into())
+            }
+            Self::Corrupt { .. } | Self::LostRecord { .. } | Self::Store(StoreError::Damaged) => {
+                Some("run `handfast check`, and restore from a backup".into())
+            }
+            Self::Store(StoreError::NoStore { folder }) => Some(format!(
+                "run `handfast --data {} init`, or name the folder with --data",
+                folder.display()
+            )),
+            Self::Store(StoreError::Locked { .. }) => Some("stop the other process first".into()),
+            Self::Store(StoreError::AlreadyExists { .. }) => {
+                Some("name another folder with --data".into())
+            }
+            Self::Store(StoreError::OtherFormat { .. }) => {
+                Some("use the program that made it, or a newer one".into())
+            }
+            Self::Store(StoreError::ReadOnlyFileSystem) => {
+                Some("mount it so that it can be written, and see why it was not".into())
+            }
+            Self::Store(StoreError::Full) => Some("make room on the disk and try again".into()),
+            _ => None,
+        }
+    }
+
+    /// Whether the system failed, rather than the answer being no.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        use StoreError::{AlreadyExists, NoStore, OtherFormat};
+        match self {
+            Self::Store(AlreadyExists { .. } | NoStore { .. } | OtherFormat { .. }) => false,
+            Self::Store(_)
+            | Self::Corrupt { .. }
+            | Self::Configuration { .. }
+            | Self::LostRecord { .. }
+            | Self::Output { .. } => true,
+            Self::Input { source, .. } => source.kind() != std::io::ErrorKind::InvalidData,
+            _ => false,
+        }
+    }
+
+    pub(crate) fn quota(problem: impl Into<String>, retry_after: Option<u64>) -> Self {
+        Self::Quota {
+            problem: problem.into(),
+            retry_after,
+        }
+    }
+
+    pub(crate) fn policy(code: &'static str, problem: impl Into<String>) -> Self {
+        Self::Policy {
+            code,
+            problem: problem.into(),
+        }
+    }
+}
+
+/// What is wrong with a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ValueProblem {
+    /// A `URL` that runs code or stands for anything at all.
+    #[error("a URL may not begin with javascript:, data: or vbscript:")]
+    DangerousUrl,
+    /// A `URL` with nothing in it.
+    #[error("a URL is empty")]
+    EmptyUrl,
+    /// One of its index is there.
+    #[error("exists already")]
+    Exists,
+    /// An index that is none.
+    #[error("an index is 1 to 2147483647")]
+    Index,
+    /// None of its index is there.
+    #[error("is not there")]
+    Missing,
+    /// Its administrators may not write it.
+    #[error("is read-only")]
+    ReadOnly,
+    /// Two have the same index.
+    #[error("stands twice")]
+    Twice,
+}
+
+fn by_event(event: Option<u64>) -> String {
+    event
+        .map(|number| format!(", by event {number}"))
+        .unwrap_or_default()
+}

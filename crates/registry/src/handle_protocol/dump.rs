@@ -1,0 +1,103 @@
+//! Everything that a mirror copies: active handles with all their values, and the prefixes that are kept here
+//! (`handle-protocol.md` §11.4).
+
+use std::ops::ControlFlow;
+
+use handfast_id::{Handle, Identifier};
+use handfast_store::Place;
+use handfast_wire::Value;
+
+use crate::authority::policy::AuthorityStatus;
+use crate::error::Refusal;
+use crate::handle_protocol::transactions::{MOST_AT_ONCE, MOST_BYTES, handle_of, size};
+use crate::name::record::{Record, State};
+use crate::registry::Registry;
+
+/// What keys of handles begin with.
+const SCHEME: &str = "hdl:";
+
+/// Handles with all their values, in the order of their keys; secret values too.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HandlePage {
+    /// The handles.
+    pub handles: Vec<(String, Vec<Value<'static>>)>,
+    /// The handle to go on after; `None` at the end.
+    pub last: Option<String>,
+}
+
+impl Registry {
+    /// The active handles after one, as many as are read at once. `is_wanted` chooses.
+    pub fn handles_after(
+        &self,
+        after: Option<&str>,
+        is_wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<HandlePage, Refusal> {
+        self.read(|view| {
+            let after = after.map(|after| {
+                let key = Handle::from_stored(after)
+                    .map(|handle| Identifier::Handle(handle).key(view).as_str().to_string());
+                key.unwrap_or_else(|_| format!("{SCHEME}{after}"))
+            });
+            let mut found: Vec<(String, Record)> = Vec::new();
+            let (mut looked, mut bytes, mut last) = (0, 0, None);
+            let mut damaged = None;
+            let from = after.as_deref().unwrap_or(SCHEME);
+            view.now
+                .scan(&Place::record(from.as_bytes()), &mut |place, value| {
+                    let key = String::from_utf8_lossy(place.name()).into_owned();
+                    if !key.starts_with(SCHEME) {
+                        return ControlFlow::Break(());
+                    }
+                    if Some(&key) == after.as_ref() {
+                        return ControlFlow::Continue(());
+                    }
+                    if looked == MOST_AT_ONCE || bytes >= MOST_BYTES {
+                        // There is more.
+                        return ControlFlow::Break(());
+                    }
+                    looked += 1;
+                    last = key.strip_prefix(SCHEME).map(str::to_string);
+                    if !handle_of(&key).is_some_and(is_wanted) {
+                        return ControlFlow::Continue(());
+                    }
+                    let Ok(record) = Record::from_bytes(value) else {
+                        damaged = Some(key);
+                        return ControlFlow::Break(());
+                    };
+                    if record.state == State::Active {
+                        bytes += size(&record.values);
+                        found.push((key, record));
+                    }
+                    ControlFlow::Continue(())
+                })?;
+            if let Some(key) = damaged {
+                let what = format!("the record of {key}");
+                return Err(Refusal::Corrupt { what });
+            }
+            let handles = found.into_iter().map(|(key, record)| {
+                let values = view.with_grants(&key, record)?.values;
+                let handle = key.strip_prefix(SCHEME).unwrap_or(&key);
+                Ok((handle.to_string(), values))
+            });
+            Ok(HandlePage {
+                handles: handles.collect::<Result<_, Refusal>>()?,
+                last,
+            })
+        })
+    }
+
+    /// The records of the prefixes that are kept here, as handles in order. Those of retired authorities are
+    /// among them, because their names keep resolving.
+    pub fn homed(&self) -> Result<Vec<String>, Refusal> {
+        let authorities = self.authorities()?;
+        let kept = authorities
+            .iter()
+            .filter(|authority| !matches!(authority.status, AuthorityStatus::Requested { .. }));
+        let prefixes = kept.filter_map(|authority| authority.path.prefix());
+        let mut handles: Vec<_> = prefixes
+            .map(|prefix| format!("0.NA/{}", prefix.as_str().to_ascii_uppercase()))
+            .collect();
+        handles.sort();
+        Ok(handles)
+    }
+}

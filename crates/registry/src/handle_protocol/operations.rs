@@ -1,0 +1,611 @@
+//! What the handle protocol does to handles (`handle-protocol.md` §3 and §9).
+//!
+//! Beside what the commands do there are a few things of its own: a handle that exists may be replaced
+//! by creating it, values are added and modified by index, and deleting goes as far as the authority lets
+//! names go.
+
+use handfast_id::{Guid, Handle, Identifier, Prefix};
+use handfast_wire::{AdminPermissions, Value};
+
+use crate::access::hs_admin::{needed_for, touches_identities};
+use crate::access::principal::Principal;
+use crate::authority::manage::{NewAuthority, prefix_key};
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::{Authority, AuthorityStatus, Persistence, Role};
+use crate::change::change_set::Draft;
+use crate::change::view::View;
+use crate::error::{Refusal, ValueProblem};
+use crate::log::event::Action;
+use crate::name::manage::{Edit, NewName, Origin, Reading};
+use crate::name::record::{Record, State, Tombstone};
+use crate::name::states::Name;
+use crate::name::values::{self, NewValue};
+use crate::registry::Registry;
+
+/// Why handles that the protocol deletes are withdrawn.
+const REASON: &str = "deleted";
+
+/// What the protocol asks for.
+#[derive(Clone, Debug)]
+pub enum Operation {
+    /// Adds values; with `overwrite` those whose index is taken replace what is there.
+    Add {
+        /// The handle.
+        handle: String,
+        /// The values.
+        values: Vec<NewValue>,
+        /// Whether an index may be taken.
+        overwrite: bool,
+    },
+    /// Creates a handle.
+    Create {
+        /// The handle, or the beginning of one.
+        handle: String,
+        /// Its values.
+        values: Vec<NewValue>,
+        /// Whether one that exists has all its values replaced (§9).
+        overwrite: bool,
+        /// Whether it gets an end that was never used.
+        mint: bool,
+    },
+    /// Deletes a handle as far as its authority lets names go: erases it, or withdraws it.
+    Delete {
+        /// The handle.
+        handle: String,
+    },
+    /// Becomes responsible for a prefix.
+    Home {
+        /// The prefix.
+        prefix: String,
+    },
+    /// Replaces values by index.
+    Modify {
+        /// The handle.
+        handle: String,
+        /// The values.
+        values: Vec<NewValue>,
+    },
+    /// Removes values by index.
+    Remove {
+        /// The handle.
+        handle: String,
+        /// The indexes.
+        indexes: Vec<u32>,
+    },
+    /// Is responsible for a prefix no longer: it is retired.
+    Unhome {
+        /// The prefix.
+        prefix: String,
+    },
+}
+
+/// What an operation came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Performed {
+    /// The handle, as it was created.
+    pub handle: String,
+    /// Whether something that was there was overwritten.
+    pub overwrote: bool,
+}
+
+impl Registry {
+    /// Does what the protocol asks for.
+    pub fn perform(&self, who: &Principal, operation: Operation) -> Result<Performed, Refusal> {
+        self.malformed_urls.count(&operation);
+        self.change(who, move |draft| draft.perform(operation))
+    }
+
+    /// A handle as it is kept, whoever asks, with the computed values of a prefix; `None` if there is
+    /// none that the protocol knows. What of it is given to whom is for the door to say.
+    pub fn handle(&self, handle: &str) -> Result<Option<Record>, Refusal> {
+        self.read(|view| {
+            let whole = with_slash(handle);
+            if !view.is_exact(&whole)? {
+                return Ok(None);
+            }
+            match view.show(&Principal::Operator, &whole) {
+                Ok(shown) if shown.record.state == State::Active => Ok(Some(shown.record)),
+                Ok(_) | Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => Ok(None),
+                Err(refusal) => Err(refusal),
+            }
+        })
+    }
+
+    /// The roles that a handle has on its own prefix, as the `HS_ADMIN` values that they come to: something to show of one
+    /// that has nothing else which everybody may read.
+    pub fn roles_of(&self, handle: &str) -> Result<Vec<Value<'static>>, Refusal> {
+        let Some(mut record) = self.handle(handle)? else {
+            return Ok(Vec::new());
+        };
+        self.read(|view| {
+            let identifier = view.identify_kept(handle)?;
+            let path = AuthorityPath::of(&identifier, view);
+            let before = record.values.clone();
+            let text = record.text.clone();
+            view.add_grants(&path, &mut record, Some(&text))?;
+            record.values.retain(|value| !before.contains(value));
+            Ok(record.values)
+        })
+    }
+
+    /// Whether a handle is taken: also one that was withdrawn, or is reserved.
+    pub fn is_taken(&self, handle: &str) -> Result<bool, Refusal> {
+        Ok(self.state_of(handle)?.is_some())
+    }
+
+    /// Whether everybody may know that a handle is taken: it resolves, or once did. That one is reserved is known to
+    /// those who may see it. The record of a prefix that has been empty since the prefix was homed is yet to be created.
+    pub fn is_known(&self, handle: &str) -> Result<bool, Refusal> {
+        let is_prefix = !handle.contains('/') || prefix_of(handle).is_some();
+        if is_prefix && self.read(|view| view.is_unwritten_prefix(handle))? {
+            return Ok(false);
+        }
+        let state = self.state_of(handle)?;
+        Ok(state.is_some_and(|state| state != State::Reserved))
+    }
+
+    /// Whether a handle is the record of a prefix that was homed and never used: nothing was ever written into the record,
+    /// nobody has a role on the prefix, and nothing was named under it.
+    pub fn is_unused_prefix(&self, handle: &str) -> Result<bool, Refusal> {
+        self.read(|view| {
+            if !view.is_unwritten_prefix(handle)? {
+                return Ok(false);
+            }
+            let path = view.path(prefix_of(&with_slash(handle)).unwrap_or_default())?;
+            let authority = view.authority(&path)?;
+            let is_free = authority.is_some_and(|authority| {
+                authority.status == AuthorityStatus::Active && authority.grants.is_empty()
+            });
+            Ok(is_free && !view.has_names(&path)?)
+        })
+    }
+
+    fn state_of(&self, handle: &str) -> Result<Option<State>, Refusal> {
+        self.read(|view| {
+            let whole = with_slash(handle);
+            if !view.is_exact(&whole)? {
+                return Ok(None);
+            }
+            match view.show(&Principal::Operator, &whole) {
+                Ok(shown) => Ok(Some(shown.record.state)),
+                Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => Ok(None),
+                Err(refusal) => Err(refusal),
+            }
+        })
+    }
+
+    /// Whether this registry is responsible for a handle: its prefix is kept here, or it is the record of
+    /// a prefix that is, or of one that derives from one that is.
+    pub fn is_responsible(&self, handle: &str) -> Result<bool, Refusal> {
+        let whole = with_slash(handle);
+        let Ok(handle) = Handle::from_stored(&whole) else {
+            return Ok(false);
+        };
+        self.read(|view| {
+            let path = AuthorityPath::of(&Identifier::Handle(handle.borrowed()), view);
+            let own = AuthorityPath::of_prefix(&handle.prefix());
+            if view.is_in_force(&own)? {
+                return Ok(true);
+            }
+            let mut next = Some(path).filter(|path| *path != own);
+            while let Some(path) = next {
+                if view.is_in_force(&path)? {
+                    return Ok(true);
+                }
+                next = path.parent();
+            }
+            Ok(false)
+        })
+    }
+
+    /// What someone may read of a handle with these values. It need not be stored: a template may have made the
+    /// values.
+    pub fn reading(
+        &self,
+        who: &Principal,
+        handle: &str,
+        values: &[Value<'_>],
+    ) -> Result<Reading, Refusal> {
+        self.read(|view| {
+            let whole = with_slash(handle);
+            let identifier = view.identify_kept(&whole)?;
+            let path = AuthorityPath::of(&identifier, view);
+            let record = view.record(identifier.key(view).as_str())?;
+            view.reading(who, &path, record.as_ref(), values)
+        })
+    }
+}
+
+/// The prefix whose record a handle is.
+///
+/// ```
+/// assert_eq!(handfast_registry::prefix_of("0.na/20.1000"), Some("20.1000"));
+/// assert_eq!(handfast_registry::prefix_of("20.1000/5555"), None);
+/// ```
+#[must_use]
+pub fn prefix_of(handle: &str) -> Option<&str> {
+    let (start, prefix) = handle.split_once('/')?;
+    start.eq_ignore_ascii_case("0.NA").then_some(prefix)
+}
+
+/// "A handle without a slash, `X`, is treated by the server as `0.NA/X`" (§3.2).
+///
+/// ```
+/// assert_eq!(handfast_registry::with_slash("20.1000"), "0.NA/20.1000");
+/// ```
+#[must_use]
+pub fn with_slash(handle: &str) -> String {
+    if handle.contains('/') {
+        handle.to_string()
+    } else {
+        format!("0.NA/{handle}")
+    }
+}
+
+impl View<'_> {
+    /// Whether a handle is the record of a prefix, as homing the prefix made it: deployed servers make none then, and
+    /// clients create it.
+    fn is_unwritten_prefix(&self, handle: &str) -> Result<bool, Refusal> {
+        let whole = with_slash(handle);
+        let Some(prefix) = prefix_of(&whole).and_then(|prefix| Prefix::parse(prefix).ok()) else {
+            return Ok(false);
+        };
+        let record = self.record(&prefix_key(&prefix))?;
+        Ok(record.is_some_and(|record| {
+            record.version == 1 && record.values.is_empty() && record.state == State::Active
+        }))
+    }
+
+    /// Whether a text is a handle to the letter. People who paste one may have taken white space, brackets or a scheme
+    /// along, which is left out; of programs it is part of the handle.
+    fn is_exact(&self, text: &str) -> Result<bool, Refusal> {
+        if self.is_bare_handle(text) {
+            return Ok(true);
+        }
+        let Ok(handle) = Handle::from_stored(text) else {
+            return Ok(false);
+        };
+        let key = Identifier::Handle(handle).key(self);
+        Ok(self.record(key.as_str())?.is_some())
+    }
+}
+
+impl Draft<'_> {
+    fn need_exact(&self, operation: &Operation) -> Result<(), Refusal> {
+        if let Operation::Create {
+            handle, mint: true, ..
+        } = operation
+        {
+            // Only the beginning of one.
+            return self.identify_new(&format!("{handle}0")).map(|_| ());
+        }
+        let (Operation::Add { handle, .. }
+        | Operation::Create { handle, .. }
+        | Operation::Delete { handle }
+        | Operation::Modify { handle, .. }
+        | Operation::Remove { handle, .. }
+        | Operation::Home { prefix: handle }
+        | Operation::Unhome { prefix: handle }) = operation;
+        if self.is_exact(&with_slash(handle))? {
+            return Ok(());
+        }
+        // What is wrong with a handle is said when it is read.
+        let whole = with_slash(handle);
+        self.identify_new(&whole)?;
+        let problem = "a handle is sent as it is: without white space or brackets around it, and without a scheme";
+        Err(Refusal::policy("not-a-handle", problem))
+    }
+
+    fn perform(&mut self, operation: Operation) -> Result<Performed, Refusal> {
+        self.need_exact(&operation)?;
+        let done = |handle: String, overwrote| Performed { handle, overwrote };
+        match operation {
+            Operation::Add {
+                handle,
+                values,
+                overwrite,
+            } => {
+                let (_, overwrote) = self.add_values(&with_slash(&handle), values, overwrite)?;
+                Ok(done(handle, overwrote))
+            }
+            Operation::Create {
+                handle,
+                values,
+                overwrite: _,
+                mint: true,
+            } => Ok(done(self.mint_handle(&handle, values)?, false)),
+            Operation::Create {
+                handle,
+                values,
+                overwrite,
+                mint: false,
+            } => {
+                let overwrote = self.put_handle(&handle, values, overwrite)?;
+                Ok(done(handle, overwrote))
+            }
+            Operation::Delete { handle } => {
+                self.delete_handle(&with_slash(&handle))?;
+                Ok(done(handle, false))
+            }
+            Operation::Home { prefix } => {
+                self.home_prefix(&prefix)?;
+                Ok(done(prefix, false))
+            }
+            Operation::Modify { handle, values } => {
+                self.modify_values(&with_slash(&handle), values)?;
+                Ok(done(handle, false))
+            }
+            Operation::Remove { handle, indexes } => {
+                let name = self.find_active(&with_slash(&handle))?;
+                self.need_to_touch(&name, &[], &indexes)?;
+                self.edit_handle(&with_slash(&handle), &Edit::remove(&indexes))?;
+                Ok(done(handle, false))
+            }
+            Operation::Unhome { prefix } => {
+                let authority = self.authority(&self.path(&prefix)?)?;
+                let is_retired =
+                    authority.is_some_and(|authority| authority.status == AuthorityStatus::Retired);
+                if !is_retired {
+                    // UNHOME is about this prefix alone.
+                    self.retire(&prefix, true)?;
+                }
+                Ok(done(prefix, false))
+            }
+        }
+    }
+
+    /// One that is kept here already needs nothing, and one that was retired is taken up again.
+    fn home_prefix(&mut self, prefix: &str) -> Result<Authority, Refusal> {
+        let path = self.path(prefix)?;
+        let there = self.authority(&path)?;
+        if let Some(mut authority) = there.filter(|there| there.status.is_in_force()) {
+            if authority.status == AuthorityStatus::Retired {
+                self.need_to_create(&path, authority.parent.as_ref())?;
+                authority.status = AuthorityStatus::Active;
+                self.keep_authority(authority.clone(), Action::ApproveAuthority)?;
+            }
+            return Ok(authority);
+        }
+        let parent = self.parent_of(&path)?;
+        self.need_to_create(&path, parent.as_ref())?;
+        self.decline_in_passing(&path)?;
+        let new = NewAuthority::default();
+        let authority = self.new_authority(&path, parent, new, AuthorityStatus::Active)?;
+        self.keep_authority(authority.clone(), Action::CreateAuthority)?;
+        self.home(&path)?;
+        Ok(authority)
+    }
+
+    /// Creates a handle, or replaces it; whether it was there.
+    fn put_handle(
+        &mut self,
+        handle: &str,
+        values: Vec<NewValue>,
+        overwrite: bool,
+    ) -> Result<bool, Refusal> {
+        let new = NewName {
+            values,
+            ..NewName::default()
+        };
+        let created = match prefix_of(handle) {
+            Some(prefix) => self.create_prefix(prefix, &new),
+            None => self.create(handle, &new, Origin::Supplied).map(|_| ()),
+        };
+        let Err(refusal) = created else {
+            return Ok(false);
+        };
+        // Whoever may not create a handle may still be allowed to replace what is in one.
+        let may_exist = matches!(refusal, Refusal::Exists { .. } | Refusal::Denied { .. });
+        if !(overwrite && may_exist) {
+            return Err(refusal);
+        }
+        let Ok(mut name) = self.find(handle) else {
+            return Err(refusal);
+        };
+        // What was withdrawn is never given again, whatever is asked.
+        if name.record.state == State::Withdrawn {
+            return Err(refusal);
+        }
+        let old = name.record.clone();
+        let indexes: Vec<_> = old.values.iter().map(|value| value.index).collect();
+        self.need_to_touch(&name, &new.values, &indexes)?;
+        let ttl = name.authority.policy.default_ttl;
+        let wanted: Vec<Value<'static>> =
+            new.values.iter().map(|value| value.settle(ttl)).collect();
+        let wanted = values::settle(&old.values, wanted, self.timestamp())?;
+        let action = if self.may_replace(&name, &wanted)? {
+            name.record.values = wanted;
+            Action::Change
+        } else {
+            name.overwrite(self, wanted)?
+        };
+        self.keep_name(&old, name, action);
+        Ok(true)
+    }
+
+    /// A prefix and its record: whoever may create the one may say what is in the other. If the prefix is homed and its
+    /// record still empty, that is said now, by them or by a `lead` there.
+    fn create_prefix(&mut self, prefix: &str, new: &NewName) -> Result<(), Refusal> {
+        let path = self.path(prefix)?;
+        let there = self.authority(&path)?;
+        if let Some(authority) = there.filter(|there| there.status.is_in_force()) {
+            if !self.is_unwritten_prefix(&format!("0.NA/{prefix}"))? {
+                return Err(Refusal::Exists {
+                    id: format!("0.NA/{prefix}"),
+                    event: Some(authority.last_event),
+                });
+            }
+            if let Err(refusal) = self.need(self.who(), Role::Lead, &path)
+                && self
+                    .need_to_create(&path, authority.parent.as_ref())
+                    .is_err()
+            {
+                return Err(refusal);
+            }
+        }
+        let authority = self.home_prefix(prefix)?;
+        let key = prefix_key(
+            &path
+                .prefix()
+                .ok_or_else(|| Refusal::NoAuthority(path.clone()))?,
+        );
+        let not_found = || Refusal::NotFound(format!("0.NA/{prefix}"));
+        let old = self.record(&key)?.ok_or_else(not_found)?;
+        let ttl = authority.policy.default_ttl;
+        let values: Vec<_> = new.values.iter().map(|value| value.settle(ttl)).collect();
+        let mut name = Name {
+            key,
+            record: old.clone(),
+            authority,
+        };
+        name.record.values = values::settle(&[], values, self.timestamp())?;
+        if !name.record.values.is_empty() {
+            self.keep_name(&old, name, Action::Change);
+        }
+        Ok(())
+    }
+
+    /// §9 (c) and (d): who may add administrators, and who may delete the handle and create it again,
+    /// may replace it. What else the difference needs is asked for as in any change.
+    fn may_replace(&self, name: &Name, wanted: &[Value<'_>]) -> Result<bool, Refusal> {
+        let old = &name.record.values;
+        let (who, path) = (self.who(), &name.authority.path);
+        if needed_for(old, wanted) == AdminPermissions::NONE {
+            return Ok(false);
+        }
+        let deletes = self.protocol_grants(who, AdminPermissions::DELETE_HANDLE, old)?;
+        Ok(self.protocol_grants(who, AdminPermissions::ADD_ADMIN, old)?
+            || deletes && self.prefix_grants(who, path, AdminPermissions::ADD_HANDLE)?)
+    }
+
+    /// A handle with a random end that was never used.
+    fn mint_handle(&mut self, start: &str, values: Vec<NewValue>) -> Result<String, Refusal> {
+        let new = NewName {
+            values,
+            ..NewName::default()
+        };
+        for attempt in 0..100 {
+            let random = self.random(&format!("mint {attempt}"));
+            let random = random.first_chunk().copied().unwrap_or_default();
+            let guid = Guid::v4(random).to_string().to_lowercase();
+            let handle = format!("{start}{}", crate::name::mint::hyphenated(&guid));
+            match self.create(&handle, &new, Origin::Minted) {
+                Ok(shown) => return Ok(shown.record.text),
+                Err(Refusal::Exists { .. }) => {}
+                Err(refusal) => return Err(refusal),
+            }
+        }
+        let problem = "no name that was never used could be found";
+        Err(Refusal::policy("used-up", problem))
+    }
+
+    /// Adds values; returns the event's number, and whether any index was taken.
+    pub(crate) fn add_values(
+        &mut self,
+        handle: &str,
+        add: Vec<NewValue>,
+        overwrite: bool,
+    ) -> Result<(u64, bool), Refusal> {
+        let name = self.find_active(handle)?;
+        self.need_to_touch(&name, &add, &[])?;
+        let taken = add.iter().find(|value| has(&name.record, value.index));
+        if let Some(taken) = taken.filter(|_| !overwrite) {
+            return Err(Refusal::Value {
+                index: taken.index,
+                problem: ValueProblem::Exists,
+            });
+        }
+        if taken.is_none() {
+            return Ok((self.edit_handle(handle, &Edit::put(add))?, false));
+        }
+        let (mut name, old) = (name, self.find_active(handle)?.record);
+        let values = name.applied(&Edit::put(add))?;
+        let action = name.overwrite(self, values)?;
+        Ok((self.keep_name(&old, name, action), true))
+    }
+
+    /// Replaces values, all of which must be there; returns the event's number.
+    pub(crate) fn modify_values(
+        &mut self,
+        handle: &str,
+        put: Vec<NewValue>,
+    ) -> Result<u64, Refusal> {
+        let name = self.find_active(handle)?;
+        self.need_to_touch(&name, &put, &[])?;
+        if let Some(value) = put.iter().find(|value| !has(&name.record, value.index)) {
+            return Err(Refusal::Value {
+                index: value.index,
+                problem: ValueProblem::Missing,
+            });
+        }
+        self.edit_handle(handle, &Edit::put(put))
+    }
+
+    pub(crate) fn edit_handle(&mut self, handle: &str, edit: &Edit) -> Result<u64, Refusal> {
+        let mut name = self.find_active(handle)?;
+        let old = name.record.clone();
+        let action = name.apply(self, edit)?;
+        Ok(self.keep_name(&old, name, action))
+    }
+
+    /// Erases, or withdraws; returns the event's number.
+    pub(crate) fn delete_handle(&mut self, handle: &str) -> Result<u64, Refusal> {
+        let mut name = self.find_active(handle)?;
+        if name.persistence() == Persistence::Erasable && name.record.salt.is_some() {
+            let by_protocol = AdminPermissions::DELETE_HANDLE;
+            if self.protocol_grants(self.who(), by_protocol, &name.record.values)? {
+                return Ok(self.erase_record(&name.key, &name.record));
+            }
+            return self.erase(&name);
+        }
+        let old = name.record.clone();
+        let tombstone = Tombstone {
+            reason: REASON.into(),
+            date: self.time(),
+            successor: None,
+        };
+        let action = name.withdraw(self, tombstone)?;
+        Ok(self.keep_name(&old, name, action))
+    }
+
+    /// Whoever has no say in a name hears nothing of what not everybody may read in it: neither that an index is taken,
+    /// or free, nor that what they write is there already. Of values that they see, and of those that the public may
+    /// write, the usual checks decide.
+    fn need_to_touch(&self, name: &Name, put: &[NewValue], indexes: &[u32]) -> Result<(), Refusal> {
+        let values = &name.record.values;
+        let is_seen = |index: u32| {
+            let value = values.iter().find(|value| value.index == index);
+            let permissions = value.map(|value| value.permissions);
+            permissions.is_some_and(|given| given.public_read() || given.public_write())
+        };
+        let put: Vec<_> = put.iter().filter(|value| !is_seen(value.index)).collect();
+        let anything = AdminPermissions::NONE;
+        if put.is_empty() && indexes.iter().all(|index| is_seen(*index))
+            || self.protocol_grants(self.who(), anything, values)?
+        {
+            return Ok(());
+        }
+        // What is said depends on what was asked for alone.
+        let ttl = name.authority.policy.default_ttl;
+        let put: Vec<_> = put.into_iter().map(|value| value.settle(ttl)).collect();
+        let needs = if name.is_prefix() || touches_identities(&[], &put) {
+            Role::Lead
+        } else {
+            Role::Write
+        };
+        name.need(self, needs)
+    }
+
+    /// A name that the protocol knows: one that was withdrawn is not there for it.
+    fn find_active(&self, handle: &str) -> Result<Name, Refusal> {
+        let name = self.find(handle)?;
+        if name.record.state == State::Withdrawn {
+            return Err(Refusal::NotFound(handle.to_string()));
+        }
+        Ok(name)
+    }
+}
+
+fn has(record: &Record, index: u32) -> bool {
+    record.values.iter().any(|value| value.index == index)
+}

@@ -1,0 +1,387 @@
+//! Events as mirrors read them: the transactions of the handle protocol (`handle-protocol.md` §11.1).
+//!
+//! | event | transaction |
+//! | --- | --- |
+//! | create, mint, activate, restore | create |
+//! | change of values; a change of grants that alters a `0.NA/…` record | update |
+//! | withdraw, erase | delete |
+//! | create or approve an authority that is a prefix | home |
+//! | all others; names that are no handles, or longer than the protocol's | none: numbers skip |
+//!
+//! An authority that comes to be makes the record of its prefix too, by an event of its own, which is a
+//! create like any other. One that is retired is no unhome: its names keep resolving here, and a mirror that
+//! was told so would refuse them.
+//!
+//! "The log stores no values; the sender looks up the *current* values when streaming." So a create or update
+//! of what is no longer active is left out, and a delete of what is active again.
+//!
+//! A handle is given by what it is looked up by, whatever spelling it was registered in. After it was
+//! erased nothing else is left of it, and what a mirror deletes must be what it was given.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use handfast_id::Prefix;
+use handfast_store::Place;
+use handfast_wire::Value;
+
+use crate::access::principal::Principal;
+use crate::authority::manage::prefix_key;
+use crate::authority::policy::{Authority, Grant};
+use crate::change::change_set::AUTHORITY_HISTORY;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::log::event::{Action, Event, Subject};
+use crate::name::record::{Record, State};
+use crate::registry::Registry;
+
+/// The longest handle that the protocol knows, in bytes.
+pub(crate) const LONGEST_HANDLE: usize = 2_048;
+/// How much is read at once, in events or records.
+pub(crate) const MOST_AT_ONCE: usize = 1_000;
+/// The same, in bytes of values.
+pub(crate) const MOST_BYTES: usize = 4 << 20;
+/// How many events ahead the keys of hidden names are looked for: one look goes through all names of their
+/// authority.
+const LOOK_AHEAD: u64 = 100_000;
+
+/// What a mirror is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transaction {
+    /// Its number, which is that of the event.
+    pub number: u64,
+    /// What happened.
+    pub action: TransactionAction,
+    /// When, in milliseconds since 1970.
+    pub date: u64,
+    /// The handle.
+    pub handle: String,
+    /// All its values as they are now, if it was created or updated; secret ones too.
+    pub values: Vec<Value<'static>>,
+}
+
+/// What happened to a handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionAction {
+    /// It is there.
+    Create,
+    /// It is gone.
+    Delete,
+    /// The prefix whose record it is is kept here.
+    Home,
+    /// Its values are others.
+    Update,
+}
+
+impl TransactionAction {
+    /// Its number in the protocol.
+    ///
+    /// ```
+    /// assert_eq!(handfast_registry::TransactionAction::Home.code(), 4);
+    /// ```
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Create => 1,
+            Self::Delete => 2,
+            Self::Update => 3,
+            Self::Home => 4,
+        }
+    }
+}
+
+/// Where the log begins that this registry keeps now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogStart {
+    /// Its first own event: 1, unless the registry was restored or began a log anew.
+    pub number: u64,
+    /// When that was, in milliseconds since 1970.
+    pub time: u64,
+}
+
+/// The transactions after one, up to the last there was when they were asked for.
+#[derive(Debug)]
+pub struct Transactions {
+    after: u64,
+    last: u64,
+    /// The last event that meant something, or the one to begin after.
+    meant: u64,
+    /// The keys of names by event, of those whose events hide them.
+    hidden: HashMap<u64, String>,
+    /// Up to which event the names of an authority were looked through.
+    looked: HashMap<String, u64>,
+}
+
+impl Registry {
+    /// The transactions after a number. They are read piece by piece, each from a snapshot of its own, so
+    /// that whoever takes long over them keeps nothing alive.
+    ///
+    /// ```
+    /// # use handfast_registry::{NewAuthority, Principal, Registry, TransactionAction, World};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let registry = Registry::create(folder.path(), World::new(|| 1, |bytes| bytes.fill(0)))?;
+    /// registry.create_authority(&Principal::Operator, "20.500", NewAuthority::default())?;
+    /// let mut transactions = registry.transactions(0)?;
+    /// let first = transactions.read(&registry, &|_| true)?.unwrap();
+    /// assert_eq!(first[0].action, TransactionAction::Home);
+    /// assert_eq!(first[1].handle, "0.NA/20.500");
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn transactions(&self, after: u64) -> Result<Transactions, Refusal> {
+        Ok(Transactions {
+            after,
+            last: self.event_count()?,
+            meant: after,
+            hidden: HashMap::new(),
+            looked: HashMap::new(),
+        })
+    }
+
+    /// When an event was.
+    pub fn event_time(&self, number: u64) -> Result<Option<u64>, Refusal> {
+        self.read(|view| Ok(view.event(number)?.map(|event| event.time)))
+    }
+}
+
+impl Transactions {
+    /// The number of the last event there was.
+    #[must_use]
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// The next of them, which may be none yet; `None` at the end. `is_wanted` chooses by handle; prefixes are
+    /// everybody's.
+    pub fn read(
+        &mut self,
+        registry: &Registry,
+        is_wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<Vec<Transaction>>, Refusal> {
+        if self.after >= self.last {
+            return Ok(None);
+        }
+        registry.read(|view| {
+            let mut read = Vec::new();
+            let mut bytes = 0;
+            for _ in 0..MOST_AT_ONCE {
+                if self.after >= self.last || bytes >= MOST_BYTES {
+                    break;
+                }
+                let number = self.after + 1;
+                if let Some((after, through)) = registry.barren.around(number) {
+                    self.meant = self.meant.min(after);
+                    self.after = through.min(self.last);
+                    continue;
+                }
+                let event = view.event(number)?.ok_or_else(|| Refusal::Corrupt {
+                    what: format!("event {number}"),
+                })?;
+                if let Some(transaction) = self.transaction(view, &event, is_wanted)? {
+                    bytes += size(&transaction.values);
+                    read.push(transaction);
+                }
+                self.after = number;
+            }
+            if self.after == self.last {
+                registry.barren.note(self.meant, self.last);
+            }
+            Ok(Some(read))
+        })
+    }
+
+    fn transaction(
+        &mut self,
+        view: &View<'_>,
+        event: &Event,
+        is_wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<Transaction>, Refusal> {
+        let Some((action, key)) = self.meaning(view, event)? else {
+            return Ok(None);
+        };
+        let Some(handle) = handle_of(&key) else {
+            return Ok(None);
+        };
+        self.meant = event.number;
+        let is_home = action == TransactionAction::Home;
+        if !is_home && !is_wanted(handle) {
+            return Ok(None);
+        }
+        let active = if is_home {
+            None
+        } else {
+            view.active_record(&key)?
+        };
+        let values = match (action, active) {
+            (TransactionAction::Create | TransactionAction::Update, None)
+            | (TransactionAction::Delete, Some(_)) => return Ok(None),
+            (TransactionAction::Delete, None) if !view.was_active(&key, event.number)? => {
+                return Ok(None);
+            }
+            (_, active) => active.map(|record| record.values).unwrap_or_default(),
+        };
+        Ok(Some(Transaction {
+            number: event.number,
+            action,
+            date: event.time,
+            handle: handle.to_string(),
+            values,
+        }))
+    }
+
+    /// What an event means to a mirror, and the key of what it is about.
+    fn meaning(
+        &mut self,
+        view: &View<'_>,
+        event: &Event,
+    ) -> Result<Option<(TransactionAction, String)>, Refusal> {
+        let Some(prefix) = event.authority.strip_prefix("hdl:") else {
+            return Ok(None);
+        };
+        let action = match event.action {
+            Action::Create | Action::Mint | Action::Activate | Action::Restore => {
+                TransactionAction::Create
+            }
+            Action::Change => TransactionAction::Update,
+            Action::Withdraw | Action::Erase => TransactionAction::Delete,
+            Action::CreateAuthority | Action::ApproveAuthority => TransactionAction::Home,
+            Action::Grant
+            | Action::Revoke
+            | Action::TransferAuthority
+            | Action::ChangeAuthority
+                if view.alters_prefix(event)? =>
+            {
+                TransactionAction::Update
+            }
+            _ => return Ok(None),
+        };
+        let key = match &event.subject {
+            Subject::None => Prefix::parse(prefix).ok().map(|prefix| prefix_key(&prefix)),
+            Subject::Open(key) | Subject::Opened { key, .. } => Some(key.clone()),
+            Subject::Hidden(_) => self.hidden_key(view, event)?,
+        };
+        Ok(key.map(|key| (action, key)))
+    }
+
+    /// The key of a name that an event hides. Events by key stay when a name is erased, so that it is
+    /// known for ever, here alone.
+    fn hidden_key(&mut self, view: &View<'_>, event: &Event) -> Result<Option<String>, Refusal> {
+        let number = event.number;
+        let looked = self.looked.get(&event.authority).copied();
+        if looked.is_none_or(|looked| looked < number) {
+            let until = number.saturating_add(LOOK_AHEAD);
+            self.hidden.retain(|known, _| *known >= number);
+            view.keys_of(&event.authority, number, until, &mut self.hidden)?;
+            self.looked.insert(event.authority.clone(), until);
+        }
+        Ok(self.hidden.remove(&number))
+    }
+}
+
+impl View<'_> {
+    /// A handle that the protocol knows, with the computed values of a prefix.
+    pub(crate) fn active_record(&self, key: &str) -> Result<Option<Record>, Refusal> {
+        let record = self.record(key)?;
+        let Some(record) = record.filter(|record| record.state == State::Active) else {
+            return Ok(None);
+        };
+        self.with_grants(key, record).map(Some)
+    }
+
+    /// A record, with the computed values if it is that of a prefix.
+    pub(crate) fn with_grants(&self, key: &str, mut record: Record) -> Result<Record, Refusal> {
+        if key.starts_with("hdl:0.NA/")
+            && let Some(authority) = self.authority_by_key(&record.authority)?
+        {
+            self.add_grants(&authority.path, &mut record, None)?;
+        }
+        Ok(record)
+    }
+
+    /// Whether a name was ever active before an event. What was only reserved no mirror has heard of.
+    fn was_active(&self, key: &str, before: u64) -> Result<bool, Refusal> {
+        for number in self.events_of(key)? {
+            if number >= before {
+                break;
+            }
+            let action = self.event(number)?.map(|event| event.action);
+            if matches!(
+                action,
+                Some(Action::Create | Action::Mint | Action::Activate)
+            ) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether an event of an authority gave the record of its prefix other computed values.
+    fn alters_prefix(&self, event: &Event) -> Result<bool, Refusal> {
+        let after = self.authority_at(&event.authority, event.version)?;
+        let before = match event.version.checked_sub(1) {
+            Some(version) => self.authority_at(&event.authority, version)?,
+            None => None,
+        };
+        let (Some(before), Some(after)) = (before, after) else {
+            // Saying what is known already does no harm; leaving something out would.
+            return Ok(true);
+        };
+        Ok(!shown_grants(&before).eq(shown_grants(&after)))
+    }
+
+    fn authority_at(&self, key: &str, version: u64) -> Result<Option<Authority>, Refusal> {
+        let current = self.authority_by_key(key)?;
+        if let Some(current) = current.filter(|current| current.version == version) {
+            return Ok(Some(current));
+        }
+        let history = format!("{AUTHORITY_HISTORY}{key}");
+        let place = Place::version(history.as_bytes(), version);
+        let read = self
+            .now
+            .get(&place, |bytes| postcard::from_bytes::<Authority>(bytes))?;
+        read.transpose().map_err(|_| Refusal::Corrupt {
+            what: format!("version {version} of authority {key}"),
+        })
+    }
+
+    /// The keys of the names under an authority, by their events in a range.
+    fn keys_of(
+        &self,
+        authority: &str,
+        from: u64,
+        until: u64,
+        keys: &mut HashMap<u64, String>,
+    ) -> Result<(), Refusal> {
+        let start = format!("{authority}/");
+        let first = Place::event_of(start.as_bytes(), 0);
+        self.now.scan(&first, &mut |place, _| {
+            if !place.name().starts_with(start.as_bytes()) {
+                return ControlFlow::Break(());
+            }
+            if let Some(number) = place.number()
+                && (from..=until).contains(&number)
+            {
+                let key = String::from_utf8_lossy(place.name()).into_owned();
+                keys.insert(number, key);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(())
+    }
+}
+
+/// The grants that the record of a prefix shows.
+fn shown_grants(authority: &Authority) -> impl Iterator<Item = &Grant> {
+    let is_shown = |grant: &&Grant| matches!(grant.to, Principal::Identity { .. });
+    authority.grants.iter().filter(is_shown)
+}
+
+/// The handle that a key is of, if it is one that the protocol knows.
+pub(crate) fn handle_of(key: &str) -> Option<&str> {
+    let handle = key.strip_prefix("hdl:")?;
+    (handle.len() <= LONGEST_HANDLE).then_some(handle)
+}
+
+/// How many bytes values take.
+pub(crate) fn size(values: &[Value<'_>]) -> usize {
+    values.iter().map(Value::encoded_length).sum()
+}

@@ -1,0 +1,166 @@
+//! Who sees which jobs, and jobs page by page.
+
+use std::ops::ControlFlow;
+
+use crate::access::principal::{Limit, Principal};
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::Role;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::import::Done;
+use crate::jobs::job::{Job, JobKind};
+use crate::log::event::Event;
+use crate::registry::Registry;
+
+/// Some jobs, oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct JobPage {
+    /// The jobs.
+    pub jobs: Vec<Job>,
+    /// The `after` of the next page, if there is one.
+    pub next: Option<u64>,
+}
+
+/// How many bytes of text the jobs of one page have, unless one alone has more.
+const MAX_PAGE_BYTES: usize = 256 << 10;
+
+/// How many undone undos are followed to see what a job is about.
+const MAX_UNDOS: usize = 8;
+
+impl Registry {
+    /// Jobs that someone may see, after the one of a number.
+    pub fn jobs_page(&self, who: &Principal, after: u64, limit: usize) -> Result<JobPage, Refusal> {
+        self.read(|view| {
+            let sees_all = view.may_do_all(who)?;
+            let (mut page, mut bytes) = (JobPage::default(), 0);
+            let mut outcome = Ok(());
+            view.visit_jobs(after.saturating_add(1), &mut |job| {
+                if !sees_all && (job.who != *who || !view.may_see_own(who, &job)?) {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                bytes += job.kind.text_bytes();
+                let is_full = page.jobs.len() == limit || bytes > MAX_PAGE_BYTES;
+                if is_full && !page.jobs.is_empty() {
+                    page.next = page.jobs.last().map(|job| job.number);
+                    return Ok(ControlFlow::Break(()));
+                }
+                page.jobs.push(job);
+                Ok(ControlFlow::Continue(()))
+            })
+            .unwrap_or_else(|refusal| outcome = Err(refusal));
+            outcome.map(|()| page)
+        })
+    }
+
+    /// Whether someone may see a job: who started it, and those who may do everything. With a token that is limited, only
+    /// a job that could have been started with it.
+    pub fn may_see_job(&self, who: &Principal, job: &Job) -> Result<bool, Refusal> {
+        self.read(
+            |view| Ok(view.may_do_all(who)? || job.who == *who && view.may_see_own(who, job)?),
+        )
+    }
+
+    /// A job, if someone may see it.
+    pub fn job_of(&self, who: &Principal, number: u64) -> Result<Job, Refusal> {
+        let job = self.job(number)?;
+        if self.may_see_job(who, &job)? {
+            return Ok(job);
+        }
+        let problem = format!("there is no job {number}");
+        Err(Refusal::policy("no-job", problem))
+    }
+}
+
+impl View<'_> {
+    /// Whether someone sees a job of their own account.
+    fn may_see_own(&self, who: &Principal, job: &Job) -> Result<bool, Refusal> {
+        let Principal::Limited { limit, .. } = who else {
+            return Ok(true);
+        };
+        if limit.role < Role::Write {
+            return Ok(false);
+        }
+        self.is_within(who, limit, job, MAX_UNDOS)
+    }
+
+    fn is_within(
+        &self,
+        who: &Principal,
+        limit: &Limit,
+        job: &Job,
+        undos: usize,
+    ) -> Result<bool, Refusal> {
+        let may_write = |path: &AuthorityPath| Ok(self.role(who, path)? >= Some(Role::Write));
+        match &job.kind {
+            // Each name is looked at when it is taken; what an import was of is not stored.
+            JobKind::Import { .. } => Ok(true),
+            JobKind::ReplaceUrl { authority, .. } | JobKind::SetTtl { authority, .. } => {
+                match self.path(authority) {
+                    Ok(path) => may_write(&path),
+                    Err(_) => Ok(false),
+                }
+            }
+            _ if limit.authority.is_none() => Ok(true),
+            JobKind::Undo { job } => match self.job(*job)? {
+                Some(undone) if undos > 0 => self.is_within(who, limit, &undone, undos - 1),
+                _ => Ok(false),
+            },
+            JobKind::Withdraw { .. } => match self.authority_of_list(job)? {
+                Some(path) => may_write(&path),
+                None => Ok(false),
+            },
+        }
+    }
+
+    /// The authority of the first name of a list: by the list, by the first event, or by what was refused first.
+    fn authority_of_list(&self, job: &Job) -> Result<Option<AuthorityPath>, Refusal> {
+        let mut name = self
+            .listed(job.number, 0)?
+            .into_iter()
+            .find(|id| !id.is_empty());
+        if name.is_none()
+            && let Some((first, _)) = job.events.first()
+        {
+            let authority = self.event(*first)?.map(|Event { authority, .. }| authority);
+            let found = authority
+                .map(|key| self.authority_by_key(&key))
+                .transpose()?;
+            return Ok(found.flatten().map(|authority| authority.path));
+        }
+        if name.is_none() {
+            self.visit_refusals(job.number, 0, &mut |_, outcome| {
+                name = outcome
+                    .id
+                    .filter(|_| matches!(outcome.done, Done::Refused { .. }));
+                ControlFlow::Break(())
+            })?;
+        }
+        let identifier = name.as_deref().map(|id| self.identify_kept(id));
+        Ok(match identifier {
+            Some(Ok(identifier)) => Some(AuthorityPath::of(&identifier, self)),
+            _ => None,
+        })
+    }
+}
+
+impl JobKind {
+    /// How many bytes its texts have.
+    pub(crate) fn text_bytes(&self) -> usize {
+        match self {
+            Self::Import { source, .. } => source.len(),
+            Self::ReplaceUrl {
+                authority,
+                from,
+                to,
+                ..
+            } => authority.len() + from.len() + to.len(),
+            Self::SetTtl {
+                authority,
+                value_type,
+                ..
+            } => authority.len() + value_type.as_ref().map_or(0, String::len),
+            Self::Undo { .. } => 0,
+            Self::Withdraw { reason, .. } => reason.len(),
+        }
+    }
+}

@@ -1,0 +1,552 @@
+//! Changing many names at once, as a job: one event a name, some hundreds of names in a transaction with
+//! how far the job has come, and the whole of it can be undone.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use handfast_store::Place;
+
+use crate::access::principal::Principal;
+use crate::authority::policy::Role;
+use crate::change::change_set::Draft;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::import::{Counts, Done, Loader, Outcome, Stamp, Taking, judged};
+use crate::jobs::errors::Refusals;
+use crate::jobs::job::{Begun, Job, JobKind};
+use crate::jobs::running::Stop;
+use crate::jobs::undo::ToUndo;
+use crate::jobs::withdrawal::{Permitted, withdrawal};
+use crate::name::record::{Record, State, Tombstone};
+use crate::name::rewrite::{changed_ttls, changed_urls, is_host};
+use crate::name::states::Name;
+use crate::registry::Registry;
+
+/// How many bytes the texts of a job have that says what is there and what is to be.
+const MAX_JOB_TEXT: usize = 10_000;
+
+/// How many names share a transaction.
+const TOGETHER: usize = 500;
+
+/// What came of a bulk change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BulkChanged {
+    /// The job; `None` if nothing was done.
+    pub job: Option<Job>,
+    /// What came of the names.
+    pub counts: Counts,
+    /// How many names and authorities an import had created that was undone: they stay.
+    pub stay: u64,
+}
+
+/// A job that has begun, and waits to be done. Whoever drops it has cut it short.
+pub struct StartedJob {
+    begun: Begun,
+    /// The names that were refused before it began, each with its line.
+    refused: Vec<(u64, String)>,
+}
+
+impl StartedJob {
+    /// The job as it is kept.
+    #[must_use]
+    pub fn job(&self) -> &Job {
+        &self.begun.job
+    }
+
+    /// Nobody waits for it: it stops at its next batch when the process is about to end.
+    #[must_use]
+    pub fn left_alone(self) -> Self {
+        self.begun.entered.leave_alone();
+        self
+    }
+}
+
+impl fmt::Debug for StartedJob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StartedJob").field(self.job()).finish()
+    }
+}
+
+/// What one step is about.
+enum Task {
+    /// A name, by its key.
+    Key(String),
+    /// A name as someone wrote it.
+    Id(String),
+    /// What a job did to a name.
+    Events(ToUndo),
+    /// A name that was refused before the job began.
+    Refused,
+}
+
+impl Registry {
+    /// Withdraws the names of a list.
+    pub fn withdraw_all(
+        &self,
+        who: &Principal,
+        ids: &[String],
+        reason: &str,
+        dry_run: bool,
+        report: &mut dyn FnMut(&Outcome),
+    ) -> Result<BulkChanged, Refusal> {
+        if dry_run {
+            return self.plan_all(who, withdrawal(ids, reason), ids, report);
+        }
+        let started = self.start_withdrawal(who, ids, reason)?;
+        self.finish_job(who, started, report)
+    }
+
+    /// Runs a bulk change, or goes on with the same one that was cut short. `report` is told what becomes
+    /// of each name.
+    pub fn run_job(
+        &self,
+        who: &Principal,
+        kind: JobKind,
+        dry_run: bool,
+        report: &mut dyn FnMut(&Outcome),
+    ) -> Result<BulkChanged, Refusal> {
+        if dry_run {
+            return self.plan_all(who, kind, &[], report);
+        }
+        let started = self.start_job(who, kind)?;
+        self.finish_job(who, started, report)
+    }
+
+    /// Begins a bulk change, or takes up the same one that was cut short; [`finish_job`](Self::finish_job) does it.
+    pub fn start_job(&self, who: &Principal, kind: JobKind) -> Result<StartedJob, Refusal> {
+        self.may_run(who, &kind)?;
+        let begun = self.begin_job(who, kind, &[])?;
+        Ok(StartedJob {
+            begun,
+            refused: Vec::new(),
+        })
+    }
+
+    /// The same for withdrawing the names of a list. Names that someone may not touch are refused, and not stored.
+    pub fn start_withdrawal(
+        &self,
+        who: &Principal,
+        ids: &[String],
+        reason: &str,
+    ) -> Result<StartedJob, Refusal> {
+        let Permitted { list, refused } = self.permitted(who, ids, reason)?;
+        let begun = self.begin_job(who, withdrawal(ids, reason), &list)?;
+        Ok(StartedJob { begun, refused })
+    }
+
+    /// The same for a job that was cut short, by its number.
+    pub fn resume_job(&self, who: &Principal, number: u64) -> Result<StartedJob, Refusal> {
+        let begun = self.take_up(who, number)?;
+        self.may_run(who, &begun.job.kind)?;
+        Ok(StartedJob {
+            begun,
+            refused: Vec::new(),
+        })
+    }
+
+    /// Does all of a job, or as much of it as is done before it is to stop.
+    pub fn finish_job(
+        &self,
+        who: &Principal,
+        started: StartedJob,
+        report: &mut dyn FnMut(&Outcome),
+    ) -> Result<BulkChanged, Refusal> {
+        let Begun {
+            mut job,
+            actor,
+            entered,
+            ..
+        } = started.begun;
+        self.report_refused(who, &started.refused, report)?;
+        let runner = self.runner(who, actor);
+        let events = self.events_to_undo(&job.kind)?;
+        match &job.kind {
+            JobKind::Undo { .. } => entered
+                .underway
+                .set_total(events.len().try_into().unwrap_or(0)),
+            JobKind::Withdraw { count, .. } => entered.underway.set_total(*count),
+            _ => {}
+        }
+        let mut refusals = Refusals::of(self, job.number)?;
+        let counts = loop {
+            let tasks = self.next_tasks(&job, &events, &[])?;
+            let stop = entered.underway.stop();
+            if tasks.is_empty() || stop.is_some() {
+                let counts = job.counts;
+                if !tasks.is_empty() && stop == Some(Stop::Pause) {
+                    break counts;
+                }
+                job.is_cancelled = !tasks.is_empty();
+                job = self.end_job(job)?;
+                break counts;
+            }
+            let (runner, before) = (runner.at(self.now()), job);
+            let mut kept = refusals;
+            let (after, outcomes, kept) = self.load(move |loading| {
+                let mut job = before;
+                let from = crate::log::tree::read(&loading.snapshot())?.size() + 1;
+                let mut outcomes = Vec::new();
+                for (line, task) in (job.done + 1..).zip(&tasks) {
+                    if matches!(task, Task::Refused) {
+                        continue;
+                    }
+                    let done = runner.decide(loading, |draft| draft.step(&job.kind, task))?;
+                    outcomes.push(outcome(line, task, done));
+                }
+                let to = crate::log::tree::read(&loading.snapshot())?.size() + 1;
+                job.add_events(from, to);
+                job.advance(&tasks, &outcomes);
+                for outcome in &outcomes {
+                    kept.add(outcome);
+                }
+                kept.take().put(loading)?;
+                loading.apply(&job.to_write()?)?;
+                Ok((job, outcomes, kept))
+            })?;
+            (job, refusals) = (after, kept);
+            entered.underway.at(job.done, job.counts);
+            outcomes.iter().for_each(&mut *report);
+        };
+        let stay = self.created_by_undone(&job.kind)?;
+        Ok(BulkChanged {
+            job: Some(job),
+            counts,
+            stay,
+        })
+    }
+
+    /// What all of it would do.
+    fn plan_all(
+        &self,
+        who: &Principal,
+        kind: JobKind,
+        list: &[String],
+        report: &mut dyn FnMut(&Outcome),
+    ) -> Result<BulkChanged, Refusal> {
+        self.may_run(who, &kind)?;
+        let mut job = Job::planned(who, kind);
+        let runner = self.runner(who, [0; 16]);
+        let events = self.events_to_undo(&job.kind)?;
+        let mut met = HashSet::new();
+        loop {
+            let tasks = self.next_tasks(&job, &events, list)?;
+            if tasks.is_empty() {
+                break;
+            }
+            let outcomes = self.plan(&runner, &job, &tasks, &mut met)?;
+            job.advance(&tasks, &outcomes);
+            outcomes.iter().for_each(&mut *report);
+        }
+        Ok(BulkChanged {
+            job: None,
+            counts: job.counts,
+            stay: self.created_by_undone(&job.kind)?,
+        })
+    }
+
+    /// What does the steps of a job for someone.
+    pub(crate) fn runner(&self, who: &Principal, actor: [u8; 16]) -> Loader {
+        let mut random = [0; 32];
+        self.random(&mut random);
+        Loader {
+            rules: Arc::clone(&self.rules),
+            administrators: self.administrators(),
+            who: who.clone(),
+            stamp: Stamp {
+                time: self.now(),
+                actor,
+                node: 1,
+                random,
+            },
+            taking: Taking {
+                update: true,
+                since: u64::MAX,
+                lists_changes: false,
+            },
+            tells_all: true,
+            job: None,
+        }
+    }
+
+    /// Whether someone may begin a job at all; each name is looked at again.
+    fn may_run(&self, who: &Principal, kind: &JobKind) -> Result<(), Refusal> {
+        match kind {
+            JobKind::Import { .. } => {
+                let problem = "an import is gone on with by running it again";
+                Err(Refusal::policy("not-a-change", problem))
+            }
+            JobKind::ReplaceUrl {
+                from,
+                to,
+                is_host: true,
+                ..
+            } if !is_host(from) || !is_host(to) => {
+                let problem = "a host is a name such as old.example.org, with or without :PORT";
+                Err(Refusal::policy("bad-host", problem))
+            }
+            JobKind::ReplaceUrl { .. } | JobKind::SetTtl { .. }
+                if kind.text_bytes() > MAX_JOB_TEXT =>
+            {
+                let problem = format!("the texts of a job have at most {MAX_JOB_TEXT} bytes");
+                Err(Refusal::policy("too-large", problem))
+            }
+            JobKind::ReplaceUrl { authority, .. } | JobKind::SetTtl { authority, .. } => {
+                self.read(|view| {
+                    let path = view.path(authority)?;
+                    view.kept(&path)?;
+                    view.need(who, Role::Write, &path)
+                })
+            }
+            JobKind::Undo { job } => self.may_undo(who, *job),
+            JobKind::Withdraw { .. } => Ok(()),
+        }
+    }
+
+    fn next_tasks(
+        &self,
+        job: &Job,
+        events: &[ToUndo],
+        list: &[String],
+    ) -> Result<Vec<Task>, Refusal> {
+        let done = usize::try_from(job.done).unwrap_or(usize::MAX);
+        match &job.kind {
+            JobKind::Undo { .. } => {
+                let next = events.iter().skip(done).take(TOGETHER);
+                Ok(next.cloned().map(Task::Events).collect())
+            }
+            // One that is only looked at has no list but the one that is given.
+            JobKind::Withdraw { .. } if job.number == 0 => {
+                let next = list.iter().skip(done).take(TOGETHER);
+                Ok(next.cloned().map(Task::Id).collect())
+            }
+            JobKind::Withdraw { .. } => {
+                let next = self.read(|view| view.listed(job.number, job.done))?;
+                let task = |id: String| match id.as_str() {
+                    "" => Task::Refused,
+                    _ => Task::Id(id),
+                };
+                Ok(next.into_iter().map(task).collect())
+            }
+            JobKind::ReplaceUrl { authority, .. } | JobKind::SetTtl { authority, .. } => {
+                let cursor = job.cursor.as_deref();
+                self.read(|view| next_keys(view, &job.who, authority, cursor))
+            }
+            JobKind::Import { .. } => Ok(Vec::new()),
+        }
+    }
+
+    /// What would be done. A list may have a name twice, which would be done once.
+    fn plan(
+        &self,
+        runner: &Loader,
+        job: &Job,
+        tasks: &[Task],
+        met: &mut HashSet<String>,
+    ) -> Result<Vec<Outcome>, Refusal> {
+        self.read(|view| {
+            let mut outcomes = Vec::new();
+            for (line, task) in (job.done + 1..).zip(tasks) {
+                let mut draft = Draft::begin(runner.view(view.now), runner.call())?;
+                let done = judged(draft.step(&job.kind, task))?;
+                let done = done.and_then(|(done, id)| {
+                    if matches!(task, Task::Id(_)) && !met.insert(id.clone()) {
+                        return Err(Refusal::State {
+                            id,
+                            state: State::Withdrawn.as_str(),
+                            way_out: "nothing is left to do",
+                        });
+                    }
+                    Ok((done, id))
+                });
+                outcomes.push(outcome(line, task, done).planned());
+            }
+            Ok(outcomes)
+        })
+    }
+}
+
+/// The next names under an authority and below it, behind a key: of those authorities on which someone has a role.
+fn next_keys(
+    view: &View<'_>,
+    who: &Principal,
+    authority: &str,
+    cursor: Option<&str>,
+) -> Result<Vec<Task>, Refusal> {
+    let path = view.path(authority)?;
+    let start = path.key();
+    let mut tasks = Vec::new();
+    let mut is_theirs: HashMap<String, bool> = HashMap::new();
+    let mut outcome = Ok(());
+    let from = Place::record(cursor.unwrap_or(start).as_bytes());
+    view.now.scan(&from, &mut |place, bytes| {
+        let key = String::from_utf8_lossy(place.name());
+        if !key.starts_with(start) || tasks.len() == TOGETHER {
+            return ControlFlow::Break(());
+        }
+        let authority = Record::authority_in(bytes);
+        let Some(authority) = authority.filter(|authority| path.is_above(authority)) else {
+            return ControlFlow::Continue(());
+        };
+        let known = is_theirs.get(authority).copied();
+        let may_read = known.map_or_else(|| view.may_read_under(who, authority), Ok);
+        let may_read = match may_read {
+            Ok(may_read) => may_read,
+            Err(refusal) => {
+                outcome = Err(refusal);
+                return ControlFlow::Break(());
+            }
+        };
+        if known.is_none() {
+            is_theirs.insert(authority.to_string(), may_read);
+        }
+        if may_read && Some(&*key) != cursor {
+            tasks.push(Task::Key(key.into_owned()));
+        }
+        ControlFlow::Continue(())
+    })?;
+    outcome.map(|()| tasks)
+}
+
+impl View<'_> {
+    /// Whether someone may know of all names of an authority, by its key. Rights follow who created an authority: one
+    /// whose path stands below another may be somebody else's.
+    fn may_read_under(&self, who: &Principal, authority: &str) -> Result<bool, Refusal> {
+        match self.authority_by_key(authority)? {
+            Some(authority) => Ok(self.role(who, &authority.path)? >= Some(Role::Read)),
+            None => Ok(false),
+        }
+    }
+}
+
+fn outcome(number: u64, task: &Task, done: Result<(Done, String), Refusal>) -> Outcome {
+    // Only a list has lines.
+    let line = match task {
+        Task::Id(_) => number,
+        Task::Events(_) | Task::Key(_) | Task::Refused => 0,
+    };
+    match done {
+        Ok((done, id)) => Outcome::of(line, id, Ok(done)),
+        Err(refusal) => {
+            let id = match task {
+                Task::Id(id) => Some(id.as_str()),
+                Task::Key(key) => Some(without_tag(key)),
+                Task::Events(undo) => undo.key.as_deref().map(without_tag),
+                Task::Refused => None,
+            };
+            Outcome::refused(line, id, &refusal)
+        }
+    }
+}
+
+/// A key of a handle as people know handles.
+fn without_tag(key: &str) -> &str {
+    key.strip_prefix("hdl:").unwrap_or(key)
+}
+
+impl Job {
+    /// A job that is only looked at.
+    pub(crate) fn planned(who: &Principal, kind: JobKind) -> Self {
+        Self {
+            number: 0,
+            kind,
+            who: who.clone(),
+            started: 0,
+            ended: None,
+            first_event: 0,
+            events: Vec::new(),
+            done: 0,
+            cursor: None,
+            seen: [0; 32],
+            counts: Counts::default(),
+            is_cancelled: false,
+        }
+    }
+
+    fn advance(&mut self, tasks: &[Task], outcomes: &[Outcome]) {
+        self.done += u64::try_from(tasks.len()).unwrap_or(0);
+        if let Some(Task::Key(key)) = tasks.last() {
+            self.cursor = Some(key.clone());
+        }
+        for outcome in outcomes {
+            self.counts.add(&outcome.done);
+        }
+    }
+}
+
+impl Draft<'_> {
+    /// Does to one name what a job does to all; also gives the name.
+    fn step(&mut self, kind: &JobKind, task: &Task) -> Result<(Done, String), Refusal> {
+        let mut name = match task {
+            Task::Id(id) => self.find(id)?,
+            Task::Key(key) => self.find_key(key)?,
+            Task::Events(undo) => match (&undo.key, undo.events.first()) {
+                (Some(key), _) => self.find_key(key)?,
+                (None, number) => {
+                    let number = number.copied().unwrap_or_default();
+                    let problem = format!("the name of event {number} is not there any more");
+                    return Err(Refusal::policy("not-found", problem));
+                }
+            },
+            Task::Refused => return Err(Refusal::policy("not-found", "the name was refused")),
+        };
+        let id = name.record.text.clone();
+        let old = name.record.clone();
+        let values = match kind {
+            JobKind::ReplaceUrl {
+                from, to, is_host, ..
+            } => changed_urls(&old, from, to, *is_host),
+            JobKind::SetTtl {
+                value_type,
+                seconds,
+                ..
+            } => changed_ttls(&old, value_type.as_deref(), *seconds),
+            JobKind::Withdraw { reason, .. } => {
+                let tombstone = Tombstone {
+                    reason: reason.clone(),
+                    date: self.time(),
+                    successor: None,
+                };
+                let action = name.withdraw(self, tombstone)?;
+                let event = self.keep_name(&old, name, action);
+                return Ok((Done::Changed(Some(event)), id));
+            }
+            JobKind::Undo { .. } => {
+                let events = match task {
+                    Task::Events(undo) => undo.events.as_slice(),
+                    Task::Id(_) | Task::Key(_) | Task::Refused => &[],
+                };
+                let done = self.undo_what_is_left(name, events)?;
+                return Ok((
+                    done.map_or(Done::Unchanged, |event| Done::Changed(Some(event))),
+                    id,
+                ));
+            }
+            JobKind::Import { .. } => None,
+        };
+        // What is withdrawn stays as it was.
+        let Some(values) = values.filter(|_| old.state != State::Withdrawn) else {
+            return Ok((Done::Unchanged, id));
+        };
+        let action = name.edit(self, values)?;
+        let event = self.keep_name(&old, name, action);
+        Ok((Done::Changed(Some(event)), id))
+    }
+
+    /// A name that is kept, by its key.
+    fn find_key(&self, key: &str) -> Result<Name, Refusal> {
+        let not_found = || Refusal::NotFound(key.to_string());
+        let record = self.record(key)?.ok_or_else(not_found)?;
+        let authority = self.authority_by_key(&record.authority)?;
+        let authority = authority.ok_or_else(not_found)?;
+        if record.state == State::Reserved && !self.may_see(self.who(), &authority.path, &record)? {
+            return Err(not_found());
+        }
+        Ok(Name {
+            key: key.to_string(),
+            authority,
+            record,
+        })
+    }
+}

@@ -1,0 +1,10 @@
+//! Long work on many names: running it, looking at it, resuming it and undoing it.
+
+pub(crate) mod access;
+pub(crate) mod bulk;
+pub(crate) mod errors;
+pub(crate) mod job;
+pub(crate) mod running;
+pub(crate) mod undo;
+pub(crate) mod undone;
+pub(crate) mod withdrawal;

@@ -1,0 +1,212 @@
+//! Jobs that are under way in this process: how far each has come, and that it is to stop.
+//!
+//! A job is kept in the store with what is done of it; what is here ends with the process. A job that is kept as not
+//! ended, and is not here, was cut short.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::access::principal::Principal;
+use crate::error::Refusal;
+use crate::import::Counts;
+use crate::jobs::job::Job;
+use crate::registry::Registry;
+
+/// How far a job has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// How much of it is done.
+    pub done: u64,
+    /// How much there is to do, if that is known.
+    pub total: Option<u64>,
+    /// What that counts: `names`, or `bytes` of what is taken.
+    pub unit: &'static str,
+    /// What came of it so far.
+    pub counts: Counts,
+}
+
+/// How a job is to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// For good.
+    Cancel,
+    /// To be gone on with: the process ends.
+    Pause,
+}
+
+const GOES_ON: u8 = 0;
+const CANCEL: u8 = 1;
+const PAUSE: u8 = 2;
+
+/// A job that is under way, for whoever watches it and for what works on it.
+#[derive(Debug)]
+pub(crate) struct Underway {
+    done: AtomicU64,
+    /// The greatest number if it is not known.
+    total: AtomicU64,
+    unit: &'static str,
+    counts: Mutex<Counts>,
+    stop: AtomicU8,
+    /// Whether somebody waits until it is done.
+    is_waited_for: AtomicBool,
+}
+
+impl Underway {
+    pub(crate) fn set_total(&self, total: u64) {
+        self.total.store(total, Ordering::Relaxed);
+    }
+
+    pub(crate) fn at(&self, done: u64, counts: Counts) {
+        self.done.store(done, Ordering::Relaxed);
+        *self.counts.lock().unwrap_or_else(PoisonError::into_inner) = counts;
+    }
+
+    /// How it is to stop, if it is.
+    pub(crate) fn stop(&self) -> Option<Stop> {
+        match self.stop.load(Ordering::Relaxed) {
+            CANCEL => Some(Stop::Cancel),
+            PAUSE => Some(Stop::Pause),
+            _ => None,
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        let total = self.total.load(Ordering::Relaxed);
+        Progress {
+            done: self.done.load(Ordering::Relaxed),
+            total: Some(total).filter(|total| *total != u64::MAX),
+            unit: self.unit,
+            counts: *self.counts.lock().unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+}
+
+type ByNumber = HashMap<u64, Arc<Underway>>;
+
+/// All that are under way.
+#[derive(Debug, Default)]
+pub(crate) struct Underways {
+    by_number: Arc<Mutex<ByNumber>>,
+    /// Held while a job begins, so that none is gone on with twice.
+    pub(crate) beginning: Mutex<()>,
+    /// Whether the process is about to end.
+    is_ending: Arc<AtomicBool>,
+}
+
+impl Underways {
+    fn all(&self) -> MutexGuard<'_, ByNumber> {
+        let locked = self.by_number.lock();
+        locked.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn holds(&self, number: u64) -> bool {
+        self.all().contains_key(&number)
+    }
+
+    /// A job is under way from now on, until what comes back is dropped.
+    pub(crate) fn enter(&self, job: &Job, unit: &'static str) -> Entered {
+        let underway = Arc::new(Underway {
+            done: AtomicU64::new(if unit == "names" { job.done } else { 0 }),
+            total: AtomicU64::new(u64::MAX),
+            unit,
+            counts: Mutex::new(job.counts),
+            stop: AtomicU8::new(GOES_ON),
+            is_waited_for: AtomicBool::new(true),
+        });
+        self.all().insert(job.number, Arc::clone(&underway));
+        Entered {
+            number: job.number,
+            underway,
+            of: Arc::clone(&self.by_number),
+            is_ending: Arc::clone(&self.is_ending),
+        }
+    }
+}
+
+/// A job that is under way as long as this is kept.
+#[derive(Debug)]
+pub(crate) struct Entered {
+    number: u64,
+    pub(crate) underway: Arc<Underway>,
+    of: Arc<Mutex<ByNumber>>,
+    is_ending: Arc<AtomicBool>,
+}
+
+impl Entered {
+    /// Nobody waits for it: it stops when the process is about to end.
+    pub(crate) fn leave_alone(&self) {
+        let underway = &self.underway;
+        underway.is_waited_for.store(false, Ordering::Relaxed);
+        if self.is_ending.load(Ordering::Relaxed) {
+            underway.stop.store(PAUSE, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let mut all = self.of.lock().unwrap_or_else(PoisonError::into_inner);
+        all.remove(&self.number);
+    }
+}
+
+impl Registry {
+    /// How far a job has come that is under way in this process.
+    pub(crate) fn progress(&self, number: u64) -> Option<Progress> {
+        let all = self.underways.all();
+        all.get(&number).map(|underway| underway.progress())
+    }
+
+    /// A job that was looked up, and how far it has come if it is under way in this process. One that ended in between
+    /// is looked up again: it was not cut short.
+    pub fn with_progress(&self, job: Job) -> Result<(Job, Option<Progress>), Refusal> {
+        let progress = self.progress(job.number);
+        let job = match progress {
+            None if job.ended.is_none() => self.job(job.number)?,
+            _ => job,
+        };
+        Ok((job, progress))
+    }
+
+    /// Stops a job at its next batch, for good; one that was cut short is not gone on with any more. What it has done
+    /// stays, and can be undone but for an import.
+    pub fn cancel_job(&self, who: &Principal, number: u64) -> Result<Job, Refusal> {
+        let mut job = self.job_of(who, number)?;
+        if job.ended.is_some() {
+            let problem = match job.kind {
+                _ if job.is_cancelled => "was cancelled already",
+                _ => "has ended: undo it instead",
+            };
+            return Err(Refusal::policy("done", format!("job {number} {problem}")));
+        }
+        let running = self.underways.all().get(&number).cloned();
+        if let Some(running) = running {
+            running.stop.store(CANCEL, Ordering::Relaxed);
+            return Ok(job);
+        }
+        job.is_cancelled = true;
+        self.end_job(job)
+    }
+
+    /// How many jobs are under way in this process.
+    #[must_use]
+    pub fn jobs_under_way(&self) -> usize {
+        self.underways.all().len()
+    }
+
+    /// Has all jobs that nobody waits for stop at their next batch, to be gone on with by another process.
+    pub fn pause_jobs(&self) {
+        self.underways.is_ending.store(true, Ordering::Relaxed);
+        let all = self.underways.all();
+        let left_alone = |underway: &&Arc<Underway>| {
+            let is_waited_for = underway.is_waited_for.load(Ordering::Relaxed);
+            !is_waited_for
+        };
+        for underway in all.values().filter(left_alone) {
+            let stop = &underway.stop;
+            // One that is to be cancelled is.
+            let _ = stop.compare_exchange(GOES_ON, PAUSE, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+}

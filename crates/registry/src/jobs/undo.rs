@@ -1,0 +1,237 @@
+//! What there is to undo of a job.
+//!
+//! Every job stores which events are its own. All that it did to one name is undone together, last first, or not at all.
+//! An import creates names, too: these stay as it has left them.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use handfast_store::Place;
+
+use crate::access::principal::Principal;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::import::judged;
+use crate::jobs::job::{Job, JobKind};
+use crate::jobs::undone;
+use crate::log::event::Subject;
+use crate::name::record::Record;
+use crate::registry::Registry;
+
+/// What a job did to a name, to be undone.
+#[derive(Clone)]
+pub(crate) struct ToUndo {
+    /// The events, last first.
+    pub(crate) events: Vec<u64>,
+    /// The key of the name, if it is there.
+    pub(crate) key: Option<String>,
+}
+
+impl Registry {
+    /// Whether someone may undo a job, and something is left of it to undo.
+    pub(crate) fn may_undo(&self, who: &Principal, job: u64) -> Result<(), Refusal> {
+        let found = self.job(job)?;
+        if !self.may_see_job(who, &found)? {
+            let problem = "only who ran a job, and the operator, undo all of it";
+            return Err(Refusal::policy("operator-only", problem));
+        }
+        let jobs = self.undos_and(job)?;
+        if matches!(found.kind, JobKind::Import { .. }) {
+            self.may_undo_import(&found)?;
+        }
+        match undone::undone(&jobs).get(&job) {
+            Some(later) => {
+                let problem = format!("job {job} was undone by job {later}");
+                Err(Refusal::policy("undone", problem))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether there is anything to undo: an import creates names, too, and these stay.
+    fn may_undo_import(&self, import: &Job) -> Result<(), Refusal> {
+        let number = import.number;
+        let refuse = |problem: String| Err(Refusal::policy("cannot-undo", problem));
+        if self.underways.holds(number) {
+            return refuse(format!(
+                "job {number} is under way: cancel it first with `handfast job cancel {number}`"
+            ));
+        }
+        if import.ended.is_none() {
+            return refuse(format!(
+                "job {number} was interrupted: import the same again to finish it, or cancel it with \
+                 `handfast job cancel {number}`, and then undo it"
+            ));
+        }
+        if import.counts.changed == 0 && !import.is_cancelled {
+            return refuse(format!(
+                "job {number} changed nothing that was there before; what it created stays: withdraw names with \
+                 `handfast job withdraw FILE --reason WHY`"
+            ));
+        }
+        if import.events.is_empty() {
+            return refuse(format!(
+                "it is not known which changes are of job {number}, because an earlier version ran it: undo them name \
+                 by name with `handfast name undo`"
+            ));
+        }
+        Ok(())
+    }
+
+    /// How many names and authorities the job has created that a job undoes, if that is an import.
+    pub(crate) fn created_by_undone(&self, kind: &JobKind) -> Result<u64, Refusal> {
+        let JobKind::Undo { job } = kind else {
+            return Ok(0);
+        };
+        let undone = self.job(*job)?;
+        let is_import = matches!(undone.kind, JobKind::Import { .. });
+        Ok(if is_import { undone.counts.created } else { 0 })
+    }
+
+    /// What a job is to undo, by name, the name that was changed last first.
+    pub(crate) fn events_to_undo(&self, kind: &JobKind) -> Result<Vec<ToUndo>, Refusal> {
+        let JobKind::Undo { job } = kind else {
+            return Ok(Vec::new());
+        };
+        let job = self.job(*job)?;
+        let is_import = matches!(job.kind, JobKind::Import { .. });
+        self.read(|view| {
+            let mut events = Vec::new();
+            let mut hidden: HashMap<_, Vec<usize>> = HashMap::new();
+            for number in job.events.iter().flat_map(|(from, to)| *from..=*to) {
+                let Some(event) = view.event(number)? else {
+                    continue;
+                };
+                if is_import && !event.action.changes_name() {
+                    continue;
+                }
+                let key = match event.subject {
+                    Subject::Open(key) | Subject::Opened { key, .. } => Some(key),
+                    Subject::Hidden(commitment) => {
+                        hidden.entry(commitment).or_default().push(events.len());
+                        None
+                    }
+                    Subject::None => continue,
+                };
+                events.push((number, key));
+            }
+            find_hidden(view, &hidden, &mut events)?;
+            let mut by_name = by_name(events);
+            if is_import {
+                // A name that the import has created stays as it has left it.
+                let mut others = Vec::with_capacity(by_name.len());
+                for name in by_name {
+                    if !is_created_by(view, &job, &name)? {
+                        others.push(name);
+                    }
+                }
+                by_name = others;
+            }
+            Ok(by_name)
+        })
+    }
+}
+
+/// Puts all that was done to a name together, the name that was changed last first.
+fn by_name(events: Vec<(u64, Option<String>)>) -> Vec<ToUndo> {
+    let mut names: Vec<ToUndo> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (number, key) in events.into_iter().rev() {
+        let place = key.as_ref().and_then(|key| places.get(key)).copied();
+        if let Some(name) = place.and_then(|place| names.get_mut(place)) {
+            name.events.push(number);
+            continue;
+        }
+        if let Some(key) = &key {
+            places.insert(key.clone(), names.len());
+        }
+        let events = vec![number];
+        names.push(ToUndo { events, key });
+    }
+    names
+}
+
+/// Whether a job has created a name.
+fn is_created_by(view: &View<'_>, job: &Job, name: &ToUndo) -> Result<bool, Refusal> {
+    let Some(key) = &name.key else {
+        return Ok(false);
+    };
+    let first = judged(view.record(key))?.ok().flatten();
+    let Some(first) = first.map(|record| record.first_event) else {
+        return Ok(false);
+    };
+    let after = job.events.partition_point(|(_, to)| *to < first);
+    let range = job.events.get(after);
+    Ok(range.is_some_and(|(from, to)| (*from..=*to).contains(&first)))
+}
+
+/// Names that may be erased do not stand in their events: they are found by trying.
+fn find_hidden(
+    view: &View<'_>,
+    hidden: &HashMap<[u8; 32], Vec<usize>>,
+    events: &mut [(u64, Option<String>)],
+) -> Result<(), Refusal> {
+    if hidden.is_empty() {
+        return Ok(());
+    }
+    view.now.scan(&Place::record(b""), &mut |place, bytes| {
+        let key = String::from_utf8_lossy(place.name());
+        let salt = Record::from_bytes(bytes)
+            .ok()
+            .and_then(|record| record.salt);
+        if let Some(salt) = salt
+            && let Subject::Hidden(commitment) = Subject::hide(&key, &salt)
+            && let Some(places) = hidden.get(&commitment)
+        {
+            for place in places {
+                if let Some(event) = events.get_mut(*place) {
+                    event.1 = Some(key.to_string());
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::World;
+    use crate::import::Counts;
+
+    /// Imports of earlier versions stored no events: undoing them would have done nothing, and said that all was done.
+    #[test]
+    fn an_import_of_an_earlier_version_is_not_undone() {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+        let registry = Registry::create(folder.path(), world).unwrap();
+        let kind = JobKind::Import {
+            source: "names.csv".into(),
+            fingerprint: [0; 32],
+        };
+        let undo = |job: Job| {
+            let number = job.number;
+            registry
+                .change(&Principal::Operator, move |draft| draft.keep_job(&job))
+                .unwrap();
+            let kind = JobKind::Undo { job: number };
+            let undone = registry.run_job(&Principal::Operator, kind, false, &mut |_| ());
+            let refusal = undone.unwrap_err();
+            assert_eq!(refusal.code(), "cannot-undo");
+            refusal.to_string()
+        };
+        let old = Job {
+            number: 1,
+            ended: Some(1),
+            counts: Counts {
+                changed: 3,
+                ..Counts::default()
+            },
+            ..Job::planned(&Principal::Operator, kind)
+        };
+        assert!(undo(old.clone()).contains("earlier version"));
+        let interrupted = Job { ended: None, ..old };
+        assert!(undo(interrupted).contains("was interrupted"));
+    }
+}

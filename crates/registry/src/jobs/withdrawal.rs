@@ -1,0 +1,154 @@
+//! Lists of names that are withdrawn together: what of a list is stored.
+//!
+//! A list is as long as a request may be, and stays until its job has ended. So rights are looked at first: a name that
+//! the caller may not touch is refused at once, and only its place in the list is stored.
+
+use std::collections::HashMap;
+
+use handfast_wire::AdminPermissions;
+use sha2::{Digest, Sha256};
+
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::Role;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::import::Outcome;
+use crate::jobs::job::JobKind;
+use crate::name::record::State;
+use crate::name::states::check_reason;
+use crate::registry::Registry;
+
+/// A withdrawal, as a job.
+pub(crate) fn withdrawal(ids: &[String], reason: &str) -> JobKind {
+    let mut hash = Sha256::new();
+    for id in ids {
+        hash.update(id);
+        hash.update([0]);
+    }
+    JobKind::Withdraw {
+        count: u64::try_from(ids.len()).unwrap_or(u64::MAX),
+        fingerprint: hash.finalize().into(),
+        reason: reason.to_string(),
+    }
+}
+
+/// After how many names, all of them refused, a list is refused as a whole.
+const MAX_REFUSED_AT_START: usize = 1_000;
+
+/// A list of names, of which some are refused.
+#[derive(Default)]
+pub(crate) struct Permitted {
+    /// The names, with an empty text in place of each that is refused.
+    pub(crate) list: Vec<String>,
+    /// Those that are refused, each with its line.
+    pub(crate) refused: Vec<(u64, String)>,
+}
+
+impl Registry {
+    /// Looks at which names of a list someone may withdraw; refuses all of it if there are none.
+    pub(crate) fn permitted(
+        &self,
+        who: &Principal,
+        ids: &[String],
+        reason: &str,
+    ) -> Result<Permitted, Refusal> {
+        check_reason(reason)?;
+        if ids.iter().all(|id| id.trim().is_empty()) {
+            return Err(Refusal::policy("no-names", "the list has no names"));
+        }
+        self.read(|view| {
+            if view.may_do_all(who)? {
+                return Ok(Permitted {
+                    list: ids.to_vec(),
+                    refused: Vec::new(),
+                });
+            }
+            let mut roles = HashMap::new();
+            let mut permitted = Permitted::default();
+            // That a role is missing says most.
+            let (mut first, mut denied) = (None, None);
+            for (line, id) in (1..).zip(ids) {
+                // Whoever may touch none of many names does not have the rest looked at.
+                let looked_at = permitted.list.len();
+                if looked_at == MAX_REFUSED_AT_START && permitted.refused.len() == looked_at {
+                    break;
+                }
+                match view.may_withdraw(who, id, &mut roles) {
+                    Ok(()) => permitted.list.push(id.clone()),
+                    Err(failure) if failure.is_failure() => return Err(failure),
+                    Err(refusal) => {
+                        permitted.list.push(String::new());
+                        permitted.refused.push((line, id.clone()));
+                        let said = match refusal {
+                            Refusal::Denied { .. } => &mut denied,
+                            _ => &mut first,
+                        };
+                        said.get_or_insert(refusal);
+                    }
+                }
+            }
+            match denied.or(first) {
+                Some(refusal) if permitted.refused.len() == permitted.list.len() => Err(refusal),
+                _ => Ok(permitted),
+            }
+        })
+    }
+}
+
+impl Registry {
+    /// Reports the names of a list that were refused before its job began.
+    pub(crate) fn report_refused(
+        &self,
+        who: &Principal,
+        refused: &[(u64, String)],
+        report: &mut dyn FnMut(&Outcome),
+    ) -> Result<(), Refusal> {
+        let mut roles = HashMap::new();
+        for (line, id) in refused {
+            let why = self.read(|view| Ok(view.may_withdraw(who, id, &mut roles)))?;
+            let gone = |()| Refusal::policy("not-now", "it was not permitted when the job began");
+            let why = why.map_or_else(|refusal| refusal, gone);
+            report(&Outcome::refused(*line, Some(id), &why));
+        }
+        Ok(())
+    }
+}
+
+impl View<'_> {
+    /// Whether someone may withdraw a name, as far as that can be told by who they are.
+    fn may_withdraw(
+        &self,
+        who: &Principal,
+        id: &str,
+        roles: &mut HashMap<String, bool>,
+    ) -> Result<(), Refusal> {
+        let identifier = self.identify_kept(id)?;
+        let path = AuthorityPath::of(&identifier, self);
+        let has_role = if let Some(has_role) = roles.get(path.key()) {
+            *has_role
+        } else {
+            let has_role = self.role(who, &path)? >= Some(Role::Write);
+            roles.insert(path.key().to_string(), has_role);
+            has_role
+        };
+        if has_role {
+            return Ok(());
+        }
+        let record = self.record(identifier.key(self).as_str())?;
+        let record = record.ok_or_else(|| Refusal::NotFound(id.to_string()))?;
+        let by_protocol = AdminPermissions::DELETE_HANDLE;
+        if self.holds(who, Role::Write, &record)?
+            || self.protocol_grants(who, by_protocol, &record.values)?
+        {
+            return Ok(());
+        }
+        if record.state == State::Reserved && !self.may_see(who, &path, &record)? {
+            return Err(Refusal::NotFound(id.to_string()));
+        }
+        Err(Refusal::Denied {
+            needs: Role::Write,
+            authority: path,
+        })
+    }
+}

@@ -1,0 +1,306 @@
+//! Looking through a whole log: is it the one that was signed, did it only grow, and does every event follow the
+//! rules that an honest program follows?
+//!
+//! Nothing is taken on trust from whoever holds the key of the log: [`BrokenRule`] lists the rules. Events are
+//! looked at one by one, as they come; what is remembered of each name is a few bytes. All that is wrong is named,
+//! not only the first. What a log alone cannot decide is a [`Note`].
+
+mod authorities;
+mod broken_rule;
+mod canonical;
+mod clock;
+mod finding;
+mod names;
+mod namespaces;
+mod note;
+
+use std::collections::{BTreeMap, HashSet};
+
+use handfast_log::{Checkpoint, Hash, TileHash, Tree};
+
+use self::authorities::Authorities;
+use self::clock::Clock;
+use self::finding::Findings;
+use self::names::{Context, Names};
+use self::namespaces::Namespaces;
+use self::note::Notes;
+use crate::log::event::{Action, Commitments, Event, MAX_LISTED, Subject};
+
+pub use self::broken_rule::BrokenRule;
+pub use self::finding::Finding;
+pub use self::note::Note;
+
+/// What an audit found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Audited {
+    /// How many events were read.
+    pub events: u64,
+    /// How many names are, or were, public.
+    pub names: u64,
+    /// How many names are hidden, and not erased: of these an auditor knows only that they were assigned.
+    pub hidden: u64,
+    /// How many names were erased.
+    pub erased: u64,
+    /// How many names that were erased have been assigned again; `None` for an export, which cannot show it.
+    pub reassigned: Option<u64>,
+    /// The head of the tree of all events.
+    pub root: Hash,
+    /// The checkpoints that were compared: which, and of how many events.
+    pub checkpoints: Vec<(String, u64)>,
+    /// What an auditor should know beside.
+    pub notes: Vec<Note>,
+    /// What is wrong.
+    pub findings: Vec<Finding>,
+}
+
+/// Looks through a log.
+pub(crate) struct Audit {
+    tree: Tree,
+    /// The head that each size should have.
+    expected: BTreeMap<u64, Vec<(String, Hash)>>,
+    authorities: Authorities,
+    names: Names,
+    namespaces: Namespaces,
+    clock: Clock,
+    /// The number of the next event.
+    next: u64,
+    /// Numbers that were left out, from and to, and may yet come.
+    missing: BTreeMap<u64, u64>,
+    findings: Findings,
+    notes: Notes,
+    audited: Audited,
+}
+
+/// What an audit leaves.
+pub(crate) struct Finished {
+    pub(crate) tree: Tree,
+    pub(crate) audited: Audited,
+    /// The events that erased names.
+    pub(crate) erasures: HashSet<u64>,
+    /// The authorities that erased names, and the first event that did.
+    pub(crate) erasing: Vec<(String, u64)>,
+}
+
+impl Audit {
+    pub(crate) fn new() -> Self {
+        Self {
+            tree: Tree::default(),
+            expected: BTreeMap::new(),
+            authorities: Authorities::default(),
+            names: Names::default(),
+            namespaces: Namespaces::default(),
+            clock: Clock::default(),
+            next: 1,
+            missing: BTreeMap::new(),
+            findings: Findings::default(),
+            notes: Notes::default(),
+            audited: Audited::default(),
+        }
+    }
+
+    /// Says which head the log has at a size.
+    pub(crate) fn expect(&mut self, what: &str, checkpoint: &Checkpoint) {
+        let heads = self.expected.entry(checkpoint.size).or_default();
+        heads.push((what.to_string(), checkpoint.root));
+        let compared = (what.to_string(), checkpoint.size);
+        self.audited.checkpoints.push(compared);
+        if !checkpoint.extensions.is_empty() {
+            let what = what.to_string();
+            self.notes.add(Note::ExtraLines { what });
+        }
+        if checkpoint.size == 0 {
+            self.compare();
+        }
+    }
+
+    /// Says what time it is: later events are not from now.
+    pub(crate) fn set_now(&mut self, now: u64) {
+        self.clock.set_now(now);
+    }
+
+    pub(crate) fn find(&mut self, finding: Finding) {
+        self.findings.add(finding);
+    }
+
+    pub(crate) fn note(&mut self, note: Note) {
+        self.notes.add(note);
+    }
+
+    /// Looks at the next event; `leaf` is the hash that is said to be its own. Hashes that complete tiles
+    /// are handed to `keep`.
+    pub(crate) fn event(
+        &mut self,
+        bytes: &[u8],
+        leaf: Option<&Hash>,
+        keep: &mut impl FnMut(TileHash),
+    ) {
+        self.audited.events += 1;
+        let own = Event::leaf(bytes);
+        match Event::from_bytes(bytes) {
+            Err(_) => self.find(Finding::Unreadable(self.audited.events)),
+            Ok(event) => {
+                if leaf.is_some_and(|leaf| *leaf != own) {
+                    self.find(Finding::Changed(event.number));
+                }
+                if self.is_new(event.number) {
+                    self.follow(&event);
+                }
+            }
+        }
+        self.tree.append(own, keep);
+        self.compare();
+    }
+
+    /// Whether a number comes for the first time.
+    fn is_new(&mut self, number: u64) -> bool {
+        if number == self.next {
+            self.next = self.next.saturating_add(1);
+            return true;
+        }
+        if number > self.next {
+            self.missing.insert(self.next, number - 1);
+            self.next = number.saturating_add(1);
+            return true;
+        }
+        let range = self.missing.range(..=number).next_back();
+        match range.map(|(from, to)| (*from, *to)) {
+            Some((from, to)) if number <= to => {
+                self.missing.remove(&from);
+                if from < number {
+                    self.missing.insert(from, number - 1);
+                }
+                if number < to {
+                    self.missing.insert(number + 1, to);
+                }
+                self.find(Finding::OutOfOrder(number));
+                true
+            }
+            _ => {
+                self.find(Finding::Twice(number));
+                false
+            }
+        }
+    }
+
+    /// What an event does, and whether it may.
+    fn follow(&mut self, event: &Event) {
+        let (number, action) = (event.number, event.action);
+        self.clock.tick(number, event.time, &mut self.findings);
+        if let Some(what) = wrong_form(event) {
+            self.findings.rule(number, BrokenRule::Form { what });
+        }
+        let is_of_name = action.is_of_name();
+        if !is_of_name && event.subject != Subject::None {
+            self.findings
+                .rule(number, BrokenRule::StraySubject { action });
+        }
+        match action {
+            Action::Account => {}
+            Action::BeginLog => {
+                let head = Commitments::Each(vec![(0, self.tree.root())]);
+                if event.version != self.tree.size() || event.commitments != head {
+                    self.find(Finding::Link(number));
+                }
+            }
+            _ if is_of_name => self.names.follow(
+                event,
+                &mut Context {
+                    authorities: &mut self.authorities,
+                    findings: &mut self.findings,
+                    notes: &mut self.notes,
+                },
+            ),
+            _ if action.is_of_namespace() => self.namespaces.follow(event, &mut self.findings),
+            _ => self.authorities.follow(event, &mut self.findings),
+        }
+    }
+
+    fn compare(&mut self) {
+        let Some(heads) = self.expected.remove(&self.tree.size()) else {
+            return;
+        };
+        let root = self.tree.root();
+        for (what, expected) in heads {
+            if expected != root {
+                let size = self.tree.size();
+                self.find(Finding::Head { what, size });
+            }
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Finished {
+        for (from, to) in std::mem::take(&mut self.missing) {
+            self.find(Finding::Missing(from, to));
+        }
+        let found = self.tree.size();
+        for (size, heads) in std::mem::take(&mut self.expected) {
+            for (what, _) in heads {
+                self.find(Finding::Short { what, size, found });
+            }
+        }
+        self.clock.finish(&mut self.notes);
+        let (names, hidden, erased) = self.names.counts();
+        let audited = Audited {
+            names,
+            hidden,
+            erased,
+            root: self.tree.root(),
+            notes: self.notes.finish(),
+            findings: self.findings.finish(),
+            ..self.audited
+        };
+        Finished {
+            tree: self.tree,
+            audited,
+            erasures: self.names.erasures,
+            erasing: self.authorities.erasing(),
+        }
+    }
+}
+
+/// The largest index of a value.
+const MAX_INDEX: u32 = 2_147_483_647;
+
+/// What does not fit in an event, whatever came before it.
+fn wrong_form(event: &Event) -> Option<&'static str> {
+    if event.actor == [0; 16] {
+        return Some("nobody did it");
+    }
+    let (each, is_listed) = match &event.commitments {
+        Commitments::Each(each) => (each.as_slice(), each.len() <= MAX_LISTED),
+        Commitments::Together { count, .. } => {
+            let is_many = usize::try_from(*count).is_ok_and(|count| count > MAX_LISTED);
+            (&[][..], is_many)
+        }
+    };
+    if !is_listed {
+        return Some("commitments are listed if they are few, and only then");
+    }
+    let is_sorted = each.is_sorted_by(|before, after| before.0 < after.0);
+    if !is_sorted
+        && each
+            .iter()
+            .map(|(index, _)| index)
+            .collect::<HashSet<_>>()
+            .len()
+            < each.len()
+    {
+        return Some("two commitments have one index");
+    }
+    if each.iter().any(|(index, _)| *index > MAX_INDEX) {
+        return Some("no value has such an index");
+    }
+    let is_together = matches!(event.commitments, Commitments::Together { .. });
+    let is_empty = each.is_empty() && !is_together;
+    let has_detail = is_together || each.first().is_some_and(|(index, _)| *index == 0);
+    match event.action {
+        Action::Erase if !is_empty => Some("nothing is left of an erased name"),
+        Action::Erase => None,
+        _ if !has_detail => Some("there is no commitment to what the event says"),
+        Action::BeginLog if event.version == 0 => Some("a log that continues nothing just begins"),
+        Action::Account if !event.authority.is_empty() || event.version != 0 => {
+            Some("an account has neither authority nor version")
+        }
+        _ => None,
+    }
+}

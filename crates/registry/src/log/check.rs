@@ -1,0 +1,472 @@
+//! Is all that is kept what was written?
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use handfast_id::{CordraId, Handle, HandleProfile, Rules};
+use handfast_store::{Place, Table};
+
+use crate::access::account::Account;
+use crate::access::principal::Principal;
+use crate::authority::policy::Authority;
+use crate::change::change_set::{AUTHORITY_HISTORY, authority_commitments, commitments};
+use crate::change::view::{View, read_event};
+use crate::error::Refusal;
+use crate::log::event::{Action, Commitments, Event, Subject};
+use crate::lookup::value_index::{left_for_later, reverse_value};
+use crate::name::manage::is_stable;
+use crate::name::record::Record;
+use crate::name::url::url_problem;
+use crate::namespace::comments::COMMENT;
+use crate::namespace::kept::{ENTRY, Kept, NAMESPACE_HISTORY};
+use crate::namespace::policy::POLICY;
+use crate::namespace::{NamespaceComment, NamespacePolicy};
+use crate::registry::Registry;
+
+/// What a check found.
+#[derive(Debug, Default)]
+pub struct Check {
+    /// How many records were read.
+    pub records: u64,
+    /// How many earlier versions were read.
+    pub versions: u64,
+    /// How many authorities were read.
+    pub authorities: u64,
+    /// How many entries of the `info` registry were read that somebody has touched.
+    pub namespaces: u64,
+    /// How many events were read.
+    pub events: u64,
+    /// What is wrong.
+    pub problems: Vec<Problem>,
+    /// How many names have a URL that no browser could follow.
+    pub malformed_urls: u64,
+    /// How many names look like CORDRA identifiers, in uppercase, under an authority of ordinary handles. Earlier versions
+    /// wrote such names in uppercase, however they were registered.
+    pub uppercased: u64,
+    /// The first of them.
+    pub first_uppercased: Vec<String>,
+}
+
+/// How many names are listed whose spelling may have been changed.
+const MAX_UPPERCASED: usize = 1_000;
+
+/// Something that is not what was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// An authority cannot be read.
+    Authority(String),
+    /// An event cannot be read, or is not the one of its number.
+    Event(u64),
+    /// Numbers of events are missing before this one.
+    Gap(u64),
+    /// What an event made is not there.
+    Missing(String, u64),
+    /// An account, or who an opaque id is, is not what was written.
+    Person(String),
+    /// The index of values has other entries than the records have values.
+    Index {
+        /// How many it has.
+        found: u64,
+        /// How many it should have.
+        expected: u64,
+    },
+    /// An entry of the `info` registry, a comment on one, or its policy is not what was written.
+    Namespace(String),
+    /// A record cannot be read.
+    Record(String),
+    /// The values of a record are not those that its last event committed to.
+    RecordAndEvent(String, u64),
+    /// The rules of its namespace change the name that it is kept under, so that it is not found.
+    Unstable(String),
+    /// A table cannot be read to its end.
+    Table(String),
+    /// An earlier version cannot be read, or is not what its event committed to.
+    Version(String, u64),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Authority(key) => write!(f, "authority {key} is damaged"),
+            Self::Event(number) => write!(f, "event {number} is damaged"),
+            Self::Gap(number) => write!(f, "events before event {number} are missing"),
+            Self::Missing(key, number) => {
+                write!(f, "{key} is not as event {number}, its last, left it")
+            }
+            Self::Person(key) => write!(f, "{} is damaged", key.escape_debug()),
+            Self::Index { found, expected } => write!(
+                f,
+                "the index of values has {found} entries where the records have {expected} values"
+            ),
+            Self::Namespace(key) => {
+                write!(f, "{} of the info registry is damaged", key.escape_debug())
+            }
+            Self::Record(key) => write!(f, "the record of {key} is damaged"),
+            Self::RecordAndEvent(key, number) => {
+                write!(f, "the record of {key} is not what event {number} says")
+            }
+            Self::Table(problem) => f.write_str(problem),
+            Self::Unstable(key) => {
+                write!(
+                    f,
+                    "{key} is not found: the rules of its namespace change it"
+                )
+            }
+            Self::Version(key, version) => write!(f, "version {version} of {key} is damaged"),
+        }
+    }
+}
+
+impl Registry {
+    /// Reads all that is kept, and compares records with the events that made them.
+    pub fn check(&self) -> Result<Check, Refusal> {
+        let mut check = self.read(|view| {
+            let mut check = Check::default();
+            check.events(view);
+            check.authorities(view);
+            check.namespaces(view);
+            check.records(view);
+            check.versions(view);
+            check.names_of_events(view);
+            check.people(view);
+            Ok(check)
+        })?;
+        // Tables that nothing above looks into are read to their end as well.
+        for table in self.check_tables()? {
+            let problem = table
+                .entries
+                .err()
+                .map(|error| Problem::Table(error.to_string()));
+            check
+                .problems
+                .extend(problem.filter(|problem| !check.problems.contains(problem)));
+        }
+        Ok(check)
+    }
+}
+
+impl Check {
+    fn events(&mut self, view: &View<'_>) {
+        let mut expected = 1;
+        self.table(view, Table::Events, |check, place, bytes| {
+            let number = place.number().unwrap_or_default();
+            check.events += 1;
+            if number != expected {
+                check.problems.push(Problem::Gap(number));
+            }
+            expected = number + 1;
+            if read_event(bytes).is_none_or(|event| event.number != number) {
+                check.problems.push(Problem::Event(number));
+            }
+        });
+    }
+
+    fn authorities(&mut self, view: &View<'_>) {
+        self.table(view, Table::Authorities, |check, place, bytes| {
+            check.authorities += 1;
+            let key = String::from_utf8_lossy(place.name()).into_owned();
+            let read = postcard::from_bytes::<Authority>(bytes);
+            let is_right = read.is_ok_and(|authority| {
+                authority.path.key() == key && is_committed_authority(view, &authority)
+            });
+            if !is_right {
+                check.problems.push(Problem::Authority(key));
+            }
+        });
+    }
+
+    fn records(&mut self, view: &View<'_>) {
+        let mut held = 0;
+        self.table(view, Table::Records, |check, place, bytes| {
+            check.records += 1;
+            let key = String::from_utf8_lossy(place.name()).into_owned();
+            match Record::from_bytes(bytes) {
+                Err(_) => {
+                    let name = Record::name_in(bytes).unwrap_or(&key);
+                    check
+                        .problems
+                        .push(Problem::Record(format!("{name} ({key})")));
+                }
+                Ok(record) if !is_committed(view, &key, &record) => {
+                    let name = format!("{} ({key})", record.text);
+                    check
+                        .problems
+                        .push(Problem::RecordAndEvent(name, record.last_event));
+                }
+                Ok(record) => {
+                    held += distinct_values(&record);
+                    if has_malformed_url(&record) {
+                        check.malformed_urls += 1;
+                    }
+                    if is_uppercased(view, &record) {
+                        check.uppercased += 1;
+                        if check.first_uppercased.len() < MAX_UPPERCASED {
+                            check.first_uppercased.push(record.text);
+                        }
+                    }
+                    if key.starts_with("info:") && !is_stable(&key, view) {
+                        check.problems.push(Problem::Unstable(key));
+                    }
+                }
+            }
+        });
+        let is_whole = self.problems.is_empty();
+        let is_left = !matches!(left_for_later(view), Ok(None));
+        match view.now.count(Table::Reverse) {
+            // What cannot be read has been reported, and what is left for later is not there yet.
+            Ok(found) if is_whole && !is_left && found != held => {
+                let expected = held;
+                self.problems.push(Problem::Index { found, expected });
+            }
+            Ok(_) => {}
+            Err(error) => self.problems.push(Problem::Table(error.to_string())),
+        }
+    }
+
+    fn versions(&mut self, view: &View<'_>) {
+        self.table(view, Table::Versions, |check, place, bytes| {
+            check.versions += 1;
+            let key = String::from_utf8_lossy(place.name()).into_owned();
+            let version = place.number().unwrap_or_default();
+            let is_right = if let Some(name) = key.strip_prefix(NAMESPACE_HISTORY) {
+                is_committed_namespace(view, name, Some(version), bytes)
+            } else if key.starts_with(AUTHORITY_HISTORY) {
+                postcard::from_bytes::<Authority>(bytes).is_ok_and(|authority| {
+                    key.strip_prefix(AUTHORITY_HISTORY) == Some(authority.path.key())
+                        && authority.version == version
+                        && is_committed_authority(view, &authority)
+                })
+            } else {
+                Record::from_bytes(bytes).is_ok_and(|record| {
+                    record.version == version && is_committed(view, &key, &record)
+                })
+            };
+            if !is_right {
+                check.problems.push(Problem::Version(key, version));
+            }
+        });
+    }
+
+    fn namespaces(&mut self, view: &View<'_>) {
+        self.table(view, Table::Namespaces, |check, place, bytes| {
+            let key = String::from_utf8_lossy(place.name()).into_owned();
+            let is_committed = |number: u64, commitments: &Commitments| {
+                matches!(view.event(number), Ok(Some(event)) if event.commitments == *commitments)
+            };
+            let is_right = if let Some(name) = key.strip_prefix(ENTRY) {
+                check.namespaces += 1;
+                is_committed_namespace(view, name, None, bytes)
+            } else if key.starts_with(COMMENT) {
+                postcard::from_bytes::<NamespaceComment>(bytes)
+                    .is_ok_and(|comment| is_committed(comment.event, &comment.commitments()))
+            } else if place.name().starts_with(POLICY) {
+                postcard::from_bytes::<NamespacePolicy>(bytes)
+                    .is_ok_and(|policy| is_committed(policy.event, &policy.commitments()))
+            } else {
+                false
+            };
+            if !is_right {
+                check.problems.push(Problem::Namespace(key));
+            }
+        });
+    }
+
+    /// Accounts are kept under their names; who an opaque id is, is known both ways.
+    fn people(&mut self, view: &View<'_>) {
+        self.table(view, Table::Accounts, |check, place, bytes| {
+            let account = Account::from_bytes(bytes);
+            let who = account.and_then(|account| Principal::account(&account.name).ok());
+            if who.is_none_or(|who| who.key().as_bytes() != place.name()) {
+                check.problems.push(Problem::Person(
+                    String::from_utf8_lossy(place.name()).into_owned(),
+                ));
+            }
+        });
+        self.table(view, Table::Actors, |check, place, bytes| {
+            let is_known = match place.name().strip_prefix(b"id:") {
+                Some(id) => postcard::from_bytes::<Principal>(bytes).is_ok_and(|who| {
+                    let key = [b"who:", who.key().as_bytes()].concat();
+                    matches!(view.posted::<[u8; 16]>(Table::Actors, &key), Ok(Some(found)) if found == id)
+                }),
+                None => postcard::from_bytes::<[u8; 16]>(bytes).is_ok_and(|id| {
+                    let key = [b"who:", view.actor(&id).ok().flatten().map(|who| who.key()).unwrap_or_default().as_bytes()].concat();
+                    key == place.name()
+                }),
+            };
+            if !is_known {
+                check.problems.push(Problem::Person(String::from_utf8_lossy(place.name()).into_owned()));
+            }
+        });
+    }
+
+    /// What was made by an event, and not unmade by a later one, must be there.
+    fn names_of_events(&mut self, view: &View<'_>) {
+        // Entries of keys that begin alike may stand between each other: the last event of a key is known only
+        // when no key that it begins with, or that begins with it, comes any more.
+        let mut open: Vec<(String, u64)> = Vec::new();
+        self.table(view, Table::EventsByKey, |check, place, _| {
+            let key = String::from_utf8_lossy(place.name());
+            let number = place.number().unwrap_or_default();
+            let is_unlike = |(other, _): &mut (String, u64)| {
+                !(key.starts_with(other.as_str()) || other.starts_with(&*key))
+            };
+            let done: Vec<_> = open.extract_if(.., is_unlike).collect();
+            for last in done {
+                check.is_there(view, &last);
+            }
+            match open.iter_mut().find(|(other, _)| *other == *key) {
+                Some((_, last)) => *last = number,
+                None => open.push((key.into_owned(), number)),
+            }
+        });
+        for last in open {
+            self.is_there(view, &last);
+        }
+        // And the other way round: an event that names its subject is found by it.
+        self.table(view, Table::Events, |check, place, bytes| {
+            let number = place.number().unwrap_or_default();
+            let Some(event) = read_event(bytes) else {
+                return;
+            };
+            let is_found = match &event.subject {
+                Subject::Open(key) | Subject::Opened { key, .. } => {
+                    let place = Place::event_of(key.as_bytes(), number);
+                    matches!(view.now.get(&place, |_| ()), Ok(Some(())))
+                }
+                Subject::Hidden(_) | Subject::None => true,
+            };
+            if !is_found || !matches!(view.actor(&event.actor), Ok(Some(_))) {
+                check.problems.push(Problem::Event(number));
+            }
+        });
+    }
+
+    /// Whether what the last event of a name, or of an authority, says is so.
+    fn is_there(&mut self, view: &View<'_>, last: &(String, u64)) {
+        let (key, number) = (&last.0, last.1);
+        let Ok(Some(event)) = view.event(number) else {
+            self.problems.push(Problem::Event(number));
+            return;
+        };
+        let is_gone = matches!(event.action, Action::Erase | Action::DeclineAuthority);
+        let made_by = match key.strip_prefix(AUTHORITY_HISTORY) {
+            _ if key.starts_with(NAMESPACE_HISTORY) => view
+                .kept_namespace(key.trim_start_matches(NAMESPACE_HISTORY))
+                .map(|found| found.map(|found| found.last_event)),
+            Some(key) => view
+                .authority_by_key(key)
+                .map(|found| found.map(|found| found.last_event)),
+            None => view
+                .record(key)
+                .map(|found| found.map(|found| found.last_event)),
+        };
+        match made_by {
+            Ok(Some(made_by)) if !is_gone && made_by == number => {}
+            Ok(None) if is_gone => {}
+            // One that cannot be read has been reported.
+            Err(_) => {}
+            Ok(_) => self.problems.push(Problem::Missing(key.clone(), number)),
+        }
+    }
+
+    fn table(
+        &mut self,
+        view: &View<'_>,
+        table: Table,
+        mut visit: impl FnMut(&mut Self, &Place<'_>, &[u8]),
+    ) {
+        let outcome = view
+            .now
+            .scan(&Place::named(table, b""), &mut |place, bytes| {
+                visit(self, place, bytes);
+                ControlFlow::Continue(())
+            });
+        if let Err(error) = outcome {
+            self.problems.push(Problem::Table(error.to_string()));
+        }
+    }
+}
+
+/// Whether a name has a URL that no browser could follow: the protocol takes any, and so does `import --migrate`.
+fn has_malformed_url(record: &Record) -> bool {
+    let mut urls = record.values.iter();
+    urls.any(|value| {
+        value.value_type.eq_ignore_ascii_case("URL")
+            && value.text().is_none_or(|url| url_problem(url).is_some())
+    })
+}
+
+/// Whether a name has the form of a CORDRA identifier in uppercase, and its authority is none of them (`CID-12`).
+fn is_uppercased(view: &View<'_>, record: &Record) -> bool {
+    let Ok(handle) = Handle::parse(&record.text) else {
+        return false;
+    };
+    let suffix = handle.suffix();
+    suffix.len() == 32
+        && suffix.bytes().any(|byte| byte.is_ascii_uppercase())
+        && !suffix.bytes().any(|byte| byte.is_ascii_lowercase())
+        && !handle.prefix().is_doi()
+        && CordraId::from_handle(&handle).is_some()
+        && view.handle_profile(&handle.prefix()) == HandleProfile::Handle
+}
+
+/// How many entries a record has in the index of values.
+fn distinct_values(record: &Record) -> u64 {
+    let values = record.values.iter();
+    let values = values.filter(|value| value.is_public());
+    let mut values: Vec<_> = values.map(reverse_value).collect();
+    values.sort_unstable();
+    values.dedup();
+    u64::try_from(values.len()).unwrap_or(u64::MAX)
+}
+
+/// Whether an event committed to a version of a record, under its key.
+fn is_committed(view: &View<'_>, key: &str, record: &Record) -> bool {
+    let Ok(Some(event)) = view.event(record.last_event) else {
+        return false;
+    };
+    names(&event, key, record)
+        && event.version == record.version
+        && event.commitments == commitments(record)
+}
+
+fn is_committed_authority(view: &View<'_>, authority: &Authority) -> bool {
+    let Ok(Some(event)) = view.event(authority.last_event) else {
+        return false;
+    };
+    let committed = authority_commitments(authority);
+    event.version == authority.version
+        && committed.is_ok_and(|(commitments, _)| commitments == event.commitments)
+}
+
+/// Whether an event committed to an entry, or to an earlier version of one. What came with the program has no
+/// event.
+fn is_committed_namespace(view: &View<'_>, name: &str, version: Option<u64>, bytes: &[u8]) -> bool {
+    let Ok(kept) = postcard::from_bytes::<Kept>(bytes) else {
+        return false;
+    };
+    let (last_event, commitments) = (kept.last_event, kept.commitments());
+    let Some(entry) = kept.read() else {
+        return false;
+    };
+    if entry.name() != name || version.is_some_and(|version| version != entry.version) {
+        return false;
+    }
+    if last_event == 0 {
+        return version == Some(1) && entry.historical;
+    }
+    matches!(view.event(last_event), Ok(Some(event)) if event.version == entry.version
+        && event.authority == format!("info:{name}")
+        && event.commitments == commitments)
+}
+
+fn names(event: &Event, key: &str, record: &Record) -> bool {
+    match &event.subject {
+        Subject::Hidden(_) => record
+            .salt
+            .is_some_and(|salt| Subject::hide(key, &salt) == event.subject),
+        Subject::None => false,
+        Subject::Open(open) | Subject::Opened { key: open, .. } => open == key,
+    }
+}

@@ -1,0 +1,374 @@
+//! The proof log: its identity, checkpoints, proofs and tiles.
+//!
+//! The leaves are the events. Whoever holds the public key and an old checkpoint can check that the log
+//! only grew, and whoever holds a [`Proof`] that a name is in it, without asking this registry again.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use handfast_log::{
+    Bundle, Checkpoint, SignedNote, SigningKey, Tile, VerifyingKey, consistency, root_at,
+};
+use handfast_store::{Place, Table, Write};
+use serde::{Deserialize, Serialize};
+
+use crate::Principal;
+use crate::change::change_set::Draft;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::handle_protocol::transactions::LogStart;
+use crate::log::event::{Action, Commitments, Subject};
+use crate::log::proof::Growth;
+use crate::log::tree::{self, Kept};
+use crate::registry::Registry;
+
+/// The file of the secret key, in the data folder.
+const KEY_FILE: &str = "log.key";
+/// The same, of a log that is about to begin.
+const NEW_KEY_FILE: &str = "log.key.new";
+/// Where the identity of the log is kept.
+const IDENTITY: &[u8] = b"log";
+/// Where the number of the log's first own event is kept.
+const BEGINNING: &[u8] = b"log-from";
+/// Where the last checkpoint that was signed is kept.
+const CHECKPOINT: &[u8] = b"checkpoint";
+
+/// The head of the log that a snapshot shows.
+pub(crate) struct SignedHead {
+    pub(crate) note: SignedNote,
+    /// How many events it is of.
+    pub(crate) size: u64,
+}
+
+/// Which log this is.
+#[derive(Debug, Serialize, Deserialize)]
+struct Identity {
+    /// The public key, with the name of the log.
+    key: String,
+}
+
+impl Registry {
+    /// How many events there are.
+    pub fn event_count(&self) -> Result<u64, Refusal> {
+        self.read(|view| Ok(tree::read(view.now)?.size()))
+    }
+
+    /// Where the log begins; `None` if nothing is in it yet. Whoever read events before that may have read
+    /// some that are no longer so.
+    pub fn log_start(&self) -> Result<Option<LogStart>, Refusal> {
+        self.read(|view| {
+            let number: u64 = view.posted(Table::Meta, BEGINNING)?.unwrap_or(1);
+            let event = view.event(number)?;
+            Ok(event.map(|event| LogStart {
+                number,
+                time: event.time,
+            }))
+        })
+    }
+
+    /// The public key of the log.
+    pub fn log_key(&self) -> Result<VerifyingKey, Refusal> {
+        self.read(log_key)
+    }
+
+    /// Signs the head of the log.
+    pub fn checkpoint(&self) -> Result<SignedNote, Refusal> {
+        self.read_signed(|_, head| Ok(head.note.clone()))
+    }
+
+    /// Reads from a snapshot, with the signed head of the log as that snapshot shows it: whatever is read fits
+    /// the checkpoint.
+    pub(crate) fn read_signed<T>(
+        &self,
+        read: impl FnOnce(&View<'_>, &SignedHead) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        self.read(|view| {
+            let key = self.signing_key(&log_key(view)?)?;
+            let tree = tree::read(view.now)?;
+            let checkpoint = Checkpoint::new(key.verifying_key().name(), tree.size(), tree.root());
+            let note = checkpoint.sign(&key).map_err(|_| key_problem())?;
+            // Asking again is not a reason to write.
+            if last_checkpoint(view)?.is_none_or(|last| last != note.to_string()) {
+                self.store_checkpoint(&note, &checkpoint)?;
+            }
+            let size = checkpoint.size;
+            read(view, &SignedHead { note, size })
+        })
+    }
+
+    /// Stores a checkpoint that was given out, unless a later one of the same log is stored.
+    fn store_checkpoint(&self, note: &SignedNote, new: &Checkpoint) -> Result<(), Refusal> {
+        let (text, new) = (note.to_string(), new.clone());
+        self.load(move |loading| {
+            let place = Place::named(Table::Meta, CHECKPOINT);
+            let read = |bytes: &[u8]| String::from_utf8_lossy(bytes).parse::<SignedNote>().ok();
+            let last = loading.snapshot().get(&place, read)?.flatten();
+            let last = last.and_then(|last| last.unverified_text().parse::<Checkpoint>().ok());
+            if last.is_some_and(|last| last.origin == new.origin && last.size > new.size) {
+                return Ok(());
+            }
+            Ok(loading.put(&place, text.as_bytes())?)
+        })
+    }
+
+    /// Begins a log with a new key. If there is one, the new one is of all its events too, and its first
+    /// own event names the head it continues from. A registry that was restored from a backup must do so:
+    /// events that the old log has published may be missing.
+    pub fn begin_log(
+        &self,
+        who: &Principal,
+        origin: Option<&str>,
+    ) -> Result<VerifyingKey, Refusal> {
+        if !self.is_administrator(who)? {
+            let problem = "only the operator and administrators begin a log";
+            return Err(Refusal::policy("operator-only", problem));
+        }
+        let mut seed = [0; 32];
+        self.random(&mut seed);
+        let origin = match origin {
+            Some(origin) => origin.to_string(),
+            None => format!("handfast-log-{}", new_name(&seed)),
+        };
+        let bad_origin = |_| {
+            let problem = "the name of a log is like pid.example.org/log: no spaces and no +";
+            Refusal::policy("bad-origin", problem)
+        };
+        let key = SigningKey::new(&origin, &seed).map_err(bad_origin)?;
+        // Beside the old one, which signs until the new one is known.
+        write_key(&self.folder().join(NEW_KEY_FILE), &key)?;
+        let identity = Identity {
+            key: key.verifying_key().to_string(),
+        };
+        self.change(who, move |draft| {
+            let first = draft.next_event();
+            draft.keep_posted(Table::Meta, BEGINNING, &first)?;
+            draft.continue_log();
+            draft.push(Write::Delete(Place::named(Table::Meta, CHECKPOINT)));
+            draft.keep_posted(Table::Meta, IDENTITY, &identity)
+        })?;
+        self.signing_key(key.verifying_key())?;
+        Ok(key.verifying_key().clone())
+    }
+
+    /// The proof that the log has only grown since a checkpoint.
+    pub fn prove_growth(&self, from: &str) -> Result<Growth, Refusal> {
+        let bad = || Refusal::policy("bad-checkpoint", "that is no checkpoint");
+        let old = from.parse::<SignedNote>().map_err(|_| bad())?;
+        let old: Checkpoint = old.unverified_text().parse().map_err(|_| bad())?;
+        self.read_signed(|view, new| {
+            let hashes = Kept(view.now);
+            let is_ours = old.size <= new.size
+                && root_at(&hashes, old.size).is_ok_and(|root| root == old.root);
+            if !is_ours {
+                let problem = "that is not a checkpoint of this log: its head is another";
+                return Err(Refusal::policy("other-log", problem));
+            }
+            let proof = consistency(&hashes, old.size, new.size);
+            let proof = proof.map_err(|_| corrupt("the tree of the log"))?;
+            Ok(Growth::new(from, &new.note.to_string(), &proof))
+        })
+    }
+
+    /// Writes the log as files in the layout of C2SP tlog-tiles: `checkpoint`, `tile/…` and
+    /// `tile/entries/…`. Tiles that are full are never written again.
+    pub fn write_tiles(
+        &self,
+        folder: &Path,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<SignedNote, Refusal> {
+        let key = self.log_key()?;
+        is_of_log(folder, key.name())?;
+        let note = self.read_signed(|view, head| {
+            let size = head.size;
+            for index in 0.. {
+                let Some(bundle) = Bundle::of(index, size) else {
+                    break;
+                };
+                write_once(folder, &bundle.path(), bundle.is_full(), || {
+                    entries(view, bundle.first(), bundle.width())
+                })?;
+                progress(bundle.first());
+            }
+            for level in 0..8 {
+                for index in 0.. {
+                    let Some(tile) = Tile::of(level, index, size) else {
+                        break;
+                    };
+                    write_once(folder, &tile.path(), tile.is_full(), || {
+                        let hashes = Kept(view.now);
+                        let row = handfast_log::Hashes::hashes(
+                            &hashes,
+                            level,
+                            tile.first(),
+                            tile.width(),
+                        )?;
+                        Ok(row.concat())
+                    })?;
+                }
+            }
+            Ok(head.note.clone())
+        })?;
+        // Last, so that all that it speaks of is there.
+        write_file(&folder.join("checkpoint"), note.to_string().as_bytes())?;
+        Ok(note)
+    }
+
+    /// A tile of the log, in the form of C2SP tlog-tiles; `None` if there are not so many events yet.
+    pub fn tile(&self, tile: &Tile) -> Result<Option<Vec<u8>>, Refusal> {
+        self.read(|view| {
+            let size = tree::read(view.now)?.size();
+            let now = Tile::of(tile.level(), tile.index(), size);
+            if now.is_none_or(|now| now.width() < tile.width()) {
+                return Ok(None);
+            }
+            let (level, first, width) = (tile.level(), tile.first(), tile.width());
+            let row = handfast_log::Hashes::hashes(&Kept(view.now), level, first, width)?;
+            Ok(Some(row.concat()))
+        })
+    }
+
+    /// The events beside a tile of leaf hashes; `None` if there are not so many yet.
+    pub fn bundle(&self, bundle: &Bundle) -> Result<Option<Vec<u8>>, Refusal> {
+        self.read(|view| {
+            let size = tree::read(view.now)?.size();
+            let now = Bundle::of(bundle.index(), size);
+            if now.is_none_or(|now| now.width() < bundle.width()) {
+                return Ok(None);
+            }
+            entries(view, bundle.first(), bundle.width()).map(Some)
+        })
+    }
+
+    /// The secret key that belongs to a public one.
+    fn signing_key(&self, known: &VerifyingKey) -> Result<SigningKey, Refusal> {
+        let read = |path: &Path| -> Option<SigningKey> {
+            let key: SigningKey = fs::read_to_string(path).ok()?.trim_end().parse().ok()?;
+            (key.verifying_key() == known).then_some(key)
+        };
+        let (path, new) = (
+            self.folder().join(KEY_FILE),
+            self.folder().join(NEW_KEY_FILE),
+        );
+        if let Some(key) = read(&path) {
+            return Ok(key);
+        }
+        let key = read(&new).ok_or_else(key_problem)?;
+        fs::rename(new, path).map_err(|source| Refusal::Output { source })?;
+        Ok(key)
+    }
+}
+
+/// The public key of the log.
+pub(crate) fn log_key(view: &View<'_>) -> Result<VerifyingKey, Refusal> {
+    let identity: Option<Identity> = view.posted(Table::Meta, IDENTITY)?;
+    let key = identity.and_then(|identity| identity.key.parse().ok());
+    key.ok_or_else(key_problem)
+}
+
+/// The last checkpoint that was signed.
+pub(crate) fn last_checkpoint(view: &View<'_>) -> Result<Option<String>, Refusal> {
+    let place = Place::named(Table::Meta, CHECKPOINT);
+    let read = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(view.now.get(&place, read)?)
+}
+
+impl Draft<'_> {
+    /// An event that names the head of the log so far, if there is anything in it.
+    fn continue_log(&mut self) {
+        let (size, root) = (self.tree().size(), self.tree().root());
+        if size == 0 {
+            return;
+        }
+        let origin = match log_key(self) {
+            Ok(key) => key.name().to_string(),
+            Err(_) => String::new(),
+        };
+        let head = Commitments::Each(vec![(0, root)]);
+        self.add_event(Action::BeginLog, Subject::None, &origin, size, head);
+    }
+}
+
+/// The first hex digits of what a seed is not told by.
+fn new_name(seed: &[u8; 32]) -> String {
+    let digest = crate::log::event::digest(&[b"handfast log name", seed]);
+    let digits = digest.iter().take(6);
+    digits.fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+fn write_key(path: &Path, key: &SigningKey) -> Result<(), Refusal> {
+    let write = || {
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(path)?;
+        writeln!(file, "{}", key.secret_text())?;
+        file.sync_all()
+    };
+    write().map_err(|source| Refusal::Output { source })
+}
+
+/// Events one behind the other, each with its length in two bytes.
+fn entries(view: &View<'_>, first: u64, count: u16) -> Result<Vec<u8>, Refusal> {
+    let mut bundle = Vec::new();
+    for number in (first + 1..).take(usize::from(count)) {
+        let read = |bytes: &[u8]| {
+            bytes
+                .split_last_chunk::<32>()
+                .map(|(event, _)| event.to_vec())
+        };
+        let event = view.now.get(&Place::event(number), read)?.flatten();
+        let event = event.ok_or_else(|| corrupt(&format!("event {number}")))?;
+        let length = u16::try_from(event.len()).map_err(|_| corrupt("an event"))?;
+        bundle.extend_from_slice(&length.to_be_bytes());
+        bundle.extend_from_slice(&event);
+    }
+    Ok(bundle)
+}
+
+/// Tiles of another log must not be taken for those of this one.
+fn is_of_log(folder: &Path, origin: &str) -> Result<(), Refusal> {
+    let Ok(text) = fs::read_to_string(folder.join("checkpoint")) else {
+        return Ok(());
+    };
+    let first = text.lines().next().unwrap_or_default();
+    if first == origin {
+        return Ok(());
+    }
+    let problem = format!("the folder holds the log {first}: name an empty one");
+    Err(Refusal::policy("other-log", problem))
+}
+
+fn write_once(
+    folder: &Path,
+    path: &str,
+    is_full: bool,
+    content: impl FnOnce() -> Result<Vec<u8>, Refusal>,
+) -> Result<(), Refusal> {
+    let path = folder.join(path);
+    if is_full && path.exists() {
+        return Ok(());
+    }
+    write_file(&path, &content()?)
+}
+
+fn write_file(path: &Path, content: &[u8]) -> Result<(), Refusal> {
+    let half = path.with_extension("new");
+    let parent = path.parent().unwrap_or(path);
+    let written = fs::create_dir_all(parent)
+        .and_then(|()| fs::write(&half, content))
+        .and_then(|()| fs::rename(&half, path));
+    written.map_err(|source| Refusal::Output { source })
+}
+
+fn key_problem() -> Refusal {
+    let problem = "the key of the log, log.key in the data folder, is missing or of another log";
+    Refusal::policy("no-log-key", problem)
+}
+
+fn corrupt(what: &str) -> Refusal {
+    Refusal::Corrupt { what: what.into() }
+}

@@ -1,0 +1,364 @@
+//! The log as a file, and looking through one.
+//!
+//! A line of JSON says whose log it is and what its head was; then comes a line for each event.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::{self, BufRead, Write};
+use std::ops::ControlFlow;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use handfast_log::VerifyingKey;
+use handfast_store::{Place, Table};
+use serde::{Deserialize, Serialize};
+
+use crate::authority::policy::Persistence;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::log::audit::{Audit, Audited, Finding, Finished, Note};
+use crate::log::checkpoint::{last_checkpoint, log_key};
+use crate::log::event::Event;
+use crate::log::proof::open_checkpoint;
+use crate::log::tree;
+use crate::name::record::Record;
+use crate::registry::Registry;
+
+/// What an export of a log begins with.
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    /// The format.
+    log: String,
+    /// The public key.
+    key: String,
+    /// The head, signed.
+    checkpoint: String,
+}
+
+/// An event, as a line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line<'a> {
+    number: u64,
+    event: &'a str,
+    leaf: &'a str,
+}
+
+const FORMAT: &str = "handfast-log-1";
+
+/// What a log is compared with.
+///
+/// ```
+/// let verify = handfast_registry::Verify::default();
+/// assert!(verify.keys.is_empty());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Verify {
+    /// Keys that are trusted; if there are none, the log's own.
+    pub keys: Vec<VerifyingKey>,
+    /// Checkpoints from earlier, which the log must continue.
+    pub from: Vec<String>,
+    /// What time it is, in milliseconds since 1970, if events from the future are to be noted.
+    pub now: Option<u64>,
+}
+
+impl Registry {
+    /// Writes the log to a file that anybody can look through: see [`verify_export`].
+    pub fn export_log(
+        &self,
+        out: &mut dyn Write,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<u64, Refusal> {
+        let failed = |source: io::Error| Refusal::Output { source };
+        self.read_signed(|view, head| {
+            let size = head.size;
+            let header = Header {
+                log: FORMAT.into(),
+                key: log_key(view)?.to_string(),
+                checkpoint: head.note.to_string(),
+            };
+            let json = |error: serde_json::Error| failed(error.into());
+            serde_json::to_writer(&mut *out, &header).map_err(json)?;
+            out.write_all(b"\n").map_err(failed)?;
+            let mut outcome = Ok(());
+            view.now.scan(&Place::event(0), &mut |place, bytes| {
+                let number = place.number().unwrap_or_default();
+                let (event, leaf) = bytes.split_at(bytes.len().saturating_sub(32));
+                if number > size {
+                    return ControlFlow::Break(());
+                }
+                if number % 1_000 == 0 {
+                    progress(number);
+                }
+                outcome = write_line(out, number, event, leaf);
+                match outcome {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break(()),
+                }
+            })?;
+            outcome.and_then(|()| out.flush()).map_err(failed)?;
+            Ok(size)
+        })
+    }
+
+    /// Looks through the log that is kept here: its tree and its signatures, whether it continues earlier
+    /// checkpoints, whether no name was ever given twice, and whether what is kept of each name is what
+    /// its last event says.
+    pub fn verify_log(
+        &self,
+        verify: &Verify,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Audited, Refusal> {
+        let mut audited = self.read(|view| {
+            let total = tree::read(view.now)?.size();
+            let mut audit = Audit::new();
+            let own = log_key(view)?;
+            let keys = if verify.keys.is_empty() {
+                vec![own]
+            } else {
+                verify.keys.clone()
+            };
+            if let Some(note) = last_checkpoint(view)? {
+                expect(&mut audit, "the last checkpoint", &note, &keys);
+            }
+            expect_earlier(&mut audit, verify, &keys);
+            verify.now.into_iter().for_each(|now| audit.set_now(now));
+            let mut tiles = BTreeMap::new();
+            let mut count = 0;
+            view.now.scan(&Place::event(0), &mut |_, bytes| {
+                let (event, leaf) = bytes.split_at(bytes.len().saturating_sub(32));
+                audit.event(event, leaf.try_into().ok(), &mut |tile| {
+                    tiles.insert((tile.level, tile.index), tile.hash);
+                });
+                count += 1;
+                if count % 10_000 == 0 {
+                    progress(count, total);
+                }
+                ControlFlow::Continue(())
+            })?;
+            compare_tiles(view, &mut audit, &tiles)?;
+            let mut finished = audit.finish();
+            finished.audited.reassigned = Some(reassigned(view, &finished.erasures)?);
+            let permanent = permanent_after_erasing(view, &finished)?;
+            finished.audited.notes.extend(permanent);
+            let mut audited = finished.audited;
+            if finished.tree != tree::read(view.now)? {
+                let problem = "the tree that is kept is not that of the events".to_string();
+                audited.findings.push(Finding::Kept(problem));
+            }
+            audited.findings.extend(keys_of_other_case(view)?);
+            Ok(audited)
+        })?;
+        let problems = self.check()?.problems.into_iter();
+        let problems = problems.map(|problem| Finding::Kept(problem.to_string()));
+        audited.findings.extend(problems);
+        Ok(audited)
+    }
+}
+
+/// Looks through an export of a log. Also gives the key that the export says is its own: if no others were
+/// given, it is what the signatures were checked with.
+pub fn verify_export(
+    input: &mut dyn BufRead,
+    verify: &Verify,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(Audited, String), Refusal> {
+    let failed = |source: io::Error| Refusal::Input {
+        what: "the export".into(),
+        source,
+    };
+    let not_one = || Refusal::policy("no-log", "that is no export of a log");
+    let mut line = Vec::new();
+    let mut bytes = read_line(input, &mut line).map_err(failed)?;
+    let header: Header = serde_json::from_slice(&line).map_err(|_| not_one())?;
+    if header.log != FORMAT {
+        return Err(not_one());
+    }
+    let mut audit = Audit::new();
+    let keys = match (verify.keys.is_empty(), header.key.parse()) {
+        (true, Ok(own)) => vec![own],
+        _ => verify.keys.clone(),
+    };
+    let is_known = keys.iter().any(|key| key.to_string() == header.key);
+    if !is_known && !keys.is_empty() {
+        let key = header.key.clone();
+        audit.note(Note::OtherKey { key });
+    }
+    let signed = expect(&mut audit, "its checkpoint", &header.checkpoint, &keys);
+    expect_earlier(&mut audit, verify, &keys);
+    verify.now.into_iter().for_each(|now| audit.set_now(now));
+    let (mut event, mut count) = (Vec::new(), 0);
+    loop {
+        let read = read_line(input, &mut line).map_err(failed)?;
+        if read == 0 {
+            break;
+        }
+        bytes += read;
+        count += 1;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        event.clear();
+        let Some((number, leaf)) = read_event(&line, &mut event) else {
+            audit.find(Finding::Unreadable(count));
+            continue;
+        };
+        // What the line says of its event must be so too.
+        if Event::number_in(&event).is_some_and(|own| own != number) {
+            audit.find(Finding::Changed(number));
+        }
+        audit.event(&event, Some(&leaf), &mut |_| ());
+        if count % 10_000 == 0 {
+            progress(count, bytes);
+        }
+    }
+    let Finished {
+        tree, mut audited, ..
+    } = audit.finish();
+    if let Some(size) = signed.filter(|size| *size < tree.size()) {
+        let from = size + 1;
+        audited.findings.push(Finding::Unsigned { from, size });
+    }
+    Ok((audited, header.key))
+}
+
+/// The longest line: an event has at most 65,535 bytes.
+const LONGEST: u64 = 1 << 20;
+
+fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
+    line.clear();
+    let read = io::Read::take(&mut *input, LONGEST).read_until(b'\n', line)?;
+    Ok(u64::try_from(read).unwrap_or(u64::MAX))
+}
+
+/// Reads an event; gives what the line says of its number and its leaf.
+fn read_event(line: &[u8], event: &mut Vec<u8>) -> Option<(u64, [u8; 32])> {
+    let line: Line<'_> = serde_json::from_slice(line).ok()?;
+    STANDARD.decode_vec(line.event, event).ok()?;
+    // A leaf that cannot be read is none that any event has.
+    let leaf = STANDARD.decode(line.leaf).ok();
+    let leaf = leaf.and_then(|leaf| leaf.try_into().ok());
+    Some((line.number, leaf.unwrap_or_default()))
+}
+
+fn write_line(out: &mut dyn Write, number: u64, event: &[u8], leaf: &[u8]) -> io::Result<()> {
+    let (event, leaf) = (STANDARD.encode(event), STANDARD.encode(leaf));
+    // None of these needs escapes.
+    writeln!(
+        out,
+        r#"{{"number":{number},"event":"{event}","leaf":"{leaf}"}}"#
+    )
+}
+
+/// Gives how many events the checkpoint is of.
+fn expect(audit: &mut Audit, what: &str, note: &str, keys: &[VerifyingKey]) -> Option<u64> {
+    match open_checkpoint(note, keys) {
+        Ok(checkpoint) => {
+            audit.expect(what, &checkpoint);
+            Some(checkpoint.size)
+        }
+        Err(problem) => {
+            audit.find(Finding::Signature {
+                what: what.to_string(),
+                problem: problem.to_string(),
+            });
+            None
+        }
+    }
+}
+
+fn expect_earlier(audit: &mut Audit, verify: &Verify, keys: &[VerifyingKey]) {
+    for note in &verify.from {
+        expect(audit, "the earlier checkpoint", note, keys);
+    }
+}
+
+/// How many names were assigned again after they were erased. An export does not show that: the new name is hidden
+/// by other random bytes.
+fn reassigned(view: &View<'_>, erasures: &HashSet<u64>) -> Result<u64, Refusal> {
+    let mut erased: BTreeMap<Vec<u8>, Vec<u64>> = BTreeMap::new();
+    if erasures.is_empty() {
+        return Ok(0);
+    }
+    let from = Place::named(Table::EventsByKey, b"");
+    view.now.scan(&from, &mut |place, _| {
+        if let Some(number) = place.number().filter(|number| erasures.contains(number)) {
+            let of_name = erased.entry(place.name().to_vec()).or_default();
+            of_name.push(number);
+        }
+        ControlFlow::Continue(())
+    })?;
+    let mut count = 0;
+    for (key, erased) in erased {
+        let last = view.events_of(&String::from_utf8_lossy(&key))?.pop();
+        let again = erased.into_iter().filter(|number| last > Some(*number));
+        count += u64::try_from(again.count()).unwrap_or(u64::MAX);
+    }
+    Ok(count)
+}
+
+/// Authorities whose names are permanent now, and were erased before: here the policy is known, which an export does
+/// not show.
+fn permanent_after_erasing(view: &View<'_>, finished: &Finished) -> Result<Vec<Note>, Refusal> {
+    let mut notes = Vec::new();
+    for (authority, event) in &finished.erasing {
+        let found = view.authority_by_key(authority)?;
+        let note = Note::ErasedThenPermanent {
+            authority: authority.clone(),
+            event: *event,
+        };
+        let is_permanent =
+            found.is_some_and(|found| found.policy.persistence == Persistence::Permanent);
+        if is_permanent && !finished.audited.notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    Ok(notes)
+}
+
+/// Handles whose keys are in lower case, though case does not count under their authority: here the policy is known,
+/// which an export does not show.
+fn keys_of_other_case(view: &View<'_>) -> Result<Vec<Finding>, Refusal> {
+    let mut findings = Vec::new();
+    let mut last: Option<(String, bool)> = None;
+    view.now
+        .scan(&Place::record(b"hdl:"), &mut |place, bytes| {
+            let Some(handle) = place.name().strip_prefix(b"hdl:") else {
+                return ControlFlow::Break(());
+            };
+            if !handle.iter().any(u8::is_ascii_lowercase) {
+                return ControlFlow::Continue(());
+            }
+            let authority = Record::authority_in(bytes).unwrap_or_default();
+            if last.as_ref().is_none_or(|(last, _)| last != authority) {
+                let found = view.authority_by_key(authority);
+                // One that cannot be read is reported by the check of all tables.
+                let counts = !matches!(&found, Ok(Some(found)) if !found.policy.case_sensitive);
+                last = Some((authority.to_string(), counts));
+            }
+            if last.as_ref().is_some_and(|(_, counts)| !counts) {
+                let key = String::from_utf8_lossy(place.name());
+                let problem = format!("{key} is not in upper case, but case does not count there");
+                findings.push(Finding::Kept(problem));
+            }
+            ControlFlow::Continue(())
+        })?;
+    Ok(findings)
+}
+
+fn compare_tiles(
+    view: &View<'_>,
+    audit: &mut Audit,
+    tiles: &BTreeMap<(u8, u64), [u8; 32]>,
+) -> Result<(), Refusal> {
+    let mut kept = BTreeMap::new();
+    let from = Place::numbered(Table::Tiles, 0);
+    view.now.scan(&from, &mut |place, bytes| {
+        let at = tree::level_and_index(place.number().unwrap_or_default());
+        kept.insert(at, <[u8; 32]>::try_from(bytes).unwrap_or_default());
+        ControlFlow::Continue(())
+    })?;
+    if kept != *tiles {
+        let problem = "the hashes that are kept are not those of the events".to_string();
+        audit.find(Finding::Kept(problem));
+    }
+    Ok(())
+}

@@ -1,0 +1,403 @@
+//! Proofs that are checked without asking anybody: with the public key of the log, the proof, and the name.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use handfast_id::{CaseRule, Handle, Identifier, Prefix, Rules, recognise};
+use handfast_log::{
+    Checkpoint, Hash, SignedNote, VerifyingKey, inclusion, verify_consistency, verify_inclusion,
+};
+use handfast_store::Place;
+use handfast_wire::{Codec, Value};
+use serde::{Deserialize, Serialize};
+
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::authority::policy::Role;
+use crate::error::Refusal;
+use crate::log::event::{Action, Commitments, Event, Subject, commit_with, salt};
+use crate::log::tree::Kept;
+use crate::name::manage::Shown;
+use crate::name::record::{Record, State};
+use crate::registry::Registry;
+
+/// The proof that the log holds the history of a name.
+///
+/// It holds a signed checkpoint, every event of the name with the hashes that lead from it to the head,
+/// and what opens the commitments of the last one: the public values. In JSON, byte strings are base64.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proof {
+    /// The name as it is registered.
+    pub id: String,
+    /// What it is looked up by; events name it so.
+    pub key: String,
+    /// The public key of the log, for those who have none they trust more.
+    pub log: String,
+    /// The head of the log, signed.
+    pub checkpoint: String,
+    /// What opens events that hide the name, because it was reserved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub salt: Option<String>,
+    /// All its events, oldest first.
+    pub events: Vec<ProvenEvent>,
+    /// What opens the commitments of the last event: public values, and at index 0 what the change says
+    /// beside them.
+    pub values: Vec<Opening>,
+    /// Indexes and commitments of all values, if the event has one for all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commitments: Vec<(u32, String)>,
+}
+
+/// An event, and the hashes that lead from it to the head.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProvenEvent {
+    /// Its number; its place in the tree is one less.
+    pub number: u64,
+    /// Its bytes.
+    pub event: String,
+    /// The inclusion proof of RFC 6962.
+    pub inclusion: Vec<String>,
+}
+
+/// What opens a commitment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opening {
+    /// The index of the value.
+    pub index: u32,
+    /// The random bytes.
+    pub salt: String,
+    /// The value, in wire form.
+    pub value: String,
+}
+
+/// What a proof proves.
+#[derive(Clone, Debug)]
+pub struct Proven {
+    /// The head that it is proven against.
+    pub checkpoint: Checkpoint,
+    /// The events of the name, oldest first.
+    pub events: Vec<Event>,
+    /// The public values that the last of them left.
+    pub values: Vec<Value<'static>>,
+}
+
+/// The proof that a log has only grown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Growth {
+    /// The earlier checkpoint.
+    pub from: String,
+    /// The later one.
+    pub to: String,
+    /// The consistency proof of RFC 6962.
+    pub consistency: Vec<String>,
+}
+
+/// Why a proof proves nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProofProblem {
+    /// The checkpoint is not signed by that key.
+    #[error("the checkpoint: {0}")]
+    Checkpoint(String),
+    /// An event is not in the log.
+    #[error("event {0} is not in the log")]
+    NotIncluded(u64),
+    /// An event is not of the name.
+    #[error("event {0} is about another name")]
+    OtherName(u64),
+    /// The proof is of another name.
+    #[error("the proof is of {0}")]
+    OtherProof(String),
+    /// Events are missing.
+    #[error("the history is not whole: {0}")]
+    Partial(String),
+    /// The log has not only grown.
+    #[error("the later log does not continue the earlier one")]
+    Rewritten,
+    /// Something cannot be read.
+    #[error("{0} cannot be read")]
+    Unreadable(&'static str),
+    /// A value is not what was committed to.
+    #[error("value {0} is not what the last event committed to")]
+    Value(u32),
+}
+
+impl Registry {
+    /// Proves the history of a name, against a new checkpoint.
+    pub fn prove(&self, who: &Principal, id: &str) -> Result<Proof, Refusal> {
+        // Whoever may not see the name is told so before anything is signed.
+        self.show(who, id)?;
+        self.read_signed(|view, head| {
+            let size = head.size;
+            let Shown { key, .. } = view.show(who, id)?;
+            let not_found = || Refusal::NotFound(id.to_string());
+            let record = view.record(&key)?.ok_or_else(not_found)?;
+            // A name that may be erased is hidden for ever, and so is what would open it.
+            let last = view.event(record.last_event)?;
+            let is_hidden = last.is_some_and(|last| matches!(last.subject, Subject::Hidden(_)));
+            let path = AuthorityPath::of(&view.identify_kept(id)?, view);
+            let sees_all = view.may_see(who, &path, &record)?;
+            if is_hidden && !sees_all {
+                return Err(Refusal::Denied {
+                    needs: Role::Read,
+                    authority: path,
+                });
+            }
+            let mut events = Vec::new();
+            // Not those of an earlier life that was erased.
+            let numbers = view.events_of(&key)?.into_iter();
+            let numbers = numbers.filter(|number| *number >= record.first_event);
+            for number in numbers {
+                let missing = || Refusal::Corrupt {
+                    what: format!("event {number}"),
+                };
+                let read = |bytes: &[u8]| {
+                    let event = bytes.split_last_chunk::<32>();
+                    event.map(|(event, _)| event.to_vec())
+                };
+                let bytes = view.now.get(&Place::event(number), read)?.flatten();
+                let path = inclusion(&Kept(view.now), number - 1, size);
+                events.push(ProvenEvent {
+                    number,
+                    event: STANDARD.encode(bytes.ok_or_else(missing)?),
+                    inclusion: path.map_err(|_| missing())?.iter().map(encode).collect(),
+                });
+            }
+            let (mut values, commitments) = openings(&record);
+            if record.state == State::Withdrawn && !sees_all {
+                // What is left to the public is its tombstone.
+                values.retain(|opening| opening.index == 0);
+            }
+            Ok(Proof {
+                id: record.text.clone(),
+                log: crate::log::checkpoint::log_key(view)?.to_string(),
+                checkpoint: head.note.to_string(),
+                salt: record.salt.as_ref().map(encode),
+                events,
+                values,
+                commitments,
+                key,
+            })
+        })
+    }
+}
+
+/// The public values of a record; and that it has a holder is nobody's business.
+fn openings(record: &Record) -> (Vec<Opening>, Vec<(u32, String)>) {
+    let open = |index: u32, value: &[u8]| Opening {
+        index,
+        salt: encode(&salt(&record.seed, index)),
+        value: STANDARD.encode(value),
+    };
+    let mut opened = Vec::new();
+    if record.holder.is_none() {
+        opened.push(open(0, &record.detail()));
+    }
+    let public = record.values.iter();
+    let public = public.filter(|value| value.is_public());
+    opened.extend(public.map(|value| open(value.index, &value.to_bytes())));
+    let each = crate::change::change_set::all_commitments(record);
+    let listed = match Commitments::from_each(each.clone()) {
+        Commitments::Each(_) => Vec::new(),
+        Commitments::Together { .. } => {
+            let each = each.into_iter();
+            each.map(|(index, hash)| (index, encode(&hash))).collect()
+        }
+    };
+    (opened, listed)
+}
+
+impl Proof {
+    /// Checks the proof: that the checkpoint is signed by a key, that each event is in the log, is of this
+    /// name, and that none is missing between them; and that the values are those of the last one.
+    pub fn verify(&self, id: Option<&str>, key: &VerifyingKey) -> Result<Proven, ProofProblem> {
+        self.is_of(id)?;
+        let note: SignedNote = self
+            .checkpoint
+            .parse()
+            .map_err(|_| ProofProblem::Unreadable("the checkpoint"))?;
+        let checkpoint = Checkpoint::open_note(&note, key)
+            .map_err(|error| ProofProblem::Checkpoint(error.to_string()))?;
+        let mut events = Vec::new();
+        for proven in &self.events {
+            let event = proven.verify(&checkpoint)?;
+            self.names(&event)?;
+            events.push(event);
+        }
+        is_whole(&events)?;
+        let values = match events.last() {
+            Some(last) => self.open(last)?,
+            None => Vec::new(),
+        };
+        Ok(Proven {
+            checkpoint,
+            events,
+            values,
+        })
+    }
+
+    /// Whether the proof is of a name, under either rule of case: which one holds is its authority's.
+    fn is_of(&self, id: Option<&str>) -> Result<(), ProofProblem> {
+        let other = || ProofProblem::OtherProof(self.id.clone());
+        // The text of the proof must be of its key too, or it would speak of one name and prove another.
+        for id in id.into_iter().chain([self.id.as_str()]) {
+            let cases = [CaseRule::AsciiInsensitive, CaseRule::Sensitive];
+            let mut keys = cases.into_iter().flat_map(|case| keys(id, case));
+            let is_of = keys.any(|key| key == self.key);
+            if !is_of {
+                return Err(other());
+            }
+        }
+        Ok(())
+    }
+
+    fn names(&self, event: &Event) -> Result<(), ProofProblem> {
+        let is_named = match &event.subject {
+            Subject::Open(key) | Subject::Opened { key, .. } => *key == self.key,
+            Subject::Hidden(_) => {
+                let salt = self.salt.as_deref().and_then(decode);
+                salt.is_some_and(|salt| Subject::hide(&self.key, &salt) == event.subject)
+            }
+            Subject::None => false,
+        };
+        if is_named {
+            Ok(())
+        } else {
+            Err(ProofProblem::OtherName(event.number))
+        }
+    }
+
+    fn open(&self, last: &Event) -> Result<Vec<Value<'static>>, ProofProblem> {
+        let listed = match &last.commitments {
+            Commitments::Each(each) => each.clone(),
+            together @ Commitments::Together { .. } => {
+                let each = self.commitments.iter();
+                let each = each.map(|(index, hash)| Some((*index, decode(hash)?)));
+                let each: Option<Vec<_>> = each.collect();
+                let each = each.ok_or(ProofProblem::Unreadable("a commitment"))?;
+                if Commitments::from_each(each.clone()) != *together {
+                    return Err(ProofProblem::Value(0));
+                }
+                each
+            }
+        };
+        let mut values = Vec::new();
+        for opening in &self.values {
+            let bytes = STANDARD.decode(&opening.value);
+            let bytes = bytes.map_err(|_| ProofProblem::Unreadable("a value"))?;
+            let salt: Hash = decode(&opening.salt).ok_or(ProofProblem::Unreadable("a salt"))?;
+            let commitment = (opening.index, commit_with(&salt, &bytes));
+            let wrong = ProofProblem::Value(opening.index);
+            if !listed.contains(&commitment) {
+                return Err(wrong);
+            }
+            if opening.index != 0 {
+                let value = Value::from_bytes(&bytes).map_err(|_| wrong)?;
+                values.push(value.into_owned());
+            }
+        }
+        Ok(values)
+    }
+}
+
+impl ProvenEvent {
+    fn verify(&self, checkpoint: &Checkpoint) -> Result<Event, ProofProblem> {
+        let bytes = STANDARD.decode(&self.event);
+        let bytes = bytes.map_err(|_| ProofProblem::Unreadable("an event"))?;
+        let event = Event::from_bytes(&bytes).map_err(|_| ProofProblem::Unreadable("an event"))?;
+        let path: Option<Vec<Hash>> = self.inclusion.iter().map(|hash| decode(hash)).collect();
+        let path = path.ok_or(ProofProblem::Unreadable("a hash"))?;
+        let missing = ProofProblem::NotIncluded(self.number);
+        let index = event.number.checked_sub(1).ok_or(missing.clone())?;
+        if event.number != self.number {
+            return Err(missing);
+        }
+        let leaf = Event::leaf(&bytes);
+        let (size, root) = (checkpoint.size, &checkpoint.root);
+        verify_inclusion(&leaf, index, size, &path, root).map_err(|_| missing)?;
+        Ok(event)
+    }
+}
+
+/// Versions count from the one that gave the name, and none is left out.
+fn is_whole(events: &[Event]) -> Result<(), ProofProblem> {
+    let partial = |problem: &str| Err(ProofProblem::Partial(problem.to_string()));
+    let Some(first) = events.first() else {
+        return partial("it has no events");
+    };
+    if !first.action.is_assignment() || first.version != 1 {
+        return partial("its first event does not give the name");
+    }
+    for (expected, event) in (1..).zip(events) {
+        if event.version != expected || (expected > 1 && event.action.is_assignment()) {
+            return partial(&format!("version {expected} is missing"));
+        }
+        if event.action == Action::Erase {
+            return partial("the name was erased");
+        }
+    }
+    Ok(())
+}
+
+impl Growth {
+    pub(crate) fn new(from: &str, to: &str, proof: &[Hash]) -> Self {
+        Self {
+            from: from.to_string(),
+            to: to.to_string(),
+            consistency: proof.iter().map(encode).collect(),
+        }
+    }
+
+    /// Checks that the later checkpoint continues the earlier one; gives both.
+    pub fn verify(&self, keys: &[VerifyingKey]) -> Result<(Checkpoint, Checkpoint), ProofProblem> {
+        let from = open_checkpoint(&self.from, keys)?;
+        let to = open_checkpoint(&self.to, keys)?;
+        let proof: Option<Vec<Hash>> = self.consistency.iter().map(|hash| decode(hash)).collect();
+        let proof = proof.ok_or(ProofProblem::Unreadable("a hash"))?;
+        verify_consistency(from.size, &from.root, to.size, &to.root, &proof)
+            .map_err(|_| ProofProblem::Rewritten)?;
+        Ok((from, to))
+    }
+}
+
+/// A checkpoint that one of the keys has signed.
+pub(crate) fn open_checkpoint(
+    note: &str,
+    keys: &[VerifyingKey],
+) -> Result<Checkpoint, ProofProblem> {
+    let note: SignedNote = note
+        .parse()
+        .map_err(|_| ProofProblem::Unreadable("the checkpoint"))?;
+    let mut problem = ProofProblem::Checkpoint("there is no key to check it with".into());
+    for key in keys {
+        match Checkpoint::open_note(&note, key) {
+            Ok(checkpoint) => return Ok(checkpoint),
+            Err(error) => problem = ProofProblem::Checkpoint(error.to_string()),
+        }
+    }
+    Err(problem)
+}
+
+/// The keys that a text may mean under a rule of case: as people write names, and as one that was taken from
+/// elsewhere as it was.
+fn keys(id: &str, case: CaseRule) -> Vec<String> {
+    struct Case(CaseRule);
+    impl Rules for Case {
+        fn case_rule(&self, _: &Prefix<'_>) -> CaseRule {
+            self.0
+        }
+    }
+    let rules = Case(case);
+    let found = recognise(id, &rules).ok().map(|found| found.identifier);
+    let stored = Handle::from_stored(id).ok().map(Identifier::Handle);
+    let both = found.into_iter().chain(stored);
+    both.map(|identifier| identifier.key(&rules).to_string())
+        .collect()
+}
+
+fn encode(hash: &Hash) -> String {
+    STANDARD.encode(hash)
+}
+
+fn decode(text: &str) -> Option<Hash> {
+    STANDARD.decode(text).ok()?.try_into().ok()
+}

@@ -1,0 +1,111 @@
+//! The tree of the proof log, as the store keeps it.
+//!
+//! Its right edge is kept with each commit, so that a change costs a few hashes; the roots of complete
+//! tiles are kept as they come about, and leaf hashes stand behind their events. All other hashes are
+//! computed from these.
+
+use std::ops::ControlFlow;
+
+use handfast_log::{Hash, Hashes, TileHash, Tree};
+use handfast_store::{Loading, Place, Snapshot, Table, Write};
+
+use crate::error::Refusal;
+
+/// Where the right edge is kept.
+fn edge() -> Place<'static> {
+    Place::named(Table::Meta, b"tree")
+}
+
+/// Where the root of a tile is kept.
+fn place(level: u8, index: u64) -> Place<'static> {
+    Place::numbered(Table::Tiles, u64::from(level) << 56 | index)
+}
+
+/// Which tile has its root under a number.
+pub(crate) fn level_and_index(number: u64) -> (u8, u64) {
+    let level = u8::try_from(number >> 56).unwrap_or_default();
+    (level, number & ((1 << 56) - 1))
+}
+
+/// The tree of all events.
+pub(crate) fn read(now: &Snapshot<'_>) -> Result<Tree, Refusal> {
+    let corrupt = |_| Refusal::Corrupt {
+        what: "the tree of the log".into(),
+    };
+    match now.get(&edge(), Tree::from_bytes)? {
+        Some(tree) => tree.map_err(corrupt),
+        None => Ok(Tree::default()),
+    }
+}
+
+/// Appends the leaf of an event; what completes a tile is pushed to be kept.
+pub(crate) fn push(tree: &mut Tree, leaf: Hash, writes: &mut Vec<Write>) {
+    tree.append(leaf, &mut |tile: TileHash| {
+        writes.push(Write::put(place(tile.level, tile.index), &tile.hash));
+    });
+}
+
+/// The same, in a load.
+pub(crate) fn append(
+    tree: &mut Tree,
+    leaf: Hash,
+    loading: &mut Loading<'_>,
+) -> Result<(), Refusal> {
+    let mut outcome = Ok(());
+    tree.append(leaf, &mut |tile: TileHash| {
+        if outcome.is_ok() {
+            outcome = loading.put(&place(tile.level, tile.index), &tile.hash);
+        }
+    });
+    Ok(outcome?)
+}
+
+/// Keeps the right edge.
+pub(crate) fn kept(tree: &Tree) -> Write {
+    Write::Put(edge(), tree.to_bytes())
+}
+
+/// The same, in a load.
+pub(crate) fn write(tree: &Tree, loading: &mut Loading<'_>) -> Result<(), Refusal> {
+    Ok(loading.apply(&kept(tree))?)
+}
+
+/// The hashes of a snapshot.
+pub(crate) struct Kept<'n>(pub(crate) &'n Snapshot<'n>);
+
+impl Hashes for Kept<'_> {
+    type Error = Refusal;
+
+    fn hash(&self, level: u8, index: u64) -> Result<Hash, Refusal> {
+        let found = self.hashes(level, index, 1)?;
+        found.first().copied().ok_or_else(|| missing(level, index))
+    }
+
+    fn hashes(&self, level: u8, start: u64, count: u16) -> Result<Vec<Hash>, Refusal> {
+        // Events count from 1.
+        let from = match level {
+            0 => Place::event(start + 1),
+            level => place(level, start),
+        };
+        let mut hashes = Vec::with_capacity(usize::from(count));
+        self.0.scan(&from, &mut |found, bytes| {
+            let next = from.number().unwrap_or_default() + u64::try_from(hashes.len()).unwrap_or(0);
+            if found.number() != Some(next) || hashes.len() == usize::from(count) {
+                return ControlFlow::Break(());
+            }
+            hashes.extend(bytes.last_chunk::<32>().copied());
+            ControlFlow::Continue(())
+        })?;
+        if hashes.len() == usize::from(count) {
+            Ok(hashes)
+        } else {
+            Err(missing(level, start))
+        }
+    }
+}
+
+fn missing(level: u8, index: u64) -> Refusal {
+    Refusal::Corrupt {
+        what: format!("hash {index} of level {level} of the log"),
+    }
+}

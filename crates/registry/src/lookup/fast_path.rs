@@ -1,0 +1,389 @@
+//! Looking a handle up, as fast as can be: nothing is copied that is not in the answer.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use handfast_id::{CaseRule, CordraId, Handle, HandleProfile};
+use handfast_store::{Place, Table};
+use handfast_wire::{Codec, Reader, Value};
+
+use crate::authority::policy::Authority;
+use crate::error::Refusal;
+use crate::name::record::{Record, State};
+use crate::registry::Registry;
+
+/// A record, lent.
+#[derive(Clone, Copy, Debug)]
+pub struct Lent<'r> {
+    /// The name as it is registered.
+    pub text: &'r str,
+    /// Whether it is there.
+    pub state: State,
+    /// How many values it has.
+    pub count: u32,
+    /// Its values, in wire form, one behind the other.
+    pub values: &'r [u8],
+    /// Whether the record of its prefix has an `HS_NAMESPACE` value, which may have more to say.
+    pub has_namespace: bool,
+}
+
+impl<'r> Lent<'r> {
+    /// Its values, one by one, each with its wire form.
+    pub fn iter(&self) -> impl Iterator<Item = (Value<'r>, &'r [u8])> + use<'r> {
+        let mut reader = Reader::new(self.values);
+        (0..self.count).map_while(move |_| {
+            let before = reader.rest();
+            let value = Value::decode(&mut reader).ok()?;
+            let length = before.len() - reader.rest().len();
+            Some((value, before.get(..length)?))
+        })
+    }
+}
+
+/// A cache of what a look-up needs to know of the prefixes that are kept here, filled prefix by prefix.
+///
+/// It is of a *version*, which ends when an authority or the record of a prefix has changed: what was cached
+/// before counts no more, and each prefix is read again when somebody asks for it. Only prefixes that are kept
+/// here are cached, so that those who ask for others do not fill it.
+pub(crate) struct Prefixes {
+    /// Another one when an authority has changed; no other registry has it.
+    version: AtomicU64,
+    known: RwLock<Known>,
+}
+
+/// What is known of prefixes in uppercase.
+#[derive(Default)]
+struct Known {
+    /// In which version; 0 is none.
+    version: u64,
+    prefixes: HashMap<String, KnownPrefix>,
+}
+
+/// The newest version of any registry.
+static VERSIONS: AtomicU64 = AtomicU64::new(0);
+
+/// How many prefixes a thread caches: those that it is asked for most are among them.
+const MAX_PREFIXES_PER_THREAD: usize = 1_024;
+
+/// How many prefixes all threads cache together, some 100 bytes each.
+const MAX_SHARED_PREFIXES: usize = 65_536;
+
+thread_local! {
+    /// What this thread has asked for before: locks that all threads take are slow, even those that many may hold.
+    static SEEN: RefCell<Known> = RefCell::default();
+}
+
+impl Known {
+    fn get(&self, version: u64, upper: &str) -> Option<KnownPrefix> {
+        if self.version == version {
+            self.prefixes.get(upper).copied()
+        } else {
+            None
+        }
+    }
+
+    fn insert(&mut self, version: u64, upper: &str, found: KnownPrefix, limit: usize) {
+        // Whoever read an older version comes too late.
+        if version < self.version {
+            return;
+        }
+        if version > self.version || self.prefixes.len() >= limit {
+            self.prefixes.clear();
+        }
+        self.version = version;
+        self.prefixes.insert(upper.to_string(), found);
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct KnownPrefix {
+    pub(crate) case: CaseRule,
+    pub(crate) profile: HandleProfile,
+    has_namespace: bool,
+}
+
+impl Prefixes {
+    pub(crate) fn new() -> Self {
+        Self {
+            version: AtomicU64::new(next_version()),
+            known: RwLock::default(),
+        }
+    }
+
+    /// A number that grows when authorities may have changed.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// Says that authorities may have changed.
+    pub(crate) fn changed(&self) {
+        self.version.fetch_max(next_version(), Ordering::AcqRel);
+    }
+}
+
+fn next_version() -> u64 {
+    VERSIONS.fetch_add(1, Ordering::AcqRel) + 1
+}
+
+impl Registry {
+    /// A number that grows whenever something has been committed, and again when it is known here which prefixes that
+    /// concerns. What is read after the number stays so as long as the number is the same.
+    #[must_use]
+    pub fn edition(&self) -> u64 {
+        // Neither ever becomes less, so that their sum is the same only if both are.
+        let version = self.prefixes.version();
+        self.store.commits().wrapping_add(version)
+    }
+
+    /// Lends the record of a handle, whatever its state. Outside is `None` if its prefix is not kept here,
+    /// inside if the handle is not.
+    pub fn lend<T>(
+        &self,
+        handle: &Handle<'_>,
+        read: impl FnOnce(Lent<'_>) -> T,
+    ) -> Result<Option<Option<T>>, Refusal> {
+        // Most are looked up so, and the prefix is in it as it is known here.
+        let folded = handle.key(CaseRule::AsciiInsensitive);
+        let rest = folded.as_str().strip_prefix(OF_HANDLES);
+        let upper = rest.and_then(|rest| rest.get(..handle.prefix().as_str().len()));
+        let upper = upper.unwrap_or_default();
+        let Some(known) = self.known_prefix(upper)? else {
+            return Ok(None);
+        };
+        let key = match (known.profile, known.case) {
+            // CID-8: query and fragment are no part of the record's name.
+            (HandleProfile::Cordra, _) => match CordraId::parse(handle.as_str()) {
+                Ok(id) => id.record().key(CaseRule::AsciiInsensitive),
+                Err(_) => folded,
+            },
+            (HandleProfile::Handle, CaseRule::AsciiInsensitive) => folded,
+            (HandleProfile::Handle, CaseRule::Sensitive) => handle.key(CaseRule::Sensitive),
+        };
+        let corrupt = || Refusal::Corrupt {
+            what: format!("the record of {}", key.as_str()),
+        };
+        let place = Place::record(key.as_str().as_bytes());
+        let with_namespace = |lent: Lent<'_>| {
+            read(Lent {
+                has_namespace: known.has_namespace,
+                ..lent
+            })
+        };
+        let lent = self
+            .store
+            .read(|now| now.get(&place, |bytes| Record::lend(bytes).map(with_namespace)))?;
+        match lent {
+            None => Ok(Some(None)),
+            Some(Some(lent)) => Ok(Some(Some(lent))),
+            Some(None) => Err(corrupt()),
+        }
+    }
+
+    /// Whether a handle that is not stored may be one that a template makes.
+    #[must_use]
+    pub fn has_templates(&self, handle: &Handle<'_>) -> bool {
+        let upper = handle.prefix().as_str().to_ascii_uppercase();
+        let known = self.known_prefix(&upper);
+        known.is_ok_and(|known| known.is_some_and(|known| known.has_namespace))
+    }
+
+    /// What is known of a prefix in uppercase, if it is kept here.
+    pub(crate) fn known_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, Refusal> {
+        let version = self.prefixes.version();
+        let seen = SEEN.with_borrow(|seen| seen.get(version, upper));
+        if seen.is_some() {
+            return Ok(seen);
+        }
+        let found = self.shared_prefix(version, upper)?;
+        if let Some(found) = found {
+            SEEN.with_borrow_mut(|seen| {
+                // Another registry of this process may have a newer version.
+                if seen.version > version {
+                    *seen = Known::default();
+                }
+                seen.insert(version, upper, found, MAX_PREFIXES_PER_THREAD);
+            });
+        }
+        Ok(found)
+    }
+
+    /// The same, from what all threads know; otherwise from the store, by two look-ups.
+    fn shared_prefix(&self, version: u64, upper: &str) -> Result<Option<KnownPrefix>, Refusal> {
+        {
+            let known = self.prefixes.known.read();
+            let known = known.unwrap_or_else(PoisonError::into_inner);
+            if let Some(found) = known.get(version, upper) {
+                return Ok(Some(found));
+            }
+        }
+        let found = self.read_prefix(upper)?;
+        if let Some(found) = found {
+            let known = self.prefixes.known.write();
+            let mut known = known.unwrap_or_else(PoisonError::into_inner);
+            known.insert(version, upper, found, MAX_SHARED_PREFIXES);
+        }
+        Ok(found)
+    }
+
+    fn read_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, Refusal> {
+        let authority = format!("{OF_HANDLES}{upper}");
+        let authority = Place::named(Table::Authorities, authority.as_bytes());
+        let record = format!("{OF_PREFIXES}{upper}");
+        let record = Place::record(record.as_bytes());
+        let read = |bytes: &[u8]| postcard::from_bytes::<Authority>(bytes).ok();
+        let is_namespace = |bytes: &[u8]| {
+            let mut values = Record::lend(bytes).into_iter().flat_map(|lent| lent.iter());
+            values.any(|(value, _)| value.is_type("HS_NAMESPACE"))
+        };
+        Ok(self.store.read(|now| {
+            let authority = now.get(&authority, read)?.flatten();
+            let Some(authority) = authority.filter(|authority| authority.status.is_in_force())
+            else {
+                // The record of a prefix is kept with the prefix, and asked for by everybody.
+                return Ok((upper == "0.NA").then_some(KnownPrefix {
+                    case: CaseRule::AsciiInsensitive,
+                    profile: HandleProfile::Handle,
+                    has_namespace: false,
+                }));
+            };
+            Ok(Some(KnownPrefix {
+                case: authority.policy.case_rule(),
+                profile: authority.policy.profile(),
+                has_namespace: now.get(&record, is_namespace)?.unwrap_or(false),
+            }))
+        })?)
+    }
+}
+
+/// Whether what is written at a place may change what is known of a prefix.
+pub(crate) fn is_about_prefixes(place: &Place<'_>) -> bool {
+    match place.table() {
+        Table::Authorities => true,
+        Table::Records => place.name().starts_with(OF_PREFIXES.as_bytes()),
+        _ => false,
+    }
+}
+
+/// How the keys of handles begin.
+const OF_HANDLES: &str = "hdl:";
+
+/// How the keys of the records of prefixes begin.
+pub(crate) const OF_PREFIXES: &str = "hdl:0.NA/";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AuthorityChange, Edit, Import, NewAuthority, NewName, NewValue, Principal, World};
+
+    const OPERATOR: Principal = Principal::Operator;
+
+    fn scene(prefixes: u64) -> (tempfile::TempDir, Registry) {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+        let registry = Registry::create(folder.path(), world).unwrap();
+        for number in 0..prefixes {
+            let new = NewAuthority::default();
+            let path = format!("20.{number}");
+            registry.create_authority(&OPERATOR, &path, new).unwrap();
+        }
+        (folder, registry)
+    }
+
+    fn find(registry: &Registry, handle: &str) -> &'static str {
+        let handle = Handle::from_stored(handle).unwrap();
+        match registry.lend(&handle, |lent| lent.has_namespace).unwrap() {
+            None => "elsewhere",
+            Some(None) => "not there",
+            Some(Some(false)) => "there",
+            Some(Some(true)) => "there, with a namespace",
+        }
+    }
+
+    fn cached(registry: &Registry) -> usize {
+        registry.prefixes.known.read().unwrap().prefixes.len()
+    }
+
+    /// Guards: after any change of an authority the next look-up read all authorities, on the thread that serves sockets.
+    #[test]
+    fn a_look_up_reads_the_prefix_that_it_is_of_and_no_other() {
+        let (_folder, registry) = scene(30);
+        registry
+            .create_name(&OPERATOR, "20.7/x", NewName::default())
+            .unwrap();
+        assert_eq!(find(&registry, "20.7/X"), "there");
+        assert_eq!(find(&registry, "0.na/20.8"), "there");
+        assert_eq!(cached(&registry), 2);
+        // Who asks for what is not here fills nothing.
+        for number in 0..100 {
+            assert_eq!(find(&registry, &format!("21.{number}/x")), "elsewhere");
+        }
+        assert_eq!(cached(&registry), 2);
+        let change = AuthorityChange::default();
+        registry
+            .change_authority(&OPERATOR, "20.9", change)
+            .unwrap();
+        assert_eq!(find(&registry, "20.7/x"), "there");
+        assert_eq!(cached(&registry), 1);
+    }
+
+    /// Guards: checkpoints, and what jobs refuse, ended what was known of all prefixes.
+    #[test]
+    fn only_authorities_and_records_of_prefixes_end_what_is_known_of_them() {
+        let (_folder, registry) = scene(1);
+        let version = || registry.prefixes.version();
+        let before = version();
+        registry
+            .create_name(&OPERATOR, "20.0/x", NewName::default())
+            .unwrap();
+        registry.checkpoint().unwrap();
+        let import = |lines: &str| {
+            let import = Import {
+                update: true,
+                ..Import::default()
+            };
+            registry
+                .import(&OPERATOR, &import, lines.as_bytes(), &mut |_| ())
+                .unwrap()
+        };
+        let imported = import("{\"id\":\"20.0/y\"}\n{\"id\":\"29.9/no\"}\n");
+        assert_eq!((imported.counts.created, imported.counts.refused), (1, 1));
+        assert_eq!(version(), before);
+        assert_eq!(find(&registry, "20.0/y"), "there");
+
+        // What imports and changes do to prefixes is seen at once.
+        let value = "{\"index\":9,\"type\":\"HS_NAMESPACE\",\"data\":{\"format\":\"string\",\"value\":\"<namespace/>\"}}";
+        import(&format!("{{\"id\":\"0.NA/20.0\",\"values\":[{value}]}}\n"));
+        assert!(version() > before);
+        assert_eq!(find(&registry, "20.0/y"), "there, with a namespace");
+        let edit = Edit::remove(&[9]);
+        registry.edit_name(&OPERATOR, "0.NA/20.0", edit).unwrap();
+        assert_eq!(find(&registry, "20.0/y"), "there");
+        let edit = Edit::put(vec![NewValue::new(9, "HS_NAMESPACE", b"<namespace/>")]);
+        registry.edit_name(&OPERATOR, "0.NA/20.0", edit).unwrap();
+        assert_eq!(find(&registry, "20.0/y"), "there, with a namespace");
+        assert_eq!(find(&registry, "20.1/y"), "elsewhere");
+        registry
+            .create_authority(&OPERATOR, "20.1", NewAuthority::default())
+            .unwrap();
+        assert_eq!(find(&registry, "20.1/y"), "not there");
+    }
+
+    #[test]
+    fn the_cache_is_bounded() {
+        let mut known = Known::default();
+        let found = KnownPrefix {
+            case: CaseRule::Sensitive,
+            profile: HandleProfile::Handle,
+            has_namespace: false,
+        };
+        for number in 0..100 {
+            known.insert(2, &number.to_string(), found, 10);
+            assert!(known.prefixes.len() <= 10);
+        }
+        assert!(known.get(2, "99").is_some() && known.get(3, "99").is_none());
+        known.insert(1, "late", found, 10);
+        assert!(known.get(2, "late").is_none());
+    }
+}

@@ -1,0 +1,119 @@
+//! Finding names, and counting what there is.
+
+use std::ops::ControlFlow;
+
+use handfast_store::Table;
+use handfast_wire::Value;
+
+use crate::access::principal::Principal;
+use crate::error::Refusal;
+use crate::lookup::value_index::reverse_value;
+use crate::name::manage::Shown;
+use crate::name::record::State;
+use crate::registry::Registry;
+
+/// How much there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Names, the records of prefixes among them.
+    pub names: u64,
+    /// Authorities, those that are only asked for among them.
+    pub authorities: u64,
+    /// Accounts.
+    pub accounts: u64,
+    /// Events.
+    pub events: u64,
+    /// Earlier versions of names.
+    pub versions: u64,
+    /// Long work, under way or done.
+    pub jobs: u64,
+}
+
+impl Registry {
+    /// Counts what there is, without reading it.
+    ///
+    /// ```
+    /// # use handfast_registry::{Registry, World};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// assert_eq!(registry.statistics()?.names, 0);
+    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// ```
+    pub fn statistics(&self) -> Result<Statistics, Refusal> {
+        self.read(|view| {
+            let count = |table| Ok::<_, Refusal>(view.now.count(table)?);
+            Ok(Statistics {
+                names: count(Table::Records)?,
+                authorities: count(Table::Authorities)?,
+                accounts: count(Table::Accounts)?,
+                events: crate::log::tree::read(view.now)?.size(),
+                versions: count(Table::Versions)?,
+                jobs: count(Table::Jobs)?,
+            })
+        })
+    }
+
+    /// The names that hold a public value, in the order of their keys, from after a key on: those that someone may
+    /// see, and that hold it still. They are given without their values, all of which together may be very long.
+    ///
+    /// ```
+    /// # use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let operator = Principal::Operator;
+    /// registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
+    /// registry.create_name(&operator, "20.1000/5555", NewName::urls(&["https://example.org/"]))?;
+    /// let found = registry.holding(&operator, "url", b"https://example.org/", None, 10)?;
+    /// assert_eq!(found[0].record.text, "20.1000/5555");
+    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// ```
+    pub fn holding(
+        &self,
+        who: &Principal,
+        value_type: &str,
+        data: &[u8],
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<Shown>, Refusal> {
+        let sought = reverse_value(&Value::new(0, value_type, data));
+        self.read(|view| {
+            let holder = |key: &str| {
+                let Some(record) = view.record(key)? else {
+                    return Ok(None);
+                };
+                // A withdrawn name leads nowhere any more.
+                let mut values = record.values.iter();
+                let is_held =
+                    values.any(|value| value.is_public() && reverse_value(value) == sought);
+                if record.state != State::Active || !is_held {
+                    return Ok(None);
+                }
+                view.show(who, &record.text)
+                    .map(|shown| Some(shown.without_values()))
+            };
+            let (mut found, mut looked_at, mut outcome) = (Vec::new(), 0, Ok(()));
+            view.now.holders(&sought, &mut |key| {
+                let key = String::from_utf8_lossy(key);
+                if after.is_some_and(|after| &*key <= after) {
+                    return ControlFlow::Continue(());
+                }
+                looked_at += 1;
+                match holder(&key) {
+                    Ok(shown) => found.extend(shown),
+                    Err(refusal) => outcome = Err(refusal),
+                }
+                // Some may be of others with the same beginning, or not for everybody.
+                let is_enough = found.len() >= most || looked_at >= LOOKED_AT;
+                if outcome.is_err() || is_enough {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            })?;
+            outcome.map(|()| found)
+        })
+    }
+}
+
+/// How many names that may hold a value are looked at.
+const LOOKED_AT: usize = 10_000;

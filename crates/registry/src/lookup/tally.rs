@@ -1,0 +1,98 @@
+//! Names by their scheme and state.
+//!
+//! No counter is kept with each change, which would cost every import; names are counted by looking at all of them, some
+//! tens of thousands at a time, each from a snapshot of its own, when somebody asks and the last count is old.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::PoisonError;
+
+use handfast_store::Place;
+
+use crate::error::Refusal;
+use crate::name::record::{Record, State};
+use crate::registry::Registry;
+
+/// How many names there were of each kind, when they were counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// When they were counted, in milliseconds since 1970.
+    pub time: u64,
+    /// By scheme: `hdl`, `urn`, `info`, `ark`.
+    pub by_scheme: BTreeMap<String, u64>,
+    /// By state.
+    pub by_state: BTreeMap<&'static str, u64>,
+}
+
+/// How many names are looked at in one snapshot.
+const TOGETHER: usize = 50_000;
+
+impl Registry {
+    /// The last count, and whether it is time for another: it is old, and something has happened since.
+    pub fn tally(&self, oldest: u64) -> Result<(Option<Tally>, bool), Refusal> {
+        let events = self.event_count()?;
+        let kept = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(match &*kept {
+            Some((of, tally)) => {
+                let is_old = *of != events && tally.time.saturating_add(oldest) < self.now();
+                (Some(tally.clone()), is_old)
+            }
+            None => (None, true),
+        })
+    }
+
+    /// Counts all names.
+    pub fn count_names(&self) -> Result<Tally, Refusal> {
+        let events = self.event_count()?;
+        let mut tally = Tally {
+            time: self.now(),
+            ..Tally::default()
+        };
+        for state in [State::Active, State::Reserved, State::Withdrawn] {
+            tally.by_state.insert(state.as_str(), 0);
+        }
+        let mut last: Option<Vec<u8>> = None;
+        loop {
+            let before = last.clone();
+            let mut looked_at = 0;
+            self.read(|view| {
+                let from = Place::record(before.as_deref().unwrap_or_default());
+                view.now.scan(&from, &mut |place, bytes| {
+                    if before.as_deref() == Some(place.name()) {
+                        return ControlFlow::Continue(());
+                    }
+                    if looked_at == TOGETHER {
+                        return ControlFlow::Break(());
+                    }
+                    looked_at += 1;
+                    tally.add(place.name(), bytes);
+                    last = Some(place.name().to_vec());
+                    ControlFlow::Continue(())
+                })?;
+                Ok(())
+            })?;
+            if looked_at < TOGETHER {
+                break;
+            }
+        }
+        let mut kept = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some((events, tally.clone()));
+        Ok(tally)
+    }
+}
+
+impl Tally {
+    fn add(&mut self, key: &[u8], bytes: &[u8]) {
+        let scheme = key.split(|byte| *byte == b':').next().unwrap_or_default();
+        let scheme = str::from_utf8(scheme).unwrap_or_default();
+        match self.by_scheme.get_mut(scheme) {
+            Some(count) => *count += 1,
+            None => {
+                self.by_scheme.insert(scheme.to_string(), 1);
+            }
+        }
+        if let Ok(record) = Record::from_bytes(bytes) {
+            *self.by_state.entry(record.state.as_str()).or_default() += 1;
+        }
+    }
+}

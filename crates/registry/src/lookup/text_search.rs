@@ -1,0 +1,261 @@
+//! Finding names and authorities by words, or by how they begin.
+//!
+//! Names are looked through in the order of their keys, so many at a time, and whoever asks goes on where the last page
+//! ended. An index of words would find rare ones at once, but it would have several entries for each name where the index
+//! of values has one, and every import would have to sort and write all of them at its end.
+
+use std::ops::ControlFlow;
+
+use handfast_store::Place;
+
+use crate::access::principal::Principal;
+use crate::authority::policy::Authority;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::name::manage::Shown;
+use crate::name::record::{Record, State};
+use crate::registry::Registry;
+
+/// Words that are looked for, all of them.
+///
+/// ```
+/// use handfast_registry::Words;
+///
+/// let words = Words::parse("Map  ROOM").unwrap();
+/// assert!(words.are_in(&["the map", "a Room with a view"]));
+/// assert!(!words.are_in(&["the map"]));
+/// assert!(Words::parse(" ").is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words(Vec<String>);
+
+/// Not one to ten words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("give one to ten words, of at most 200 bytes in all")]
+pub struct WordsError;
+
+const MOST_WORDS: usize = 10;
+const LONGEST: usize = 200;
+
+impl Words {
+    /// Reads words, with spaces between them.
+    pub fn parse(text: &str) -> Result<Self, WordsError> {
+        if text.len() > LONGEST {
+            return Err(WordsError);
+        }
+        let words: Vec<_> = text.split_whitespace().map(str::to_lowercase).collect();
+        if words.is_empty() || words.len() > MOST_WORDS {
+            return Err(WordsError);
+        }
+        Ok(Self(words))
+    }
+
+    /// Whether each of them stands in one of some texts, in whatever case.
+    #[must_use]
+    pub fn are_in(&self, texts: &[&str]) -> bool {
+        let texts: Vec<_> = texts.iter().map(|text| text.to_lowercase()).collect();
+        let mut words = self.0.iter();
+        words.all(|word| texts.iter().any(|text| text.contains(word)))
+    }
+
+    fn are_in_record(&self, record: &Record) -> bool {
+        let mut texts = vec![record.text.as_str()];
+        let public = record.values.iter().filter(|value| value.is_public());
+        // What the protocol keeps for itself is not text for people.
+        let public = public.filter(|value| !value.value_type.starts_with("HS_"));
+        texts.extend(public.filter_map(|value| str::from_utf8(&value.data).ok()));
+        self.are_in(&texts)
+    }
+}
+
+/// Some of the names that were found.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// The names, in the order of their keys, without their values.
+    pub names: Vec<Shown>,
+    /// Where to go on, if not all have been looked at.
+    pub next: Option<String>,
+}
+
+/// How many names are looked at for one page.
+const LOOKED_AT: usize = 20_000;
+
+impl Registry {
+    /// Active names with some words in them or in their public values, and names that begin with a text, of those that
+    /// someone may list, behind a key.
+    pub fn search(
+        &self,
+        who: &Principal,
+        words: Option<&Words>,
+        prefix: Option<&str>,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Found, Refusal> {
+        self.read(|view| {
+            let start = prefix.map(|prefix| view.key_start(prefix));
+            let start = start.unwrap_or_default();
+            let mut search = Search {
+                view,
+                who,
+                words,
+                after: after.unwrap_or_default(),
+                most,
+                looked_at: 0,
+                found: Found::default(),
+            };
+            for root in view.listable(who)? {
+                // Both are beginnings of keys: the longer one is the narrower.
+                let narrower = match (root.starts_with(&start), start.starts_with(&root)) {
+                    (true, _) => root.clone(),
+                    (_, true) => start.clone(),
+                    _ => continue,
+                };
+                if !search.under(&narrower, &root)? {
+                    break;
+                }
+            }
+            Ok(search.found)
+        })
+    }
+
+    /// Authorities with some words in their paths, titles or meanings, or whose paths begin with a text.
+    pub fn search_authorities(
+        &self,
+        words: Option<&Words>,
+        prefix: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<Authority>, Refusal> {
+        let is_meant = |authority: &Authority| {
+            let path = authority.path.to_string();
+            let (title, meaning) = (authority.title.as_str(), authority.meaning.as_str());
+            let begins = |prefix: &str| {
+                let start = path.get(..prefix.len());
+                start.is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+            };
+            words.is_none_or(|words| words.are_in(&[&path, title, meaning]))
+                && prefix.is_none_or(begins)
+        };
+        let mut found = Vec::new();
+        self.visit_authorities(None, &mut |authority| {
+            if authority.status.is_in_force() && is_meant(&authority) {
+                found.push(authority);
+            }
+            if found.len() < most {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
+        Ok(found)
+    }
+}
+
+impl View<'_> {
+    /// How the keys of names begin that begin with a text.
+    fn key_start(&self, prefix: &str) -> String {
+        // What is read as a name has a key; the end that was put behind it goes again.
+        let longer = format!("{prefix}0");
+        let whole = self.identify(&longer).ok();
+        let key = whole.map(|identifier| identifier.key(self).as_str().to_string());
+        let start = key.and_then(|key| key.strip_suffix('0').map(str::to_string));
+        start.unwrap_or_else(|| match prefix.split_once(':') {
+            Some(_) => prefix.to_string(),
+            None => format!("hdl:{}", prefix.to_ascii_uppercase()),
+        })
+    }
+
+    /// The keys of the authorities whose names someone may list, none of them below another.
+    fn listable(&self, who: &Principal) -> Result<Vec<String>, Refusal> {
+        if self.may_do_all(who)? {
+            return Ok(vec![String::new()]);
+        }
+        let mut granted = Vec::new();
+        let from = Place::named(handfast_store::Table::Authorities, b"");
+        self.now.scan(&from, &mut |_, bytes| {
+            if let Ok(authority) = postcard::from_bytes::<Authority>(bytes)
+                && authority.grants.iter().any(|grant| grant.to == *who)
+            {
+                granted.push(authority.path);
+            }
+            ControlFlow::Continue(())
+        })?;
+        if let Principal::Limited { limit, .. } = who {
+            granted.extend(limit.authority.clone());
+        }
+        let mut keys: Vec<String> = Vec::new();
+        granted.sort_by(|a, b| a.key().cmp(b.key()));
+        for path in granted {
+            let is_below = keys.last().is_some_and(|key| path.key().starts_with(key));
+            if !is_below && self.role(who, &path)?.is_some() {
+                keys.push(path.key().to_string());
+            }
+        }
+        Ok(keys)
+    }
+}
+
+struct Search<'s> {
+    view: &'s View<'s>,
+    who: &'s Principal,
+    words: Option<&'s Words>,
+    after: &'s str,
+    most: usize,
+    looked_at: usize,
+    found: Found,
+}
+
+impl Search<'_> {
+    /// Looks through the names whose keys have a beginning; whether there is time for more.
+    fn under(&mut self, start: &str, root: &str) -> Result<bool, Refusal> {
+        let after = Some(self.after).filter(|after| *after > start);
+        let mut keys = Vec::new();
+        let mut goes_on = true;
+        let mut last = None;
+        let from = Place::record(after.unwrap_or(start).as_bytes());
+        self.view.now.scan(&from, &mut |place, bytes| {
+            let key = String::from_utf8_lossy(place.name());
+            if !key.starts_with(start) {
+                return ControlFlow::Break(());
+            }
+            if Some(&*key) == after {
+                return ControlFlow::Continue(());
+            }
+            if self.looked_at == LOOKED_AT || self.found.names.len() + keys.len() == self.most {
+                goes_on = false;
+                return ControlFlow::Break(());
+            }
+            self.looked_at += 1;
+            if self.is_meant(bytes, root) {
+                keys.push(key.to_string());
+            }
+            last = Some(key.into_owned());
+            ControlFlow::Continue(())
+        })?;
+        for key in keys {
+            if let Some(record) = self.view.record(&key)? {
+                let shown = Shown { key, record };
+                self.found.names.push(shown.without_values());
+            }
+        }
+        if !goes_on {
+            self.found.next = last.or_else(|| Some(self.after.to_string()));
+        }
+        Ok(goes_on)
+    }
+
+    fn is_meant(&self, bytes: &[u8], root: &str) -> bool {
+        let Ok(record) = Record::from_bytes(bytes) else {
+            return false;
+        };
+        // The beginning of a key may be that of another authority, such as 20.1000 of 20.10001.
+        let is_below = || {
+            let path = self.view.authority_by_key(&record.authority);
+            let path = path.ok().flatten().map(|authority| authority.path);
+            let role = path.map(|path| self.view.role(self.who, &path));
+            matches!(role, Some(Ok(Some(_))))
+        };
+        record.state == State::Active
+            && self.words.is_none_or(|words| words.are_in_record(&record))
+            && (root.is_empty() || record.authority == root || is_below())
+    }
+}

@@ -1,0 +1,38 @@
+//! How much of the store is in use, and whether it can be written, for operators.
+
+pub use handfast_store::{DiskSpace, Usage};
+
+use crate::error::Refusal;
+use crate::registry::Registry;
+
+impl Registry {
+    /// How much of the store is in use.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.store.usage()
+    }
+
+    /// Asks whether the store can be written: see [`Store::probe`](handfast_store::Store::probe).
+    pub fn probe_store(&self, answer: impl FnOnce(Result<(), Refusal>) + Send + 'static) {
+        self.store
+            .probe(move |outcome| answer(outcome.map_err(Refusal::from)));
+    }
+
+    /// Whether the writer has been at one change for so long that it counts as stuck.
+    #[must_use]
+    pub fn is_writer_stuck(&self) -> bool {
+        self.store.is_writer_stuck()
+    }
+
+    /// Why the last commit failed; nothing if it succeeded.
+    #[must_use]
+    pub fn last_store_failure(&self) -> Option<String> {
+        self.store.last_failure()
+    }
+
+    /// The file system that the store is on; nothing if the system does not say.
+    #[must_use]
+    pub fn disk_space(&self) -> Option<DiskSpace> {
+        self.store.disk_space()
+    }
+}

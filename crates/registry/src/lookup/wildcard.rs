@@ -1,0 +1,283 @@
+//! Names by the values they hold, with wildcards.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use handfast_id::Prefix;
+use handfast_store::{Place, Table, kept_value};
+use handfast_wire::{AdminPermissions, Value};
+use memchr::memmem;
+
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::lookup::value_index::reverse_value;
+use crate::name::record::{Record, State};
+use crate::registry::Registry;
+
+/// What is looked for: handles that hold, for each type, a public value that all its patterns match.
+#[derive(Clone, Debug, Default)]
+pub struct Matching {
+    /// Types and patterns; those of one type are for one value.
+    pub values: Vec<(String, Wildcard)>,
+    /// Under one prefix alone.
+    pub prefix: Option<String>,
+    /// How many are passed over.
+    pub skip: u64,
+    /// How many are wanted.
+    pub most: u64,
+}
+
+/// A text in which `*` stands for any text.
+///
+/// ```
+/// use handfast_registry::Wildcard;
+///
+/// let pattern = Wildcard::new("http://*.org/*");
+/// assert!(pattern.matches(b"http://example.org/7"));
+/// assert!(!pattern.matches(b"http://example.com/7"));
+/// assert!(!Wildcard::new("x").matches(b"xy"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wildcard(Vec<String>);
+
+impl Wildcard {
+    /// Reads a pattern.
+    #[must_use]
+    pub fn new(pattern: &str) -> Self {
+        Self(pattern.split('*').map(str::to_string).collect())
+    }
+
+    /// What everything that matches starts with.
+    fn start(&self) -> &str {
+        self.0.first().map(String::as_str).unwrap_or_default()
+    }
+
+    fn is_exact(&self) -> bool {
+        self.0.len() == 1
+    }
+
+    /// Whether some bytes match all of it.
+    #[must_use]
+    pub fn matches(&self, bytes: &[u8]) -> bool {
+        let [first, middle @ .., last] = self.0.as_slice() else {
+            return bytes == self.start().as_bytes();
+        };
+        let rest = bytes.strip_prefix(first.as_bytes());
+        let Some(mut rest) = rest.and_then(|rest| rest.strip_suffix(last.as_bytes())) else {
+            return false;
+        };
+        // The first place where a part is found leaves the most for the others. It is looked for in linear time, because
+        // patterns and values may be made for each other: `aaa…b` in `aaa…`.
+        for part in middle.iter().filter(|part| !part.is_empty()) {
+            let Some(at) = memmem::find(rest, part.as_bytes()) else {
+                return false;
+            };
+            rest = rest.get(at + part.len()..).unwrap_or_default();
+        }
+        true
+    }
+}
+
+impl Registry {
+    /// Visits the records that match, in a stable order, of handles that someone may list. They are given one by one:
+    /// all of them together may be more than anybody has room for.
+    pub fn matching(
+        &self,
+        who: &Principal,
+        wanted: &Matching,
+        visit: &mut dyn FnMut(&Record) -> ControlFlow<()>,
+    ) -> Result<(), Refusal> {
+        // The one that leaves the least to look at.
+        let narrowest = wanted.values.iter().max_by_key(|(_, pattern)| {
+            let is_exact = pattern.is_exact();
+            (is_exact, pattern.start().len())
+        });
+        let Some((value_type, pattern)) = narrowest else {
+            return Ok(());
+        };
+        self.read(|view| {
+            let first = Value::new(1, value_type, pattern.start().as_bytes());
+            let start = reverse_value(&first);
+            let mut search = Search {
+                view,
+                who,
+                wanted,
+                narrowest: value_type,
+                listable: HashMap::new(),
+                skip: wanted.skip,
+                found: 0,
+                give: visit,
+            };
+            let mut outcome = Ok(());
+            if wanted.most > 0 && search.may_find_any()? {
+                view.now.held(&start, &mut |value, key, bytes| {
+                    let visited = search.visit(value, key, bytes);
+                    visited.unwrap_or_else(|refusal| {
+                        outcome = Err(refusal);
+                        ControlFlow::Break(())
+                    })
+                })?;
+            }
+            outcome
+        })
+    }
+}
+
+struct Search<'s> {
+    view: &'s View<'s>,
+    who: &'s Principal,
+    wanted: &'s Matching,
+    narrowest: &'s str,
+    /// Whether someone may list the names of an authority.
+    listable: HashMap<String, bool>,
+    skip: u64,
+    found: u64,
+    give: &'s mut dyn FnMut(&Record) -> ControlFlow<()>,
+}
+
+impl Search<'_> {
+    fn visit(&mut self, kept: &[u8], key: &[u8], bytes: &[u8]) -> Result<ControlFlow<()>, Refusal> {
+        let next = Ok(ControlFlow::Continue(()));
+        let Some(handle) = key.strip_prefix(b"hdl:") else {
+            return next;
+        };
+        if let Some(prefix) = &self.wanted.prefix {
+            let length = prefix.len();
+            let is_under = handle
+                .get(..length)
+                .is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
+                && handle.get(length) == Some(&b'/');
+            if !is_under {
+                return next;
+            }
+        }
+        let Ok(record) = Record::from_bytes(bytes) else {
+            return next;
+        };
+        if record.state != State::Active || !self.holds_first(&record, kept) {
+            return next;
+        }
+        if !self.may_list(&record.authority)? {
+            return next;
+        }
+        if self.skip > 0 {
+            self.skip -= 1;
+            return next;
+        }
+        self.found += 1;
+        let wish = (self.give)(&record);
+        Ok(if self.found < self.wanted.most {
+            wish
+        } else {
+            ControlFlow::Break(())
+        })
+    }
+
+    /// Whether a record matches, and is met here for the first time: at the first of its values that does.
+    fn holds_first(&self, record: &Record, kept: &[u8]) -> bool {
+        let types = self.wanted.values.iter().map(|(value_type, _)| value_type);
+        if !types.into_iter().all(|value_type| {
+            let mut values = self.matching(record, value_type);
+            values.next().is_some()
+        }) {
+            return false;
+        }
+        let all = self.matching(record, self.narrowest);
+        let first = all.map(|value| kept_value(&reverse_value(value)).into_owned());
+        first.min().is_some_and(|first| first == kept)
+    }
+
+    fn matching<'r>(
+        &'r self,
+        record: &'r Record,
+        value_type: &'r str,
+    ) -> impl Iterator<Item = &'r Value<'static>> {
+        record.values.iter().filter(move |value| {
+            let mut patterns = self.wanted.values.iter();
+            value.is_public()
+                && value.value_type.eq_ignore_ascii_case(value_type)
+                && patterns.all(|(of, pattern)| {
+                    !of.eq_ignore_ascii_case(value_type) || pattern.matches(&value.data)
+                })
+        })
+    }
+
+    /// Whether there is anything to look through: whoever may list nothing should not make us look at everything.
+    fn may_find_any(&mut self) -> Result<bool, Refusal> {
+        if let Some(prefix) = &self.wanted.prefix {
+            return self.may_list(&format!("hdl:{}", prefix.to_ascii_uppercase()));
+        }
+        let mut keys = Vec::new();
+        let all = Place::named(Table::Authorities, b"hdl:");
+        self.view.now.scan(&all, &mut |place, _| {
+            let key = String::from_utf8_lossy(place.name()).into_owned();
+            let is_prefix = key.starts_with("hdl:");
+            keys.push(key);
+            if is_prefix {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
+        for key in keys {
+            if self.may_list(&key)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn may_list(&mut self, authority: &str) -> Result<bool, Refusal> {
+        if let Some(may) = self.listable.get(authority) {
+            return Ok(*may);
+        }
+        let prefix = authority.strip_prefix("hdl:").unwrap_or_default();
+        let may = match Prefix::parse(prefix) {
+            Ok(prefix) => {
+                let path = AuthorityPath::of_prefix(&prefix);
+                self.view.role(self.who, &path)?.is_some()
+                    || self
+                        .view
+                        .prefix_grants(self.who, &path, AdminPermissions::LIST_HANDLES)?
+            }
+            Err(_) => false,
+        };
+        self.listable.insert(authority.to_string(), may);
+        Ok(may)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    #[rustfmt::skip] // A row is a line.
+    fn parts_are_found_in_their_order_and_not_twice() {
+        for (pattern, text, matches) in [
+            ("", "", true), ("", "x", false), ("*", "", true), ("**", "x", true),
+            ("a*a", "a", false), ("a*a", "aa", true), ("*b*b*", "abc", false), ("*b*b*", "abcb", true),
+            ("a*b*c", "abbc", true), ("a*c*b", "abbc", false), ("*ab*ba*", "aba", false),
+        ] {
+            assert_eq!(Wildcard::new(pattern).matches(text.as_bytes()), matches, "{pattern} {text}");
+        }
+    }
+
+    /// It took a minute when each place was tried for itself.
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how long it takes is what is tested"
+    )]
+    fn a_pattern_made_for_a_value_takes_no_longer_than_another() {
+        let value = vec![b'a'; 1 << 20];
+        let half = "a".repeat(1 << 19);
+        let pattern = Wildcard::new(&format!("*{half}b*"));
+        let start = Instant::now();
+        assert!(!pattern.matches(&value));
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+}

@@ -1,0 +1,280 @@
+//! How a name came to be what it is.
+
+use std::ops::ControlFlow;
+
+use handfast_store::Place;
+use handfast_wire::Value;
+
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::change::view::View;
+use crate::error::Refusal;
+use crate::handle_protocol::transactions::size;
+use crate::log::event::Event;
+use crate::name::manage::Shown;
+use crate::name::record::{Record, State};
+use crate::name::undo::{Difference, differences};
+use crate::registry::Registry;
+
+/// A moment in the history of a registry.
+///
+/// ```
+/// use handfast_registry::Moment;
+///
+/// let then = Moment::Time(1_800_000_000_000);
+/// assert_ne!(then, Moment::Event(7));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// After an event.
+    Event(u64),
+    /// At a time, in milliseconds since 1970.
+    Time(u64),
+}
+
+/// One event in the history of a name.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What happened.
+    pub event: Event,
+    /// Who did it, for those who may see that.
+    pub who: Option<Principal>,
+    /// The version it made; `None` if that was erased.
+    pub version: Option<Record>,
+    /// What that changed in the values.
+    pub changes: Vec<Difference>,
+}
+
+/// Some of the history of a name, oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct HistoryPage {
+    /// What happened.
+    pub entries: Vec<Entry>,
+    /// The `after` of the next page, if there is one.
+    pub next: Option<u64>,
+}
+
+/// How many bytes of values a page of history has, those of versions and those of differences; one entry is given even if
+/// it has more. A record has at most some 260,000 bytes, and an entry three times as many: the version, and what was there
+/// before and after.
+const MAX_PAGE_BYTES: usize = 512 << 10;
+
+impl Registry {
+    /// Events of a name, oldest first, after the one of a number: as many as are wanted, or fewer if they have many bytes.
+    /// Who acted is shown to those with a role there. With a moment, what was before it.
+    ///
+    /// A page is made from the current version and two more at a time, however long the history is.
+    pub fn history_page(
+        &self,
+        who: &Principal,
+        id: &str,
+        after: u64,
+        limit: usize,
+        until: Option<Moment>,
+    ) -> Result<HistoryPage, Refusal> {
+        self.read(|view| {
+            let Shown { key, record } = view.show(who, id)?;
+            let identifier = view.identify_kept(id)?;
+            let path = AuthorityPath::of(&identifier, view);
+            let versions = Versions {
+                view,
+                who,
+                sees_all: view.may_see(who, &path, &record)?,
+                path,
+                current: view.record(&key)?,
+                key,
+            };
+            let mut numbers = view.events_after(&versions.key, after, limit.saturating_add(1))?;
+            let is_more = numbers.len() > limit;
+            numbers.truncate(limit);
+            let (mut page, mut bytes, mut last) = (HistoryPage::default(), 0, None);
+            for number in numbers {
+                let event = versions.event(number)?;
+                let is_past = match until {
+                    Some(Moment::Event(until)) => number <= until,
+                    Some(Moment::Time(until)) => event.time <= until,
+                    None => true,
+                };
+                if matches!(until, Some(Moment::Event(_))) && !is_past {
+                    return Ok(page);
+                }
+                if bytes >= MAX_PAGE_BYTES {
+                    page.next = last;
+                    return Ok(page);
+                }
+                if is_past {
+                    let entry = versions.entry(event, page.entries.last())?;
+                    let more = entry.bytes();
+                    if bytes + more > MAX_PAGE_BYTES && !page.entries.is_empty() {
+                        page.next = last;
+                        return Ok(page);
+                    }
+                    bytes += more;
+                    page.entries.push(entry);
+                }
+                last = Some(number);
+            }
+            page.next = last.filter(|_| is_more);
+            Ok(page)
+        })
+    }
+
+    /// Whether a name has more events than a number.
+    pub fn has_more_events(&self, who: &Principal, id: &str, than: usize) -> Result<bool, Refusal> {
+        self.read(|view| {
+            let Shown { key, .. } = view.show(who, id)?;
+            let numbers = view.events_after(&key, 0, than.saturating_add(1))?;
+            Ok(numbers.len() > than)
+        })
+    }
+
+    /// A name as it was.
+    pub fn show_at(&self, who: &Principal, id: &str, moment: Moment) -> Result<Shown, Refusal> {
+        self.read(|view| {
+            let Shown { key, record } = view.show(who, id)?;
+            let path = AuthorityPath::of(&view.identify_kept(id)?, view);
+            let sees_all = view.may_see(who, &path, &record)?;
+            let is_past = |record: &Record| match moment {
+                Moment::Event(number) => record.last_event <= number,
+                Moment::Time(time) => record.modified <= time,
+            };
+            let current = view.record(&key)?;
+            let withdrawn = current.as_ref();
+            let withdrawn = withdrawn.is_some_and(|record| record.state == State::Withdrawn);
+            if withdrawn && !sees_all {
+                return Ok(Shown { key, record });
+            }
+            let mut next = current.clone();
+            while let Some(record) = next {
+                if is_past(&record) && (sees_all || record.state != State::Reserved) {
+                    let mut record = view.readable(who, &path, record)?;
+                    if let Some(current) = current.filter(|_| !sees_all) {
+                        keep_public(&mut record, &current);
+                    }
+                    return Ok(Shown { key, record });
+                }
+                if is_past(&record) {
+                    break;
+                }
+                next = view.version(&key, record.version - 1)?;
+            }
+            Err(Refusal::policy(
+                "not-yet",
+                format!("{id} was not registered then"),
+            ))
+        })
+    }
+}
+
+/// The versions of a name, as someone may see them.
+struct Versions<'v> {
+    view: &'v View<'v>,
+    who: &'v Principal,
+    key: String,
+    path: AuthorityPath,
+    sees_all: bool,
+    current: Option<Record>,
+}
+
+impl Versions<'_> {
+    fn event(&self, number: u64) -> Result<Event, Refusal> {
+        let event = self.view.event(number)?;
+        event.ok_or_else(|| Refusal::Corrupt {
+            what: format!("event {number}"),
+        })
+    }
+
+    /// A version, unless it was erased or is not to be seen.
+    fn version(&self, version: u64) -> Result<Option<Record>, Refusal> {
+        let found = match &self.current {
+            Some(current) if current.version == version => Some(current.clone()),
+            _ => self.view.version(&self.key, version)?,
+        };
+        // What was reserved then is not for everybody now.
+        let found = found.filter(|record| self.sees_all || record.state != State::Reserved);
+        let Some(record) = found else {
+            return Ok(None);
+        };
+        let mut record = self.view.readable(self.who, &self.path, record)?;
+        if let Some(current) = self.current.as_ref().filter(|_| !self.sees_all) {
+            keep_public(&mut record, current);
+        }
+        Ok(Some(record))
+    }
+
+    /// What an event did, with the entry before it on the same page.
+    fn entry(&self, event: Event, last: Option<&Entry>) -> Result<Entry, Refusal> {
+        // One of the same number may be of a later life of the name.
+        let version = self.version(event.version)?;
+        let version = version.filter(|record| record.last_event == event.number);
+        let mut changes = Vec::new();
+        if let Some(version) = &version {
+            let number_before = version.version.saturating_sub(1);
+            let last = last.and_then(|last| last.version.as_ref());
+            // An earlier life that was erased has left no versions, so that this one is of the same.
+            changes = if let Some(last) = last.filter(|last| last.version == number_before) {
+                differences(&last.values, &version.values)
+            } else {
+                let before = self.version(number_before)?;
+                let before = before.map(|record| record.values).unwrap_or_default();
+                differences(&before, &version.values)
+            };
+        }
+        let who = if self.sees_all {
+            self.view.actor(&event.actor)?
+        } else {
+            None
+        };
+        Ok(Entry {
+            event,
+            who,
+            version,
+            changes,
+        })
+    }
+}
+
+impl Entry {
+    /// How many bytes its values have, and those of its differences.
+    fn bytes(&self) -> usize {
+        let version = self.version.as_ref();
+        let changes = self.changes.iter();
+        let values = changes.flat_map(|change| [&change.before, &change.after]);
+        let changes: usize = values.flatten().map(Value::encoded_length).sum();
+        changes + version.map_or(0, |record| size(&record.values))
+    }
+}
+
+impl View<'_> {
+    /// The numbers of events of a name after a number, so many of them.
+    fn events_after(&self, key: &str, after: u64, most: usize) -> Result<Vec<u64>, Refusal> {
+        let mut numbers = Vec::new();
+        let from = Place::event_of(key.as_bytes(), after.saturating_add(1));
+        self.now.scan(&from, &mut |place, _| {
+            match place.name().strip_prefix(key.as_bytes()) {
+                Some([]) => numbers.extend(place.number()),
+                // Keys that merely begin alike may stand between, if their next octet is that of a small number.
+                Some([0, ..]) => {}
+                _ => return ControlFlow::Break(()),
+            }
+            if numbers.len() < most {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
+        Ok(numbers)
+    }
+}
+
+/// What was public and is not any more is not for the public: nothing of a name that was withdrawn, nor what only
+/// administrators may read today.
+fn keep_public(version: &mut Record, current: &Record) {
+    if current.state == State::Withdrawn {
+        version.values.clear();
+    }
+    version.values.retain(|value| {
+        let mut current = current.values.iter();
+        current.all(|today| today.index != value.index || today.permissions.public_read())
+    });
+}

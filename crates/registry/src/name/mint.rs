@@ -1,0 +1,343 @@
+//! Making names: never a collision, never a name that existed.
+
+use std::fmt::Write as _;
+use std::str::FromStr;
+use std::time::Duration;
+
+use handfast_id::{CaseRule, Guid, TimeGuids};
+use handfast_store::Table;
+
+use crate::access::principal::Principal;
+use crate::authority::path::AuthorityPath;
+use crate::change::change_set::Draft;
+use crate::error::Refusal;
+use crate::name::manage::{NewName, Origin};
+use crate::registry::Registry;
+
+/// What minted names look like.
+///
+/// ```
+/// use handfast_registry::Style;
+///
+/// assert_eq!("random:10".parse(), Ok(Style::Random { length: 10 }));
+/// let sequence = Style::Sequence { start: "map-".into(), width: 6 };
+/// assert_eq!("sequence:map-:6".parse(), Ok(sequence));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// 32 hex digits from a UUID of version 4 (`CID-4`).
+    Guid,
+    /// 32 hex digits from a UUID of version 1, which holds the time.
+    GuidV1,
+    /// Digits and consonants, the last one a check character that tells one mistyped character and two
+    /// that changed places.
+    Random {
+        /// How many characters, the check character included.
+        length: usize,
+    },
+    /// A running number behind a start.
+    Sequence {
+        /// What stands in front.
+        start: String,
+        /// How many digits at least.
+        width: usize,
+    },
+    /// A UUID of version 4 as usually written.
+    Uuid,
+}
+
+impl FromStr for Style {
+    type Err = StyleError;
+
+    fn from_str(text: &str) -> Result<Self, StyleError> {
+        let mut parts = text.splitn(2, ':');
+        match (parts.next().unwrap_or_default(), parts.next()) {
+            ("guid", None) => Ok(Self::Guid),
+            ("guid-v1", None) => Ok(Self::GuidV1),
+            ("uuid", None) => Ok(Self::Uuid),
+            ("random", None) => Ok(Self::Random { length: 9 }),
+            ("random", Some(length)) => match length.parse() {
+                Ok(length @ 4..=64) => Ok(Self::Random { length }),
+                _ => Err(StyleError),
+            },
+            ("sequence", None) => Ok(Self::Sequence {
+                start: String::new(),
+                width: 1,
+            }),
+            ("sequence", Some(rest)) => match rest.rsplit_once(':') {
+                Some((start, width)) => match width.parse() {
+                    Ok(width @ 1..=20) => Ok(Self::Sequence {
+                        start: start.to_string(),
+                        width,
+                    }),
+                    _ => Err(StyleError),
+                },
+                None => Ok(Self::Sequence {
+                    start: rest.to_string(),
+                    width: 1,
+                }),
+            },
+            _ => Err(StyleError),
+        }
+    }
+}
+
+/// A text that is no style.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a style is guid, guid-v1, uuid, random[:LENGTH] (4 to 64) or sequence[:TEXT[:WIDTH]], a number behind TEXT"
+)]
+pub struct StyleError;
+
+/// A minted name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Minted {
+    /// The name.
+    pub id: String,
+    /// Its URLs.
+    pub urls: Vec<String>,
+}
+
+/// How many names share one change.
+const BATCH: u64 = 500;
+/// How often a random name may meet one that existed before the style is called used up.
+const TRIES: u32 = 100;
+
+impl Registry {
+    /// Makes `count` names, each with URLs in which `{name}` stands for its local part, and hands each to
+    /// `made` when it is on disk.
+    pub fn mint(
+        &self,
+        who: &Principal,
+        authority: &str,
+        style: Option<&Style>,
+        count: u64,
+        urls: &[String],
+        mut made: impl FnMut(Minted) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let mut left = count;
+        while left > 0 {
+            let batch = left.min(BATCH);
+            let mut seed = [0; 32];
+            self.random(&mut seed);
+            let (authority, style, urls) = (authority.to_string(), style.cloned(), urls.to_vec());
+            let minted = self.change(who, move |draft| {
+                let path = draft.path(&authority)?;
+                let mut mint = Mint::begin(draft, path, style, seed)?;
+                let names = (0..batch).map(|_| mint.next(draft, &urls));
+                let names = names.collect::<Result<Vec<_>, _>>()?;
+                mint.end(draft)?;
+                Ok(names)
+            })?;
+            minted.into_iter().try_for_each(&mut made)?;
+            left -= batch;
+        }
+        Ok(())
+    }
+}
+
+struct Mint {
+    path: AuthorityPath,
+    style: Style,
+    seed: [u8; 32],
+    counter_key: Vec<u8>,
+    counter: u64,
+    drawn: u64,
+    timed: TimeGuids,
+    time: Duration,
+}
+
+impl Mint {
+    fn begin(
+        draft: &Draft<'_>,
+        path: AuthorityPath,
+        style: Option<Style>,
+        seed: [u8; 32],
+    ) -> Result<Self, Refusal> {
+        let authority = draft.active(&path)?;
+        let style = match style {
+            Some(style) => style,
+            None if authority.policy.cordra => Style::Guid,
+            None => Style::Random { length: 9 },
+        };
+        let counter_key = counter_key(&path, &style, authority.policy.case_rule());
+        let counter = draft.posted(Table::Meta, &counter_key)?.unwrap_or(0);
+        // A node of its own for each batch: no two batches can meet.
+        let [n0, n1, n2, n3, n4, n5, s1, s0, ..] = seed;
+        let node = TimeGuids::random_node([n0, n1, n2, n3, n4, n5]);
+        let timed = TimeGuids::new(node, u16::from_be_bytes([s1, s0]));
+        let time = Duration::from_millis(draft.time());
+        Ok(Self {
+            path,
+            style,
+            seed,
+            counter_key,
+            counter,
+            drawn: 0,
+            timed,
+            time,
+        })
+    }
+
+    /// The next name that has never existed, created.
+    fn next(&mut self, draft: &mut Draft<'_>, urls: &[String]) -> Result<Minted, Refusal> {
+        let tries = if matches!(self.style, Style::Sequence { .. }) {
+            u32::MAX
+        } else {
+            TRIES
+        };
+        for _ in 0..tries {
+            let local = self.local();
+            let id = self.path.name(&local);
+            let encoded = encode(&local);
+            let urls: Vec<_> = urls
+                .iter()
+                .map(|url| url.replace("{name}", &encoded))
+                .collect();
+            let new = NewName {
+                urls: urls.clone(),
+                ..NewName::default()
+            };
+            match draft.create(&id, &new, Origin::Minted) {
+                Ok(shown) => {
+                    return Ok(Minted {
+                        id: shown.record.text,
+                        urls,
+                    });
+                }
+                // A counter that fell behind, or chance: the next one then.
+                Err(Refusal::Exists { .. }) => {}
+                Err(refusal) => return Err(refusal),
+            }
+        }
+        let problem = "too many names of this style exist: choose a longer one, or another";
+        Err(Refusal::policy("used-up", problem))
+    }
+
+    fn end(&self, draft: &mut Draft<'_>) -> Result<(), Refusal> {
+        draft.keep_posted(Table::Meta, &self.counter_key, &self.counter)
+    }
+
+    fn local(&mut self) -> String {
+        match self.style.clone() {
+            Style::Guid => Guid::v4(self.draw()).to_string(),
+            Style::GuidV1 => self.timed.next(self.time).to_string(),
+            Style::Uuid => hyphenated(&Guid::v4(self.draw()).to_string().to_lowercase()),
+            Style::Random { length } => self.random(length),
+            Style::Sequence { start, width } => {
+                self.counter += 1;
+                format!("{start}{:0width$}", self.counter)
+            }
+        }
+    }
+
+    fn random(&mut self, length: usize) -> String {
+        let mut local = String::with_capacity(length);
+        while local.len() + 1 < length {
+            // 29 does not divide 256: bytes above its last multiple would favour the first characters.
+            let fair = self.draw().into_iter().filter(|byte| *byte < 232);
+            for byte in fair.take(length - 1 - local.len()) {
+                local.push(character(u32::from(byte) % 29));
+            }
+        }
+        let check = check_character(&self.path.name(&local));
+        local.push(check);
+        local
+    }
+
+    /// 16 random bytes, never the same twice.
+    fn draw(&mut self) -> [u8; 16] {
+        use sha2::{Digest, Sha256};
+        self.drawn += 1;
+        let hash = Sha256::new()
+            .chain_update(self.seed)
+            .chain_update(self.drawn.to_be_bytes());
+        let bytes: [u8; 32] = hash.finalize().into();
+        bytes.first_chunk().copied().unwrap_or_default()
+    }
+}
+
+/// Starts that differ in case only share a counter where case does not count.
+fn counter_key(path: &AuthorityPath, style: &Style, case: CaseRule) -> Vec<u8> {
+    let start = match style {
+        Style::Sequence { start, .. } if case == CaseRule::Sensitive => start.clone(),
+        Style::Sequence { start, .. } => start.to_ascii_lowercase(),
+        _ => String::new(),
+    };
+    format!("minted:{}:{start}", path.key()).into_bytes()
+}
+
+/// The digits and consonants of minted names: no words come about, and nothing looks like something else.
+const CHARACTERS: &str = "0123456789bcdfghjkmnpqrstvwxz";
+
+fn character(value: u32) -> char {
+    let index = usize::try_from(value).unwrap_or_default();
+    CHARACTERS.chars().nth(index).unwrap_or('0')
+}
+
+/// The check character of the NOID scheme: the sum of each character's value times its place, over the
+/// number of characters, which is a prime.
+fn check_character(text: &str) -> char {
+    let value = |c: char| {
+        CHARACTERS
+            .find(c)
+            .and_then(|at| u32::try_from(at).ok())
+            .unwrap_or(0)
+    };
+    let sum = (1..)
+        .zip(text.chars())
+        .fold(0, |sum, (place, c)| (sum + place % 29 * value(c)) % 29);
+    character(sum)
+}
+
+pub(crate) fn hyphenated(hex: &str) -> String {
+    let mut out = String::with_capacity(36);
+    for (at, c) in hex.char_indices() {
+        if matches!(at, 8 | 12 | 16 | 20) {
+            out.push('-');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A local name in a URL.
+fn encode(local: &str) -> String {
+    let mut out = String::with_capacity(local.len());
+    for byte in local.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_check_character_tells_typing_errors() {
+        let good = "20.1000/3f7k2m9q";
+        let check = check_character(good);
+        for at in 8..good.len() {
+            let mut wrong: Vec<char> = good.chars().collect();
+            wrong[at] = if wrong[at] == '5' { '6' } else { '5' };
+            assert_ne!(check_character(&wrong.iter().collect::<String>()), check);
+            if at + 1 < good.len() {
+                let mut swapped: Vec<char> = good.chars().collect();
+                swapped.swap(at, at + 1);
+                assert_ne!(check_character(&swapped.iter().collect::<String>()), check);
+            }
+        }
+    }
+
+    #[test]
+    fn local_names_are_encoded_in_urls() {
+        assert_eq!(encode("a/b c"), "a%2Fb%20c");
+        assert_eq!(hyphenated(&"0".repeat(32)).len(), 36);
+    }
+}

@@ -1,0 +1,150 @@
+//! What bulk changes make of values.
+
+use handfast_wire::{Ttl, Value, type_matches};
+
+use crate::name::record::Record;
+
+/// The values with other URLs; `None` if none of them is meant.
+pub(crate) fn changed_urls(
+    old: &Record,
+    from: &str,
+    to: &str,
+    is_host: bool,
+) -> Option<Vec<Value<'static>>> {
+    let mut is_changed = false;
+    let mut values = old.values.clone();
+    for value in &mut values {
+        if !value.value_type.eq_ignore_ascii_case("URL") {
+            continue;
+        }
+        let Ok(url) = std::str::from_utf8(&value.data) else {
+            continue;
+        };
+        let changed = if is_host {
+            with_host(url, from, to)
+        } else {
+            url.strip_prefix(from).map(|rest| format!("{to}{rest}"))
+        };
+        if let Some(changed) = changed.filter(|changed| changed != url) {
+            value.data = changed.into_bytes().into();
+            value.timestamp = 0;
+            is_changed = true;
+        }
+    }
+    is_changed.then_some(values)
+}
+
+/// Whether a text is a host, with or without a port.
+pub(crate) fn is_host(text: &str) -> bool {
+    let (name, port) = match text.rsplit_once(':') {
+        Some((name, port)) if !text.ends_with(']') => (name, Some(port)),
+        _ => (text, None),
+    };
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
+    let inside = name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'));
+    let is_name = match inside {
+        Some(address) => address
+            .bytes()
+            .all(|b| b.is_ascii_hexdigit() || b == b':' || b == b'.'),
+        None => name
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_')),
+    };
+    !name.is_empty() && is_name && port.is_none_or(is_port)
+}
+
+/// A URL at another host, if it is at `from`. A port in either must be meant too.
+fn with_host(url: &str, from: &str, to: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (place, path) = rest.split_at_checked(end)?;
+    let (user, host) = match place.rsplit_once('@') {
+        Some((user, host)) => (format!("{user}@"), host),
+        None => (String::new(), place),
+    };
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (name, Some(port)),
+        _ => (host, None),
+    };
+    if host.eq_ignore_ascii_case(from) {
+        return Some(format!("{scheme}://{user}{to}{path}"));
+    }
+    // A port stays where only the name is meant.
+    let port = port.filter(|_| name.eq_ignore_ascii_case(from))?;
+    Some(format!("{scheme}://{user}{to}:{port}{path}"))
+}
+
+/// The values with another TTL; `None` if they have it.
+pub(crate) fn changed_ttls(
+    old: &Record,
+    value_type: Option<&str>,
+    seconds: u32,
+) -> Option<Vec<Value<'static>>> {
+    let ttl = Ttl::Relative(seconds);
+    let mut is_changed = false;
+    let mut values = old.values.clone();
+    for value in &mut values {
+        let is_meant = value_type.is_none_or(|wanted| type_matches(&value.value_type, wanted));
+        if is_meant && value.ttl != ttl {
+            value.ttl = ttl;
+            value.timestamp = 0;
+            is_changed = true;
+        }
+    }
+    is_changed.then_some(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_told_from_other_texts() {
+        for host in [
+            "old.example",
+            "localhost:8000",
+            "[2001:db8::1]",
+            "[::1]:80",
+            "bücher.example",
+        ] {
+            assert!(is_host(host), "{host}");
+        }
+        for other in [
+            "",
+            "a/b",
+            "x@evil.org",
+            "https://old.org",
+            "a b",
+            "a:",
+            ":80",
+            "a?x",
+        ] {
+            assert!(!is_host(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_replaced_and_nothing_else() {
+        let change = |url| with_host(url, "old.example", "new.example");
+        assert_eq!(
+            change("https://OLD.example/old.example?x").as_deref(),
+            Some("https://new.example/old.example?x")
+        );
+        assert_eq!(
+            change("http://u@old.example:8080").as_deref(),
+            Some("http://u@new.example:8080")
+        );
+        for other in [
+            "https://sold.example/",
+            "https://old.example.org/",
+            "https://x/?old.example",
+            "mailto:a@old.example",
+        ] {
+            assert_eq!(change(other), None, "{other}");
+        }
+        let moved = with_host("http://a:80/x", "a:80", "b");
+        assert_eq!(moved.as_deref(), Some("http://b/x"));
+    }
+}

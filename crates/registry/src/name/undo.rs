@@ -1,0 +1,255 @@
+//! Undoing a change, as a new change: nothing is ever taken out of the history.
+
+use std::collections::HashMap;
+
+use handfast_wire::Value;
+
+use crate::access::principal::Principal;
+use crate::change::change_set::Draft;
+use crate::error::Refusal;
+use crate::log::event::{Action, Event};
+use crate::name::manage::Shown;
+use crate::name::record::Record;
+use crate::name::states::Name;
+use crate::registry::Registry;
+
+/// The code of what is not undone at the cost of a later change.
+const CHANGED_SINCE: &str = "changed-since";
+
+impl Registry {
+    /// Undoes the change that an event made to a name, by default the last one. Whoever may make the
+    /// opposite change may.
+    pub fn undo(&self, who: &Principal, id: &str, event: Option<u64>) -> Result<Shown, Refusal> {
+        let id = id.to_string();
+        self.change(who, move |draft| {
+            let name = draft.find(&id)?;
+            let key = name.key.clone();
+            draft.undo(name, event, &[])?;
+            let record = draft.record(&key)?.ok_or(Refusal::NotFound(id))?;
+            Ok(Shown { key, record })
+        })
+    }
+}
+
+impl Draft<'_> {
+    /// Undoes what an event, by default the last one, did to a name; returns the number of the new event. `own` are
+    /// events that are undone with it: they are no later changes.
+    pub(crate) fn undo(
+        &mut self,
+        mut name: Name,
+        event: Option<u64>,
+        own: &[u64],
+    ) -> Result<u64, Refusal> {
+        let old = name.record.clone();
+        let number = event.unwrap_or(old.last_event);
+        let (event, made, before) = self.around(&name, number)?;
+        let action = match event.action {
+            Action::Change => {
+                let values = put_back(&old, &made, &before)?;
+                name.edit(self, values)?
+            }
+            // It was restored, and that was undone: it is withdrawn as it was.
+            Action::Withdraw if old.tombstone.is_some() && old.tombstone == made.tombstone => {
+                name.restore(self)?
+            }
+            Action::Withdraw | Action::Restore if self.has_other_state(&name, number, own)? => {
+                return Err(changed_since("its state"));
+            }
+            Action::Withdraw => name.restore(self)?,
+            Action::Restore => match before.tombstone {
+                Some(tombstone) => name.withdraw(self, tombstone)?,
+                None => return Err(changed_since("its state")),
+            },
+            Action::Transfer if old.holder == made.holder => name.transfer(self, before.holder)?,
+            Action::Transfer => return Err(changed_since("its holder")),
+            Action::Activate => {
+                return Err(impossible(
+                    "what the public has seen cannot be reserved again",
+                ));
+            }
+            _ => {
+                return Err(impossible(
+                    "a name that was given stays: withdraw it instead",
+                ));
+            }
+        };
+        Ok(self.keep_name(&old, name, action))
+    }
+
+    /// Undoes all that a job did to a name, last first; `None` if the name is as it was before: someone has undone it
+    /// already.
+    pub(crate) fn undo_what_is_left(
+        &mut self,
+        name: Name,
+        events: &[u64],
+    ) -> Result<Option<u64>, Refusal> {
+        let (Some(last), Some(first)) = (events.first(), events.last()) else {
+            return Ok(None);
+        };
+        if self.is_as_before(&name, *first, *last)? {
+            return Ok(None);
+        }
+        let (key, authority) = (name.key.clone(), name.authority.clone());
+        let mut name = Some(name);
+        let mut done = None;
+        for number in events {
+            let next = match name.take() {
+                Some(name) => name,
+                None => Name {
+                    record: self
+                        .record(&key)?
+                        .ok_or_else(|| Refusal::NotFound(key.clone()))?,
+                    key: key.clone(),
+                    authority: authority.clone(),
+                },
+            };
+            done = Some(self.undo(next, Some(*number), events)?);
+        }
+        Ok(done)
+    }
+
+    /// Whether what some events did to a name, the first to the last of them, is as it was before.
+    fn is_as_before(&self, name: &Name, first: u64, last: u64) -> Result<bool, Refusal> {
+        let (_, made, mut before) = self.around(name, last)?;
+        if first != last {
+            (_, _, before) = self.around(name, first)?;
+        }
+        let now = &name.record;
+        let values = differences(&before.values, &made.values);
+        let has_other_state = before.tombstone != made.tombstone;
+        let has_other_holder = before.holder != made.holder;
+        let is_touched = has_other_state || has_other_holder || !values.is_empty();
+        Ok(is_touched
+            && (!has_other_state || now.tombstone == before.tombstone)
+            && (!has_other_holder || now.holder == before.holder)
+            && values
+                .iter()
+                .all(|difference| is_there(now, difference.index, difference.before.as_ref())))
+    }
+
+    /// An event of a name, and the name as the event made it and as it was before.
+    fn around(&self, name: &Name, number: u64) -> Result<(Event, Record, Record), Refusal> {
+        let event = self.event_of(name, number)?;
+        let made = if name.record.last_event == number {
+            Some(name.record.clone())
+        } else {
+            self.version(&name.key, event.version)?
+        };
+        let before = match event.version {
+            0 | 1 => None,
+            version => self.version(&name.key, version - 1)?,
+        };
+        match (made.filter(|made| made.last_event == number), before) {
+            (Some(made), Some(before)) => Ok((event, made, before)),
+            _ => Err(impossible(
+                "a name that was given stays: withdraw it instead",
+            )),
+        }
+    }
+
+    /// Whether the state of a name was changed after an event.
+    fn has_other_state(&self, name: &Name, event: u64, own: &[u64]) -> Result<bool, Refusal> {
+        let later = self.events_of(&name.key)?.into_iter();
+        for number in later.filter(|number| *number > event && !own.contains(number)) {
+            let action = self.event(number)?.map(|event| event.action);
+            if matches!(action, Some(Action::Withdraw | Action::Restore)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn event_of(&self, name: &Name, number: u64) -> Result<Event, Refusal> {
+        let event = self.event(number)?;
+        match event.filter(|_| number >= name.record.first_event) {
+            Some(event) if self.events_of(&name.key)?.contains(&number) => Ok(event),
+            _ => Err(Refusal::policy(
+                "other-event",
+                format!("event {number} is not one of {}", name.record.text),
+            )),
+        }
+    }
+}
+
+/// The values as they are, but what one change did to them as it was before. What has been changed
+/// again since is not overwritten.
+fn put_back(now: &Record, made: &Record, before: &Record) -> Result<Vec<Value<'static>>, Refusal> {
+    let mut values = now.values.clone();
+    for difference in differences(&before.values, &made.values) {
+        if !is_there(now, difference.index, difference.after.as_ref()) {
+            return Err(changed_since(&format!("value {}", difference.index)));
+        }
+        values.retain(|value| value.index != difference.index);
+        values.extend(difference.before.map(|before| Value {
+            // It is put there now.
+            timestamp: 0,
+            ..before
+        }));
+    }
+    Ok(values)
+}
+
+/// Whether a name has a value at an index, or none if `None`.
+fn is_there(now: &Record, index: u32, value: Option<&Value<'static>>) -> bool {
+    let found = now.values.iter().find(|found| found.index == index);
+    match (found, value) {
+        (Some(found), Some(value)) => found.is_unchanged_from(value),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// A value before and after a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Its index.
+    pub index: u32,
+    /// As it was; `None` if it was not there.
+    pub before: Option<Value<'static>>,
+    /// As it is; `None` if it is not there any more.
+    pub after: Option<Value<'static>>,
+}
+
+/// What stands at an index in two sets of values.
+struct Compared<'v> {
+    index: u32,
+    before: Option<&'v Value<'static>>,
+    after: Option<&'v Value<'static>>,
+}
+
+/// What changed between two sets of values, by index.
+pub(crate) fn differences(old: &[Value<'static>], new: &[Value<'static>]) -> Vec<Difference> {
+    let by_index = |values: &'_ [Value<'static>]| -> HashMap<u32, usize> {
+        let places = values.iter().enumerate();
+        places.map(|(at, value)| (value.index, at)).rev().collect()
+    };
+    let (in_old, in_new) = (by_index(old), by_index(new));
+    let mut indexes: Vec<_> = old.iter().chain(new).map(|value| value.index).collect();
+    indexes.sort_unstable();
+    indexes.dedup();
+    let differences = indexes.into_iter().map(|index| Compared {
+        index,
+        before: in_old.get(&index).and_then(|at| old.get(*at)),
+        after: in_new.get(&index).and_then(|at| new.get(*at)),
+    });
+    differences
+        .filter(|difference| match (difference.before, difference.after) {
+            (Some(before), Some(after)) => !after.is_unchanged_from(before),
+            _ => true,
+        })
+        .map(|difference| Difference {
+            index: difference.index,
+            before: difference.before.cloned(),
+            after: difference.after.cloned(),
+        })
+        .collect()
+}
+
+fn impossible(problem: &str) -> Refusal {
+    Refusal::policy("cannot-undo", problem)
+}
+
+fn changed_since(what: &str) -> Refusal {
+    let problem = format!("{what} has been changed since: undo the later change first");
+    Refusal::policy(CHANGED_SINCE, problem)
+}

@@ -1,0 +1,204 @@
+//! What a record may hold.
+
+use handfast_wire::{Permissions, Reference, Ttl, Value};
+
+use crate::error::{Refusal, ValueProblem};
+
+/// The most bytes that the values of a record take: they must fit a message of the protocol.
+const MOST_BYTES: usize = 260_000;
+/// The most values that clients of the protocol take.
+const MOST_VALUES: usize = 2_048;
+
+/// Schemes that run code or stand for anything at all: no redirect should ever go there.
+const REFUSED: [&str; 3] = ["javascript:", "data:", "vbscript:"];
+
+/// Checks the values of a new version and puts them in order. Those that are unchanged keep their time;
+/// the others have the one they come with, or are of now.
+pub(crate) fn settle<'v>(
+    old: &[Value<'_>],
+    mut new: Vec<Value<'v>>,
+    timestamp: u32,
+) -> Result<Vec<Value<'v>>, Refusal> {
+    new.sort_by_key(|value| value.index);
+    let mut bytes = 0;
+    let mut last = None;
+    for value in &mut new {
+        check(value)?;
+        if last.replace(value.index) == Some(value.index) {
+            return Err(Refusal::Value {
+                index: value.index,
+                problem: ValueProblem::Twice,
+            });
+        }
+        let unchanged = old.iter().find(|before| value.is_unchanged_from(before));
+        value.timestamp = match unchanged {
+            Some(before) => before.timestamp,
+            None if value.timestamp == 0 => timestamp,
+            None => value.timestamp,
+        };
+        bytes += value.encoded_length();
+    }
+    if new.len() > MOST_VALUES {
+        return Err(Refusal::policy(
+            "too-many-values",
+            format!("a name has at most {MOST_VALUES} values"),
+        ));
+    }
+    if bytes > MOST_BYTES {
+        return Err(Refusal::policy(
+            "too-large",
+            format!("values take at most {MOST_BYTES} bytes"),
+        ));
+    }
+    Ok(new)
+}
+
+fn check(value: &Value<'_>) -> Result<(), Refusal> {
+    let refuse = |problem| {
+        Err(Refusal::Value {
+            index: value.index,
+            problem,
+        })
+    };
+    if value.index == 0 || value.index > 0x7FFF_FFFF {
+        return refuse(ValueProblem::Index);
+    }
+    if value.value_type.eq_ignore_ascii_case("URL") && value.data.is_empty() {
+        return refuse(ValueProblem::EmptyUrl);
+    }
+    if value.value_type.eq_ignore_ascii_case("URL") && is_dangerous(&value.data) {
+        return refuse(ValueProblem::DangerousUrl);
+    }
+    Ok(())
+}
+
+/// Browsers skip white space and control characters in front of, and inside, a scheme.
+fn is_dangerous(url: &[u8]) -> bool {
+    let start: String = url
+        .iter()
+        .filter(|byte| **byte > b' ' && **byte != 0x7F)
+        .take(16)
+        .map(|byte| char::from(byte.to_ascii_lowercase()))
+        .collect();
+    REFUSED.iter().any(|scheme| start.starts_with(scheme))
+}
+
+/// `URL` values at indexes 1, 2, … in order; where another value has an index, the next free one.
+pub(crate) fn urls<'v>(
+    urls: impl IntoIterator<Item = &'v str>,
+    mut values: Vec<Value<'v>>,
+    ttl: u32,
+) -> Vec<Value<'v>> {
+    let mut index = 0;
+    for url in urls {
+        index += 1;
+        while values.iter().any(|value| value.index == index) {
+            index += 1;
+        }
+        values.push(Value {
+            ttl: Ttl::Relative(ttl),
+            ..Value::new(index, "URL", url.as_bytes())
+        });
+    }
+    values
+}
+
+/// A value as someone gives it.
+///
+/// ```
+/// use handfast_registry::NewValue;
+///
+/// let secret = NewValue::new(300, "HS_SECKEY", b"secret");
+/// assert_eq!(secret.permissions, None); // which makes it 1100: not for the public
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewValue {
+    /// The index, unique in its record.
+    pub index: u32,
+    /// The type.
+    pub value_type: String,
+    /// Any bytes.
+    pub data: Vec<u8>,
+    /// Who may read and write it; by default everybody may read it, but for secrets only administrators.
+    pub permissions: Option<Permissions>,
+    /// How long it may be cached; by default as the authority says.
+    pub ttl: Option<Ttl>,
+    /// References to other values.
+    pub references: Vec<Reference<'static>>,
+}
+
+impl NewValue {
+    /// A value with what is usual for its type.
+    #[must_use]
+    pub fn new(index: u32, value_type: &str, data: &[u8]) -> Self {
+        Self {
+            index,
+            value_type: value_type.to_string(),
+            data: data.to_vec(),
+            permissions: None,
+            ttl: None,
+            references: Vec::new(),
+        }
+    }
+
+    /// In place of a value that is there: what is not said stays as it was.
+    pub(crate) fn settle_over(&self, old: Option<&Value<'_>>, default_ttl: u32) -> Value<'static> {
+        let unsaid = Self {
+            permissions: self.permissions.or(old.map(|old| old.permissions)),
+            ttl: self.ttl.or(old.map(|old| old.ttl)),
+            ..self.clone()
+        };
+        unsaid.settle(default_ttl)
+    }
+
+    pub(crate) fn settle(&self, default_ttl: u32) -> Value<'static> {
+        let is_secret = handfast_wire::type_matches(&self.value_type, "HS_SECKEY");
+        let usual = if is_secret {
+            Permissions::SECRET
+        } else {
+            Permissions::DEFAULT
+        };
+        let value = Value {
+            permissions: self.permissions.unwrap_or(usual),
+            ttl: self.ttl.unwrap_or(Ttl::Relative(default_ttl)),
+            references: self.references.clone(),
+            ..Value::new(self.index, &self.value_type, &self.data)
+        };
+        value.into_owned()
+    }
+}
+
+impl From<(u32, String, Vec<u8>)> for NewValue {
+    fn from((index, value_type, data): (u32, String, Vec<u8>)) -> Self {
+        Self::new(index, &value_type, &data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dangerous_urls_are_refused_however_they_are_written() {
+        for url in [
+            "javascript:x",
+            " JavaScript:x",
+            "java\tscript:x",
+            "\u{1}data:x",
+            "VBSCRIPT:x",
+        ] {
+            assert!(is_dangerous(url.as_bytes()), "{url}");
+        }
+        for url in ["https://x/javascript:", "dat:x", "", "mailto:a@b"] {
+            assert!(!is_dangerous(url.as_bytes()), "{url}");
+        }
+    }
+
+    #[test]
+    fn urls_take_the_first_free_indexes() {
+        let others = vec![Value::new(2, "EMAIL", b"a@b").into_owned()];
+        let values = urls(["u", "v"], others, 60);
+        let indexes: Vec<_> = values.iter().map(|value| value.index).collect();
+        assert_eq!(indexes, [2, 1, 3]);
+    }
+}

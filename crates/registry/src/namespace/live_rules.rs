@@ -1,0 +1,123 @@
+//! The rules that hold now, for those who read identifiers and change nothing.
+
+use std::sync::Arc;
+
+use handfast_id::{
+    CaseRule, HandleProfile, HttpResolver, InfoGrammar, NamespaceLookup, Prefix, RuleBook, Rules,
+    UrnProfile,
+};
+
+use crate::lookup::fast_path::KnownPrefix;
+use crate::registry::Registry;
+
+/// The rules of a registry: case rule and profile of its prefixes, the live entries of the `info` registry, and what
+/// was configured.
+///
+/// An authority that was created a moment ago holds at once; entries are those of the moment when the rules were
+/// taken.
+pub struct LiveRules<'r> {
+    registry: &'r Registry,
+    book: Arc<RuleBook>,
+    info_grammar: InfoGrammar,
+    /// Resolvers in place of those of the registry.
+    resolvers: Option<Vec<HttpResolver>>,
+}
+
+impl Registry {
+    /// The rules that hold now.
+    #[must_use]
+    pub fn rules(&self) -> LiveRules<'_> {
+        let book = self.rules.for_doors(self.now());
+        LiveRules {
+            registry: self,
+            info_grammar: book.info_grammar(),
+            book,
+            resolvers: None,
+        }
+    }
+
+    /// The rules of `info` URIs and URNs that hold now, without those of authorities: for trying out others beside
+    /// them.
+    #[must_use]
+    pub fn rule_book(&self) -> Arc<RuleBook> {
+        self.rules.for_doors(self.now())
+    }
+
+    /// The URN namespaces that have rules of their own.
+    #[must_use]
+    pub fn urn_profiles(&self) -> Vec<UrnProfile> {
+        self.rules
+            .base
+            .urn_profiles()
+            .into_iter()
+            .cloned()
+            .collect()
+    }
+
+    /// Says under which base URLs this server is reached: its names are read there too (`URI-13`), directly behind the
+    /// host and behind `hdl/`.
+    pub fn set_own_urls(&self, bases: &[String]) {
+        self.rules.set_own_urls(bases);
+    }
+}
+
+impl LiveRules<'_> {
+    /// The same with another grammar of `info` URIs.
+    #[must_use]
+    pub fn with_info_grammar(self, info_grammar: InfoGrammar) -> Self {
+        Self {
+            info_grammar,
+            ..self
+        }
+    }
+
+    /// The same with a resolver more. The first one that may be printed is.
+    #[must_use]
+    pub fn with_resolver(mut self, resolver: HttpResolver) -> Self {
+        let mut resolvers = self.resolvers().to_vec();
+        resolvers.push(resolver);
+        self.resolvers = Some(resolvers);
+        self
+    }
+
+    fn known(&self, prefix: &Prefix<'_>) -> Option<KnownPrefix> {
+        let upper = prefix.as_str().to_ascii_uppercase();
+        // Whoever looks a name up hears that something is damaged.
+        self.registry.known_prefix(&upper).ok().flatten()
+    }
+}
+
+impl Rules for LiveRules<'_> {
+    fn case_rule(&self, prefix: &Prefix<'_>) -> CaseRule {
+        let known = self.known(prefix).map(|known| known.case);
+        known.unwrap_or_else(|| self.book.case_rule(prefix))
+    }
+
+    fn knows(&self, prefix: &Prefix<'_>) -> bool {
+        self.known(prefix).is_some() || self.book.knows(prefix)
+    }
+
+    fn handle_profile(&self, prefix: &Prefix<'_>) -> HandleProfile {
+        let known = self.known(prefix).map(|known| known.profile);
+        known.unwrap_or_else(|| self.book.handle_profile(prefix))
+    }
+
+    fn urn_profile(&self, nid: &str) -> Option<&UrnProfile> {
+        self.book.urn_profile(nid)
+    }
+
+    fn info_grammar(&self) -> InfoGrammar {
+        self.info_grammar
+    }
+
+    fn namespace(&self, name: &str) -> NamespaceLookup<'_> {
+        self.book.namespace(name)
+    }
+
+    fn resolvers(&self) -> &[HttpResolver] {
+        match &self.resolvers {
+            Some(resolvers) => resolvers,
+            None => self.registry.rules.resolvers(),
+        }
+    }
+}
