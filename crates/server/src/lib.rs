@@ -7,33 +7,26 @@
 #![forbid(unsafe_code)]
 
 mod admission;
-mod blocking;
-mod bundle;
 mod dspace;
-mod handle_server;
-mod identity;
-mod key_files;
+mod http;
+mod listen;
 mod native;
-mod panics;
-mod shards;
-mod site;
-mod turn;
-mod web;
-mod zip;
+mod runtime;
+mod setup;
 
 pub use admission::udp_responses::UdpLimits;
-pub use bundle::{Bundle, Contact};
 pub use dspace::{Dspace, DspaceSource};
-pub use handle_server::{HandleServer, TakeoverError};
-pub use hyper::header::HeaderName;
-pub use identity::{Identity, IdentityError};
-pub use native::{Addresses, Door, Native, Served};
-pub use panics::log_panics;
-pub use site::SiteNote;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
-pub use web::fuzzing;
-pub use web::{
+pub use http::fuzzing;
+pub use http::{
     AccessLog, Acme, AcmeChallenge, BadNetwork, BadPublicUrl, Network, PublicUrl, Tls, TlsFiles,
     WebSettings,
 };
+pub use hyper::header::HeaderName;
+pub use native::{Addresses, Door, Native, Served};
+pub use runtime::panics::log_panics;
+pub use setup::bundle::{Bundle, Contact};
+pub use setup::identity::{Identity, IdentityError};
+pub use setup::site_record::SiteNote;
+pub use setup::takeover::{HandleServer, TakeoverError};

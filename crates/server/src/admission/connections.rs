@@ -23,7 +23,7 @@ use tokio::time::Instant;
 
 use crate::admission::network_of;
 use crate::admission::seen_networks::SeenNetworks;
-use crate::web::Network;
+use crate::http::Network;
 
 /// How many connections a listener has open.
 #[derive(Clone, Copy, Debug)]

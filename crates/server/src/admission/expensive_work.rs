@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::admission::peer::Peer;
-use crate::blocking::BLOCKING_THREADS;
+use crate::runtime::blocking::BLOCKING_THREADS;
 
 /// How long a client waits for a permit.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -13,7 +13,7 @@ use hyper::body::{Body as _, Bytes};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::admission::memory_pool::{MemoryPermit, MemoryPool};
-use crate::web::reply::{self, Body};
+use crate::http::response::{self, Body};
 
 /// Shorter answers are not counted.
 pub(crate) const LONG_RESPONSE: usize = 16 << 10;
@@ -140,7 +140,7 @@ fn length(response: &Response<Body>) -> usize {
 }
 
 fn busy() -> Response<Body> {
-    reply::busy("too many long answers have not been taken yet: try again\n")
+    response::busy("too many long answers have not been taken yet: try again\n")
 }
 
 /// Bytes that count as long as anybody has them, to the last one that is sent.
@@ -160,7 +160,7 @@ mod tests {
     use hyper::StatusCode;
 
     use super::*;
-    use crate::web::reply::reply;
+    use crate::http::response::reply;
 
     fn answer(length: usize) -> Response<Body> {
         reply(StatusCode::OK, "text/plain", vec![b'x'; length])

@@ -5,10 +5,10 @@ use handfast_registry::Principal;
 use handfast_wire::body::{ResolutionReply, ResolutionRequest};
 use handfast_wire::{Codec, ResponseCode, Value};
 
-use crate::identity::Identity;
 use crate::native::operations::Done;
 use crate::native::response::Fault;
 use crate::native::{Authenticated, Native};
+use crate::setup::identity::Identity;
 
 /// Whether a handle is the administrator's.
 pub(crate) fn is_administrator(handle: &str) -> bool {

@@ -16,7 +16,7 @@ use handfast_wire::{
 use crate::admission::expensive_work::WorkPermit;
 use crate::admission::peer::Peer;
 use crate::native::challenges::Pending;
-use crate::native::meters::Dropped;
+use crate::native::metrics::Dropped;
 use crate::native::operations::{Asked, Done};
 use crate::native::replication::is_streamed;
 use crate::native::response::Fault;

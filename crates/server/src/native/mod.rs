@@ -7,23 +7,22 @@
 pub(crate) mod administrator;
 mod challenges;
 mod checkpoint;
-mod door;
-mod elsewhere;
 pub(crate) mod evidence;
 mod exchange;
+pub(crate) mod fast_path;
 mod feed;
 pub(crate) mod login;
-pub(crate) mod meters;
+pub(crate) mod metrics;
 pub(crate) mod operations;
-mod parts;
 mod prefix_record;
-mod quick;
+pub(crate) mod reassembly;
+pub(crate) mod remote_handles;
 mod replication;
 pub(crate) mod response;
 mod sessions;
 pub(crate) mod status;
-mod tcp;
-mod udp;
+pub(crate) mod tcp;
+pub(crate) mod udp;
 mod work;
 
 use std::io;
@@ -40,22 +39,22 @@ use handfast_wire::{
 };
 use tokio::sync::Semaphore;
 
-pub use self::door::{Addresses, Door, Served};
 use crate::admission::Admission;
 use crate::admission::expensive_work::WorkPermit;
 use crate::admission::peer::Peer;
 use crate::admission::udp_responses::{UdpLimits, UdpResponses};
 use crate::dspace::Dspace;
-use crate::identity::Identity;
+pub use crate::listen::{Addresses, Door, Served};
 use crate::native::challenges::Challenges;
-use crate::native::elsewhere::Elsewhere;
 use crate::native::exchange::Exchange;
 use crate::native::feed::Feed;
 pub(crate) use crate::native::login::Authenticated;
-use crate::native::meters::Meters;
+use crate::native::metrics::Meters;
+use crate::native::remote_handles::Elsewhere;
 use crate::native::response::Fault;
 use crate::native::sessions::Sessions;
 pub(crate) use crate::native::work::Work;
+use crate::setup::identity::Identity;
 
 /// The protocol, without a socket.
 pub struct Native {

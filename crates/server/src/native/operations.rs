@@ -16,9 +16,9 @@ use handfast_wire::body::{
 use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value};
 
 use crate::native::administrator::is_administrator;
+use crate::native::fast_path::put_public;
 use crate::native::feed::Feed;
 use crate::native::login::Authenticated;
-use crate::native::quick::put_public;
 use crate::native::response::Fault;
 use crate::native::status::is_status;
 use crate::native::{Native, read, understands_referrals};

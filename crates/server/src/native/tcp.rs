@@ -16,7 +16,7 @@ use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
 use crate::admission::pending_responses::LONG_RESPONSE;
 use crate::native::feed::Feed;
-use crate::native::meters::Meters;
+use crate::native::metrics::Meters;
 use crate::native::{LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, Native, Outgoing, Way, Work, header};
 
 /// How long a connection may be silent before a request, and how long a request and a reply may take to pass.
@@ -199,7 +199,7 @@ async fn answer(
         }
     };
     let native = Arc::clone(native);
-    let answered = crate::blocking::spawn_blocking(move || {
+    let answered = crate::runtime::blocking::spawn_blocking(move || {
         let (login, _signature) = match work {
             Work::Login => (permit, None),
             _ => (None, permit),
@@ -229,7 +229,7 @@ async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::R
     let mut feed = Some(feed);
     while let Some(mut left) = feed.take() {
         let (sending, native) = (native, Arc::clone(native));
-        let made = crate::blocking::spawn_blocking(move || {
+        let made = crate::runtime::blocking::spawn_blocking(move || {
             let made = left.next(&native.registry, native.identity.key());
             made.map(|made| (left, made))
         });

@@ -17,11 +17,11 @@ use tokio::time::Instant;
 use crate::admission::expensive_work::{MAX_WAITING_DATAGRAMS, WorkPermit};
 use crate::admission::peer::Peer;
 use crate::admission::udp_responses::Allowed;
-use crate::native::elsewhere::Elsewhere;
-use crate::native::meters::Dropped;
-use crate::native::parts::Parts;
+use crate::native::metrics::Dropped;
+use crate::native::reassembly::Parts;
+use crate::native::remote_handles::Elsewhere;
 use crate::native::{Native, Way, Work};
-use crate::turn;
+use crate::runtime::snapshot_reuse;
 
 /// The largest packet that is looked at. Clients send at most 512 octets.
 const LARGEST: usize = 2_048;
@@ -103,7 +103,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             }
         }
         native.meters.sent(Way::Udp, replies.bytes.len());
-        turn::end();
+        snapshot_reuse::end();
         replies.send(socket);
     }
 }

@@ -1,0 +1,251 @@
+//! Taking and giving many names: bodies that are never whole in memory.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use handfast_registry::{Done, Export, Format, Import, Refusal, Report, json};
+use http_body_util::channel::{Channel, Sender};
+use http_body_util::{BodyExt, Either};
+use hyper::Response;
+use hyper::body::Bytes;
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TRAILER};
+use serde_json::{Value as Json, json};
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+use super::background::is_preferred;
+use super::call::Call;
+use super::jobs::MOST_TOLD;
+use super::problem::Problem;
+use super::routes::Route;
+use super::{once, spool};
+use crate::http::PATIENCE;
+use crate::http::connection::request_body::Incoming;
+use crate::http::response::{Body, reply};
+
+/// By what an export says what was given.
+const SUMMARY: HeaderName = HeaderName::from_static("handfast-summary");
+/// How many bytes of outcomes are answered: they are held in memory.
+const MAX_OUTCOMES: usize = 16 << 20;
+/// How much is given at a time.
+const PIECE: usize = 64 << 10;
+
+/// Receives names into a file, takes them, and answers when all are taken: an outcome a line, and a last line for all of
+/// them. If the client does not wait, they are taken later.
+pub(super) fn import(
+    call: &Call,
+    route: &Route,
+    body: Incoming,
+) -> Result<Response<Body>, Problem> {
+    let options = options(call)?;
+    let spooled = spool::receive(call, body)?;
+    let options = Import {
+        size: Some(spooled.size()),
+        ..options
+    };
+    if options.dry_run || !is_preferred(&call.headers) {
+        return import_now(call, &options, spooled.open()?);
+    }
+    once(call, route, &spooled.digest, |call| {
+        spool::begin(call, &spooled, &options)
+    })
+}
+
+fn options(call: &Call) -> Result<Import, Problem> {
+    let dry_run = call.flag("dry-run")?;
+    let source = call.query("source").unwrap_or("web");
+    let (update, replace) = (call.flag("update")?, call.flag("replace")?);
+    if replace && !update {
+        return Err(Problem::usage("`replace` needs `update`"));
+    }
+    Ok(Import {
+        source: source.chars().take(200).collect(),
+        format: format(call)?,
+        authority: call.query("authority").map(str::to_string),
+        update,
+        replace,
+        migrate: call.flag("migrate")?,
+        restart: call.flag("restart")?,
+        dry_run,
+        tells_all: dry_run || call.flag("all")?,
+        size: None,
+    })
+}
+
+fn import_now(call: &Call, options: &Import, input: File) -> Result<Response<Body>, Problem> {
+    let mut told = String::new();
+    let (mut lines, mut untold) = (0, 0);
+    let imported = call
+        .registry()
+        .import(&call.who, options, input, &mut |report| {
+            let Report::Line(outcome) = report else {
+                return;
+            };
+            if !options.tells_all && !matches!(outcome.done, Done::Refused { .. }) {
+                return;
+            }
+            if lines == MOST_TOLD || told.len() >= MAX_OUTCOMES {
+                untold += 1;
+                return;
+            }
+            lines += 1;
+            told.push_str(&json::outcome(outcome).to_string());
+            told.push('\n');
+        })?;
+    let counts = &imported.counts;
+    let summary = json!({
+        "format": imported.format.as_str(),
+        "dry-run": options.dry_run,
+        "job": imported.job,
+        "resumed": imported.is_resumed,
+        "created": counts.created,
+        "changed": counts.changed,
+        "unchanged": counts.unchanged,
+        "refused": counts.refused,
+        "values": json::value_counts(imported.values),
+        "untold": untold,
+    });
+    told.push_str(&summary.to_string());
+    told.push('\n');
+    Ok(reply(hyper::StatusCode::OK, "application/x-ndjson", told))
+}
+
+/// Gives names as they are read. What goes wrong in the middle breaks the answer off: what is whole ends as it should.
+pub(super) fn export(call: &Call, begun: &mut dyn FnMut(Response<Body>)) -> Result<(), Problem> {
+    let options = Export {
+        format: format(call)?,
+        authority: call.query("authority").map(str::to_string),
+        since: call.number("since")?,
+        with_secrets: false,
+    };
+    let content_type = match options.format {
+        Some(Format::Csv) => "text/csv; charset=utf-8",
+        Some(Format::Dump) => "application/json",
+        Some(Format::Batch) => "text/plain; charset=utf-8",
+        Some(Format::Ndjson) | None => "application/x-ndjson",
+    };
+    send(begun, content_type, |out| {
+        call.registry()
+            .export(&call.who, &options, out, &mut |_| ())
+            .map(|exported| json::exported(options.format.unwrap_or(Format::Ndjson), &exported))
+    })
+}
+
+/// Gives the whole log, for those who verify it.
+pub(super) fn export_log(
+    call: &Call,
+    begun: &mut dyn FnMut(Response<Body>),
+) -> Result<(), Problem> {
+    send(begun, "application/x-ndjson", |out| {
+        let events = call.registry().export_log(out, &mut |_| ())?;
+        Ok(json!({ "events": events }))
+    })
+}
+
+fn send(
+    begun: &mut dyn FnMut(Response<Body>),
+    content_type: &'static str,
+    give: impl FnOnce(&mut Sending<'_>) -> Result<Json, Refusal>,
+) -> Result<(), Problem> {
+    let (sender, body) = Channel::new(4);
+    let mut out = Sending {
+        begin: Some((begun, body, content_type)),
+        sender,
+        gathered: Vec::with_capacity(PIECE),
+        runtime: Handle::current(),
+    };
+    let given = give(&mut out).and_then(|summary| {
+        let sent = out.flush().and_then(|()| out.end(&summary));
+        sent.map_err(|source| Refusal::Output { source })
+    });
+    let is_begun = out.begin.is_none();
+    match given {
+        Ok(()) => Ok(()),
+        Err(refusal) if is_begun => {
+            tracing::warn!(error = %refusal, "an export was broken off");
+            out.sender.abort(io::Error::other("broken off"));
+            Ok(())
+        }
+        Err(refusal) => Err(refusal.into()),
+    }
+}
+
+fn format(call: &Call) -> Result<Option<Format>, Problem> {
+    let find = |text: &str| {
+        let found = Format::ALL
+            .into_iter()
+            .find(|format| format.as_str() == text);
+        found.ok_or_else(|| Problem::usage("`format` is ndjson, csv, batch or json"))
+    };
+    call.query("format").map(find).transpose()
+}
+
+type Begin<'b> = (
+    &'b mut dyn FnMut(Response<Body>),
+    Channel<Bytes, io::Error>,
+    &'static str,
+);
+
+/// A body, written by a thread that may wait. Nothing is answered before there is something to give, so that a refusal
+/// can still be one.
+struct Sending<'b> {
+    begin: Option<Begin<'b>>,
+    sender: Sender<Bytes, io::Error>,
+    gathered: Vec<u8>,
+    runtime: Handle,
+}
+
+impl Sending<'_> {
+    fn begin(&mut self) {
+        if let Some((begun, body, content_type)) = self.begin.take() {
+            let mut response = Response::new(Either::Right(body.boxed()));
+            let content_type = HeaderValue::from_static(content_type);
+            response.headers_mut().insert(CONTENT_TYPE, content_type);
+            let trailer = HeaderValue::from_static("handfast-summary");
+            response.headers_mut().insert(TRAILER, trailer);
+            begun(response);
+        }
+    }
+
+    /// What was given, for those who take trailers.
+    fn end(&mut self, summary: &Json) -> io::Result<()> {
+        let mut trailers = HeaderMap::new();
+        let value = HeaderValue::from_str(&summary.to_string());
+        trailers.insert(SUMMARY, value.map_err(io::Error::other)?);
+        let sender = &mut self.sender;
+        let sending = async { timeout(PATIENCE, sender.send_trailers(trailers)).await };
+        match self.runtime.block_on(sending) {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        self.begin();
+        if self.gathered.is_empty() {
+            return Ok(());
+        }
+        let piece = Bytes::from(std::mem::take(&mut self.gathered));
+        // Whoever does not read keeps a snapshot of the store alive: not for long.
+        let sender = &mut self.sender;
+        let sending = async { timeout(PATIENCE, sender.send_data(piece)).await };
+        match self.runtime.block_on(sending) {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+impl Write for Sending<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.gathered.extend_from_slice(bytes);
+        if self.gathered.len() >= PIECE {
+            self.send()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.send()
+    }
+}

@@ -1,0 +1,282 @@
+//! A request as a handler sees it, and what it answers.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use handfast_registry::{Moment, Principal, Registry, Token, parse_rfc3339};
+use hyper::body::Bytes;
+use hyper::header::{ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, LOCATION};
+use hyper::{Response, StatusCode};
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::problem::Problem;
+use crate::http::Web;
+use crate::http::response::{Body, reply};
+
+/// A request, with everything but its body as a stream.
+pub(super) struct Call {
+    pub(super) web: Arc<Web>,
+    /// Who asks; nobody if that is not known.
+    pub(super) who: Principal,
+    /// What they have shown.
+    pub(super) token: Option<Token>,
+    /// What stands for the braces of the path.
+    pub(super) path: Vec<String>,
+    pub(super) query: Vec<(String, String)>,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+    /// How clients reach this server.
+    pub(super) base: String,
+}
+
+impl Call {
+    pub(super) fn registry(&self) -> &Registry {
+        self.web.registry()
+    }
+
+    /// What stands for the first braces of the path.
+    pub(super) fn id(&self) -> &str {
+        self.path.first().map_or("", String::as_str)
+    }
+
+    pub(super) fn query(&self, name: &str) -> Option<&str> {
+        let mut found = self.query.iter().filter(|(given, _)| given == name);
+        found.next().map(|(_, value)| value.as_str())
+    }
+
+    pub(super) fn required(&self, name: &str) -> Result<&str, Problem> {
+        let missing = || Problem::usage(format!("the parameter `{name}` is missing"));
+        self.query(name).ok_or_else(missing)
+    }
+
+    pub(super) fn flag(&self, name: &str) -> Result<bool, Problem> {
+        match self.query(name) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(Problem::usage(format!("`{name}` is true or false"))),
+        }
+    }
+
+    pub(super) fn number(&self, name: &str) -> Result<Option<u64>, Problem> {
+        let read = |text: &str| {
+            let problem = || Problem::usage(format!("`{name}` is a number"));
+            text.parse().map_err(|_| problem())
+        };
+        self.query(name).map(read).transpose()
+    }
+
+    /// How many things a page has.
+    pub(super) fn limit(&self) -> Result<usize, Problem> {
+        let limit = self.number("limit")?.unwrap_or(100);
+        let fits = usize::try_from(limit)
+            .ok()
+            .filter(|n| (1..=1_000).contains(n));
+        fits.ok_or_else(|| Problem::usage("`limit` is 1 to 1000"))
+    }
+
+    /// A moment in the past, if one is asked for.
+    pub(super) fn at(&self) -> Result<Option<Moment>, Problem> {
+        let read = |text: &str| {
+            let by_number = text.parse().ok().map(Moment::Event);
+            let moment = by_number.or_else(|| parse_rfc3339(text).map(Moment::Time));
+            moment.ok_or_else(|| {
+                Problem::usage(
+                    "`at` is the number of an event, or a time such as 2026-11-15T12:00:00Z",
+                )
+            })
+        };
+        self.query("at").map(read).transpose()
+    }
+
+    /// The body, as what it is to be.
+    pub(super) fn read<'c, T: Deserialize<'c>>(&'c self) -> Result<T, Problem> {
+        serde_json::from_slice(&self.body).map_err(|error| {
+            Problem::new(
+                StatusCode::BAD_REQUEST,
+                "bad-body",
+                format!("the body is not as it is to be: {error}"),
+            )
+        })
+    }
+
+    /// The version that what is changed must have.
+    pub(super) fn expected(&self) -> Result<Option<u64>, Problem> {
+        let Some(header) = self.headers.get(IF_MATCH) else {
+            return Ok(None);
+        };
+        match header.as_bytes() {
+            b"*" => Ok(None),
+            _ => version(header).map(Some).ok_or_else(|| {
+                let problem = "`If-Match` is `*`, or one ETag as it was given, such as \"7\"";
+                Problem::usage(problem).hint("of several, ask again with the one you have seen")
+            }),
+        }
+    }
+
+    /// Whether the client has this version already.
+    fn has(&self, version_now: u64) -> bool {
+        self.headers.get(IF_NONE_MATCH).is_some_and(|header| {
+            let text = header.to_str().unwrap_or_default();
+            let mut tags = text.split(',').map(str::trim);
+            let now = format!("\"{version_now}\"");
+            tags.any(|tag| tag == "*" || tag.trim_start_matches("W/") == now)
+        })
+    }
+
+    /// Something with a version, unless the client has it already.
+    pub(super) fn versioned(&self, version: u64, body: Json) -> Answer {
+        let answer = if self.has(version) {
+            Answer {
+                status: StatusCode::NOT_MODIFIED,
+                content: Content::None,
+                headers: Vec::new(),
+            }
+        } else {
+            Answer::json(body)
+        };
+        answer.version(version)
+    }
+}
+
+fn version(header: &HeaderValue) -> Option<u64> {
+    let text = header.to_str().ok()?;
+    text.strip_prefix('"')?.strip_suffix('"')?.parse().ok()
+}
+
+/// What is answered.
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) content: Content,
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+pub(super) enum Content {
+    Bytes(Vec<u8>),
+    Json(Json),
+    /// JSON that is written already.
+    Written(String),
+    None,
+    Text(String),
+}
+
+impl Answer {
+    pub(super) fn json(body: Json) -> Self {
+        Self {
+            status: StatusCode::OK,
+            content: Content::Json(body),
+            headers: Vec::new(),
+        }
+    }
+
+    /// JSON whose fields come in an order of their own.
+    pub(super) fn written(body: String) -> Self {
+        Self {
+            content: Content::Written(body),
+            ..Self::json(Json::Null)
+        }
+    }
+
+    pub(super) fn text(text: String) -> Self {
+        Self {
+            content: Content::Text(text),
+            ..Self::json(Json::Null)
+        }
+    }
+
+    /// Nothing is left to say.
+    pub(super) fn done() -> Self {
+        Self {
+            status: StatusCode::NO_CONTENT,
+            content: Content::None,
+            headers: Vec::new(),
+        }
+    }
+
+    /// Something is new, at a place below `/api/v1`.
+    pub(super) fn created(mut self, collection: &str, id: &str) -> Self {
+        self.status = StatusCode::CREATED;
+        let place = format!("/api/v1/{collection}/{}", encode(id));
+        if let Ok(place) = HeaderValue::from_str(&place) {
+            self.headers.push((LOCATION, place));
+        }
+        self
+    }
+
+    pub(super) fn version(mut self, version: u64) -> Self {
+        if let Ok(tag) = HeaderValue::from_str(&format!("\"{version}\"")) {
+            self.headers.push((ETAG, tag));
+        }
+        self
+    }
+
+    pub(super) fn into_response(self) -> Response<Body> {
+        let mut response = match self.content {
+            Content::Bytes(bytes) => reply(self.status, "application/octet-stream", bytes),
+            Content::Json(body) => reply(self.status, "application/json", body.to_string()),
+            Content::Written(body) => reply(self.status, "application/json", body),
+            Content::Text(text) => reply(self.status, "text/plain; charset=utf-8", text),
+            Content::None => {
+                let mut response = reply(self.status, "", Bytes::new());
+                response.headers_mut().clear();
+                response
+            }
+        };
+        for (name, value) in self.headers {
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+}
+
+/// A text as one segment of a path.
+pub(super) fn encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => {
+                out.push(char::from(byte));
+            }
+            other => {
+                // A string takes everything.
+                let _ = write!(out, "%{other:02X}");
+            }
+        }
+    }
+    out
+}
+
+/// A segment of a path, or a part of a query, as it was meant; `None` if it is not UTF-8.
+pub(super) fn decode(text: &str, is_query: bool) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'%' => {
+                let (high, low) = (rest.next()?, rest.next()?);
+                let digit = |byte: u8| char::from(byte).to_digit(16);
+                let value = digit(high)? * 16 + digit(low)?;
+                bytes.push(u8::try_from(value).ok()?);
+            }
+            b'+' if is_query => bytes.push(b' '),
+            plain => bytes.push(plain),
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stand_in_paths_as_one_segment() {
+        let id = "20.1000/ä b+c%?#";
+        assert_eq!(decode(&encode(id), false).as_deref(), Some(id));
+        assert!(!encode(id).contains('/'));
+        assert_eq!(decode("a+b", true).as_deref(), Some("a b"));
+        for bad in ["%", "%2", "%zz", "%FF", "%+1"] {
+            assert_eq!(decode(bad, false), None, "{bad}");
+        }
+    }
+}

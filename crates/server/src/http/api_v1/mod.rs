@@ -1,0 +1,423 @@
+//! Handfast's own API: `/api/v1/…`.
+//!
+//! What can be asked is a table ([`routes`]), from which requests are matched and the `OpenAPI` document is made. Handlers
+//! are plain functions: they run where waiting for the disk is no harm, are given a [`Call`](call::Call) and answer
+//! JSON, or a problem.
+
+mod about;
+mod accounts;
+mod authorities;
+mod background;
+mod bulk;
+mod call;
+mod idempotency;
+mod jobs;
+mod log;
+mod names;
+mod namespaces;
+mod openapi;
+mod permits;
+mod problem;
+mod routes;
+mod search;
+mod spool;
+mod streams;
+mod table;
+mod tokens;
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+use handfast_registry::{Principal, Registry};
+use http_body_util::{BodyExt, Either};
+use hyper::body::Bytes;
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderMap,
+    HeaderName, HeaderValue, IF_MATCH, RETRY_AFTER, VARY,
+};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response, StatusCode};
+use tokio::sync::oneshot;
+
+use self::background::Background;
+use self::call::{Answer, Call, decode};
+use self::idempotency::{Answered, Begun, First, Key};
+use self::problem::Problem;
+use self::routes::{Found, Given, Handler, Route};
+use self::spool::Spooling;
+use self::streams::Streams;
+use crate::admission::body_memory::Sender;
+use crate::admission::expensive_work::Busy;
+use crate::admission::peer::Peer;
+use crate::http::connection::request_body::{BodyError, Incoming};
+use crate::http::response::{Body, plain};
+use crate::http::{Caller, Web};
+
+/// What is remembered between requests.
+#[derive(Default)]
+pub(crate) struct Api {
+    answered: Answered,
+    background: Background,
+    streams: Streams,
+    /// How many bytes of imports are on their way.
+    spooling: Spooling,
+    /// Whether names are being counted.
+    is_counting: AtomicBool,
+    /// The last checkpoint that was signed, and of how many events.
+    checkpoint: Mutex<Option<(u64, String)>>,
+}
+
+impl Api {
+    pub(crate) fn new(registry: &Registry) -> Self {
+        spool::clean(registry);
+        Self::default()
+    }
+}
+
+/// The longest body that is not taken line by line.
+const LONGEST: usize = 2 << 20;
+/// The longest body of who is not known.
+const LONGEST_OF_STRANGERS: usize = 16 << 10;
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+pub(crate) async fn answer(
+    web: &Arc<Web>,
+    caller: &Arc<Caller>,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    let outcome = find_and_answer(web, caller, request).await;
+    let mut response = outcome.unwrap_or_else(Problem::into_response);
+    let headers = response.headers_mut();
+    // Who asks is said by a header that a page must set itself: no site acts in the name of who visits it.
+    let anyone = HeaderValue::from_static("*");
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, anyone);
+    let exposed = HeaderValue::from_static("ETag, Location, Preference-Applied, X-Request-Id");
+    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    let each_time = HeaderValue::from_static("private, no-cache");
+    // What never changes says so itself.
+    if !headers.contains_key(CACHE_CONTROL) {
+        headers.insert(CACHE_CONTROL, each_time);
+        headers.insert(VARY, HeaderValue::from_static("Authorization"));
+    }
+    response
+}
+
+async fn find_and_answer(
+    web: &Arc<Web>,
+    caller: &Arc<Caller>,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Problem> {
+    let path = request.uri().path().trim_start_matches('/');
+    // The log has a door of its own, too, where those who audit logs look for it.
+    let path = match path.strip_prefix("api/v1") {
+        Some(path) => path.to_string(),
+        None => format!("/{path}"),
+    };
+    let (route, path) = match routes::find(request.method(), &path) {
+        Found::Route(route, path) => (route, path),
+        Found::Methods(methods) => return Ok(other_method(request.method(), &methods)),
+        Found::Nothing => {
+            let problem = Problem::new(StatusCode::NOT_FOUND, "no-such-path", "nothing is here");
+            return Err(problem.hint("GET /api/v1/openapi.json says what is"));
+        }
+        Found::Unreadable => {
+            return Err(Problem::usage("the path is not percent-encoded UTF-8"));
+        }
+    };
+    let (parts, body) = request.into_parts();
+    let query = read_query(&parts, route)?;
+    let token = token_of(&parts.headers, caller)?;
+    if token.is_none() && route.is_known {
+        return Err(Problem::unknown());
+    }
+    // Who asks is known before anything that they send is taken.
+    let found = token
+        .map(|token| web.registry().token(&token))
+        .transpose()?;
+    let (who, token) = match found {
+        Some(Some((who, token))) => (who, Some(token)),
+        Some(None) => {
+            let message = "there is no such token, or it has ended";
+            return Err(Problem::new(StatusCode::UNAUTHORIZED, "bad-token", message));
+        }
+        None => (Principal::nobody(), None),
+    };
+    let base = web.hosts.base(caller, &parts.uri, &parts.headers);
+    let mut call = Call {
+        web: Arc::clone(web),
+        who,
+        token,
+        path,
+        query,
+        headers: parts.headers,
+        body: Bytes::new(),
+        base,
+    };
+    check_type(&call.headers, route)?;
+    let mut stream = None;
+    match route.body {
+        Some(Given::Lines) => stream = Some(body),
+        Some(_) => {
+            let sender = if call.token.is_some() {
+                Sender::Known
+            } else {
+                Sender::Anonymous
+            };
+            match collect(web, caller, body, sender).await {
+                Ok(body) => call.body = body,
+                Err(error) => return Ok(not_received(error, sender)),
+            }
+        }
+        None => drop(body),
+    }
+    let (begun, first) = oneshot::channel();
+    let queue = &web.native.admission().expensive_work.requests;
+    let permit = queue.enter(Peer::connected(caller.address.ip())).await;
+    let permit = permit.map_err(|Busy| {
+        let message = "too many requests are under way: try again in a few seconds";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+    })?;
+    // Waits for the disk, some of it for long.
+    let work = crate::runtime::blocking::spawn_blocking(move || {
+        let _permit = permit;
+        let mut begun = Some(begun);
+        let mut tell = |response| {
+            if let Some(begun) = begun.take() {
+                // Whoever asked has gone.
+                drop(begun.send(response));
+            }
+        };
+        match work(&call, route, stream, &mut tell) {
+            Ok(Some(response)) => tell(response),
+            Ok(None) => {}
+            Err(problem) => tell(problem.into_response()),
+        }
+    });
+    drop(work);
+    first.await.map_err(|_| {
+        let message = "the server could not do this; its log says why";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
+    })
+}
+
+/// Answers a request, or begins to.
+fn work(
+    call: &Call,
+    route: &'static Route,
+    stream: Option<Incoming>,
+    begun: &mut dyn FnMut(Response<Body>),
+) -> Result<Option<Response<Body>>, Problem> {
+    let is_stream = !matches!(route.handler, Handler::Plain(_));
+    let streams = &call.web.api.streams;
+    let stream_of = is_stream.then(|| streams.enter(call.who.to_string()));
+    let _open = stream_of.transpose()?;
+    let handler = match (&route.handler, stream) {
+        (Handler::Import, Some(body)) => return bulk::import(call, route, body).map(Some),
+        (Handler::Export, _) => return bulk::export(call, begun).map(|()| None),
+        (Handler::LogExport, _) => return bulk::export_log(call, begun).map(|()| None),
+        (Handler::Import, None) => return Err(Problem::usage("there is no body")),
+        (Handler::Plain(handler), _) => handler,
+    };
+    once(call, route, &call.body, handler).map(Some)
+}
+
+/// Answers a request, or says again what was answered to the same one before.
+fn once(
+    call: &Call,
+    route: &Route,
+    body: &[u8],
+    handler: impl FnOnce(&Call) -> Result<Answer, Problem>,
+) -> Result<Response<Body>, Problem> {
+    let answer = |call: &Call| match handler(call) {
+        Ok(answer) => answer.into_response(),
+        // Who is not known is told to say who they are.
+        Err(problem) if problem.status == StatusCode::FORBIDDEN && !call.is_known() => {
+            Problem::unknown().into_response()
+        }
+        Err(problem) => problem.into_response(),
+    };
+    let key = idempotency_key(call, route)?;
+    let Some(key) = key else {
+        return Ok(answer(call));
+    };
+    let query = format!("{:?}", call.query);
+    let condition = call.headers.get(IF_MATCH).map(HeaderValue::as_bytes);
+    let condition = condition.unwrap_or_default();
+    let asked = idempotency::key(&[route.name.as_bytes(), query.as_bytes(), condition, body]);
+    let answered = &call.web.api.answered;
+    match answered.begin(key, asked, call.web.native.now())? {
+        First::Again(response) => Ok(response),
+        First::New(begun) => {
+            let response = answer(call);
+            keep(begun, &response);
+            Ok(response)
+        }
+    }
+}
+
+fn keep(begun: Begun<'_>, response: &Response<Body>) {
+    // A body that is there can be had again; any other request is forgotten.
+    if let Either::Left(full) = response.body() {
+        let body = full.clone().collect();
+        let mut body = std::pin::pin!(body);
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        if let std::task::Poll::Ready(Ok(body)) = body.as_mut().poll(&mut context) {
+            begun.end(response.status(), response.headers(), &body.to_bytes());
+        }
+    }
+}
+
+/// Under what a request is remembered, if it is to be: for each token its own, as what one may see another may not. A
+/// token that was made is shown once.
+fn idempotency_key(call: &Call, route: &Route) -> Result<Option<Key>, Problem> {
+    let Some(key) = call.headers.get(IDEMPOTENCY_KEY) else {
+        return Ok(None);
+    };
+    if route.method != "POST" || !route.is_known || route.name == "createToken" {
+        return Ok(None);
+    }
+    let text = key
+        .to_str()
+        .ok()
+        .filter(|text| !text.is_empty() && text.len() <= 255);
+    let problem = || Problem::usage("`Idempotency-Key` has 1 to 255 visible characters");
+    let text = text.ok_or_else(problem)?;
+    let token = call.token.as_ref().map_or("", |token| &token.id);
+    let path = call.path.join("\n");
+    let parts = [token, &path, text].map(str::as_bytes);
+    Ok(Some(idempotency::key(&parts)))
+}
+
+impl Call {
+    /// Whether it is known who asks.
+    fn is_known(&self) -> bool {
+        self.who != Principal::nobody()
+    }
+}
+
+fn read_query(parts: &Parts, route: &Route) -> Result<Vec<(String, String)>, Problem> {
+    let mut query: Vec<(String, String)> = Vec::new();
+    let text = parts.uri.query().unwrap_or_default();
+    for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let (Some(name), Some(value)) = (decode(name, true), decode(value, true)) else {
+            return Err(Problem::usage("the query is not percent-encoded UTF-8"));
+        };
+        if !route.query.iter().any(|parameter| parameter.name == name) {
+            return Err(Problem::usage(format!(
+                "there is no parameter `{name}` here"
+            )));
+        }
+        if query.iter().any(|(given, _)| *given == name) {
+            return Err(Problem::usage(format!("`{name}` is given twice")));
+        }
+        query.push((name, value));
+    }
+    Ok(query)
+}
+
+/// The token that a request brings; over a connection to which others may listen, none may be brought.
+fn token_of(headers: &HeaderMap, caller: &Caller) -> Result<Option<String>, Problem> {
+    let Some(given) = headers.get(AUTHORIZATION) else {
+        return Ok(None);
+    };
+    let text = given.to_str().unwrap_or_default();
+    let token = match text.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim(),
+        _ => return Err(Problem::unknown()),
+    };
+    if !caller.is_secure && !caller.address.ip().to_canonical().is_loopback() {
+        let message = "a token was sent where others may have read it: revoke it, and use https";
+        return Err(Problem::new(StatusCode::FORBIDDEN, "insecure", message));
+    }
+    Ok(Some(token.to_string()))
+}
+
+fn check_type(headers: &HeaderMap, route: &Route) -> Result<(), Problem> {
+    let Some(Given::Json(_) | Given::OptionalJson(_)) = route.body else {
+        return Ok(());
+    };
+    let said = headers
+        .get(CONTENT_TYPE)
+        .and_then(|said| said.to_str().ok());
+    let kind = said.map(|said| said.split(';').next().unwrap_or_default().trim());
+    let is_json = |kind: &str| kind.eq_ignore_ascii_case("application/json");
+    match (kind, route.body) {
+        (Some(kind), _) if is_json(kind) => Ok(()),
+        (None, Some(Given::OptionalJson(_))) => Ok(()),
+        _ => Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "not-json",
+            "the body is JSON: say so with `Content-Type: application/json`",
+        )),
+    }
+}
+
+/// Receives a body. What anonymous clients send is short.
+async fn collect(
+    web: &Web,
+    caller: &Caller,
+    body: Incoming,
+    sender: Sender,
+) -> Result<Bytes, BodyError> {
+    body.receive(web, caller, sender, longest(sender)).await
+}
+
+fn longest(sender: Sender) -> usize {
+    match sender {
+        Sender::Anonymous => LONGEST_OF_STRANGERS,
+        Sender::Known => LONGEST,
+    }
+}
+
+fn not_received(error: BodyError, sender: Sender) -> Response<Body> {
+    let status = error.status();
+    let problem = match error {
+        BodyError::TooLong => {
+            let message = format!("a body has at most {} bytes", longest(sender));
+            Problem::new(status, "too-large", message)
+                .hint("many names are taken by /api/v1/import")
+        }
+        BodyError::Broken => Problem::usage("the body did not come"),
+        BodyError::Late => Problem::new(status, "late", "the body did not come in time"),
+        BodyError::Busy => {
+            let message = "too many bodies are on their way to this server: try again";
+            Problem::new(status, "busy", message)
+        }
+    };
+    let mut response = problem.into_response();
+    if error == BodyError::Busy {
+        let soon = HeaderValue::from_static("5");
+        response.headers_mut().insert(RETRY_AFTER, soon);
+    }
+    response
+}
+
+/// What there is at a path by other methods; to browsers that ask, what they may.
+fn other_method(method: &Method, methods: &[&'static str]) -> Response<Body> {
+    let mut words: Vec<&str> = methods.to_vec();
+    if words.contains(&"GET") {
+        words.push("HEAD");
+    }
+    words.push("OPTIONS");
+    let allowed = HeaderValue::from_str(&words.join(", "));
+    let allowed = allowed.unwrap_or(HeaderValue::from_static("OPTIONS"));
+    let mut response = if method == Method::OPTIONS {
+        let mut response = plain(StatusCode::NO_CONTENT, "");
+        let headers = response.headers_mut();
+        headers.clear();
+        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, allowed.clone());
+        let taken = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id";
+        headers.insert(
+            ACCESS_CONTROL_ALLOW_HEADERS,
+            HeaderValue::from_static(taken),
+        );
+        response
+    } else {
+        let message = "this path has other methods: see `Allow`";
+        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "other-method", message).into_response()
+    };
+    response.headers_mut().insert(ALLOW, allowed);
+    response
+}

@@ -1,0 +1,108 @@
+//! Why something was not done, as RFC 9457 has it: `application/problem+json`.
+
+use handfast_registry::{Refusal, json};
+use hyper::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::{Response, StatusCode};
+use serde_json::{Map, Value as Json};
+
+use crate::http::response::{Body, reply};
+
+/// Why something was not done.
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub(super) status: StatusCode,
+    /// `code`, `message`, and what else is known: as commands print it.
+    pub(super) about: Map<String, Json>,
+}
+
+impl Problem {
+    pub(super) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
+        let mut about = Map::new();
+        about.insert("code".into(), code.into());
+        about.insert("message".into(), message.into().into());
+        Self { status, about }
+    }
+
+    /// What was asked is not as the description of the interface has it.
+    pub(super) fn usage(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "usage", message)
+    }
+
+    /// Nobody is known, and somebody must be.
+    pub(super) fn unknown() -> Self {
+        let message = "this is for those who are known: send `Authorization: Bearer TOKEN`";
+        Self::new(StatusCode::UNAUTHORIZED, "unknown", message)
+    }
+
+    pub(super) fn hint(mut self, hint: &str) -> Self {
+        self.about.insert("hint".into(), hint.into());
+        self
+    }
+
+    pub(super) fn into_response(mut self) -> Response<Body> {
+        let title = self.status.canonical_reason().unwrap_or("refused");
+        let detail = self.about.remove("message").unwrap_or_default();
+        let mut object = Map::new();
+        object.insert("title".into(), title.into());
+        object.insert("status".into(), self.status.as_u16().into());
+        object.insert("detail".into(), detail);
+        let retry_after = self.about.get("retry-after").and_then(Json::as_u64);
+        object.extend(self.about);
+        let body = Json::Object(object).to_string();
+        let mut response = reply(self.status, "application/problem+json", body);
+        if self.status == StatusCode::UNAUTHORIZED {
+            let challenge = HeaderValue::from_static("Bearer realm=\"handfast\"");
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+        }
+        if let Some(seconds) = retry_after {
+            response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
+        response
+    }
+}
+
+/// The one place where refusals of the registry become statuses.
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let status = match &refusal {
+            Refusal::AuthorityExists(_)
+            | Refusal::Differs { .. }
+            | Refusal::Exists { .. }
+            | Refusal::Retired(_)
+            | Refusal::State { .. } => StatusCode::CONFLICT,
+            Refusal::Denied { .. } | Refusal::NotTheirs { .. } => StatusCode::FORBIDDEN,
+            Refusal::Identifier { .. } | Refusal::Input { .. } => StatusCode::BAD_REQUEST,
+            Refusal::NoAuthority(_) | Refusal::NotFound(_) => StatusCode::NOT_FOUND,
+            Refusal::Policy { code, .. } => by_code(code),
+            Refusal::Quota { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Refusal::Value { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            _ => {
+                tracing::error!(error = %refusal, "a request could not be served");
+                return Self::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    refusal.code(),
+                    "the server cannot do this now; its log says why",
+                );
+            }
+        };
+        let about = json::refusal(&refusal);
+        Self { status, about }
+    }
+}
+
+fn by_code(code: &str) -> StatusCode {
+    match code {
+        "other-version" => StatusCode::PRECONDITION_FAILED,
+        "account-only" | "no-role" | "not-yours" | "operator-only" | "own-request" => {
+            StatusCode::FORBIDDEN
+        }
+        "no-account" | "no-grant" | "no-job" | "no-namespace" | "no-token" | "not-yet" => {
+            StatusCode::NOT_FOUND
+        }
+        "account-exists" | "cancelled" | "case-fixed" | "claimed" | "done" | "erased-names"
+        | "moves-names" | "no-input" | "not-approved" | "not-requested" | "permanent"
+        | "under-way" | "undone" => StatusCode::CONFLICT,
+        "cut-short" => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::UNPROCESSABLE_ENTITY,
+    }
+}

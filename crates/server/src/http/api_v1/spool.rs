@@ -1,0 +1,383 @@
+//! The bodies of imports: each is received into a file of the data folder, and taken from there.
+//!
+//! ```text
+//! spool/SOMETHING.part    what is being sent, or taken while the client waits
+//! spool/import-N          what job N takes
+//! spool/import-N.json     how it takes it, for going on after a restart
+//! ```
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use handfast_registry::{Format, Import, Job, Principal, Refusal, Registry};
+use http_body_util::BodyExt;
+use hyper::StatusCode;
+use hyper::body::Bytes;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use tokio::runtime::Handle;
+use tokio::time::{Instant, timeout_at};
+
+use super::call::{Answer, Call};
+use super::problem::Problem;
+use crate::http::Web;
+use crate::http::connection::request_body::Incoming;
+
+/// The folder, in the data folder.
+const FOLDER: &str = "spool";
+/// The end of the name of what is being sent.
+const PART: &str = "part";
+
+/// How an import is gone on with.
+#[derive(Serialize, Deserialize)]
+struct Manner {
+    source: String,
+    format: Option<String>,
+    authority: Option<String>,
+    update: bool,
+    /// Updates of earlier versions, which do not say this, replace all values.
+    #[serde(default = "replaces")]
+    replace: bool,
+    migrate: bool,
+}
+
+fn replaces() -> bool {
+    true
+}
+
+/// How many times the bytes of one account all accounts together may have.
+const ALL_ACCOUNTS: u64 = 4;
+/// How many bytes of a body have to come within the time that clients have (`patience`), so that an upload ends.
+const MIN_BYTES_IN_TIME: usize = 16 << 10;
+
+/// How many bytes of bodies are in files that no job has taken, by account.
+#[derive(Default)]
+pub(super) struct Spooling(Mutex<HashMap<String, u64>>);
+
+/// A body that was received, in a file. The file goes with this, unless a job has taken it.
+pub(super) struct Spooled {
+    web: Arc<Web>,
+    account: String,
+    path: PathBuf,
+    size: u64,
+    pub(super) digest: [u8; 32],
+}
+
+impl Drop for Spooled {
+    fn drop(&mut self) {
+        // It has another name if a job takes it.
+        drop(fs::remove_file(&self.path));
+        let mut counted = self.web.api.spooling.lock();
+        match counted.get_mut(&self.account) {
+            Some(bytes) if *bytes > self.size => *bytes -= self.size,
+            _ => drop(counted.remove(&self.account)),
+        }
+    }
+}
+
+impl Spooling {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Spooled {
+    /// What was received.
+    pub(super) fn open(&self) -> Result<File, Problem> {
+        File::open(&self.path).map_err(|error| failed(&error))
+    }
+
+    /// How many bytes that is.
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Counts bytes before they are written.
+    fn grow(&mut self, bytes: u64, waiting: &Waiting) -> Result<(), Problem> {
+        let limit = self.web.spool_limit;
+        let mut counted = self.web.api.spooling.lock();
+        let all = counted.values().sum::<u64>() + bytes + waiting.all;
+        let own = counted.entry(self.account.clone()).or_default();
+        if *own + bytes + waiting.own > limit {
+            let message = format!(
+                "the imports of one account that are on their way, or wait, have at most {limit} bytes together"
+            );
+            let problem = Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message);
+            return Err(problem.hint(
+                "send it in parts, or import it on the machine of the server; `spool-limit` in handfast.toml sets this",
+            ));
+        }
+        if all > limit.saturating_mul(ALL_ACCOUNTS) {
+            let message = "the imports of others take all the room for imports: come again later";
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            return Err(Problem::new(status, "busy", message));
+        }
+        *own += bytes;
+        self.size += bytes;
+        Ok(())
+    }
+}
+
+/// How many bytes wait in files of jobs: of one account, and of all.
+struct Waiting {
+    own: u64,
+    all: u64,
+}
+
+impl Waiting {
+    fn now(registry: &Registry, who: &Principal) -> Self {
+        let mut waiting = Self { own: 0, all: 0 };
+        let Ok(entries) = fs::read_dir(registry.folder().join(FOLDER)) else {
+            return waiting;
+        };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            let name = path.file_stem().and_then(|name| name.to_str());
+            let job = name.and_then(|name| name.strip_prefix("import-")?.parse().ok());
+            let (Some(job), Ok(about)) = (job, entry.metadata()) else {
+                continue;
+            };
+            waiting.all += about.len();
+            if registry.job(job).is_ok_and(|job| job.who == *who) {
+                waiting.own += about.len();
+            }
+        }
+        waiting
+    }
+}
+
+/// Receives the whole body of an import into a file, before anything of it is looked at: an import keeps all others from
+/// going on, so that it must not wait for a network. Only so much is received, and not too slowly.
+pub(super) fn receive(call: &Call, body: Incoming) -> Result<Spooled, Problem> {
+    call.registry().may_import(&call.who)?;
+    let folder = call.registry().folder().join(FOLDER);
+    let mut builder = fs::DirBuilder::new();
+    let made = builder.recursive(true).mode(0o700).create(&folder);
+    let name = call.web.new_id();
+    let name = name.to_str().unwrap_or("-");
+    let mut spooled = Spooled {
+        web: Arc::clone(&call.web),
+        account: call.who.to_string(),
+        path: folder.join(format!("{name}.{PART}")),
+        size: 0,
+        digest: [0; 32],
+    };
+    let waiting = Waiting::now(call.registry(), &call.who);
+    let mut options = OpenOptions::new();
+    let opened = made.and_then(|()| {
+        options
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&spooled.path)
+    });
+    let mut file = opened.map_err(|error| failed(&error))?;
+    let mut hash = Sha256::new();
+    let mut body = SteadyBody::new(body, call.web.patience());
+    while let Some(piece) = body.next()? {
+        spooled.grow(u64::try_from(piece.len()).unwrap_or(u64::MAX), &waiting)?;
+        hash.update(&piece);
+        file.write_all(&piece).map_err(|error| failed(&error))?;
+    }
+    spooled.digest = hash.finalize().into();
+    Ok(spooled)
+}
+
+/// A body that has to come at a least rate, read by a thread that may wait.
+struct SteadyBody {
+    body: Incoming,
+    runtime: Handle,
+    /// How long the next bytes may take.
+    time: Duration,
+    until: Instant,
+    /// How many have come since that began.
+    come: usize,
+}
+
+impl SteadyBody {
+    fn new(body: Incoming, time: Duration) -> Self {
+        Self {
+            body,
+            runtime: Handle::current(),
+            time,
+            until: Instant::now() + time,
+            come: 0,
+        }
+    }
+
+    /// The next bytes; `None` at the end.
+    fn next(&mut self) -> Result<Option<Bytes>, Problem> {
+        let body = &mut self.body;
+        let until = self.until;
+        let frame = self
+            .runtime
+            .block_on(async { timeout_at(until, body.frame()).await });
+        let frame = frame.map_err(|_| {
+            let message = format!(
+                "the body comes too slowly: {MIN_BYTES_IN_TIME} bytes in {} seconds are the least",
+                self.time.as_secs()
+            );
+            Problem::new(StatusCode::REQUEST_TIMEOUT, "too-slow", message)
+                .hint("nothing of it was taken: send it again")
+        })?;
+        let Some(frame) = frame else {
+            return Ok(None);
+        };
+        let broken =
+            |_| Problem::usage("the body did not come to its end; nothing of it was taken");
+        let piece = frame.map_err(broken)?.into_data().unwrap_or_default();
+        self.come += piece.len();
+        if self.come >= MIN_BYTES_IN_TIME {
+            self.come = 0;
+            self.until = Instant::now() + self.time;
+        }
+        Ok(Some(piece))
+    }
+}
+
+fn failed(error: &io::Error) -> Problem {
+    tracing::error!(%error, "what was sent could not be kept");
+    let message = "the server cannot keep this now; its log says why";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
+}
+
+/// Begins to take what is kept.
+pub(super) fn begin(call: &Call, spooled: &Spooled, import: &Import) -> Result<Answer, Problem> {
+    let mut file = spooled.open()?;
+    // A job that is begun is on disk, and what it takes must be, too.
+    file.sync_all().map_err(|error| failed(&error))?;
+    let started = call
+        .registry()
+        .start_import(&call.who, import, &mut file)?
+        .left_alone();
+    let Some(job) = started.job().cloned() else {
+        return Err(Problem::usage("there is nothing to import"));
+    };
+    let path = path(call.registry(), job.number);
+    let manner = Manner {
+        source: import.source.clone(),
+        format: import.format.map(|format| format.as_str().to_string()),
+        authority: import.authority.clone(),
+        update: import.update,
+        replace: import.replace,
+        migrate: import.migrate,
+    };
+    let manner = serde_json::to_vec(&manner).unwrap_or_default();
+    let mut options = OpenOptions::new();
+    let kept = options
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path.with_extension("json"))
+        .and_then(|mut file| file.write_all(&manner))
+        .and_then(|()| fs::rename(&spooled.path, &path));
+    kept.map_err(|error| failed(&error))?;
+    take(call, &job, path, move |registry, who| {
+        registry.finish_import(who, started, file, &mut |_| ())
+    })
+}
+
+/// Goes on with an import that was cut short, if what was sent is here still.
+pub(super) fn resume(call: &Call, job: &Job) -> Result<Answer, Problem> {
+    let gone = || {
+        let problem = "what was sent is not here any more: send it again".to_string();
+        let code = "no-input";
+        Problem::from(Refusal::Policy { code, problem })
+    };
+    if job.who != call.who {
+        let problem = "an import is gone on with by whoever began it".to_string();
+        let code = "not-yours";
+        return Err(Refusal::Policy { code, problem }.into());
+    }
+    let path = path(call.registry(), job.number);
+    let manner = fs::read(path.with_extension("json")).map_err(|_| gone())?;
+    let manner: Manner = serde_json::from_slice(&manner).map_err(|_| gone())?;
+    let mut file = File::open(&path).map_err(|_| gone())?;
+    let format = manner.format.as_deref();
+    let import = Import {
+        source: manner.source,
+        format: Format::ALL
+            .into_iter()
+            .find(|of| Some(of.as_str()) == format),
+        authority: manner.authority,
+        update: manner.update,
+        replace: manner.replace,
+        migrate: manner.migrate,
+        size: file.metadata().map(|about| about.len()).ok(),
+        ..Import::default()
+    };
+    let started = call
+        .registry()
+        .start_import(&call.who, &import, &mut file)?
+        .left_alone();
+    let job = started.job().cloned().ok_or_else(gone)?;
+    take(call, &job, path, move |registry, who| {
+        registry.finish_import(who, started, file, &mut |_| ())
+    })
+}
+
+fn take(
+    call: &Call,
+    job: &Job,
+    path: PathBuf,
+    finish: impl FnOnce(&Registry, &Principal) -> Result<handfast_registry::Imported, Refusal>
+    + Send
+    + 'static,
+) -> Result<Answer, Problem> {
+    let answer = Answer::accepted(call, job.clone())?;
+    let (web, who, number) = (Arc::clone(&call.web), call.who.clone(), job.number);
+    let begun = call.web.api.background.run(move || {
+        let taken = finish(web.registry(), &who);
+        if let Err(refusal) = &taken
+            && refusal.code() != "cancelled"
+        {
+            tracing::warn!(job = number, error = %refusal, "an import was not finished");
+        }
+        // What can be gone on with is kept.
+        if web
+            .registry()
+            .job(number)
+            .is_ok_and(|job| job.ended.is_some())
+        {
+            remove(&path);
+        }
+    });
+    begun.map(|()| answer)
+}
+
+fn path(registry: &Registry, job: u64) -> PathBuf {
+    registry.folder().join(FOLDER).join(format!("import-{job}"))
+}
+
+/// Removes what was sent for a job that nobody will go on with.
+pub(super) fn forget(registry: &Registry, job: &Job) {
+    if job.ended.is_some() {
+        remove(&path(registry, job.number));
+    }
+}
+
+fn remove(path: &Path) {
+    drop(fs::remove_file(path));
+    drop(fs::remove_file(path.with_extension("json")));
+}
+
+/// Removes what nobody will take any more: what was not sent to its end, and what jobs have taken that have ended.
+pub(super) fn clean(registry: &Registry) {
+    let Ok(entries) = fs::read_dir(registry.folder().join(FOLDER)) else {
+        return;
+    };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let name = path.file_stem().and_then(|name| name.to_str());
+        let job = name.and_then(|name| name.strip_prefix("import-")?.parse().ok());
+        let is_open = |number| registry.job(number).is_ok_and(|job| job.ended.is_none());
+        if path.extension().is_some_and(|end| end == PART) || !job.is_some_and(is_open) {
+            drop(fs::remove_file(path));
+        }
+    }
+}

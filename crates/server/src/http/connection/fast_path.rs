@@ -1,0 +1,479 @@
+//! The short way through HTTP/1.1: what is asked for most is answered before HTTP is read in full.
+//!
+//! Most requests are a GET of a name that is stored here, with headers that change nothing. These are recognised in the bytes as
+//! they come, and answered with bytes, from buffers that all connections of a core share: so a connection that waits costs
+//! next to nothing, and one that asks takes one read and one write. The first request that is anything else – another
+//! method, a query, credentials, a version of HTTP, TLS – is left as it came, and with it the rest of the connection. Who
+//! takes it from there would have given the same answers; tests compare the two.
+
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::IpAddr;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use httparse::{Header, Request, Status};
+use hyper::StatusCode;
+use itoa::{Buffer, Integer};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::admission::connections::Activity;
+use crate::admission::pending_responses::LONG_RESPONSE;
+use crate::http::resolver::fast_redirect;
+use crate::http::resolver::target::date;
+use crate::http::{Part, Web, closed, rest_api};
+use crate::runtime::snapshot_reuse;
+
+/// What is read at once.
+const CHUNK: usize = 16 << 10;
+/// How much is answered before it is sent: who asks for more at once is answered the long way.
+const MOST_UNSENT: usize = 64 << 10;
+/// What is longer may be sent compressed to those who would like that.
+const LEAST_ENCODED: usize = 1 << 10;
+/// The longest start of a head that is kept here until the rest arrives.
+const MAX_PARTIAL_HEAD: usize = 4 << 10;
+/// A request with more headers is none of the usual.
+const MOST_HEADERS: usize = 32;
+
+/// How a conversation went on.
+pub(crate) enum Left {
+    /// It is over.
+    Nothing,
+    /// What has been read and not been answered, and whether nothing had been before.
+    Bytes { start: Vec<u8>, is_first: bool },
+}
+
+/// Answers requests as long as they are of the usual kind.
+pub(crate) async fn converse<S>(
+    web: &Web,
+    stream: &mut S,
+    client: (IpAddr, &Activity),
+) -> io::Result<Left>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let mut closing = pin!(closed(web.closing.clone()));
+    let mut patience = pin!(sleep(web.patience));
+    let mut heard = Heard {
+        last: Instant::now(),
+        times: 0,
+        is_first: true,
+        activity: client.1,
+        head: Vec::new(),
+        head_began: None,
+    };
+    let mut is_new = true;
+    loop {
+        let turn = poll_fn(|context| {
+            let before = heard.times;
+            let turn = take_turn(web, stream, &mut heard, context);
+            // Whoever is woken without having been sent anything is woken by one of these. They know whom to wake
+            // since they were polled for the first time.
+            let may_be_other = is_new || heard.times == before;
+            if turn.is_ready() || !may_be_other {
+                return turn;
+            }
+            is_new = false;
+            if closing.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Ok(Turn::default()));
+            }
+            while patience.as_mut().poll(context).is_ready() {
+                let since = heard.head_began.unwrap_or(heard.last);
+                if since.elapsed() >= web.patience {
+                    return Poll::Ready(Ok(Turn::default()));
+                }
+                patience.as_mut().reset(since + web.patience);
+            }
+            Poll::Pending
+        });
+        let turn = turn.await?;
+        if let Some(unsent) = turn.unsent {
+            // What waits for its client is counted; when its network has too much waiting, the connection ends.
+            let memory = &web.native.admission().response_memory;
+            let counted = match unsent.len() {
+                length if length < LONG_RESPONSE => None,
+                length => match memory.try_take(client.0, length) {
+                    None => return Ok(Left::Nothing),
+                    counted => counted,
+                },
+            };
+            let sending = async {
+                stream.write_all(&unsent).await?;
+                stream.flush().await
+            };
+            timeout(web.patience, sending).await??;
+            drop(counted);
+            if turn.left.is_empty() {
+                continue;
+            }
+        }
+        return Ok(match turn.left {
+            left if left.is_empty() => Left::Nothing,
+            start => Left::Bytes {
+                start,
+                is_first: heard.is_first,
+            },
+        });
+    }
+}
+
+/// What has been heard from the other side.
+struct Heard<'c> {
+    last: Instant,
+    times: u32,
+    /// Whether nothing has been answered yet.
+    is_first: bool,
+    activity: &'c Activity,
+    /// The start of a request whose head has not arrived in full, and since when it is waited for.
+    head: Vec<u8>,
+    head_began: Option<Instant>,
+}
+
+/// What could not be done at once.
+#[derive(Default)]
+struct Turn {
+    /// Answers that the connection did not take; empty if it is to be flushed only.
+    unsent: Option<Vec<u8>>,
+    /// Requests that somebody else has to answer.
+    left: Vec<u8>,
+}
+
+struct Buffers {
+    read: Vec<u8>,
+    written: Vec<u8>,
+    dates: Dates,
+}
+
+thread_local! {
+    static BUFFERS: RefCell<Buffers> = RefCell::new(Buffers {
+        read: vec![0; CHUNK],
+        written: Vec::with_capacity(CHUNK),
+        dates: Dates::default(),
+    });
+}
+
+/// Reads and answers until there is nothing to read, or something to do that takes longer.
+fn take_turn<S>(
+    web: &Web,
+    stream: &mut S,
+    heard: &mut Heard<'_>,
+    context: &mut Context<'_>,
+) -> Poll<io::Result<Turn>>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    BUFFERS.with_borrow_mut(|buffers| {
+        loop {
+            let mut read = ReadBuf::new(&mut buffers.read);
+            match Pin::new(&mut *stream).poll_read(context, &mut read) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(result) => result?,
+            }
+            let mut left = read.filled();
+            if left.is_empty() {
+                return Poll::Ready(Ok(Turn::default()));
+            }
+            let moment = snapshot_reuse::moment(&web.native);
+            heard.last = moment.instant;
+            heard.activity.touch(moment.instant);
+            heard.times = heard.times.wrapping_add(1);
+            let mut begun = std::mem::take(&mut heard.head);
+            if !begun.is_empty() {
+                begun.extend_from_slice(left);
+                left = &begun;
+            }
+            buffers.written.clear();
+            while !left.is_empty() && buffers.written.len() < MOST_UNSENT {
+                let (out, dates) = (&mut buffers.written, &mut buffers.dates);
+                let answered = answer(web, moment.now, left, out, dates);
+                let Some(rest) = answered.and_then(|length| left.get(length..)) else {
+                    break;
+                };
+                left = rest;
+                heard.is_first = false;
+            }
+            if is_part_of_head(left) {
+                heard.head = left.to_vec();
+                heard.head_began.get_or_insert(moment.instant);
+                left = &[];
+            } else {
+                heard.head_began = None;
+            }
+            let unsent = send(stream, &buffers.written, context)?;
+            if unsent.is_some() || !left.is_empty() {
+                let left = left.to_vec();
+                return Poll::Ready(Ok(Turn { unsent, left }));
+            }
+        }
+    })
+}
+
+/// Whether bytes are the start of a head of HTTP/1.1 that goes on: who takes its time to send one costs no more than that.
+/// The starts of TLS and HTTP/2 are left to those who speak these.
+fn is_part_of_head(bytes: &[u8]) -> bool {
+    let is_http1 = bytes.first().is_some_and(u8::is_ascii_uppercase);
+    let is_http2 = bytes.starts_with(b"PRI") || b"PRI".starts_with(bytes);
+    if !is_http1 || is_http2 || bytes.len() > MAX_PARTIAL_HEAD {
+        return false;
+    }
+    let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+    let mut request = Request::new(&mut []);
+    let parsed = request.parse_with_uninit_headers(bytes, &mut headers);
+    matches!(parsed, Ok(Status::Partial))
+}
+
+/// Sends what can be sent at once; gives what cannot.
+fn send<S>(stream: &mut S, bytes: &[u8], context: &mut Context<'_>) -> io::Result<Option<Vec<u8>>>
+where
+    S: AsyncWrite + Unpin,
+{
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let sent = match Pin::new(&mut *stream).poll_write(context, bytes) {
+        Poll::Ready(sent) => sent?,
+        Poll::Pending => 0,
+    };
+    if sent < bytes.len() {
+        return Ok(Some(bytes.get(sent..).unwrap_or_default().to_vec()));
+    }
+    match Pin::new(stream).poll_flush(context) {
+        Poll::Ready(flushed) => flushed.map(|()| None),
+        Poll::Pending => Ok(Some(Vec::new())),
+    }
+}
+
+/// Answers the first request of some bytes, and says how long it is; `None` if it is not one of the usual, or not whole.
+fn answer(
+    web: &Web,
+    now: u64,
+    bytes: &[u8],
+    out: &mut Vec<u8>,
+    dates: &mut Dates,
+) -> Option<usize> {
+    let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+    let mut request = Request::new(&mut []);
+    let Ok(Status::Complete(length)) = request.parse_with_uninit_headers(bytes, &mut headers)
+    else {
+        return None;
+    };
+    if request.method != Some("GET") || request.version != Some(1) {
+        return None;
+    }
+    // Whoever logs requests would like to see these too.
+    if web.log.is_some() {
+        return None;
+    }
+    let path = request.path?;
+    let wishes = Wishes::of(request.headers)?;
+    let part = Part::of_path(path);
+    let (status, body) = match part {
+        Part::Resolve if !wishes.may_be_json => {
+            fast_redirect::find(web, path, wishes.wants_page, now, |redirect| {
+                out.extend_from_slice(b"HTTP/1.1 302 Found\r\nlocation: ");
+                out.extend_from_slice(redirect.location);
+                out.extend_from_slice(b"\r\ncache-control: max-age=");
+                put_number(out, redirect.seconds);
+                out.extend_from_slice(b"\r\nexpires: ");
+                dates.expires.put(out, redirect.until());
+                out.extend_from_slice(b"\r\nvary: ");
+                out.extend_from_slice(fast_redirect::VARIES.as_bytes());
+                out.extend_from_slice(b"\r\nlink: ");
+                redirect.put_links(out);
+            })?;
+            (StatusCode::FOUND, Vec::new())
+        }
+        Part::Rest => {
+            let body = rest_api::stored(web, path)?;
+            if wishes.is_encoded && body.len() >= LEAST_ENCODED || body.len() > MOST_UNSENT {
+                return None;
+            }
+            out.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-type: ");
+            out.extend_from_slice(rest_api::JSON.as_bytes());
+            out.extend_from_slice(b"\r\nx-content-type-options: nosniff");
+            if body.len() >= LEAST_ENCODED {
+                out.extend_from_slice(b"\r\nvary: Accept-Encoding");
+            }
+            (StatusCode::OK, body)
+        }
+        _ => return None,
+    };
+    out.extend_from_slice(b"\r\ncontent-length: ");
+    put_number(out, body.len());
+    out.extend_from_slice(b"\r\ndate: ");
+    dates.now.put(out, now / 1_000);
+    out.extend_from_slice(b"\r\n\r\n");
+    out.extend_from_slice(&body);
+    web.meters.count(part, status);
+    Some(length)
+}
+
+/// What headers say that matters here.
+struct Wishes {
+    may_be_json: bool,
+    /// Whether a page is asked for, without a doubt.
+    wants_page: bool,
+    /// Whether an answer might be sent compressed.
+    is_encoded: bool,
+}
+
+impl Wishes {
+    /// `None` if there is anything in them that changes an answer, or that HTTP itself has to look at.
+    fn of(headers: &[Header<'_>]) -> Option<Self> {
+        let mut wishes = Self {
+            may_be_json: false,
+            wants_page: true,
+            is_encoded: false,
+        };
+        let mut hosts = 0;
+        for header in headers {
+            let is = |name: &str| header.name.eq_ignore_ascii_case(name);
+            match header.name.len() {
+                4 if is("host") => hosts += 1,
+                6 if is("accept") => {
+                    wishes.may_be_json |= fast_redirect::may_be_json(header.value);
+                    wishes.wants_page &= fast_redirect::is_page(header.value);
+                }
+                10 if is("connection") && header.value.eq_ignore_ascii_case(b"keep-alive") => {}
+                15 if is("accept-encoding") => wishes.is_encoded = true,
+                _ if OTHERS.iter().any(|name| is(name)) => return None,
+                _ => {}
+            }
+        }
+        // HTTP asks for one, and has an answer to others.
+        (hosts == 1).then_some(wishes)
+    }
+}
+
+/// Headers of requests that are not of the usual kind.
+const OTHERS: [&str; 10] = [
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "expect",
+    "http2-settings",
+    "origin",
+    "transfer-encoding",
+    "upgrade",
+    "x-request-id",
+];
+
+/// The times that answers say, written once a second.
+#[derive(Default)]
+struct Dates {
+    now: Date,
+    expires: Date,
+}
+
+#[derive(Default)]
+struct Date {
+    second: u64,
+    text: String,
+}
+
+impl Date {
+    fn put(&mut self, out: &mut Vec<u8>, second: u64) {
+        if self.second != second || self.text.is_empty() {
+            self.second = second;
+            self.text = date(second);
+        }
+        out.extend_from_slice(self.text.as_bytes());
+    }
+}
+
+fn put_number(out: &mut Vec<u8>, number: impl Integer) {
+    out.extend_from_slice(Buffer::new().format(number).as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::Duration;
+
+    use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+    use crate::http::WebSettings;
+    use crate::native::{Addresses, Native};
+    use crate::setup::identity::Identity;
+
+    fn web(folder: &std::path::Path) -> Web {
+        let counter = AtomicU64::new(1);
+        let world = || {
+            let counter = AtomicU64::new(counter.fetch_add(1, Ordering::Relaxed));
+            let random = move |bytes: &mut [u8]| {
+                for byte in bytes {
+                    let next = counter.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
+                    *byte = next.to_be_bytes()[0];
+                }
+            };
+            World::new(|| 1_794_723_436_000, random)
+        };
+        let registry = Registry::create(folder, world()).unwrap();
+        let operator = Principal::Operator;
+        let authority = NewAuthority::default();
+        registry
+            .create_authority(&operator, "20.1000", authority)
+            .unwrap();
+        let name = NewName::urls(&["https://example.org/5555"]);
+        registry
+            .create_name(&operator, "20.1000/5555", name)
+            .unwrap();
+        let any = "127.0.0.1:8000".parse().unwrap();
+        let addresses = Addresses {
+            native: any,
+            web: any,
+        };
+        let identity = Identity::open_or_make(folder, addresses).unwrap();
+        let native = Native::new(Arc::new(registry), identity, world(), Vec::new());
+        let settings = WebSettings {
+            patience: Some(Duration::from_millis(200)),
+            ..WebSettings::default()
+        };
+        let (_, closing) = tokio::sync::watch::channel(false);
+        Web::new(Arc::new(native), settings, any, closing).unwrap()
+    }
+
+    /// When the first answer could not be sent at once, and more requests had come meanwhile, silence had no end.
+    #[test]
+    fn silence_has_an_end_after_a_first_answer_that_was_read_late() {
+        let folder = tempfile::tempdir().unwrap();
+        let web = Arc::new(web(folder.path()));
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_all().build().unwrap();
+        runtime.block_on(async {
+            let request = b"GET /20.1000/5555 HTTP/1.1\r\nHost: x\r\n\r\n";
+            // In a task of its own, which is woken for its own sake alone.
+            let begin = |mut ours: tokio::io::DuplexStream| {
+                let web = Arc::clone(&web);
+                tokio::spawn(async move {
+                    let activity = Activity::new(Instant::now());
+                    let client = ([192, 0, 2, 1].into(), &activity);
+                    let ended = converse(&web, &mut ours, client).await;
+                    assert!(matches!(ended, Ok(Left::Nothing)));
+                })
+            };
+            // How long an answer is.
+            let (ours, mut theirs) = tokio::io::duplex(4_000);
+            theirs.write_all(request).await.unwrap();
+            begin(ours).await.unwrap();
+            let length = theirs.read(&mut [0; 4_000]).await.unwrap();
+            // Two do not fit; another one does when the first two have been read.
+            let (ours, mut theirs) = tokio::io::duplex(length * 7 / 4);
+            theirs.write_all(&request.repeat(2)).await.unwrap();
+            let conversing = begin(ours);
+            tokio::task::yield_now().await;
+            theirs.write_all(request).await.unwrap();
+            let mut answers = vec![0; length * 3];
+            theirs.read_exact(&mut answers).await.unwrap();
+            let ended = timeout(Duration::from_secs(10), conversing).await;
+            ended.expect("it is waited for").unwrap();
+        });
+    }
+}

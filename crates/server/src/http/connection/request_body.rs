@@ -1,0 +1,199 @@
+//! What a client sends with a request.
+//!
+//! A body takes memory as it arrives, and has it as long as anybody has its bytes. A request may be answered before its
+//! body has come: it is refused, or nobody wants the body. Over HTTP/1.1 the connection can only be used again, and the
+//! answer only be heard, once the body was read; so what nobody has read is read and thrown away, within limits.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http_body_util::{BodyExt, Limited};
+use hyper::body::{Body as HttpBody, Bytes, Frame, Incoming as Stream, SizeHint};
+use hyper::header::{HeaderValue, RETRY_AFTER};
+use hyper::{Response, StatusCode};
+use tokio::runtime::Handle;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::admission::body_memory::{BODY_TIMEOUT, MEMORY_TIMEOUT, MIN_BODY_BYTES, Sender};
+use crate::admission::connections::{Activity, Receiving};
+use crate::admission::memory_pool::MemoryPermit;
+use crate::http::response::{Body, plain};
+use crate::http::{Caller, PATIENCE, Web};
+
+/// How much is thrown away at most.
+const MOST_THROWN_AWAY: usize = 16 << 20;
+
+/// The body of a request.
+pub(crate) struct Incoming {
+    stream: Option<Stream>,
+    activity: Arc<Activity>,
+    /// As long as the client has not sent what the server waits for.
+    receiving: Option<Receiving>,
+}
+
+/// Why a body was not received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BodyError {
+    /// It broke off.
+    Broken,
+    /// There was no memory for it.
+    Busy,
+    /// It did not arrive in time.
+    Late,
+    TooLong,
+}
+
+impl BodyError {
+    pub(crate) fn status(self) -> StatusCode {
+        match self {
+            Self::Broken => StatusCode::BAD_REQUEST,
+            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Late => StatusCode::REQUEST_TIMEOUT,
+            Self::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
+        }
+    }
+}
+
+impl Incoming {
+    pub(crate) fn new(stream: Stream, activity: Arc<Activity>) -> Self {
+        Self {
+            stream: Some(stream),
+            activity,
+            receiving: None,
+        }
+    }
+
+    /// How long it says that it is, or may be.
+    fn length(&self) -> Option<usize> {
+        let length = self.size_hint().upper()?;
+        Some(usize::try_from(length).unwrap_or(usize::MAX))
+    }
+
+    /// The whole of it, if it is not too long and arrives in time. Anonymous clients have 30 seconds; known ones are
+    /// waited for as long as they send some of it.
+    pub(crate) async fn receive(
+        mut self,
+        web: &Web,
+        caller: &Caller,
+        sender: Sender,
+        longest: usize,
+    ) -> Result<Bytes, BodyError> {
+        if self.length().is_some_and(|length| length > longest) {
+            return Err(BodyError::TooLong);
+        }
+        if self.is_end_stream() {
+            return Ok(Bytes::new());
+        }
+        let memory = &web.native.admission().body_memory;
+        let mut memory = memory.pool(sender).permit(caller.address.ip());
+        let mut deadline = Instant::now() + BODY_TIMEOUT;
+        let (mut bytes, mut since) = (Vec::new(), 0);
+        loop {
+            let frame = timeout_at(deadline, self.frame()).await;
+            let Some(frame) = frame.map_err(|_| BodyError::Late)? else {
+                break;
+            };
+            let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else {
+                continue;
+            };
+            if bytes.len() + data.len() > longest {
+                return Err(BodyError::TooLong);
+            }
+            if !memory.try_grow(data.len()) {
+                let soon = deadline.min(Instant::now() + MEMORY_TIMEOUT);
+                if !memory.grow(data.len(), soon).await {
+                    return Err(BodyError::Busy);
+                }
+            }
+            bytes.extend_from_slice(&data);
+            since += data.len();
+            if since >= MIN_BODY_BYTES && sender == Sender::Known {
+                since = 0;
+                deadline = Instant::now() + BODY_TIMEOUT;
+            }
+        }
+        Ok(Bytes::from_owner(HeldBody::new(bytes, memory)))
+    }
+}
+
+/// Says why a body was not received.
+pub(crate) fn not_received(error: BodyError) -> Response<Body> {
+    let text = match error {
+        BodyError::Broken => "the body broke off\n",
+        BodyError::Busy => "too many bodies are on their way to this server: try again\n",
+        BodyError::Late => "the body did not come in time\n",
+        BodyError::TooLong => "the body is too long\n",
+    };
+    let mut response = plain(error.status(), text);
+    if error == BodyError::Busy {
+        let soon = HeaderValue::from_static("5");
+        response.headers_mut().insert(RETRY_AFTER, soon);
+    }
+    response
+}
+
+/// Bytes that count as long as anybody has them.
+pub(crate) struct HeldBody {
+    bytes: Vec<u8>,
+    _memory: MemoryPermit,
+}
+
+impl HeldBody {
+    pub(crate) fn new(bytes: Vec<u8>, memory: MemoryPermit) -> Self {
+        Self {
+            bytes,
+            _memory: memory,
+        }
+    }
+}
+
+impl AsRef<[u8]> for HeldBody {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl HttpBody for Incoming {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let this = &mut *self;
+        let Some(stream) = &mut this.stream else {
+            return Poll::Ready(None);
+        };
+        let frame = Pin::new(stream).poll_frame(context);
+        if frame.is_ready() {
+            this.receiving = None;
+        } else if this.receiving.is_none() {
+            this.receiving = Some(this.activity.receive());
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.stream.as_ref().is_none_or(HttpBody::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let stream = self.stream.as_ref();
+        stream.map_or_else(|| SizeHint::with_exact(0), HttpBody::size_hint)
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        let left = self.stream.take().filter(|stream| !stream.is_end_stream());
+        if let (Some(left), Ok(runtime)) = (left, Handle::try_current()) {
+            runtime.spawn(async {
+                let mut left = Limited::new(left, MOST_THROWN_AWAY);
+                let reading = async { while let Some(Ok(_)) = left.frame().await {} };
+                drop(timeout(PATIENCE, reading).await);
+            });
+        }
+    }
+}

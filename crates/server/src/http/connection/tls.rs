@@ -1,0 +1,297 @@
+//! TLS: with the key of the site, so that clients of the handle protocol know whom they talk to, or with a certificate
+//! that others know, from files or from an authority.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use handfast_wire::crypto::SigningKey;
+use rustls::client::danger::HandshakeSignatureValid;
+use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::server::{ClientHello, ResolvesServerCert, ServerConfig};
+use rustls::sign::CertifiedKey;
+use rustls::{DigitallySignedStruct, DistinguishedName as Issuer, Error, SignatureScheme};
+use tokio::time::Instant;
+use tokio_rustls::TlsAcceptor;
+
+use crate::http::acme::Acme;
+use crate::http::acme::challenges::{ACME_TLS, Challenges};
+use crate::http::connection::self_signed::self_signed;
+
+/// Where the certificate comes from.
+#[derive(Clone, Debug, Default)]
+pub enum Tls {
+    /// An authority is asked for it, and asked again before it ends.
+    Acme(Acme),
+    /// Files that somebody else renews.
+    Files(TlsFiles),
+    /// It is made at each start, for the key of the site.
+    #[default]
+    Site,
+}
+
+impl Tls {
+    /// One word for it.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Acme(_) => "acme",
+            Self::Files(_) => "files",
+            Self::Site => "self-signed",
+        }
+    }
+
+    /// A name that the certificate vouches for, as far as that is known without reading it.
+    #[must_use]
+    pub fn domain(&self) -> Option<&str> {
+        match self {
+            Self::Acme(acme) => acme.domains.first().map(String::as_str),
+            Self::Files(_) | Self::Site => None,
+        }
+    }
+}
+
+impl fmt::Display for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Acme(acme) => write!(f, "{acme}; self-signed until it is there"),
+            Self::Files(files) => {
+                let (certificate, key) = (files.certificate.display(), files.key.display());
+                write!(f, "certificate {certificate}, with the key {key}")
+            }
+            Self::Site => f.write_str("self-signed, with the key of the site"),
+        }
+    }
+}
+
+/// Files of a certificate that others know, in PEM.
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    /// The certificate, and those that vouch for it.
+    pub certificate: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
+}
+
+/// What connections are taken with.
+pub(crate) struct Acceptor {
+    pub(crate) tls: TlsAcceptor,
+    pub(crate) certificate: Arc<dyn CurrentCertificate>,
+    /// The certificate that is used now, if somebody gets others for it.
+    pub(crate) current: Option<Arc<Current>>,
+}
+
+/// Takes connections with a certificate from elsewhere, or with one that is made for the key of the site and the names
+/// under which the server is reached; clients of the handle protocol compare keys.
+pub(crate) fn acceptor(
+    site: &SigningKey,
+    names: &[String],
+    tls: &Tls,
+    asks_for_certificates: bool,
+) -> io::Result<Acceptor> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?;
+    let builder = if asks_for_certificates {
+        builder.with_client_cert_verifier(Arc::new(AnyCertificate(provider)))
+    } else {
+        builder.with_no_client_auth()
+    };
+    let mut protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let mut current = None;
+    let resolver: Arc<dyn CurrentCertificate> = match tls {
+        Tls::Acme(_) => {
+            let resolver = Arc::new(Current::new(self_signed(site, names)?));
+            current = Some(Arc::clone(&resolver));
+            protocols.push(ACME_TLS.to_vec());
+            resolver
+        }
+        Tls::Files(files) => Arc::new(Renewed::new(files.clone())?),
+        Tls::Site => Arc::new(Current::new(self_signed(site, names)?)),
+    };
+    let certificate = Arc::clone(&resolver);
+    let mut config = builder.with_cert_resolver(resolver);
+    config.alpn_protocols = protocols;
+    let tls = TlsAcceptor::from(Arc::new(config));
+    Ok(Acceptor {
+        tls,
+        certificate,
+        current,
+    })
+}
+
+/// A certificate that may be replaced while the server runs.
+pub(crate) trait CurrentCertificate: ResolvesServerCert {
+    /// The one that is used now.
+    fn current(&self) -> Arc<CertifiedKey>;
+}
+
+impl CurrentCertificate for Current {
+    fn current(&self) -> Arc<CertifiedKey> {
+        Arc::clone(&self.key.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl CurrentCertificate for Renewed {
+    fn current(&self) -> Arc<CertifiedKey> {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&current.0)
+    }
+}
+
+/// A certificate that is replaced while the server runs, and those that are shown to an authority.
+#[derive(Debug)]
+pub(crate) struct Current {
+    key: Mutex<Arc<CertifiedKey>>,
+    pub(crate) challenges: Arc<Challenges>,
+}
+
+impl Current {
+    fn new(first: CertifiedKey) -> Self {
+        Self {
+            key: Mutex::new(Arc::new(first)),
+            challenges: Arc::default(),
+        }
+    }
+
+    pub(crate) fn set(&self, key: Arc<CertifiedKey>) {
+        *self.key.lock().unwrap_or_else(PoisonError::into_inner) = key;
+    }
+}
+
+impl ResolvesServerCert for Current {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        // "The client MUST send an ALPN extension with the single protocol name" (RFC 8737 §3).
+        let is_challenge = hello
+            .alpn()
+            .is_some_and(|mut names| names.next() == Some(ACME_TLS) && names.next().is_none());
+        if is_challenge {
+            return self.challenges.certificate(hello.server_name());
+        }
+        let key = self.key.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Arc::clone(&key))
+    }
+}
+
+/// A certificate from files, which whoever renews it may replace while the server runs.
+#[derive(Debug)]
+struct Renewed {
+    files: TlsFiles,
+    /// The certificate, when its file was written, and when that was last looked at.
+    current: Mutex<(Arc<CertifiedKey>, Option<SystemTime>, Instant)>,
+}
+
+/// How often the files are looked at.
+const LOOK: Duration = Duration::from_mins(1);
+
+impl Renewed {
+    fn new(files: TlsFiles) -> io::Result<Self> {
+        let current = (
+            Arc::new(from_files(&files)?),
+            files.written(),
+            Instant::now(),
+        );
+        Ok(Self {
+            files,
+            current: Mutex::new(current),
+        })
+    }
+}
+
+impl ResolvesServerCert for Renewed {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let (key, written, looked) = &mut *current;
+        if looked.elapsed() >= LOOK {
+            *looked = Instant::now();
+            let now = self.files.written();
+            if now != *written {
+                // Half of a pair may be written yet: the old one is good until both are.
+                match from_files(&self.files) {
+                    Ok(new) => (*key, *written) = (Arc::new(new), now),
+                    Err(error) => tracing::warn!(%error, "the new certificate cannot be used"),
+                }
+            }
+        }
+        Some(Arc::clone(key))
+    }
+}
+
+impl TlsFiles {
+    fn written(&self) -> Option<SystemTime> {
+        std::fs::metadata(&self.certificate).ok()?.modified().ok()
+    }
+}
+
+fn from_files(files: &TlsFiles) -> io::Result<CertifiedKey> {
+    let named = |path: &PathBuf, problem: String| {
+        io::Error::other(format!(
+            "{} cannot be used for TLS: {problem}",
+            path.display()
+        ))
+    };
+    let chain = CertificateDer::pem_file_iter(&files.certificate)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| named(&files.certificate, error.to_string()))?;
+    if chain.is_empty() {
+        let problem = "there is no certificate in it".to_string();
+        return Err(named(&files.certificate, problem));
+    }
+    let key = PrivateKeyDer::from_pem_file(&files.key)
+        .map_err(|error| named(&files.key, error.to_string()))?;
+    CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider())
+        .map_err(|error| named(&files.key, error.to_string()))
+}
+
+/// Takes any certificate, and none: who has its key is found by comparing it with the one that a handle has.
+#[derive(Debug)]
+struct AnyCertificate(Arc<CryptoProvider>);
+
+impl ClientCertVerifier for AnyCertificate {
+    fn client_auth_mandatory(&self) -> bool {
+        false
+    }
+
+    fn root_hint_subjects(&self) -> &[Issuer] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        Ok(ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

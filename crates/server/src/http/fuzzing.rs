@@ -1,0 +1,170 @@
+//! The parsers of the web door, for fuzz targets: what must hold for any bytes.
+
+#![expect(clippy::missing_panics_doc, reason = "a law that is broken panics")]
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use handfast_id::{Standard, Urn};
+use handfast_wire::Value;
+use hyper::HeaderMap;
+use hyper::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderValue};
+
+use crate::http::resolver::accept::{Accept, languages};
+use crate::http::resolver::choice::Taste;
+use crate::http::resolver::geoip::Database;
+use crate::http::resolver::locations::Locations;
+use crate::http::resolver::name_lookup::Name;
+use crate::http::resolver::path::Asked;
+use crate::http::resolver::query::{Action, Wishes, decoded};
+use crate::http::resolver::target::{appended, escaped, header, is_web, path_of, with_query};
+use crate::http::resolver::{ark, headers, links, with_components, with_scheme};
+use crate::http::rest_api::authorization::Authorization;
+use crate::http::uri_res::{decoded_line_ends, meant, service};
+
+/// `Accept` and `Accept-Language`: only what is offered is chosen.
+pub fn accept(data: &[u8]) {
+    let Ok(value) = HeaderValue::from_bytes(data) else {
+        return;
+    };
+    let mut asked = HeaderMap::new();
+    asked.insert(ACCEPT, value.clone());
+    asked.insert(ACCEPT_LANGUAGE, value);
+    let accept = Accept::of(&asked);
+    let offered = ["text/html", "application/json", "text/uri-list"];
+    if let Some(chosen) = accept.choose(&offered) {
+        assert!(offered.contains(&chosen) && accept.weight(chosen) > 0);
+    }
+    assert!(!(accept.wants_json() && accept.is_anything()));
+    assert!(!(accept.is_of_citations() && accept.weight("text/html") > 0));
+    assert!(languages(&asked).len() <= 32);
+    taste(&asked);
+}
+
+/// Records: one is chosen if there are any, and nothing leaves its header.
+pub fn locations(data: &[u8]) {
+    let types = ["10320/loc", "10320/links", "10320/headers", "URL"];
+    let values = (1..).zip(types);
+    let values = values.map(|(index, kind)| Value::new(index, kind, data).into_owned());
+    let name = Name::made("20.500.12345/a b", values.collect());
+    let found = Locations::of(&name);
+    let chosen = taste(&HeaderMap::new()).choose(&found);
+    assert_eq!(chosen.is_some(), !found.list.is_empty());
+    if let Some(chosen) = chosen.filter(|chosen| is_web(&chosen.href)) {
+        let location = header(&chosen.href).map(|value| value.as_bytes().to_vec());
+        assert!(location.is_some_and(|location| location.iter().all(u8::is_ascii_graphic)));
+    }
+    let mut sent = HeaderMap::new();
+    links::put(&mut sent, &name);
+    headers::put(&mut sent, &name);
+    for forbidden in [
+        "set-cookie",
+        "content-length",
+        "location",
+        "transfer-encoding",
+    ] {
+        assert!(!sent.contains_key(forbidden));
+    }
+    let lines = links::lines(&name, "https://names.example");
+    assert!(
+        lines
+            .lines()
+            .all(|line| line.starts_with('<') && line.contains("; anchor=\""))
+    );
+    let all = links::set(&name, "https://names.example");
+    assert!(all.get("linkset").is_some_and(serde_json::Value::is_array));
+}
+
+/// `Authorization`, of the REST API.
+pub fn authorization(data: &[u8]) {
+    if let Authorization::Basic(readings) = Authorization::read(data) {
+        assert!(readings.len() <= 2);
+    }
+}
+
+/// Paths: what a path names has a path that names it.
+pub fn path(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let (path, query) = text.split_once('?').unwrap_or((text, ""));
+    if let Ok(asked) = Asked::read(path, Some(query))
+        && asked.kind == crate::http::resolver::path::Kind::Handle
+    {
+        // A name that looks like a scheme of its own has to be asked for as a handle.
+        let again = format!("/hdl/{}", path_of(&asked.text));
+        let again = Asked::read(&again, None).map(|again| again.text.into_owned());
+        let text = asked.text.trim_start_matches('/');
+        assert!(again.is_ok_and(|again| again == text || !text.contains('/')));
+    }
+    drop(Asked::typed(text));
+    for (whole, rest) in ark::ancestors(text) {
+        assert_eq!([whole, rest].concat(), text);
+    }
+}
+
+/// Queries: what is not known is kept, and no more than that.
+pub fn query(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let wishes = Wishes::read(text);
+    assert!(wishes.rest.len() <= text.len() && wishes.append.len() <= text.len());
+    assert!(decoded(text).len() <= text.len());
+    let rest = Wishes::read(&wishes.rest);
+    assert_eq!((rest.action, rest.rest), (Action::Redirect, wishes.rest));
+    // Nothing that is appended leads to another host, or out of its header.
+    let url = b"https://example.org";
+    let appended = appended(url, &wishes.append);
+    let appended = escaped(&appended);
+    let host = appended.strip_prefix(b"https://example.org");
+    assert!(host.is_some_and(|rest| rest.first().is_none_or(|byte| b"/?#%".contains(byte))));
+    assert!(appended.iter().all(u8::is_ascii_graphic));
+    assert!(with_query(&appended, b"x").len() <= appended.len() + 2);
+}
+
+/// Services and operands of `/uri-res`.
+pub fn operand(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let (name, operand) = text.split_once('?').unwrap_or((text, ""));
+    if let Some(service) = service::Service::parse(name) {
+        let again = service::Service::parse(&name.to_ascii_lowercase());
+        assert_eq!(again, Some(service));
+    }
+    assert!(decoded_line_ends(operand).len() <= operand.len());
+    let meant = meant(operand);
+    if let Ok(urn) = Urn::parse_with(&with_scheme(&meant), &Standard) {
+        let url = with_components(b"https://example.org/?a#b", &urn);
+        assert!(url.starts_with(b"https://example.org/?a"));
+    }
+}
+
+/// Files of countries.
+pub fn countries(data: &[u8]) {
+    let Some(database) = Database::read(data.to_vec()) else {
+        return;
+    };
+    for address in [
+        IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
+        IpAddr::V4(Ipv4Addr::new(203, 0, 113, 7)),
+        IpAddr::V6(Ipv6Addr::LOCALHOST),
+    ] {
+        assert!(
+            database
+                .country(address)
+                .is_none_or(|country| country.len() == 2)
+        );
+    }
+}
+
+fn taste(asked: &HeaderMap) -> Taste {
+    let mut taste = Taste {
+        attributes: Vec::new(),
+        country: Some("DE".into()),
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        chance: 7,
+    };
+    taste.add_headers(asked);
+    taste
+}

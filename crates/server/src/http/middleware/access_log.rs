@@ -1,0 +1,235 @@
+//! The access log: a line for each request, in the common form of web servers or as JSON.
+//!
+//! Lines are written by a thread of their own. What comes too fast for it is counted and left out: whoever asks does
+//! not wait for a disk.
+
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::{self, BufWriter, Write};
+use std::net::IpAddr;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use handfast_registry::rfc3339;
+use hyper::body::Body as _;
+use hyper::header::{HeaderName, HeaderValue, REFERER, USER_AGENT};
+use hyper::{Request, Response, Version};
+use serde_json::json;
+
+use crate::http::connection::request_body::Incoming;
+use crate::http::response::Body;
+
+/// The header by which a request is known in several logs.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// How requests are logged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessLog {
+    /// Whether as JSON; otherwise in the common form.
+    pub is_json: bool,
+    /// The file to which lines are added; standard output if `None`.
+    pub file: Option<PathBuf>,
+}
+
+/// Takes lines.
+pub(crate) struct Log {
+    is_json: bool,
+    lines: SyncSender<String>,
+}
+
+/// How many lines wait to be written.
+const WAITING: usize = 8_192;
+
+impl Log {
+    /// Begins to write.
+    pub(crate) fn open(kind: &AccessLog) -> io::Result<Self> {
+        let out: Box<dyn Write + Send> = match &kind.file {
+            Some(path) => {
+                let named = |error: io::Error| {
+                    let problem = format!("cannot write {}: {error}", path.display());
+                    io::Error::new(error.kind(), problem)
+                };
+                let mut options = OpenOptions::new();
+                // Addresses of people are in it.
+                let options = options.append(true).create(true).mode(0o640);
+                Box::new(options.open(path).map_err(named)?)
+            }
+            None => Box::new(io::stdout()),
+        };
+        let (lines, waiting) = sync_channel(WAITING);
+        let writer = thread::Builder::new().name("handfast-log".into());
+        writer.spawn(move || write(out, &waiting))?;
+        Ok(Self {
+            is_json: kind.is_json,
+            lines,
+        })
+    }
+
+    /// Takes the line of a request that was answered; says whether there was room for it.
+    pub(crate) fn add(&self, noted: &Noted, response: &Response<Body>, now: u64) -> bool {
+        let line = if self.is_json {
+            noted.as_json(response, now)
+        } else {
+            noted.as_common(response, now)
+        };
+        self.lines.try_send(line).is_ok()
+    }
+}
+
+fn write(out: Box<dyn Write + Send>, waiting: &Receiver<String>) {
+    let mut out = BufWriter::with_capacity(1 << 16, out);
+    while let Ok(first) = waiting.recv() {
+        let mut written = out.write_all(first.as_bytes());
+        while let Ok(next) = waiting.try_recv() {
+            written = written.and_then(|()| out.write_all(next.as_bytes()));
+        }
+        if let Err(error) = written.and_then(|()| out.flush()) {
+            tracing::error!(%error, "the access log cannot be written");
+            return;
+        }
+    }
+}
+
+/// What is kept of a request until it is answered.
+pub(crate) struct Noted {
+    address: IpAddr,
+    is_secure: bool,
+    method: String,
+    target: String,
+    version: Version,
+    referer: Option<HeaderValue>,
+    agent: Option<HeaderValue>,
+    id: HeaderValue,
+    began: u64,
+}
+
+impl Noted {
+    pub(crate) fn of(
+        request: &Request<Incoming>,
+        address: IpAddr,
+        is_secure: bool,
+        id: HeaderValue,
+        began: u64,
+    ) -> Self {
+        let header = |name: HeaderName| request.headers().get(name).cloned();
+        Self {
+            address,
+            is_secure,
+            method: request.method().to_string(),
+            target: request
+                .uri()
+                .path_and_query()
+                .map_or_else(|| request.uri().to_string(), ToString::to_string),
+            version: request.version(),
+            referer: header(REFERER),
+            agent: header(USER_AGENT),
+            id,
+            began,
+        }
+    }
+
+    /// The combined form: the common one, with where from, with what and which request behind it.
+    fn as_common(&self, response: &Response<Body>, now: u64) -> String {
+        let length = length(response).map_or_else(|| "-".to_string(), |length| length.to_string());
+        let mut line = format!("{} - - [{}] \"", self.address, common_time(now));
+        put_quoted(&mut line, self.method.as_bytes());
+        line.push(' ');
+        put_quoted(&mut line, self.target.as_bytes());
+        // A string takes everything.
+        let _ = write!(line, " {:?}\" {}", self.version, response.status().as_u16());
+        let _ = write!(line, " {length} \"");
+        put_header(&mut line, self.referer.as_ref());
+        line.push_str("\" \"");
+        put_header(&mut line, self.agent.as_ref());
+        line.push_str("\" ");
+        put_quoted(&mut line, self.id.as_bytes());
+        line.push('\n');
+        line
+    }
+
+    fn as_json(&self, response: &Response<Body>, now: u64) -> String {
+        let text = |header: &HeaderValue| String::from_utf8_lossy(header.as_bytes()).into_owned();
+        let mut line = json!({
+            "time": rfc3339(now),
+            "address": self.address,
+            "secure": self.is_secure,
+            "method": self.method,
+            "target": self.target,
+            "version": format!("{:?}", self.version),
+            "status": response.status().as_u16(),
+            "length": length(response),
+            "milliseconds": now.saturating_sub(self.began),
+            "referer": self.referer.as_ref().map(text),
+            "agent": self.agent.as_ref().map(text),
+            "request": text(&self.id),
+        })
+        .to_string();
+        line.push('\n');
+        line
+    }
+}
+
+fn length(response: &Response<Body>) -> Option<u64> {
+    response.body().size_hint().exact()
+}
+
+fn put_header(line: &mut String, header: Option<&HeaderValue>) {
+    match header {
+        Some(header) => put_quoted(line, header.as_bytes()),
+        None => line.push('-'),
+    }
+}
+
+/// Nobody begins a line of their own, or ends a quotation.
+fn put_quoted(line: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        match byte {
+            b'"' | b'\\' | 0..=0x1F | 0x7F.. => {
+                let _ = write!(line, "\\x{byte:02x}");
+            }
+            plain => line.push(char::from(*plain)),
+        }
+    }
+}
+
+/// `15/Nov/2026:12:00:00 +0000`, from the time as it is written elsewhere.
+fn common_time(now: u64) -> String {
+    let time = rfc3339(now);
+    let part = |range| time.get(range).unwrap_or_default();
+    let month: usize = part(5..7).parse().unwrap_or_default();
+    let month = MONTHS.get(month.wrapping_sub(1)).copied();
+    let (day, year, clock) = (part(8..10), part(0..4), part(11..19));
+    format!("{day}/{}/{year}:{clock} +0000", month.unwrap_or("???"))
+}
+
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
+
+/// The id that a client or a proxy has given a request, if it can stand in a log as it is.
+pub(crate) fn given_id(request: &Request<Incoming>) -> Option<HeaderValue> {
+    let given = request.headers().get(&REQUEST_ID)?;
+    let is_sane = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte);
+    let bytes = given.as_bytes();
+    let fits = (1..=64).contains(&bytes.len()) && bytes.iter().all(is_sane);
+    fits.then(|| given.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_as_other_servers_write_them() {
+        assert_eq!(common_time(1_794_723_436_500), "15/Nov/2026:06:17:16 +0000");
+    }
+
+    #[test]
+    fn nobody_writes_lines_of_their_own() {
+        let mut line = String::new();
+        put_quoted(&mut line, b"/a\"\r\nb\\\xFF");
+        assert_eq!(line, "/a\\x22\\x0d\\x0ab\\x5c\\xff");
+    }
+}

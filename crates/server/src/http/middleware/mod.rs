@@ -1,0 +1,7 @@
+//! What happens to every request and response: host and proxy checks, compression, the access log.
+
+pub(crate) mod access_log;
+pub(crate) mod compression;
+pub(crate) mod host;
+pub(crate) mod network;
+pub(crate) mod proxies;

@@ -1,0 +1,124 @@
+//! The handle protocol through HTTP (`handle-protocol.md` §1.6).
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use handfast_wire::{Codec, Envelope, Reader};
+use http_body_util::BodyExt;
+use hyper::body::{Buf, Bytes};
+use hyper::header::{ACCEPT, ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
+use tokio::time::{Instant, timeout_at};
+
+use crate::admission::body_memory::{BODY_TIMEOUT, Sender};
+use crate::admission::expensive_work::{Busy, WorkPermit};
+use crate::admission::peer::Peer;
+use crate::http::connection::request_body::{HeldBody, Incoming};
+use crate::http::response::{Body, plain, reply};
+use crate::http::{Caller, Web};
+use crate::native::{LONG_MESSAGE_TIMEOUT, Native, Way, Work, tunnel};
+
+/// What the protocol calls its messages in HTTP.
+const MESSAGE: &str = "application/x-hdl-message";
+/// The longest body: a message and its envelope, and a line end in front of them.
+const LONGEST: usize = 262_144 + 20 + 2;
+
+/// "Only if both the `Accept` and the `Content-Type` header contain `application/x-hdl-message`
+/// (case-insensitive substring)."
+pub(crate) fn is_message(request: &Request<Incoming>) -> bool {
+    let is_said_in = |name: &HeaderName| {
+        let mut values = request.headers().get_all(name).iter();
+        values.any(|value| {
+            let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
+            text.contains(MESSAGE)
+        })
+    };
+    is_said_in(&CONTENT_TYPE) && is_said_in(&ACCEPT)
+}
+
+pub(crate) async fn answer(
+    web: &Arc<Web>,
+    caller: &Caller,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    if request.method() != Method::POST {
+        let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "");
+        refused
+            .headers_mut()
+            .insert(ALLOW, HeaderValue::from_static("POST"));
+        return refused;
+    }
+    let native = Arc::clone(&web.native);
+    let Some(bytes) = receive(&native, caller.address.ip(), request.into_body()).await else {
+        return plain(
+            StatusCode::BAD_REQUEST,
+            "the message is too long, or did not come\n",
+        );
+    };
+    let length = bytes.len();
+    let envelope = Envelope::decode(&mut Reader::new(&bytes));
+    let work = envelope.as_ref().map_or(Work::Blocking, |envelope| {
+        native.work_of(envelope, bytes.get(Envelope::LENGTH..).unwrap_or_default())
+    });
+    let peer = Peer::connected(caller.address.ip());
+    let answered = match (enter(&native, work, peer).await, envelope) {
+        (Err(Busy), Ok(envelope)) => {
+            let mut busy = Vec::new();
+            native.busy(&envelope, Way::Http).write(&mut busy);
+            busy
+        }
+        _ if work == Work::None => tunnel(&native, &bytes, peer, None),
+        // Changes wait for the disk, and signatures and logins for the processor.
+        (permit, _) => {
+            let answered = crate::runtime::blocking::spawn_blocking(move || {
+                let (login, _signature) = match work {
+                    Work::Login => (permit.ok().flatten(), None),
+                    _ => (None, permit.ok().flatten()),
+                };
+                tunnel(&native, &bytes, peer, login)
+            });
+            answered.await.unwrap_or_default()
+        }
+    };
+    let meters = web.native.meters();
+    meters.received(Way::Http, length);
+    meters.sent(Way::Http, answered.len());
+    reply(StatusCode::OK, MESSAGE, answered)
+}
+
+/// Waits for the turn of a message, if it has to wait for one.
+async fn enter(native: &Native, work: Work, peer: Peer) -> Result<Option<WorkPermit>, Busy> {
+    match native.queue_of(work) {
+        Some(queue) => queue.enter(peer).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// A message, without the line end that may stand in front of it, with the memory that it takes.
+async fn receive(native: &Native, client: IpAddr, mut body: Incoming) -> Option<Bytes> {
+    let mut deadline = Instant::now() + BODY_TIMEOUT;
+    let bodies = &native.admission().body_memory;
+    let mut memory = bodies.pool(Sender::Anonymous).permit(client);
+    let mut bytes = Vec::new();
+    while let Some(frame) = timeout_at(deadline, body.frame()).await.ok()? {
+        let Ok(data) = frame.ok()?.into_data() else {
+            continue;
+        };
+        if bytes.len() + data.len() > LONGEST {
+            return None;
+        }
+        if bytes.is_empty() {
+            deadline = deadline.min(Instant::now() + LONG_MESSAGE_TIMEOUT);
+        }
+        if !memory.grow(data.len(), deadline).await {
+            return None;
+        }
+        bytes.extend_from_slice(&data);
+    }
+    let mut bytes = Bytes::from_owner(HeldBody::new(bytes, memory));
+    // "One leading CR or LF octet in the body is skipped."
+    if let [b'\r' | b'\n', ..] = *bytes {
+        bytes.advance(1);
+    }
+    Some(bytes)
+}

@@ -1,0 +1,327 @@
+//! OAI-PMH 2.0: `/oai`, and `/registry/OAIHandler` as old links have it (`info-registry.md` §4).
+//!
+//! Items are the entries of the `info` registry that are, or were, registered. All is answered from memory.
+
+mod date;
+mod record;
+mod request;
+mod token;
+
+use std::sync::Arc;
+
+use handfast_registry::{NamespaceChange, NamespacesChanged};
+use hyper::{Method, Request as HttpRequest, Response, StatusCode};
+
+use self::record::{OAI_DC, header, record};
+use self::request::{Fault, Format, Request, Selection, Set};
+use crate::admission::body_memory::Sender;
+use crate::http::connection::request_body::{Incoming, not_received};
+use crate::http::form;
+use crate::http::registry_pages::contact::{Contact, is_email};
+use crate::http::registry_pages::reg::{self, INSTANCE};
+use crate::http::resolver::address;
+use crate::http::resolver::page::fresh;
+use crate::http::resolver::{finished, options, refused};
+use crate::http::response::Body;
+use crate::http::xml::Xml;
+use crate::http::{Caller, Web};
+
+const NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/";
+const SCHEMA: &str = "http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd";
+/// How many records a list has at once.
+const PAGE: usize = 10;
+/// The longest form: no request has as much to say.
+const LONGEST_FORM: usize = 16 << 10;
+const ALLOWED: &str = "GET, HEAD, POST, OPTIONS";
+/// No record is older: the day before the first namespace was registered.
+const EARLIEST: u64 = 1_065_571_200_000;
+
+pub(crate) async fn answer(
+    web: &Arc<Web>,
+    caller: &Arc<Caller>,
+    request: HttpRequest<Incoming>,
+) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let mut asked = head.uri.query().unwrap_or_default().to_string();
+    match head.method {
+        Method::GET | Method::HEAD => {}
+        Method::POST => {
+            let received = body.receive(web, caller, Sender::Anonymous, LONGEST_FORM);
+            let form = match received.await {
+                Ok(form) => form,
+                Err(error) => return not_received(error),
+            };
+            asked.push('&');
+            asked.push_str(String::from_utf8_lossy(&form).trim());
+        }
+        Method::OPTIONS => {
+            let response = options(&head.headers, ALLOWED);
+            return finished(response, &head.headers);
+        }
+        _ => return refused(ALLOWED),
+    }
+    let base = address::base(web, caller, &head.uri, &head.headers);
+    let text = Repository { web, base: &base }.answer(form::pairs(&asked));
+    let response = fresh(StatusCode::OK, "text/xml; charset=utf-8", text);
+    finished(response, &head.headers)
+}
+
+/// What is asked, and where it is.
+struct Repository<'r> {
+    web: &'r Arc<Web>,
+    /// How this resolver is reached.
+    base: &'r str,
+}
+
+impl Repository<'_> {
+    fn answer(&self, arguments: Option<Vec<(String, String)>>) -> String {
+        let arguments = arguments.unwrap_or_default();
+        let mut xml = Xml::new();
+        let location = format!("{NAMESPACE} {SCHEMA}");
+        xml.open(
+            "OAI-PMH",
+            &[
+                ("xmlns", NAMESPACE),
+                ("xmlns:xsi", INSTANCE),
+                ("xsi:schemaLocation", &location),
+            ],
+        );
+        xml.text("responseDate", &date::written(self.web.native.now()));
+        let found = Request::read(&arguments).and_then(|request| self.find(request));
+        let is_said_again = found.as_ref().err().is_none_or(|fault| !fault.is_of_form());
+        let said: Vec<_> = arguments
+            .iter()
+            .filter(|_| is_said_again)
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        xml.element("request", &said, &self.url());
+        match found {
+            Ok(found) => self.write(&mut xml, &found),
+            Err(fault) => xml.element("error", &[("code", fault.code)], &fault.message),
+        }
+        xml.finish()
+    }
+
+    fn find(&self, request: Request) -> Result<Found, Fault> {
+        Ok(match request {
+            Request::GetRecord { identifier, format } => {
+                Found::Record(self.item(&identifier)?, format)
+            }
+            Request::Identify => Found::Identity,
+            Request::ListIdentifiers(selection) => Found::Identifiers(self.list(&selection)?),
+            Request::ListMetadataFormats { identifier } => {
+                let item = identifier.map(|identifier| self.item(&identifier));
+                if item.transpose()?.is_some_and(|item| item.deleted) {
+                    let message = "the entry is gone, and nothing is said of it any more";
+                    return Err(Fault::new("noMetadataFormats", message));
+                }
+                Found::Formats
+            }
+            Request::ListRecords(selection) => Found::Records(self.list(&selection)?),
+            Request::ListSets => Found::Sets,
+        })
+    }
+
+    /// An item by its identifier, such as `info:lccn/`.
+    fn item(&self, identifier: &str) -> Result<NamespaceChange, Fault> {
+        let unknown = || Fault::new("idDoesNotExist", "there is no such entry");
+        let wanted = identifier.to_ascii_lowercase();
+        let all = self.changes(&NamespacesChanged::default());
+        all.into_iter()
+            .find(|change| change.entry.uri() == wanted)
+            .ok_or_else(unknown)
+    }
+
+    fn list(&self, selection: &Selection) -> Result<Page, Fault> {
+        let mut all = self.changes(&NamespacesChanged {
+            from: selection.from,
+            until: selection.until,
+            ..NamespacesChanged::default()
+        });
+        all.retain(|change| {
+            let own = Set::of(change.entry.historical);
+            selection.set.is_none_or(|set| set == own)
+        });
+        let size = all.len();
+        let after = selection.after.as_ref();
+        let after = after.map(|(time, name)| (*time, name.as_str()));
+        all.retain(|change| Some((change.changed, change.entry.name())) > after);
+        if all.is_empty() && selection.after.is_none() {
+            let message = "no record has all of that";
+            return Err(Fault::new("noRecordsMatch", message));
+        }
+        let is_more = all.len() > PAGE;
+        all.truncate(PAGE);
+        let token = match all.last() {
+            Some(last) if is_more => {
+                let after = (last.changed, last.entry.name());
+                Some(token::written(
+                    selection,
+                    after,
+                    selection.cursor + all.len(),
+                ))
+            }
+            // "The last incomplete list must include an empty resumptionToken."
+            _ if selection.after.is_some() => Some(String::new()),
+            _ => None,
+        };
+        Ok(Page {
+            format: selection.format,
+            records: all,
+            cursor: selection.cursor,
+            size,
+            token,
+        })
+    }
+
+    fn changes(&self, wanted: &NamespacesChanged) -> Vec<NamespaceChange> {
+        self.web.registry().namespaces_changed(wanted)
+    }
+
+    fn url(&self) -> String {
+        format!("{}/oai", self.base)
+    }
+
+    fn write(&self, xml: &mut Xml, found: &Found) {
+        match found {
+            Found::Formats => formats(xml),
+            Found::Identifiers(page) => {
+                xml.open("ListIdentifiers", &[]);
+                for change in &page.records {
+                    header(xml, change);
+                }
+                page.end(xml);
+            }
+            Found::Identity => self.identify(xml),
+            Found::Record(change, format) => {
+                xml.open("GetRecord", &[]);
+                record(xml, change, *format, self.base);
+            }
+            Found::Records(page) => {
+                xml.open("ListRecords", &[]);
+                for change in &page.records {
+                    record(xml, change, page.format, self.base);
+                }
+                page.end(xml);
+            }
+            Found::Sets => sets(xml),
+        }
+    }
+
+    fn identify(&self, xml: &mut Xml) {
+        let first = self.changes(&NamespacesChanged {
+            limit: 1,
+            ..NamespacesChanged::default()
+        });
+        let first = first.first().map_or(EARLIEST, |change| change.changed);
+        xml.open("Identify", &[]);
+        xml.text("repositoryName", "'info' URI Registry");
+        xml.text("baseURL", &self.url());
+        xml.text("protocolVersion", "2.0");
+        xml.text("adminEmail", &self.email());
+        xml.text("earliestDatestamp", &date::written(first.min(EARLIEST)));
+        xml.text("deletedRecord", "persistent");
+        xml.text("granularity", "YYYY-MM-DDThh:mm:ssZ");
+        xml.text("compression", "gzip");
+    }
+
+    /// Whom to write to: as configured, or the public contact of the registry; every host has a postmaster (RFC 5321).
+    fn email(&self) -> String {
+        let said = self.web.registry_email.as_ref();
+        if let Some(email) = said.filter(|email| is_email(email)) {
+            return email.clone();
+        }
+        let nobody = handfast_registry::Principal::nobody();
+        if let Ok(root) = self.web.registry().authority(&nobody, "info:")
+            && let Contact::Email(email) = Contact::of(&root.contact)
+        {
+            return email.to_string();
+        }
+        let host = self.base.split("://").nth(1).unwrap_or_default();
+        let host = host.split('/').next().unwrap_or_default();
+        let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let host = match host.rsplit_once(':') {
+            Some((name, port)) if is_port(port) => name,
+            _ => host,
+        };
+        let own = format!("postmaster@{host}");
+        if is_email(&own) {
+            own
+        } else {
+            "postmaster@localhost.invalid".to_string()
+        }
+    }
+}
+
+/// What is answered.
+enum Found {
+    Formats,
+    Identifiers(Page),
+    Identity,
+    Record(NamespaceChange, Format),
+    Records(Page),
+    Sets,
+}
+
+/// A part of a list.
+struct Page {
+    format: Format,
+    records: Vec<NamespaceChange>,
+    cursor: usize,
+    /// How long all of it is.
+    size: usize,
+    token: Option<String>,
+}
+
+impl Page {
+    fn end(&self, xml: &mut Xml) {
+        if let Some(token) = &self.token {
+            let (size, cursor) = (self.size.to_string(), self.cursor.to_string());
+            let said = [
+                ("completeListSize", size.as_str()),
+                ("cursor", cursor.as_str()),
+            ];
+            xml.element("resumptionToken", &said, token);
+        }
+    }
+}
+
+fn formats(xml: &mut Xml) {
+    xml.open("ListMetadataFormats", &[]);
+    for format in Format::ALL {
+        let (namespace, schema) = match format {
+            Format::OaiDc => OAI_DC,
+            Format::Reg => (reg::NAMESPACE, reg::SCHEMA),
+        };
+        xml.open("metadataFormat", &[]);
+        xml.text("metadataPrefix", format.prefix());
+        xml.text("schema", schema);
+        xml.text("metadataNamespace", namespace);
+        xml.close();
+    }
+}
+
+fn sets(xml: &mut Xml) {
+    xml.open("ListSets", &[]);
+    for set in Set::ALL {
+        let (name, about) = match set {
+            Set::Historical => (
+                "Entries of the original registry",
+                "Namespaces that were registered from 2003 to 2010.",
+            ),
+            Set::Later => (
+                "Later entries",
+                "Namespaces that were registered since the registry came back.",
+            ),
+        };
+        xml.open("set", &[]);
+        xml.text("setSpec", set.spec());
+        xml.text("setName", name);
+        xml.open("setDescription", &[]);
+        record::open_dublin_core(xml);
+        xml.text("dc:description", about);
+        xml.close();
+        xml.close();
+        xml.close();
+    }
+}

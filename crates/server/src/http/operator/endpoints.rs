@@ -1,0 +1,101 @@
+//! What operators ask: whether the server lives, whether it is ready, and how much it does.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use hyper::header::{ALLOW, CACHE_CONTROL, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
+
+use crate::http::connection::request_body::Incoming;
+use crate::http::operator::metrics;
+use crate::http::response::{Body, plain, reply};
+use crate::http::{Part, Web};
+use crate::runtime::counters::Shards;
+
+pub(crate) async fn answer(web: &Arc<Web>, request: &Request<Incoming>) -> Response<Body> {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let mut refused = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+        let allowed = HeaderValue::from_static("GET, HEAD");
+        refused.headers_mut().insert(ALLOW, allowed);
+        return refused;
+    }
+    let mut response = match request.uri().path() {
+        "/healthz" => plain(StatusCode::OK, "alive\n"),
+        "/readyz" if web.is_closing() => plain(StatusCode::SERVICE_UNAVAILABLE, "about to end\n"),
+        "/readyz" => match web.readiness.ask(web.registry()).await {
+            Ok(()) => plain(StatusCode::OK, "ready\n"),
+            Err(problem) => {
+                let text = "text/plain; charset=utf-8";
+                reply(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    text,
+                    format!("{problem}\n"),
+                )
+            }
+        },
+        "/metrics" => metrics::answer(web),
+        path => match web.challenge(path) {
+            Some(text) => reply(StatusCode::OK, "application/octet-stream", text),
+            None => plain(StatusCode::NOT_FOUND, "nothing is asked here now\n"),
+        },
+    };
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// What is counted: one addition for each request, and two for each connection.
+#[derive(Default)]
+pub(crate) struct Meters {
+    requests: Shards<Requests>,
+    /// Connections that are open.
+    pub(crate) open: AtomicI64,
+    /// Requests that were answered with 429 or 503.
+    pub(crate) refused: AtomicU64,
+    /// Lines of the access log that came too fast to be written.
+    pub(crate) unlogged: AtomicU64,
+}
+
+/// Requests by part of the door, and by the first digit of their status.
+type Requests = [[AtomicU64; CLASSES.len()]; Part::ALL.len()];
+
+pub(crate) const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+
+impl Meters {
+    /// Counts a request.
+    pub(crate) fn count(&self, part: Part, status: StatusCode) {
+        let is_refused = matches!(
+            status,
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
+        );
+        if is_refused && part != Part::Operations {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+        }
+        let class = usize::from(status.as_u16() / 100).saturating_sub(1);
+        self.requests
+            .add(1, |requests| requests.get(part.number())?.get(class));
+    }
+
+    /// How many requests to a part were answered with each class of status.
+    pub(crate) fn requests(&self, part: Part) -> [u64; CLASSES.len()] {
+        std::array::from_fn(|class| {
+            self.requests
+                .sum(|requests| requests.get(part.number())?.get(class))
+        })
+    }
+
+    /// Counts a connection as long as what comes back is kept.
+    pub(crate) fn connected(web: &Arc<Web>) -> Connected {
+        web.meters.open.fetch_add(1, Ordering::Relaxed);
+        Connected(Arc::clone(web))
+    }
+}
+
+/// A connection that is counted.
+pub(crate) struct Connected(Arc<Web>);
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.0.meters.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}

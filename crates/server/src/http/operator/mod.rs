@@ -1,0 +1,5 @@
+//! What operators ask over HTTP: health, readiness and metrics.
+
+pub(crate) mod endpoints;
+pub(crate) mod metrics;
+pub(crate) mod readiness;

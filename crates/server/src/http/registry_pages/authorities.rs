@@ -1,0 +1,190 @@
+//! Who may name what: prefixes, and authorities of URNs, ARKs and `info` namespaces, as a tree (`CID-9`, `URN-5`).
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use handfast_id::{CaseRule, Rules};
+use handfast_registry::{Authority, AuthorityPage, AuthorityPath, AuthorityStatus, Refusal, json};
+use hyper::{Response, StatusCode};
+use serde_json::{Value as Json, json};
+
+use super::page::{contact, escape, fresh_page, html, paragraphs};
+use super::{Asking, Form};
+use crate::http::resolver::target::encoded;
+use crate::http::response::Body;
+
+/// How many authorities a page has.
+const PAGE: usize = 100;
+
+impl Asking<'_> {
+    pub(super) fn authorities(&self, form: Form) -> Response<Body> {
+        let (under, after) = (self.query("under"), self.query("after"));
+        let limit = self.limit(PAGE);
+        let found = self.web.registry().authorities_page(under, after, limit);
+        let found = match found {
+            Ok(found) => found,
+            Err(Refusal::NoAuthority(_) | Refusal::Identifier { .. } | Refusal::Policy { .. }) => {
+                return self.nothing("There is no such authority here.");
+            }
+            Err(refusal) => return self.failed(&refusal),
+        };
+        let next = found.next.as_deref().map(|next| self.next_of(next, form));
+        let mut links = String::from(
+            "</registry/authorities.json>; rel=\"alternate\"; type=\"application/json\"",
+        );
+        if let Some(next) = &next {
+            links.extend([", <", next, ">; rel=\"next\""]);
+        }
+        let response = if form == Form::Json {
+            let rules = self.web.registry().rules();
+            let all = found.authorities.iter();
+            let all = all.map(|authority| public(authority, &rules));
+            self.json(&json!({"authorities": all.collect::<Json>(), "next": found.next}))
+        } else {
+            let title = match under {
+                Some(under) => format!("Authorities under {under}"),
+                None => "Naming authorities".to_string(),
+            };
+            let text = html(
+                &title,
+                &body(&found, under, next.as_deref(), &self.web.registry().rules()),
+            );
+            self.tag(fresh_page(StatusCode::OK, text.clone()), &text)
+        };
+        Self::linked(response, &links)
+    }
+
+    fn next_of(&self, after: &str, form: Form) -> String {
+        let mut url = match form {
+            Form::Json => "/registry/authorities.json".to_string(),
+            _ => "/registry/authorities".to_string(),
+        };
+        let mut mark = '?';
+        let kept = ["under", "limit"];
+        let kept = kept
+            .iter()
+            .filter_map(|name| Some((*name, self.query(name)?)));
+        for (name, value) in kept.chain([("after", after)]) {
+            url.push(mark);
+            mark = '&';
+            url.extend([name, "=", &encoded(value, b"-._~")]);
+        }
+        url
+    }
+}
+
+/// What the public knows of an authority: not who has which role there.
+fn public(authority: &Authority, rules: &dyn Rules) -> Json {
+    let mut said = json::authority(authority, rules);
+    if let Json::Object(said) = &mut said {
+        said.remove("grants");
+    }
+    said
+}
+
+fn body(
+    found: &AuthorityPage,
+    under: Option<&str>,
+    next: Option<&str>,
+    rules: &dyn Rules,
+) -> String {
+    let asked = escape(under.unwrap_or_default());
+    let mut out = format!(
+        "<p>Who may name what here: prefixes, and authorities of URNs, ARKs and <code>info</code> namespaces, each with \
+         its policy.</p>\n<form action=\"/registry/authorities\" method=\"get\"><label for=\"under\">Show one and what \
+         derives from it</label> <input type=\"text\" id=\"under\" name=\"under\" value=\"{asked}\" \
+         placeholder=\"20.500.12345\"> <button>Show</button></form>\n<div class=\"tree\">\n"
+    );
+    let mut children: BTreeMap<Option<&str>, Vec<&Authority>> = BTreeMap::new();
+    let is_shown = |key: &str| {
+        let mut all = found.authorities.iter();
+        all.any(|authority| authority.path.key() == key)
+    };
+    for authority in &found.authorities {
+        let parent = authority.parent.as_ref().map(AuthorityPath::key);
+        let parent = parent.filter(|parent| is_shown(parent));
+        children.entry(parent).or_default().push(authority);
+    }
+    branch(&mut out, &children, None, rules);
+    out.push_str("</div>\n");
+    if found.authorities.is_empty() {
+        out.push_str("<p>None.</p>\n");
+    }
+    if let Some(next) = next {
+        out.extend([
+            "<p><a rel=\"next\" href=\"",
+            &escape(next),
+            "\">More</a></p>\n",
+        ]);
+    }
+    out
+}
+
+/// What stands under an authority. No deeper than a page has authorities.
+fn branch(
+    out: &mut String,
+    children: &BTreeMap<Option<&str>, Vec<&Authority>>,
+    of: Option<&str>,
+    rules: &dyn Rules,
+) {
+    let Some(list) = children.get(&of) else {
+        return;
+    };
+    out.push_str("<ul>\n");
+    for authority in list {
+        leaf(out, authority, rules);
+        branch(out, children, Some(authority.path.key()), rules);
+        out.push_str("</li>\n");
+    }
+    out.push_str("</ul>\n");
+}
+
+fn leaf(out: &mut String, authority: &Authority, rules: &dyn Rules) {
+    let path = authority.path.to_string();
+    let (query, shown) = (encoded(&path, b"-._~:"), escape(&path));
+    let title = escape(&authority.title);
+    // A string takes everything.
+    let _ = write!(
+        out,
+        "<li><a href=\"/registry/authorities?under={query}\"><code>{shown}</code></a> {title}"
+    );
+    if authority.status == AuthorityStatus::Retired {
+        out.push_str(" <strong>retired</strong>");
+    }
+    let policy = &authority.policy;
+    let mut facts = vec![
+        if authority.case_rule(rules) == CaseRule::Sensitive {
+            "case counts".to_string()
+        } else {
+            "case does not count".to_string()
+        },
+        policy.persistence.as_str().to_string(),
+    ];
+    if policy.cordra {
+        facts.push("CORDRA identifiers".to_string());
+    }
+    if policy.approval {
+        facts.push("new names wait for approval".to_string());
+    }
+    if let Some(pattern) = &policy.pattern {
+        facts.push(format!("names fit <code>{}</code>", escape(pattern)));
+    }
+    let _ = write!(out, "<br><span class=\"small\">{}", facts.join(", "));
+    if !authority.contact.is_empty() {
+        out.extend(["; contact: ", &contact(&authority.contact)]);
+    }
+    out.push_str("</span>");
+    if !authority.meaning.is_empty() {
+        out.extend(["<br>", &paragraphs(&authority.meaning)]);
+    }
+    if let Some(name) = authority
+        .path
+        .key()
+        .strip_prefix("info:")
+        .filter(|name| !name.is_empty())
+    {
+        let name = escape(name);
+        out.extend(["<br><a href=\"/registry/info/", &name, "\">entry</a>"]);
+    }
+    out.push('\n');
+}

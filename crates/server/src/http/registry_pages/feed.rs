@@ -1,0 +1,95 @@
+//! What has changed, as an Atom feed (RFC 4287).
+
+use std::sync::Arc;
+
+use handfast_registry::{NamespaceEntry, NamespaceQuery, NamespaceStatus, rfc3339};
+
+use super::Asking;
+use crate::http::xml::Xml;
+
+/// How many of the last changes are told.
+const MOST: usize = 100;
+
+impl Asking<'_> {
+    /// The last changes, newest first. Proposals are told too: they are open to comments.
+    pub(super) fn feed(&self) -> String {
+        let base = &self.base;
+        let mut entries = self.web.registry().namespaces(&NamespaceQuery {
+            limit: usize::MAX,
+            ..NamespaceQuery::default()
+        });
+        let entries = &mut entries.entries;
+        let order = |entry: &Arc<NamespaceEntry>| {
+            (
+                std::cmp::Reverse(entry.changed_by(self.now)),
+                entry.name().to_string(),
+            )
+        };
+        entries.sort_by_cached_key(order);
+        entries.truncate(MOST);
+        let newest = entries.first();
+        let updated = newest.map_or(self.now, |entry| entry.changed_by(self.now));
+        let mut xml = Xml::new();
+        xml.open(
+            "feed",
+            &[("xmlns", "http://www.w3.org/2005/Atom"), ("xml:lang", "en")],
+        );
+        let own = format!("{base}/registry/changes.atom");
+        xml.text("id", &own);
+        xml.text("title", "Registry of info namespaces: changes");
+        xml.text("updated", &rfc3339(updated));
+        xml.open("author", &[]);
+        xml.text("name", "Registry of info namespaces");
+        xml.close();
+        let link = |xml: &mut Xml, relation: &str, kind: &str, href: &str| {
+            xml.element(
+                "link",
+                &[("rel", relation), ("type", kind), ("href", href)],
+                "",
+            );
+        };
+        link(&mut xml, "self", "application/atom+xml", &own);
+        link(
+            &mut xml,
+            "alternate",
+            "text/html",
+            &format!("{base}/registry/"),
+        );
+        for entry in entries.iter() {
+            let page = format!("{base}/registry/info/{}", entry.name());
+            let state = entry.state(self.now);
+            xml.open("entry", &[]);
+            xml.text(
+                "id",
+                // A claim gives it a new version, and is no news.
+                &format!("{page}#{}-{}", state.as_str(), entry.changed_by(self.now)),
+            );
+            xml.text("title", &format!("{} {}", entry.uri(), state.as_str()));
+            xml.text("updated", &rfc3339(entry.changed_by(self.now)));
+            link(&mut xml, "alternate", "text/html", &page);
+            link(
+                &mut xml,
+                "alternate",
+                "application/json",
+                &format!("{page}.json"),
+            );
+            xml.element("summary", &[("type", "text")], &summary(entry, state));
+            xml.close();
+        }
+        xml.finish()
+    }
+}
+
+fn summary(entry: &NamespaceEntry, state: NamespaceStatus) -> String {
+    let form = &entry.form;
+    let mut words = format!("{} ({})", form.title, form.authority.organisation);
+    match state {
+        NamespaceStatus::Candidate => words.push_str(". Proposed, and open to comments."),
+        NamespaceStatus::Lapsed => words.push_str(". Its provisional registration has lapsed."),
+        _ => {}
+    }
+    if !entry.why.is_empty() {
+        words.extend([" ", &entry.why]);
+    }
+    words
+}

@@ -1,0 +1,240 @@
+//! The public register: `/registry/…`, for people and for programs (`INFO-9`, `CID-9`, `URN-5`).
+//!
+//! The same address answers a page, JSON or XML, by what the client likes most; `.json` and `.xml` name two of them.
+
+mod authorities;
+pub(crate) mod contact;
+mod entry;
+mod feed;
+mod list;
+mod page;
+mod policy;
+pub(crate) mod reg;
+pub(crate) mod security;
+mod trial;
+pub(crate) mod unregistered_name;
+mod urns;
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use http_body_util::{Either, Full};
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, ETAG, HeaderValue, IF_NONE_MATCH, LINK, LOCATION, VARY,
+};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response, StatusCode};
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+
+use crate::http::connection::request_body::Incoming;
+use crate::http::resolver::accept::Accept;
+use crate::http::resolver::page::{Failure, JSON, fresh};
+use crate::http::resolver::{address, failure};
+use crate::http::response::{Body, aside, plain};
+use crate::http::{Caller, Web, form};
+
+const ALLOWED: &str = "GET, HEAD, OPTIONS";
+const XML: &str = "application/xml; charset=utf-8";
+
+pub(crate) async fn answer(
+    web: &Arc<Web>,
+    caller: &Arc<Caller>,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    let (head, _) = request.into_parts();
+    let mut response = match head.method {
+        Method::GET | Method::HEAD => {
+            let (at_work, client) = (Arc::clone(web), Arc::clone(caller));
+            // Some of it waits for the disk.
+            let work = move || Asking::new(&at_work, &client, head).answer();
+            aside(web, caller.address.ip(), work).await
+        }
+        Method::OPTIONS => options(),
+        _ => {
+            let mut refused = plain(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "the register is read here; it is changed through /api/v1/namespaces\n",
+            );
+            let allowed = HeaderValue::from_static(ALLOWED);
+            refused.headers_mut().insert(ALLOW, allowed);
+            refused
+        }
+    };
+    let headers = response.headers_mut();
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    // All of it is public.
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    let exposed = HeaderValue::from_static("Content-Length, ETag, Link, Location");
+    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+    response
+}
+
+fn options() -> Response<Body> {
+    let mut response = plain(StatusCode::NO_CONTENT, "");
+    let headers = response.headers_mut();
+    headers.clear();
+    let allowed = HeaderValue::from_static(ALLOWED);
+    headers.insert(ALLOW, allowed.clone());
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, allowed);
+    let taken = HeaderValue::from_static("Accept, If-None-Match");
+    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, taken);
+    response
+}
+
+/// In which form something is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Json,
+    Page,
+    Xml,
+}
+
+/// One request.
+struct Asking<'r> {
+    web: &'r Arc<Web>,
+    head: Parts,
+    accept: Accept,
+    query: Vec<(String, String)>,
+    /// How this resolver is reached.
+    base: String,
+    now: u64,
+}
+
+impl<'r> Asking<'r> {
+    fn new(web: &'r Arc<Web>, caller: &Caller, head: Parts) -> Self {
+        Self {
+            web,
+            accept: Accept::of(&head.headers),
+            query: form::pairs(head.uri.query().unwrap_or_default()).unwrap_or_default(),
+            base: address::base(web, caller, &head.uri, &head.headers),
+            now: web.registry().time(),
+            head,
+        }
+    }
+
+    fn answer(&self) -> Response<Body> {
+        let path = self.head.uri.path().trim_start_matches('/');
+        let path = path.strip_prefix("registry").unwrap_or_default();
+        match path {
+            "/" => self.list(self.form(false)),
+            "" | "/info" | "/info/" => self.moved("/registry/"),
+            "/info.json" => self.list(Form::Json),
+            "/style.css" => self.tagged("text/css; charset=utf-8", page::STYLE),
+            "/changes.atom" => self.tagged("application/atom+xml; charset=utf-8", &self.feed()),
+            "/policy" => self.policy(self.form(false)),
+            "/policy.json" => self.policy(Form::Json),
+            "/authorities" => self.authorities(self.form(false)),
+            "/authorities.json" => self.authorities(Form::Json),
+            "/urn" | "/urn/" => self.urns(self.form(false)),
+            "/urn.json" => self.urns(Form::Json),
+            path if path.starts_with("/urn/") => self.urn(path.trim_start_matches("/urn/")),
+            path => match path.strip_prefix("/info/") {
+                Some(name) => self.entry(name),
+                None => self.nothing("There is no such page in the register."),
+            },
+        }
+    }
+
+    /// What the client likes most.
+    fn form(&self, has_xml: bool) -> Form {
+        let offered = [
+            "text/html",
+            "application/json",
+            "application/xml",
+            "text/xml",
+        ];
+        let offered = if has_xml {
+            offered.as_slice()
+        } else {
+            offered.split_at(2).0
+        };
+        match self.accept.choose(offered) {
+            Some("application/json") => Form::Json,
+            Some("application/xml" | "text/xml") => Form::Xml,
+            _ => Form::Page,
+        }
+    }
+
+    /// A parameter that says something.
+    fn query(&self, name: &str) -> Option<&str> {
+        let mut found = self.query.iter().filter(|(given, _)| given == name);
+        let value = found.next().map(|(_, value)| value.trim());
+        value.filter(|value| !value.is_empty())
+    }
+
+    /// How many things a page has: what is asked for, within bounds.
+    fn limit(&self, usual: usize) -> usize {
+        let asked = self.query("limit").and_then(|text| text.parse().ok());
+        asked.unwrap_or(usual).clamp(1, 1_000)
+    }
+
+    fn json(&self, body: &Json) -> Response<Body> {
+        self.tagged(JSON, &body.to_string())
+    }
+
+    /// A body that the client may have already.
+    fn tagged(&self, content_type: &'static str, body: &str) -> Response<Body> {
+        self.tag(fresh(StatusCode::OK, content_type, body.to_string()), body)
+    }
+
+    /// A response with the tag of its body; if the client has that, without the body.
+    fn tag(&self, mut response: Response<Body>, body: &str) -> Response<Body> {
+        let digest = Sha256::digest(body.as_bytes());
+        let mut tag = String::from("\"");
+        for byte in digest.iter().take(12) {
+            // A string takes everything.
+            let _ = write!(tag, "{byte:02x}");
+        }
+        tag.push('"');
+        let known = self.head.headers.get_all(IF_NONE_MATCH).iter();
+        let is_known = known.filter_map(|line| line.to_str().ok()).any(|line| {
+            let mut tags = line.split(',').map(str::trim);
+            tags.any(|known| known == "*" || known.trim_start_matches("W/") == tag)
+        });
+        if is_known {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            *response.body_mut() = Either::Left(Full::default());
+        }
+        if let Ok(tag) = HeaderValue::try_from(tag) {
+            response.headers_mut().insert(ETAG, tag);
+        }
+        response
+    }
+
+    fn linked(mut response: Response<Body>, links: &str) -> Response<Body> {
+        if let Ok(links) = HeaderValue::try_from(links) {
+            response.headers_mut().insert(LINK, links);
+        }
+        response
+    }
+
+    fn moved(&self, path: &'static str) -> Response<Body> {
+        let mut response = plain(StatusCode::PERMANENT_REDIRECT, "");
+        let place = match self.head.uri.query() {
+            Some(query) => format!("{path}?{query}"),
+            None => path.to_string(),
+        };
+        let place = HeaderValue::try_from(place).unwrap_or(HeaderValue::from_static("/registry/"));
+        response.headers_mut().insert(LOCATION, place);
+        response
+    }
+
+    fn nothing(&self, words: &str) -> Response<Body> {
+        let (status, words) = (StatusCode::NOT_FOUND, words.to_string());
+        let failure = Failure::new(status, "not-found", "Not Found", words);
+        if self.accept.wants_json() {
+            return failure.problem();
+        }
+        let body = format!(
+            "<p>{}</p>\n<p><a href=\"/registry/\">All namespaces</a></p>",
+            page::escape(&failure.detail)
+        );
+        page::page(failure.status, failure.title, &body)
+    }
+
+    fn failed(&self, refusal: &handfast_registry::Refusal) -> Response<Body> {
+        failure(refusal).answer(&self.accept)
+    }
+}

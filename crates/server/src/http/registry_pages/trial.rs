@@ -1,0 +1,203 @@
+//! Trying an identifier in place: its normalised form, whether it fits, whether it is another one, where it leads. All
+//! by the rules that hold now; for a proposal, by the rules that would.
+
+use handfast_id::{InfoUri, InfoValidity, RuleBook};
+use handfast_registry::{NamespaceEntry, Registry};
+use serde_json::{Value as Json, json};
+
+use super::page::{escape, row};
+use crate::http::registry_pages::unregistered_name::Unkept;
+
+/// The longest text that is tried.
+const LONGEST: usize = 4 << 10;
+
+/// An identifier, and perhaps a second one.
+pub(super) struct Trial {
+    one: Tried,
+    other: Option<Tried>,
+    /// Whether they are the same, if both can be read.
+    equal: Option<bool>,
+    /// By the rules that hold, or by those that were proposed.
+    is_proposed: bool,
+}
+
+struct Tried {
+    /// As it was typed.
+    input: String,
+    outcome: Result<Read, String>,
+}
+
+struct Read {
+    canonical: String,
+    registered: Option<bool>,
+    validity: &'static str,
+    /// Its path at this resolver.
+    path: String,
+    /// Where the mechanism of its namespace leads.
+    location: Option<String>,
+}
+
+impl Trial {
+    pub(super) fn new(
+        registry: &Registry,
+        entry: &NamespaceEntry,
+        one: &str,
+        other: Option<&str>,
+    ) -> Self {
+        let live = registry.rule_book();
+        // The rules of a proposal hold nowhere yet.
+        let proposed = (!entry.was_registered())
+            .then(|| entry.form.rules().ok())
+            .flatten()
+            .map(|rules| RuleBook::clone(&live).with_namespace(rules));
+        let rules = proposed.as_ref().unwrap_or(&live);
+        let mut one = Tried::new(registry, entry, one, rules);
+        let mut other = other.map(|text| Tried::new(registry, entry, text, rules));
+        if proposed.is_some() {
+            // Not before the proposal is.
+            for tried in [Some(&mut one), other.as_mut()].into_iter().flatten() {
+                if let Ok(read) = &mut tried.outcome {
+                    read.registered = Some(false);
+                }
+            }
+        }
+        let equal = match (&one.outcome, other.as_ref().map(|other| &other.outcome)) {
+            (Ok(one), Some(Ok(other))) => Some(one.canonical == other.canonical),
+            _ => None,
+        };
+        Self {
+            one,
+            other,
+            equal,
+            is_proposed: proposed.is_some(),
+        }
+    }
+
+    pub(super) fn json(&self) -> Json {
+        let mut said = self.one.json();
+        if let Json::Object(said) = &mut said {
+            said.insert("proposed".into(), self.is_proposed.into());
+            if let Some(other) = &self.other {
+                said.insert("other".into(), other.json());
+                said.insert("equal".into(), self.equal.into());
+            }
+        }
+        said
+    }
+
+    /// HTML.
+    pub(super) fn shown(&self) -> String {
+        let mut out = String::from("<table><tbody>\n");
+        self.one.show(&mut out);
+        if let Some(other) = &self.other {
+            other.show(&mut out);
+        }
+        if let Some(equal) = self.equal {
+            let words = if equal {
+                "yes: their canonical forms are the same"
+            } else {
+                "no: their canonical forms differ"
+            };
+            row(&mut out, "The same?", words);
+        }
+        out.push_str("</tbody></table>\n");
+        if self.is_proposed {
+            out.push_str("<p>By the rules that were proposed, which do not hold yet.</p>\n");
+        }
+        out
+    }
+}
+
+impl Tried {
+    fn new(registry: &Registry, entry: &NamespaceEntry, text: &str, rules: &RuleBook) -> Self {
+        let input = text.trim().to_string();
+        let outcome = if input.len() > LONGEST {
+            Err("that is too long to be tried here".to_string())
+        } else {
+            Read::new(registry, entry, &input, rules)
+        };
+        Self { input, outcome }
+    }
+
+    fn json(&self) -> Json {
+        match &self.outcome {
+            Ok(read) => json!({
+                "input": self.input,
+                "canonical": read.canonical,
+                "registered": read.registered,
+                "validity": read.validity,
+                "resolver": read.path,
+                "location": read.location,
+            }),
+            Err(error) => json!({"input": self.input, "error": error}),
+        }
+    }
+
+    fn show(&self, out: &mut String) {
+        row(
+            out,
+            "Given",
+            &format!("<code>{}</code>", escape(&self.input)),
+        );
+        let read = match &self.outcome {
+            Ok(read) => read,
+            Err(error) => return row(out, "Error", &escape(error)),
+        };
+        let canonical = escape(&read.canonical);
+        row(out, "Normalised", &format!("<code>{canonical}</code>"));
+        row(out, "Syntax", words(read.validity));
+        let path = escape(&read.path);
+        let mut leads = format!("<a href=\"{path}\">{path}</a>");
+        match &read.location {
+            Some(location) => leads.extend([" → <code>", &escape(location), "</code>"]),
+            None => leads.push_str(", if anything is kept of it here; no resolution is claimed"),
+        }
+        row(out, "Resolves at", &leads);
+    }
+}
+
+impl Read {
+    fn new(
+        registry: &Registry,
+        entry: &NamespaceEntry,
+        text: &str,
+        rules: &RuleBook,
+    ) -> Result<Self, String> {
+        let has_scheme = text
+            .get(..5)
+            .is_some_and(|head| head.eq_ignore_ascii_case("info:"));
+        let say = |error: handfast_id::ParseError| format!("{error}: {}", error.remedy());
+        let uri = if has_scheme {
+            InfoUri::parse(text).map(InfoUri::into_owned).map_err(say)?
+        } else {
+            // As the authority writes it.
+            InfoUri::new(entry.name(), text).map_err(say)?
+        };
+        let canonical = uri.canonical(rules).map_err(say)?;
+        let validity = match uri.validate(rules) {
+            InfoValidity::DoesNotFit => "does-not-fit",
+            InfoValidity::Fits => "fits",
+            InfoValidity::NoSyntax => "no-syntax",
+            InfoValidity::NotRegistered => "not-registered",
+            _ => "unknown",
+        };
+        let path = canonical.as_str().split('#').next().unwrap_or_default();
+        Ok(Self {
+            registered: canonical.registered(),
+            validity,
+            location: Unkept::read(registry, path).and_then(|unkept| unkept.location()),
+            path: format!("/{path}"),
+            canonical: canonical.as_str().to_string(),
+        })
+    }
+}
+
+fn words(validity: &str) -> &'static str {
+    match validity {
+        "fits" => "fits the syntax of the namespace",
+        "does-not-fit" => "does not fit the syntax of the namespace",
+        "no-syntax" => "the namespace states none that a program can check",
+        "not-registered" => "the namespace is not registered",
+        _ => "not known",
+    }
+}

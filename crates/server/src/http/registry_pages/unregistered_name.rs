@@ -1,0 +1,224 @@
+//! An `info` URI of which nothing is kept here: what its namespace says (`INFO-11`, `INFO-12`).
+//!
+//! Where the live entry names a mechanism, that is offered. Everything else is an identifier that nothing is claimed of but what
+//! it is: the answer is still 404, as what was asked for – the thing, or where it is – is not to be had here.
+
+use std::sync::Arc;
+
+use handfast_id::InfoUri;
+use handfast_registry::{NamespaceEntry, NamespaceStatus, Registry};
+use hyper::header::{CACHE_CONTROL, HeaderValue, LINK};
+use hyper::{Response, StatusCode, Version};
+use serde_json::{Map, Value as Json};
+
+use crate::http::registry_pages::page;
+use crate::http::resolver::page::{Failure, JSON, escape, fresh};
+use crate::http::resolver::query::decoded;
+use crate::http::resolver::redirect;
+use crate::http::response::Body;
+
+/// What is known of an identifier by its namespace alone.
+pub(crate) struct Unkept {
+    canonical: String,
+    /// The identifier without namespace and fragment, in its canonical form.
+    identifier: String,
+    namespace: String,
+    entry: Option<Arc<NamespaceEntry>>,
+    state: Option<NamespaceStatus>,
+    registered: bool,
+}
+
+impl Unkept {
+    /// Reads a text, if it is an `info` URI.
+    pub(crate) fn read(registry: &Registry, text: &str) -> Option<Self> {
+        let uri = InfoUri::parse(text).ok()?;
+        let canonical = uri.canonical(&registry.rules()).ok()?;
+        let (registered, canonical) = (canonical.registered(), canonical.as_str().to_string());
+        let behind = canonical.split_once('/').map_or("", |(_, rest)| rest);
+        let entry = registry.namespace(uri.namespace()).ok();
+        let is_registered = registered == Some(true);
+        Some(Self {
+            identifier: behind.split('#').next().unwrap_or_default().to_string(),
+            namespace: uri.namespace().to_string(),
+            state: entry
+                .as_ref()
+                .map(|entry| match (is_registered, entry.status) {
+                    // Whether it has lapsed is the registry's to say.
+                    (false, NamespaceStatus::Registered | NamespaceStatus::Deprecated) => {
+                        NamespaceStatus::Lapsed
+                    }
+                    (_, status) => status,
+                }),
+            registered: is_registered,
+            entry,
+            canonical,
+        })
+    }
+
+    /// Where the mechanism of its namespace leads, if the live entry has one.
+    pub(crate) fn location(&self) -> Option<String> {
+        let entry = self.entry.as_ref().filter(|_| self.registered)?;
+        entry.form.resolution.location(&self.identifier)
+    }
+
+    /// Whether people are to see a page before they are sent on. What has a `.` or `..` between slashes leads
+    /// elsewhere than it says once a browser has read it.
+    pub(crate) fn is_page_first(&self) -> bool {
+        let entry = self.entry.as_ref();
+        let is_dots = |segment: &[u8]| segment == b"." || segment == b"..";
+        entry.is_some_and(|entry| entry.form.resolution.page_first)
+            || decoded(&self.identifier).split(|b| *b == b'/').any(is_dots)
+    }
+
+    /// To where the mechanism leads, with a link to its security considerations.
+    pub(crate) fn redirect(&self, status: StatusCode, version: Version) -> Option<Response<Body>> {
+        let location = self.location()?;
+        let response = redirect::to(location.as_bytes(), status, version)?;
+        let mut response = self.described(response);
+        // "Each resolution reads the live entry."
+        let headers = response.headers_mut();
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        Some(response)
+    }
+
+    /// A page, or JSON, that says where it would lead, for those who do not want to be sent there at once.
+    pub(crate) fn shown(&self, is_json: bool) -> Option<Response<Body>> {
+        let location = self.location()?;
+        let response = if is_json {
+            let mut said = self.members();
+            said.insert("location".into(), location.into());
+            fresh(StatusCode::OK, JSON, Json::Object(said).to_string())
+        } else {
+            let link = page::link(&location);
+            let body = format!(
+                "{}\n<p>Its namespace names a service that may lead on: {link}</p>\n{}",
+                self.facts(),
+                self.security()
+            );
+            page::page(StatusCode::OK, &self.canonical, &body)
+        };
+        Some(self.described(response))
+    }
+
+    /// That nothing is claimed.
+    pub(crate) fn failure(&self) -> Failure {
+        let text = &self.canonical;
+        let (status, code, title, words) = match self.state {
+            None => (
+                StatusCode::NOT_FOUND,
+                "no-namespace",
+                "Not Registered",
+                "is in a namespace that is not registered here: nothing is known of what it identifies",
+            ),
+            Some(NamespaceStatus::Candidate) => (
+                StatusCode::NOT_FOUND,
+                "no-namespace",
+                "Not Registered",
+                "is in a namespace that was proposed, and is not registered yet",
+            ),
+            Some(NamespaceStatus::Refused) => (
+                StatusCode::NOT_FOUND,
+                "no-namespace",
+                "Not Registered",
+                "is in a namespace that was proposed, and not registered",
+            ),
+            Some(NamespaceStatus::Withdrawn) => (
+                StatusCode::GONE,
+                "namespace-withdrawn",
+                "Withdrawn Namespace",
+                "is in a namespace that was withdrawn. It still identifies what it did; nothing more is claimed of it",
+            ),
+            Some(NamespaceStatus::Lapsed) => (
+                StatusCode::NOT_FOUND,
+                "namespace-lapsed",
+                "Lapsed Namespace",
+                "is in a namespace whose provisional registration has lapsed",
+            ),
+            Some(_) => (
+                StatusCode::NOT_FOUND,
+                "no-resolution",
+                "No Resolution",
+                "cannot be found here, and no resolution is claimed for it: it identifies something, and need not lead \
+                 anywhere",
+            ),
+        };
+        let mut failure = Failure::new(status, code, title, format!("\"{text}\" {words}."));
+        failure.more = self.facts();
+        failure.members = self.members();
+        failure
+    }
+
+    /// With a link to the entry, as far as there is one.
+    pub(crate) fn described(&self, mut response: Response<Body>) -> Response<Body> {
+        if self.entry.is_some() {
+            let link = format!(
+                "<{}#security>; rel=\"describedby\"; type=\"text/html\"",
+                self.page()
+            );
+            if let Ok(link) = HeaderValue::try_from(link) {
+                response.headers_mut().insert(LINK, link);
+            }
+        }
+        response
+    }
+
+    /// The address of the entry.
+    fn page(&self) -> String {
+        format!("/registry/info/{}", self.namespace)
+    }
+
+    fn members(&self) -> Map<String, Json> {
+        let mut said = Map::new();
+        said.insert("canonical".into(), self.canonical.clone().into());
+        said.insert("namespace".into(), self.namespace.clone().into());
+        said.insert("registered".into(), self.registered.into());
+        if let (Some(entry), Some(state)) = (&self.entry, self.state) {
+            let form = &entry.form;
+            said.insert("namespaceStatus".into(), state.as_str().into());
+            said.insert("namespaceTitle".into(), form.title.clone().into());
+            said.insert(
+                "authority".into(),
+                form.authority.organisation.clone().into(),
+            );
+            said.insert("describedby".into(), self.page().into());
+            if let Some(security) = &form.resolution.security {
+                said.insert("security".into(), security.clone().into());
+            }
+        }
+        said
+    }
+
+    /// What it is: HTML.
+    fn facts(&self) -> String {
+        let mut out = String::from("<table><tbody>\n");
+        let code = |text: &str| format!("<code>{}</code>", escape(text));
+        page::row(&mut out, "Normalised", &code(&self.canonical));
+        let uri = format!("info:{}/", self.namespace);
+        if let (Some(entry), Some(state)) = (&self.entry, self.state) {
+            let form = &entry.form;
+            let (page, uri) = (escape(&self.page()), escape(&uri));
+            let link = format!("<a href=\"{page}\">{uri}</a> {}", escape(&form.title));
+            page::row(&mut out, "Namespace", &link);
+            page::row(&mut out, "Status", state.as_str());
+            page::row(&mut out, "Authority", &escape(&form.authority.organisation));
+            page::row(&mut out, "Contact", &page::contact(form.contact()));
+            page::row(&mut out, "Web", &page::link(&form.authority.url));
+        } else {
+            page::row(&mut out, "Namespace", &code(&uri));
+        }
+        out.push_str("</tbody></table>\n");
+        if self.state == Some(NamespaceStatus::Deprecated) {
+            out.push_str("<p>The namespace is deprecated.</p>\n");
+        }
+        out.push_str("<p><a href=\"/registry/\">Registry of info namespaces</a></p>");
+        out
+    }
+
+    fn security(&self) -> String {
+        let entry = self.entry.as_ref();
+        let said = entry.and_then(|entry| entry.form.resolution.security.as_deref());
+        let words = said.unwrap_or("The entry states none.");
+        let words = page::paragraphs(words);
+        format!("<h2>Security considerations</h2>\n<p>{words}</p>")
+    }
+}

@@ -1,0 +1,160 @@
+//! URN namespaces: the registrations of those that have rules of their own (`URN-10`).
+
+use handfast_id::{NssGrammar, UrnProfile};
+use hyper::{Response, StatusCode};
+use serde_json::{Value as Json, json};
+
+use super::page::{contact, escape, fresh_page, html, row};
+use super::{Asking, Form};
+use crate::http::response::Body;
+
+impl Asking<'_> {
+    /// All of them.
+    pub(super) fn urns(&self, form: Form) -> Response<Body> {
+        let profiles = self.web.registry().urn_profiles();
+        let links = "</registry/urn.json>; rel=\"alternate\"; type=\"application/json\"";
+        if form == Form::Json {
+            let all: Json = profiles
+                .iter()
+                .map(|profile| self.registration(profile))
+                .collect();
+            return Self::linked(self.json(&json!({"namespaces": all})), links);
+        }
+        let mut body = String::from(
+            "<p>URN namespaces that have rules of their own here. Any other follows RFC 8141 alone.</p>\n<ul>\n",
+        );
+        for profile in &profiles {
+            let nid = escape(profile.nid());
+            let who = escape(&profile.registration().affiliation);
+            body.extend([
+                "<li><a href=\"/registry/urn/",
+                &nid,
+                "\"><code>urn:",
+                &nid,
+                "</code></a> ",
+                &who,
+                "</li>\n",
+            ]);
+        }
+        body.push_str("</ul>\n");
+        let text = html("URN namespaces", &body);
+        Self::linked(
+            self.tag(fresh_page(StatusCode::OK, text.clone()), &text),
+            links,
+        )
+    }
+
+    /// One, with the fields of its registration.
+    pub(super) fn urn(&self, name: &str) -> Response<Body> {
+        let (nid, is_json) = match name.strip_suffix(".json") {
+            Some(nid) => (nid, true),
+            None => (name, self.form(false) == Form::Json),
+        };
+        let profiles = self.web.registry().urn_profiles();
+        let mut found = profiles.iter();
+        let Some(profile) = found.find(|profile| profile.nid().eq_ignore_ascii_case(nid)) else {
+            return self.nothing("There is no such URN namespace with rules of its own here.");
+        };
+        let nid = profile.nid();
+        let links =
+            format!("</registry/urn/{nid}.json>; rel=\"alternate\"; type=\"application/json\"");
+        let said = self.registration(profile);
+        if is_json {
+            return Self::linked(self.json(&said), &links);
+        }
+        let mut body = String::from("<table><tbody>\n");
+        for (title, field) in FIELDS {
+            let text = said.get(*field).map(|value| match value {
+                Json::String(text) => text.clone(),
+                Json::Array(list) => {
+                    let words: Vec<_> = list.iter().filter_map(Json::as_str).collect();
+                    words.join(", ")
+                }
+                other => other.to_string(),
+            });
+            let text = text.unwrap_or_default();
+            let shown = match *field {
+                "contact" => contact(&text),
+                "syntax" => format!("<pre>{}</pre>", escape(&text)),
+                _ => escape(&text),
+            };
+            row(&mut body, title, &shown);
+        }
+        body.push_str("</tbody></table>\n<p><a href=\"/registry/urn\">All URN namespaces</a></p>");
+        let text = html(&format!("urn:{nid}"), &body);
+        Self::linked(
+            self.tag(fresh_page(StatusCode::OK, text.clone()), &text),
+            &links,
+        )
+    }
+
+    /// The fields of the template of a registration (RFC 2611, RFC 8141 Appendix A).
+    fn registration(&self, profile: &UrnProfile) -> Json {
+        let said = profile.registration();
+        let nid = profile.nid();
+        let base = &self.base;
+        json!({
+            "namespace": format!("urn:{nid}"),
+            "nid": nid,
+            "version": said.version,
+            "date": said.date,
+            "registrant": said.registrant,
+            "affiliation": said.affiliation,
+            "address": said.address,
+            "contact": said.contact,
+            "syntax": syntax(profile),
+            "delegated": profile.is_delegated(),
+            "case": if profile.ignores_case() { "insensitive" } else { "sensitive" },
+            "equivalence": equivalence(profile),
+            "persistence": "A URN once assigned is never assigned to another resource; one that is withdrawn leaves a tombstone.",
+            "resolution": [
+                format!("{base}/urn:{nid}:NAME"),
+                format!("{base}/uri-res/N2L?urn:{nid}:NAME"),
+                format!("{base}/uri-res/N2Ls?urn:{nid}:NAME"),
+            ],
+            "authorities": format!("{base}/registry/authorities?under=urn:{nid}"),
+        })
+    }
+}
+
+/// Titles of the fields, in the order of the template.
+const FIELDS: &[(&str, &str)] = &[
+    ("Namespace", "namespace"),
+    ("Version of the registration", "version"),
+    ("Date", "date"),
+    ("Registrant", "registrant"),
+    ("Affiliation", "affiliation"),
+    ("Address", "address"),
+    ("Contact", "contact"),
+    ("Syntax", "syntax"),
+    ("Equivalence", "equivalence"),
+    ("Persistence", "persistence"),
+    ("Resolution", "resolution"),
+    ("Naming authorities", "authorities"),
+];
+
+fn syntax(profile: &UrnProfile) -> String {
+    match profile.grammar() {
+        NssGrammar::Delegated(_) => format!(
+            "urn           = \"urn:{}:\" authoritypath \":\" resourcename\n\
+             authoritypath = authority *( \".\" authority )\n\
+             authority     = 1*authoritychar\n\
+             resourcename  = 1*( authoritychar / \".\" / \":\" )\n\
+             authoritychar = letter / digit / other characters of the registration / \"%\" hex hex",
+            profile.nid()
+        ),
+        NssGrammar::Matching(pattern) => {
+            let (nid, pattern) = (profile.nid(), pattern.as_str());
+            format!("urn:{nid}: and a name that matches {pattern}")
+        }
+        _ => format!("urn:{}: and a name as RFC 8141 has it", profile.nid()),
+    }
+}
+
+fn equivalence(profile: &UrnProfile) -> &'static str {
+    if profile.ignores_case() {
+        "The whole URN is case-insensitive; lowercase is canonical. A triplet is not equal to the character it stands for."
+    } else {
+        "Scheme and NID are case-insensitive, the name is case-sensitive (RFC 8141)."
+    }
+}

@@ -1,0 +1,174 @@
+//! What is particular to ARKs (`http-interfaces.md` E): parts of things that are named as a whole, and inflections.
+
+use handfast_registry::{Persistence, Principal, Registry};
+use hyper::{Response, StatusCode};
+
+use crate::http::resolver::accept::Accept;
+use crate::http::resolver::name_lookup::Name;
+use crate::http::resolver::page::{escape, fresh, page};
+use crate::http::response::Body;
+
+/// How many parts of a name are taken off, at most.
+const MOST: usize = 32;
+
+/// What an ARK may be a part or a variant of, longest first, each with what stands behind it.
+pub(crate) fn ancestors(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let start = name_at(text).unwrap_or(text.len());
+    let behind = text.get(start..).unwrap_or_default();
+    let cuts = behind.rmatch_indices(['/', '.']);
+    cuts.map(move |(at, _)| start + at)
+        .filter(move |at| *at > start)
+        .take(MOST)
+        .filter_map(|at| text.split_at_checked(at))
+}
+
+/// Whether a name is written as an ARK.
+pub(crate) fn is_ark(text: &str) -> bool {
+    name_at(text).is_some()
+}
+
+/// Where the name begins, behind the number of the authority that gives it.
+fn name_at(text: &str) -> Option<usize> {
+    let scheme = ["ark:", "info:ark/"].iter().find(|scheme| {
+        let head = text.get(..scheme.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(scheme))
+    })?;
+    let behind = text.get(scheme.len()..)?;
+    let bare = behind.trim_start_matches('/');
+    let slash = bare.find('/')?;
+    Some(text.len() - bare.len() + slash + 1)
+}
+
+/// `?`: a brief record. `??` and `?info`: with what is promised of the name.
+pub(crate) fn description(
+    registry: &Registry,
+    name: &Name,
+    base: &str,
+    is_full: bool,
+    accept: &Accept,
+) -> Response<Body> {
+    let place = format!("{base}{}", name.path());
+    let said = |types: &[&str]| {
+        let mut found = types.iter().filter_map(|one| {
+            let is_one = |own: &str| own.eq_ignore_ascii_case(one);
+            let value = name.values.iter().find(|value| is_one(&value.value_type))?;
+            value.text().map(on_one_line)
+        });
+        // "Value unavailable", in the words of ERC.
+        found.next().unwrap_or_else(|| "(:unav)".to_string())
+    };
+    let mut sections = vec![(
+        "erc",
+        vec![
+            (
+                "who",
+                said(&["erc.who", "who", "dc.creator", "creator", "author"]),
+            ),
+            (
+                "what",
+                said(&["erc.what", "what", "dc.title", "title", "desc"]),
+            ),
+            ("when", said(&["erc.when", "when", "dc.date", "date"])),
+            ("where", place.clone()),
+        ],
+    )];
+    if is_full {
+        let authority = name.authority();
+        let authority =
+            authority.and_then(|path| registry.authority(&Principal::Operator, path).ok());
+        let (who, promise) = authority.map_or((String::new(), ""), |authority| {
+            let who = if authority.title.is_empty() {
+                authority.contact
+            } else {
+                authority.title
+            };
+            let promise = match authority.policy.persistence {
+                Persistence::Permanent => {
+                    "(:permanent) a name that has existed is never given again"
+                }
+                Persistence::Erasable => "(:erasable) a name may be erased, and then given again",
+            };
+            (who, promise)
+        });
+        let or_none = |text: String| {
+            if text.is_empty() {
+                "(:unav)".to_string()
+            } else {
+                text
+            }
+        };
+        sections.push((
+            "erc-support",
+            vec![
+                ("who", or_none(on_one_line(&who))),
+                ("what", or_none(promise.to_string())),
+                ("where", place),
+            ],
+        ));
+    }
+    if accept.page() > 0 {
+        let mut body = String::new();
+        for (section, lines) in sections {
+            body.extend(["<h2>", section, "</h2><table>\n"]);
+            for (label, text) in lines {
+                body.extend(["<tr><th>", label, "<td>", &escape(&text), "</tr>\n"]);
+            }
+            body.push_str("</table>\n");
+        }
+        let path = escape(&name.path());
+        body.extend(["<p><a href=\"", &path, "?noredirect\">All values</a></p>"]);
+        return page(StatusCode::OK, &name.text, &body);
+    }
+    let mut out = String::new();
+    for (section, lines) in sections {
+        out.extend([section, ":\n"]);
+        for (label, text) in lines {
+            out.extend([label, ": ", &text, "\n"]);
+        }
+    }
+    fresh(StatusCode::OK, "text/plain; charset=utf-8", out)
+}
+
+/// A text that stays in its line.
+fn on_one_line(text: &str) -> String {
+    let words: Vec<_> = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .collect();
+    let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_and_variants_are_taken_off_from_the_right() {
+        let all = |text| ancestors(text).collect::<Vec<_>>();
+        assert_eq!(
+            all("ark:/12025/x5abc/p3.v2.tiff"),
+            [
+                ("ark:/12025/x5abc/p3.v2", ".tiff"),
+                ("ark:/12025/x5abc/p3", ".v2.tiff"),
+                ("ark:/12025/x5abc", "/p3.v2.tiff"),
+            ]
+        );
+        assert_eq!(all("info:ark/12025/x/y"), [("info:ark/12025/x", "/y")]);
+        for none in [
+            "ark:12025/x5abc",
+            "ark:12025/",
+            "ark:12025",
+            "ark:",
+            "info:lccn/1/2",
+            "",
+            "ark:1//x",
+        ] {
+            assert_eq!(
+                all(none).first().filter(|(base, _)| !base.ends_with('/')),
+                None,
+                "{none}"
+            );
+        }
+        assert!(ancestors(&format!("ark:1/{}", "a/".repeat(4_000))).count() <= MOST);
+    }
+}

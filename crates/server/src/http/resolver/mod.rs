@@ -1,0 +1,129 @@
+//! Resolution for people and browsers: `/{identifier}` redirects, or shows the record (`http-interfaces.md` B).
+
+pub(crate) mod accept;
+pub(crate) mod address;
+pub(crate) mod ark;
+pub(crate) mod choice;
+pub(crate) mod fast_redirect;
+pub(crate) mod front;
+pub(crate) mod geoip;
+pub(crate) mod headers;
+pub(crate) mod links;
+pub(crate) mod locations;
+pub(crate) mod merged;
+pub(crate) mod name_lookup;
+pub(crate) mod page;
+pub(crate) mod path;
+pub(crate) mod query;
+pub(crate) mod query_and_fragment;
+pub(crate) mod redirect;
+pub(crate) mod redirect_cache;
+pub(crate) mod slow_path;
+pub(crate) mod source;
+pub(crate) mod target;
+
+use std::sync::Arc;
+
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW,
+    HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY,
+};
+use hyper::{Method, Request, Response, StatusCode};
+
+use crate::admission::body_memory::Sender;
+use crate::http::connection::request_body::{Incoming, not_received};
+use crate::http::resolver::path::Asked;
+use crate::http::resolver::query::Wishes;
+use crate::http::resolver::slow_path::Visit;
+pub(crate) use crate::http::resolver::slow_path::{failure, with_components, with_scheme};
+use crate::http::resolver::source::Source;
+use crate::http::response::{Body, aside, plain};
+use crate::http::{Caller, Web};
+
+/// The longest form.
+const LONGEST_FORM: usize = 16 << 10;
+
+pub(crate) async fn answer(
+    web: &Arc<Web>,
+    caller: &Arc<Caller>,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    if let Some(redirect) = fast_redirect::answer(web, &request) {
+        return redirect;
+    }
+    let (head, body) = request.into_parts();
+    let source = match Asked::read(head.uri.path(), None) {
+        Ok(asked) if web.native.has_sources() => Source::ask(web, &asked.text).await,
+        _ => None,
+    };
+    let mut asked = head.uri.query().unwrap_or_default().to_string();
+    match head.method {
+        Method::GET | Method::HEAD => {}
+        Method::POST => {
+            let received = body.receive(web, caller, Sender::Anonymous, LONGEST_FORM);
+            let form = match received.await {
+                Ok(form) => form,
+                Err(error) => return not_received(error),
+            };
+            asked = [&asked, String::from_utf8_lossy(&form).trim()].join("&");
+        }
+        Method::OPTIONS => return finished(options(&head.headers, ALLOWED), &head.headers),
+        _ => return finished(refused(ALLOWED), &head.headers),
+    }
+    let (at_work, client) = (Arc::clone(web), Arc::clone(caller));
+    // Records can be long, and what is in them takes time to read.
+    let visit = move || {
+        let wishes = Wishes::read(&asked);
+        let response = Visit::new(&at_work, &client, &head, wishes, source).answer();
+        finished(response, &head.headers)
+    };
+    aside(web, caller.address.ip(), visit).await
+}
+
+/// What may be done with names here.
+const ALLOWED: &str = "GET, HEAD, POST, OPTIONS";
+
+/// A method that is not for names.
+pub(crate) fn refused(allowed: &'static str) -> Response<Body> {
+    let mut response = plain(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "names are read here; they are written through /api/handles and /api/v1\n",
+    );
+    let allowed = HeaderValue::from_static(allowed);
+    response.headers_mut().insert(ALLOW, allowed);
+    response
+}
+
+/// What may be asked; for scripts of other sites, before they ask.
+pub(crate) fn options(asked: &HeaderMap, allowed: &'static str) -> Response<Body> {
+    let mut response = plain(StatusCode::OK, "");
+    let headers = response.headers_mut();
+    headers.insert(ALLOW, HeaderValue::from_static(allowed));
+    if asked.contains_key(ORIGIN) && asked.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
+        let mut put =
+            |name: HeaderName, value| headers.insert(name, HeaderValue::from_static(value));
+        put(ACCESS_CONTROL_MAX_AGE, "86400");
+        put(ACCESS_CONTROL_ALLOW_METHODS, "GET,POST,HEAD");
+        put(
+            ACCESS_CONTROL_ALLOW_HEADERS,
+            "X-Requested-With,Authorization,Origin,Accept,Content-Type",
+        );
+    }
+    response
+}
+
+/// The same response for other sites' scripts.
+pub(crate) fn finished(mut response: Response<Body>, asked: &HeaderMap) -> Response<Body> {
+    let headers = response.headers_mut();
+    // What was chosen for a client depends on more.
+    headers.entry(VARY).or_insert(fast_redirect::VARIES);
+    if let Some(origin) = asked.get(ORIGIN) {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        headers.insert(
+            ACCESS_CONTROL_EXPOSE_HEADERS,
+            HeaderValue::from_static("Content-Length, Link, Location"),
+        );
+    }
+    response
+}

@@ -1,0 +1,261 @@
+//! What is known of a name, by anybody.
+
+use std::sync::Arc;
+
+use handfast_id::{HandleProfile, recognise};
+use handfast_registry::{Principal, Record, Refusal, Registry, State, Tombstone};
+use handfast_wire::Value;
+use handfast_wire::namespace::{Namespace, namespace_value};
+
+use crate::http::resolver::ark;
+use crate::http::resolver::merged::{Merged, public};
+use crate::http::resolver::path::{Asked, Kind};
+use crate::http::resolver::target::{appended, path_of};
+use crate::native::Native;
+
+/// What became of looking a name up.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// Aliases lead from name to name without end.
+    Endless,
+    /// Its prefix is not kept here.
+    Foreign,
+    /// Its prefix is not in use; with what is said about that.
+    Inactive(String),
+    /// It cannot be a name.
+    Malformed(String),
+    /// There is no such name.
+    Missing,
+    Name(Name),
+    Withdrawn {
+        text: String,
+        tombstone: Option<Tombstone>,
+    },
+}
+
+/// A name that is there, with the values that everybody may read.
+#[derive(Clone, Debug)]
+pub(crate) struct Name {
+    /// As it was registered; if a template makes it, as it was asked for.
+    pub(crate) text: String,
+    /// The key of its authority, if it is stored.
+    authority: Option<String>,
+    pub(crate) is_handle: bool,
+    pub(crate) values: Vec<Value<'static>>,
+    /// Of an ARK that is a part of it, what stands behind it: where it leads goes on with that.
+    pub(crate) rest: String,
+    /// What other names say of its locations, links and headers.
+    pub(crate) merged: Merged,
+}
+
+/// "The proxy follows up to 20 hops."
+const MOST_HOPS: usize = 20;
+
+/// Looks a name up.
+pub(crate) fn find(registry: &Arc<Registry>, asked: &Asked<'_>) -> Result<Found, Refusal> {
+    let text = &*asked.text;
+    match registry.show(&Principal::Operator, text) {
+        Ok(shown) => match as_public(shown.record) {
+            Found::Name(name) => in_namespace(registry, name),
+            found => Ok(found),
+        },
+        Err(Refusal::NotFound(_)) if asked.kind != Kind::Handle => part(registry, text),
+        Err(Refusal::NotFound(_)) => {
+            let read = recognise(text, &registry.rules()).ok();
+            let handle = read.and_then(|read| read.identifier.spellings(&registry.rules()).handle);
+            missing(registry, handle.as_deref().unwrap_or(text))
+        }
+        Err(Refusal::Identifier { source, .. }) => Ok(match asked.kind {
+            // A word is no name, and nothing that was asked for wrongly.
+            Kind::Prefix => Found::Missing,
+            _ => Found::Malformed(format!("{source}: {}", source.remedy())),
+        }),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// An ARK that is not there may be a part of one that is: "longest bound ancestor, remainder appended to its target".
+fn part(registry: &Registry, text: &str) -> Result<Found, Refusal> {
+    for (whole, rest) in ark::ancestors(text) {
+        match registry.show(&Principal::Operator, whole) {
+            Ok(shown) => {
+                return Ok(match as_public(shown.record) {
+                    Found::Name(name) => Found::Name(Name {
+                        rest: rest.to_string(),
+                        ..name
+                    }),
+                    found => found,
+                });
+            }
+            Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => {}
+            Err(refusal) => return Err(refusal),
+        }
+    }
+    Ok(Found::Missing)
+}
+
+fn as_public(record: Record) -> Found {
+    match record.state {
+        State::Reserved => Found::Missing,
+        State::Withdrawn => Found::Withdrawn {
+            text: record.text,
+            tombstone: record.tombstone,
+        },
+        State::Active => {
+            let mut values = record.values;
+            values.retain(Value::is_public);
+            Found::Name(Name {
+                is_handle: record.authority.starts_with("hdl:"),
+                text: record.text,
+                authority: Some(record.authority),
+                values,
+                rest: String::new(),
+                merged: Merged::default(),
+            })
+        }
+    }
+}
+
+/// A handle that is not stored: one that a template makes, one that is kept elsewhere, or none.
+fn missing(registry: &Registry, text: &str) -> Result<Found, Refusal> {
+    if let Some(mut values) = registry.made_by_template(text)? {
+        values.retain(Value::is_public);
+        // A template makes nothing out of a base that is not there.
+        return Ok(if values.is_empty() {
+            Found::Missing
+        } else {
+            return in_namespace(registry, Name::made(text, values));
+        });
+    }
+    if registry.is_responsible(text)? && registry.delegation(text)?.is_none() {
+        return Ok(Found::Missing);
+    }
+    Ok(Found::Foreign)
+}
+
+/// A name with what others say of it: the namespace of its prefix, and names that its record includes.
+fn in_namespace(registry: &Registry, mut name: Name) -> Result<Found, Refusal> {
+    if !name.is_handle || name.text.starts_with("0.") {
+        return Ok(Found::Name(name));
+    }
+    let prefix = name.text.split('/').next().unwrap_or_default();
+    let of_prefix = public(registry, &format!("0.NA/{prefix}"))?;
+    let text = namespace_value(&of_prefix).and_then(Value::text);
+    let namespace = text.and_then(|text| Namespace::parse(text).ok());
+    if let Some(closed) = namespace
+        .as_ref()
+        .filter(|namespace| !namespace.is_active())
+    {
+        let message = closed.status_message().unwrap_or_default();
+        return Ok(Found::Inactive(message.trim().to_string()));
+    }
+    let has_own =
+        |value: &Value<'_>| value.value_type.starts_with("10320/") || value.is_type("HS_NAMESPACE");
+    if namespace.is_some() || name.values.iter().any(has_own) {
+        name.merged = Merged::of(registry, &name.text, &name.values)?;
+    }
+    Ok(Found::Name(name))
+}
+
+/// Follows the aliases of a name to their end; the name itself, if it is none.
+pub(crate) fn follow(native: &Native, name: Name) -> Result<Found, Refusal> {
+    let registry = native.registry();
+    let mut at = name;
+    for _ in 0..=MOST_HOPS {
+        let Some(next) = at.alias() else {
+            return Ok(Found::Name(at));
+        };
+        match find(registry, &Asked::typed(&next))? {
+            Found::Name(name) => at = name,
+            // What is kept elsewhere is looked up there.
+            Found::Foreign => {
+                return Ok(Found::Name(Name::made(&next, Vec::new())));
+            }
+            Found::Missing if native.has_source(&next) => {
+                return Ok(Found::Name(Name::made(&next, Vec::new())));
+            }
+            found => return Ok(found),
+        }
+    }
+    Ok(Found::Endless)
+}
+
+impl Name {
+    /// A handle that is not stored here.
+    pub(crate) fn made(text: &str, values: Vec<Value<'static>>) -> Self {
+        Self {
+            text: text.to_string(),
+            authority: None,
+            is_handle: true,
+            values,
+            rest: String::new(),
+            merged: Merged::default(),
+        }
+    }
+
+    /// The handle that its `HS_ALIAS` value holds.
+    pub(crate) fn alias(&self) -> Option<String> {
+        let alias = self.values.iter().find(|value| value.is_type("HS_ALIAS"))?;
+        let text = alias.text()?.trim();
+        (!text.is_empty()).then(|| text.to_string())
+    }
+
+    /// The authority that gave it, if it is stored.
+    pub(crate) fn authority(&self) -> Option<&str> {
+        self.authority.as_deref()
+    }
+
+    /// Whether it is a DOI.
+    pub(crate) fn is_doi(&self) -> bool {
+        self.is_handle && self.text.starts_with("10.")
+    }
+
+    /// Where it leads, with what stands behind the name.
+    pub(crate) fn with_rest(&self, url: &[u8]) -> Vec<u8> {
+        appended(url, self.rest.as_bytes())
+    }
+
+    /// All values that say where it leads, those of others too.
+    pub(crate) fn all_values(&self) -> impl Iterator<Item = &Value<'static>> {
+        let merged = self.merged.included.iter().chain(&self.merged.shared);
+        self.values.iter().chain(merged)
+    }
+
+    /// Its path at this resolver, with the slash in front.
+    pub(crate) fn path(&self) -> String {
+        if self.is_handle {
+            // Two slashes would begin another host.
+            return format!("/{}", path_of(self.text.trim_start_matches('/')));
+        }
+        format!("/{}", self.text)
+    }
+
+    /// Values that are URLs, those of the type itself before those of subtypes, in the order of their indexes.
+    pub(crate) fn urls(&self) -> impl Iterator<Item = &Value<'static>> {
+        let plain = self.values.iter().filter(|value| is_url(value));
+        let special = self.values.iter().filter(|value| is_special_url(value));
+        plain.chain(special)
+    }
+
+    /// Whether its authority hands queries on (`CID-8`, `URI-12`).
+    pub(crate) fn hands_queries_on(&self, registry: &Registry) -> bool {
+        let prefix = self.text.split('/').next().unwrap_or_default();
+        let authority = match (&self.authority, self.is_handle) {
+            (Some(_), true) => registry.authority(&Principal::Operator, prefix).ok(),
+            _ => None,
+        };
+        authority.is_some_and(|authority| authority.policy.profile() == HandleProfile::Cordra)
+    }
+}
+
+/// "The first value whose type is exactly `URL` (or `0.TYPE/URL`), ignoring case."
+pub(crate) fn is_url(value: &Value<'_>) -> bool {
+    ["URL", "0.TYPE/URL"]
+        .iter()
+        .any(|name| value.value_type.eq_ignore_ascii_case(name))
+}
+
+/// "If none, the first whose type is a subtype `URL.x`."
+pub(crate) fn is_special_url(value: &Value<'_>) -> bool {
+    !is_url(value) && value.is_type("URL")
+}

@@ -1,0 +1,418 @@
+//! One request for a name, the long way.
+
+use std::sync::Arc;
+
+use handfast_id::Urn;
+use handfast_registry::{LiveRules, Refusal};
+use http_body_util::{Either, Full};
+use hyper::http::request::Parts;
+use hyper::{Response, StatusCode};
+
+use crate::http::registry_pages::security;
+use crate::http::registry_pages::unregistered_name::Unkept;
+use crate::http::resolver::accept::Accept;
+use crate::http::resolver::choice::Taste;
+use crate::http::resolver::links::{self, LINKS, LINKSET};
+use crate::http::resolver::locations::Locations;
+use crate::http::resolver::name_lookup::{Found, Name, find, follow};
+use crate::http::resolver::page::{self, Failure, escape, fresh};
+use crate::http::resolver::path::{Asked, Kind};
+use crate::http::resolver::query::{Action, Wishes};
+use crate::http::resolver::redirect::{self, Target};
+use crate::http::resolver::source::Source;
+use crate::http::resolver::target::{
+    appended, escaped_text, path_of, put_lifetime, with_fragment, with_query,
+};
+use crate::http::resolver::{address, ark, front, headers, query_and_fragment, target};
+use crate::http::response::{Body, plain};
+use crate::http::{Caller, Web};
+use crate::setup::identity::Identity;
+
+/// One request.
+pub(crate) struct Visit<'r> {
+    web: &'r Arc<Web>,
+    caller: &'r Caller,
+    head: &'r Parts,
+    wishes: Wishes,
+    accept: Accept,
+    /// What a repository says of the name, if it may have it.
+    source: Option<Source>,
+    now: u64,
+}
+
+impl<'r> Visit<'r> {
+    pub(crate) fn new(
+        web: &'r Arc<Web>,
+        caller: &'r Caller,
+        head: &'r Parts,
+        wishes: Wishes,
+        source: Option<Source>,
+    ) -> Self {
+        Self {
+            web,
+            caller,
+            head,
+            wishes,
+            source,
+            accept: Accept::of(&head.headers),
+            now: web.native.world().now(),
+        }
+    }
+
+    pub(crate) fn answer(&self) -> Response<Body> {
+        match self.head.uri.path().trim_matches('/') {
+            "" => return self.front(),
+            "favicon.ico" => return empty(StatusCode::NO_CONTENT),
+            "robots.txt" => return plain(StatusCode::OK, "User-agent: *\nDisallow: /api/\n"),
+            _ => {}
+        }
+        match Asked::read(self.head.uri.path(), self.head.uri.query()) {
+            Ok(asked) if asked.written.is_empty() => self.fail(Failure::malformed(
+                "There is no identifier here.".to_string(),
+            )),
+            Ok(asked) => self.name(&asked),
+            Err(bad) => self.fail(Failure::malformed(bad.as_str().to_string())),
+        }
+    }
+
+    /// The front page, or where the typed text leads.
+    fn front(&self) -> Response<Body> {
+        let Some(typed) = &self.wishes.name else {
+            if self.accept.wants_json() {
+                let said = address::statement(&self.base()).to_string();
+                return fresh(StatusCode::OK, page::JSON, said);
+            }
+            return front::page(&self.base(), None);
+        };
+        let own = front::own_resolvers(self.web, self.caller, &self.head.uri, &self.head.headers);
+        let mut url = match front::path_of_typed(typed, &own, &self.rules()) {
+            Ok(path) => path.into_bytes(),
+            Err(failure) if self.accept.wants_json() => return failure.problem(),
+            Err(failure) => return front::page(&self.base(), Some((typed, &failure))),
+        };
+        if self.wishes.action == Action::Show {
+            url = with_query(&url, b"noredirect");
+        }
+        redirect::to(&url, StatusCode::SEE_OTHER, self.head.version)
+            .unwrap_or_else(|| front::page(&self.base(), None))
+    }
+
+    fn name(&self, asked: &Asked<'_>) -> Response<Body> {
+        // The one handle that is the server's own.
+        if asked.text.eq_ignore_ascii_case(Identity::ADMINISTRATOR) {
+            let key = self.web.native.identity().administrator_value();
+            return self.found(asked, Name::made(&asked.text, vec![key.into_owned()]));
+        }
+        let found = match find(self.web.registry(), asked) {
+            Ok(found) => Source::or(self.source.as_ref(), &asked.text, found),
+            Err(refusal) => return self.failed(&refusal),
+        };
+        match found {
+            Ok(Found::Name(name)) => self.found(asked, name),
+            Ok(found) => self.not_found(asked, found),
+            Err(failure) => self.fail(failure),
+        }
+    }
+
+    fn found(&self, asked: &Asked<'_>, name: Name) -> Response<Body> {
+        if let Some(json) = self.as_json(&name) {
+            return json;
+        }
+        let mut name = name;
+        if !self.wishes.ignores_aliases && name.alias().is_some() {
+            match follow(&self.web.native, name) {
+                Ok(Found::Name(meant)) if self.wishes.action == Action::Show => name = meant,
+                Ok(Found::Name(meant)) => return self.moved(&meant),
+                Ok(found) => return self.not_found(asked, found),
+                Err(refusal) => return self.failed(&refusal),
+            }
+        }
+        self.wishes.select(&mut name.values);
+        if self.wishes.action == Action::Locations {
+            return locations(&name);
+        }
+        if self.wishes.is_selective() && name.values.is_empty() {
+            let text = format!("<p>{} has no such values.</p>", escape(&name.text));
+            return page::page(StatusCode::OK, "No Values Found", &text);
+        }
+        let is_inflected =
+            asked.kind == Kind::Other && matches!(self.head.uri.query(), Some("" | "?" | "info"));
+        if is_inflected && ark::is_ark(&asked.text) {
+            let is_full = self.head.uri.query() != Some("");
+            let (registry, base) = (self.web.registry(), self.base());
+            let mut said = ark::description(registry, &name, &base, is_full, &self.accept);
+            links::put(said.headers_mut(), &name);
+            return said;
+        }
+        let considered = security::entry(self.web.registry(), name.authority());
+        let is_page_first = considered
+            .as_ref()
+            .is_some_and(|entry| entry.form.resolution.page_first);
+        let redirect = if self.wishes.action == Action::Show || is_inflected || is_page_first {
+            None
+        } else {
+            self.redirect(asked, &name)
+        };
+        let mut response = redirect.unwrap_or_else(|| {
+            let mut shown = page::record(&name);
+            links::put(shown.headers_mut(), &name);
+            headers::put(shown.headers_mut(), &name);
+            shown
+        });
+        if let Some(entry) = considered {
+            security::put_link(response.headers_mut(), &entry);
+        }
+        response
+    }
+
+    /// The record or its links, for programs that ask for them by media type.
+    fn as_json(&self, name: &Name) -> Option<Response<Body>> {
+        let json = self.accept.named("application/json");
+        let page = self.accept.page();
+        let (set, text) = (self.accept.named(LINKSET), self.accept.named(LINKS));
+        if set.max(text) > page && set.max(text) >= json {
+            let base = self.base();
+            return Some(if set >= text {
+                fresh(StatusCode::OK, LINKSET, links::set(name, &base).to_string())
+            } else {
+                fresh(StatusCode::OK, LINKS, links::lines(name, &base))
+            });
+        }
+        (json > page || self.wishes.action == Action::Json).then(|| {
+            let mut values = name.values.clone();
+            self.wishes.select(&mut values);
+            let mut response = page::record_json(&name.text, &values);
+            links::put(response.headers_mut(), name);
+            response
+        })
+    }
+
+    /// To the name that an alias means, with the query as it was.
+    fn moved(&self, meant: &Name) -> Response<Body> {
+        let mut url = meant.path();
+        if let Some(query) = self.head.uri.query() {
+            url = format!("{url}?{query}");
+        }
+        let moved = StatusCode::MOVED_PERMANENTLY;
+        let Some(mut response) = redirect::to(url.as_bytes(), moved, self.head.version) else {
+            return page::record(meant);
+        };
+        let seconds = target::lifetime(meant.values.iter(), self.now);
+        put_lifetime(response.headers_mut(), seconds, self.now);
+        response
+    }
+
+    /// To where the name leads; `None` if nothing in its record can be a target.
+    fn redirect(&self, asked: &Asked<'_>, name: &Name) -> Option<Response<Body>> {
+        if self.accept.is_of_citations() && name.is_doi() && !Locations::of(name).negotiates() {
+            // "204 DOI known, no metadata": "a script asking for CSL or BibTeX never gets HTML".
+            let mut nothing = empty(StatusCode::NO_CONTENT);
+            links::put(nothing.headers_mut(), name);
+            return Some(nothing);
+        }
+        let target = Target::of(name, || self.taste(), self.now)?;
+        let mut url = appended(&target.url, &self.wishes.append);
+        if asked.kind == Kind::Handle {
+            url = query_and_fragment::handed_on(&url, &asked.text, &self.rules());
+        }
+        let mut usual = StatusCode::FOUND;
+        let mut is_handed_on = !self.wishes.rest.is_empty();
+        if asked.kind == Kind::Urn {
+            usual = StatusCode::SEE_OTHER;
+            let text = with_scheme(&asked.text);
+            if let Ok(urn) = Urn::parse_with(&text, &self.rules()) {
+                // The query of a URN with components is those components.
+                is_handed_on &= urn.q().is_none() && urn.r().is_none();
+                url = with_components(&url, &urn);
+            }
+        } else {
+            is_handed_on = is_handed_on && name.hands_queries_on(self.web.registry());
+        }
+        if is_handed_on {
+            if asked.kind != Kind::Urn && !query_and_fragment::is_query(&self.wishes.rest) {
+                let problem = "The query is no URI syntax: a % needs two hexadecimal digits behind it, other than 00.";
+                return Some(self.fail(Failure::malformed(problem.to_string())));
+            }
+            url = with_query(&url, self.wishes.rest.as_bytes());
+        }
+        let status = target.status.unwrap_or(usual);
+        let mut response = redirect::to(&url, status, self.head.version)?;
+        if self.wishes.shows_headers {
+            *response.status_mut() = StatusCode::OK;
+        }
+        redirect::describe(response.headers_mut(), name, &target, self.now);
+        Some(response)
+    }
+
+    fn taste(&self) -> Taste {
+        let mut taste = Taste {
+            attributes: self.wishes.attributes.clone(),
+            country: self.wishes.country.clone().or_else(|| {
+                let (web, headers) = (self.web, &self.head.headers);
+                web.country(self.caller, headers, self.wishes.address)
+            }),
+            address: self.caller.address.ip(),
+            chance: u64::from_be_bytes(self.web.native.world().random()),
+        };
+        taste.add_headers(&self.head.headers);
+        taste
+    }
+
+    fn not_found(&self, asked: &Asked<'_>, found: Found) -> Response<Body> {
+        let text = match asked.kind {
+            Kind::Prefix => &*asked.written,
+            _ => &*asked.text,
+        };
+        if matches!(found, Found::Missing) && asked.kind == Kind::Other {
+            let unkept = Unkept::read(self.web.registry(), &asked.text);
+            if let Some(unkept) = unkept {
+                return self.unkept(&unkept);
+            }
+        }
+        if matches!(found, Found::Foreign)
+            && let Some(unkept) = self.spelt_as_info()
+        {
+            return self.unkept(&unkept);
+        }
+        self.fail(match found {
+            Found::Endless => {
+                let mut failure = Failure::missing(text);
+                failure.detail.push_str(" Its alias chain is too long.");
+                failure
+            }
+            Found::Foreign => Failure::foreign(text),
+            Found::Inactive(message) => Failure::inactive(text, &message),
+            Found::Malformed(why) => {
+                Failure::malformed(format!("\"{text}\" is no identifier: {why}"))
+            }
+            Found::Withdrawn { text, tombstone } => Failure::withdrawn(&text, tombstone.as_ref()),
+            Found::Missing | Found::Name(_) => self.missing(asked, text),
+        })
+    }
+
+    /// A handle that was asked for as `info:hdl/…` or `info:doi/…`, if its namespace names a mechanism: a name
+    /// whose prefix is not kept here may be found there.
+    fn spelt_as_info(&self) -> Option<Unkept> {
+        let path = self.head.uri.path().trim_start_matches('/');
+        let unkept = Unkept::read(self.web.registry(), path)?;
+        unkept.location().is_some().then_some(unkept)
+    }
+
+    /// An `info` URI of which nothing is kept here (`INFO-11`).
+    fn unkept(&self, unkept: &Unkept) -> Response<Body> {
+        let is_json = self.wishes.action == Action::Json || self.accept.wants_json();
+        let is_shown = self.wishes.action != Action::Redirect || unkept.is_page_first();
+        let offered = if is_shown {
+            unkept.shown(is_json)
+        } else {
+            unkept.redirect(StatusCode::FOUND, self.head.version)
+        };
+        offered.unwrap_or_else(|| unkept.described(self.fail(unkept.failure())))
+    }
+
+    fn missing(&self, asked: &Asked<'_>, text: &str) -> Failure {
+        let mut failure = Failure::missing(text);
+        if let Some(shorter) = text
+            .strip_suffix('/')
+            .filter(|_| asked.kind == Kind::Handle)
+        {
+            failure.more = format!(
+                "<p>It ends in a slash, which is part of the name. Try it without: <a href=\"/{}\">{}</a></p>",
+                path_of(shorter.trim_start_matches('/')),
+                escape(shorter)
+            );
+        }
+        if ark::is_ark(text) {
+            let elsewhere = format!("https://n2t.net/{}", escaped_text(text.as_bytes()));
+            let elsewhere = escape(&elsewhere);
+            failure.more = format!(
+                "<p>Other resolvers may know it: <a href=\"{elsewhere}\">{elsewhere}</a></p>"
+            );
+        }
+        if let Some(contact) = contact(self.web, text).filter(|_| asked.kind == Kind::Handle) {
+            failure.more.extend(["<p>Ask ", &escape(&contact), "</p>"]);
+        }
+        failure
+    }
+
+    fn fail(&self, failure: Failure) -> Response<Body> {
+        if self.wishes.action == Action::Json {
+            return failure.problem();
+        }
+        failure.answer(&self.accept)
+    }
+
+    fn failed(&self, refusal: &Refusal) -> Response<Body> {
+        self.fail(failure(refusal))
+    }
+
+    fn base(&self) -> String {
+        address::base(self.web, self.caller, &self.head.uri, &self.head.headers)
+    }
+
+    fn rules(&self) -> LiveRules<'_> {
+        self.web.registry().rules()
+    }
+}
+
+/// What is said when the registry cannot answer.
+pub(crate) fn failure(refusal: &Refusal) -> Failure {
+    tracing::error!(%refusal, "a name could not be looked up");
+    let detail = "The server cannot look names up at the moment.".to_string();
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    Failure::new(status, "failure", "The Server Failed", detail)
+}
+
+/// Copies the components of a URN that are for the resource (RFC 8141 §2.3): the r-component is the resolver's, and
+/// means nothing yet.
+pub(crate) fn with_components(url: &[u8], urn: &Urn<'_>) -> Vec<u8> {
+    let mut url = url.to_vec();
+    if let Some(q) = urn.q() {
+        url = with_query(&url, q.as_bytes());
+    }
+    if let Some(f) = urn.f().filter(|f| !f.is_empty()) {
+        url = with_fragment(&url, f.as_bytes());
+    }
+    url
+}
+
+/// `urn-3:…` is `urn:urn-3:…`.
+pub(crate) fn with_scheme(text: &str) -> String {
+    let has_scheme = text
+        .get(..4)
+        .is_some_and(|head| head.eq_ignore_ascii_case("urn:"));
+    if has_scheme {
+        text.to_string()
+    } else {
+        format!("urn:{text}")
+    }
+}
+
+/// `action=showurls`: "a `<locations>` element with every candidate and its computed `href`".
+fn locations(name: &Name) -> Response<Body> {
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<locations>\n");
+    for location in Locations::of(name).list {
+        out.push_str("  <location href=\"");
+        out.push_str(&escape(&escaped_text(&location.href)));
+        for (attribute, value) in &location.attributes {
+            out.extend(["\" ", attribute, "=\"", &escape(value)]);
+        }
+        out.push_str("\"/>\n");
+    }
+    out.push_str("</locations>\n");
+    fresh(StatusCode::OK, "text/xml; charset=utf-8", out)
+}
+
+/// Whom to ask about the names of a prefix.
+fn contact(web: &Web, handle: &str) -> Option<String> {
+    let prefix = handle.split('/').next()?;
+    let operator = handfast_registry::Principal::Operator;
+    let authority = web.registry().authority(&operator, prefix).ok()?;
+    Some(authority.contact).filter(|contact| !contact.is_empty())
+}
+
+fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Either::Left(Full::default()));
+    *response.status_mut() = status;
+    response
+}

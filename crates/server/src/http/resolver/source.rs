@@ -1,0 +1,59 @@
+//! Handles that a repository may know (`http-interfaces.md` C.4): asked for before a request is answered, because that
+//! takes time.
+
+use std::sync::Arc;
+
+use handfast_id::recognise;
+use handfast_wire::Value;
+use hyper::StatusCode;
+
+use crate::http::Web;
+use crate::http::resolver::name_lookup::{Found, Name};
+use crate::http::resolver::page::Failure;
+
+/// What a repository said of a handle.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// It did not answer.
+    Busy,
+    /// It has none.
+    Nothing,
+    Value(Value<'static>),
+}
+
+impl Source {
+    /// Asks the repository of a name, if there is one. A name that is, or was, kept here is nowhere else.
+    pub(crate) async fn ask(web: &Arc<Web>, text: &str) -> Option<Self> {
+        let handle = if web.native.has_source(text) {
+            text.to_string()
+        } else {
+            let read = recognise(text, &web.registry().rules()).ok()?;
+            let handle = read.identifier.spellings(&web.registry().rules()).handle?;
+            Some(handle).filter(|handle| web.native.has_source(handle))?
+        };
+        let native = Arc::clone(&web.native);
+        let asking = crate::runtime::blocking::spawn_blocking(move || native.ask_source(&handle));
+        Some(match asking.await {
+            Ok(Ok(Some(value))) => Self::Value(value),
+            Ok(Ok(None)) => Self::Nothing,
+            Ok(Err(_)) | Err(_) => Self::Busy,
+        })
+    }
+
+    /// What was found, if it was not found here.
+    pub(crate) fn or(source: Option<&Self>, text: &str, found: Found) -> Result<Found, Failure> {
+        if !matches!(found, Found::Foreign | Found::Missing) {
+            return Ok(found);
+        }
+        match source {
+            None => Ok(found),
+            Some(Self::Nothing) => Ok(Found::Missing),
+            Some(Self::Value(value)) => Ok(Found::Name(Name::made(text, vec![value.clone()]))),
+            Some(Self::Busy) => {
+                let detail = "The repository that has this name does not answer.".to_string();
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                Err(Failure::new(status, "busy", "Try Again Later", detail))
+            }
+        }
+    }
+}

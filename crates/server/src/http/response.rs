@@ -1,0 +1,55 @@
+//! What is sent back.
+
+use std::net::IpAddr;
+
+use http_body_util::combinators::BoxBody;
+use http_body_util::{Either, Full};
+use hyper::body::Bytes;
+use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::{Response, StatusCode};
+
+use crate::http::Web;
+use crate::runtime::blocking::{self, Undone};
+
+/// The body of a response: bytes that are there, or a stream of them.
+pub(crate) type Body = Either<Full<Bytes>, BoxBody<Bytes, std::io::Error>>;
+
+/// A response of some type.
+pub(crate) fn reply(
+    status: StatusCode,
+    content_type: &'static str,
+    body: impl Into<Bytes>,
+) -> Response<Body> {
+    let mut response = Response::new(Either::Left(Full::new(body.into())));
+    *response.status_mut() = status;
+    let content_type = HeaderValue::from_static(content_type);
+    response.headers_mut().insert(CONTENT_TYPE, content_type);
+    response
+}
+
+/// A response that takes time to make: on another thread, so that nobody else waits for it.
+pub(crate) async fn aside(
+    web: &Web,
+    client: IpAddr,
+    work: impl FnOnce() -> Response<Body> + Send + 'static,
+) -> Response<Body> {
+    let queue = &web.native.admission().expensive_work.requests;
+    match blocking::run(queue, client, work).await {
+        Ok(response) => response,
+        Err(Undone::Busy) => busy("too many requests are under way: try again\n"),
+        Err(Undone::Failed) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the server failed\n"),
+    }
+}
+
+/// What a client hears that should ask again in a few seconds.
+pub(crate) fn busy(text: &'static str) -> Response<Body> {
+    let mut busy = plain(StatusCode::SERVICE_UNAVAILABLE, text);
+    let soon = HeaderValue::from_static("5");
+    busy.headers_mut().insert(RETRY_AFTER, soon);
+    busy
+}
+
+/// A few words.
+pub(crate) fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
+    reply(status, "text/plain; charset=utf-8", text)
+}

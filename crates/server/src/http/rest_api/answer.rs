@@ -1,0 +1,290 @@
+//! What is said, in JSON, and the status that goes with it (`http-interfaces.md` A.14).
+
+use handfast_wire::{ResponseCode, Value, json};
+use http_body_util::{Either, Full};
+use hyper::body::Bytes;
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+use serde::Serialize;
+
+use super::presentation::Presentation;
+use crate::http::Body;
+use crate::native::response::Fault;
+
+/// An answer: a status, a text in JSON unless there is none, and what else stands in the head.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) json: Option<Vec<u8>>,
+    /// Or words.
+    pub(crate) text: Option<&'static str>,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Answer {
+    pub(crate) fn new(status: StatusCode, json: Vec<u8>) -> Self {
+        Self {
+            status,
+            json: Some(json),
+            text: None,
+            headers: Vec::new(),
+        }
+    }
+
+    /// A status that says it all.
+    pub(crate) fn empty(status: StatusCode) -> Self {
+        Self {
+            status,
+            json: None,
+            text: None,
+            headers: Vec::new(),
+        }
+    }
+
+    pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// `{"responseCode":1,"handle":"…"}`
+    pub(crate) fn done(status: StatusCode, handle: &str) -> Self {
+        let mut out = start(ResponseCode::Success);
+        put_member(&mut out, "handle", handle);
+        out.push(b'}');
+        Self::new(status, out)
+    }
+
+    /// Values, with the code that goes before them.
+    pub(crate) fn values(
+        status: StatusCode,
+        code: ResponseCode,
+        handle: &str,
+        values: &[Value<'_>],
+    ) -> Self {
+        let mut out = start(code);
+        put_member(&mut out, "handle", handle);
+        put_values(&mut out, values);
+        Self::new(status, out)
+    }
+
+    /// A record of which nothing is given.
+    pub(crate) fn nothing(handle: &str) -> Self {
+        let mut out = start(ResponseCode::ValuesNotFound);
+        out.extend_from_slice(b",\"values\":[]");
+        put_member(&mut out, "handle", handle);
+        out.push(b'}');
+        Self::new(StatusCode::OK, out)
+    }
+
+    pub(crate) fn into_response(self, presentation: &Presentation) -> Response<Body> {
+        let (body, content_type) = match self.json {
+            None => (Vec::from(self.text.unwrap_or_default()), None),
+            Some(json) => {
+                let (body, content_type) = presentation.present(json);
+                (body, Some(content_type))
+            }
+        };
+        let mut response = Response::new(Either::Left(Full::new(Bytes::from(body))));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        if let Some(content_type) = content_type {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        }
+        for (name, value) in self.headers {
+            headers.append(name, value);
+        }
+        response
+    }
+}
+
+/// Why there is no answer but a refusal.
+#[derive(Debug)]
+pub(crate) enum Problem {
+    /// Credentials that are not right: 401, and no body.
+    Credentials(&'static str),
+    /// An answer as it is.
+    Plain(Answer),
+    /// As the protocol says it.
+    Refused {
+        fault: Fault,
+        /// What it is about, if that was known.
+        handle: Option<String>,
+        /// A status that the code does not tell.
+        status: Option<StatusCode>,
+    },
+}
+
+impl Problem {
+    /// A code, and nothing more to say.
+    pub(crate) fn code(code: ResponseCode) -> Self {
+        Fault::plain(code).into()
+    }
+
+    /// The same, with another status.
+    pub(crate) fn with_status(fault: Fault, status: StatusCode) -> Self {
+        Self::Refused {
+            fault,
+            handle: None,
+            status: Some(status),
+        }
+    }
+
+    /// The same, about a handle.
+    pub(crate) fn of(self, name: &str) -> Self {
+        match self {
+            Self::Refused { fault, status, .. } => Self::Refused {
+                fault,
+                handle: Some(name.to_string()),
+                status,
+            },
+            other => other,
+        }
+    }
+}
+
+impl<F: Into<Fault>> From<F> for Problem {
+    fn from(fault: F) -> Self {
+        Self::Refused {
+            fault: fault.into(),
+            handle: None,
+            status: None,
+        }
+    }
+}
+
+/// A refusal as JSON: "`responseCode`, then `message` (errors) or the payload, then `handle`".
+pub(crate) fn refusal(
+    fault: &Fault,
+    handle: Option<&str>,
+    status: Option<StatusCode>,
+    is_secure: bool,
+) -> Answer {
+    let mut out = start(fault.code);
+    if let Some(message) = message(fault) {
+        put_member(&mut out, "message", message);
+    }
+    if let Some(handle) = handle {
+        put_member(&mut out, "handle", handle);
+    }
+    out.push(b'}');
+    Answer::new(
+        status.unwrap_or_else(|| status_of(fault.code, is_secure)),
+        out,
+    )
+}
+
+/// "`message` is optional everywhere: 100, 101, 400, 402 come without it."
+fn message(fault: &Fault) -> Option<&str> {
+    match fault.code {
+        ResponseCode::HandleNotFound
+        | ResponseCode::HandleAlreadyExists
+        | ResponseCode::InvalidAdmin
+        | ResponseCode::AuthenticationNeeded => None,
+        ResponseCode::ServerNotResponsible => Some("That prefix doesn't live here"),
+        _ => Some(fault.message.as_str()).filter(|message| !message.is_empty()),
+    }
+}
+
+fn status_of(code: ResponseCode, is_secure: bool) -> StatusCode {
+    use ResponseCode as Code;
+    match code {
+        Code::Success => StatusCode::OK,
+        Code::ServerTooBusy | Code::ServerBackup => StatusCode::SERVICE_UNAVAILABLE,
+        Code::ProtocolError
+        | Code::InvalidHandle
+        | Code::ValuesNotFound
+        | Code::InvalidValue
+        | Code::ServerNotResponsible => StatusCode::BAD_REQUEST,
+        Code::OperationNotSupported => StatusCode::NOT_IMPLEMENTED,
+        Code::HandleNotFound => StatusCode::NOT_FOUND,
+        Code::HandleAlreadyExists | Code::ValueAlreadyExists => StatusCode::CONFLICT,
+        Code::ServiceReferral | Code::PrefixReferral => StatusCode::MULTIPLE_CHOICES,
+        Code::AuthenticationNeeded if is_secure => StatusCode::UNAUTHORIZED,
+        Code::InvalidAdmin
+        | Code::InsufficientPermissions
+        | Code::AuthenticationNeeded
+        | Code::AuthenticationFailed
+        | Code::InvalidCredential => StatusCode::FORBIDDEN,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// `{"responseCode":1`
+pub(crate) fn start(code: ResponseCode) -> Vec<u8> {
+    let mut out = Vec::with_capacity(256);
+    out.extend_from_slice(b"{\"responseCode\":");
+    put(&mut out, &code.number());
+    out
+}
+
+/// `,"name":content`
+pub(crate) fn put_member<T: Serialize + ?Sized>(out: &mut Vec<u8>, name: &str, content: &T) {
+    out.push(b',');
+    put(out, name);
+    out.push(b':');
+    put(out, content);
+}
+
+/// `,"values":[…]}`
+pub(crate) fn put_values(out: &mut Vec<u8>, values: &[Value<'_>]) {
+    out.extend_from_slice(b",\"values\":[");
+    for (number, value) in values.iter().enumerate() {
+        if number > 0 {
+            out.push(b',');
+        }
+        json::write_value(out, value);
+    }
+    out.extend_from_slice(b"]}");
+}
+
+/// Appends text, or numbers, or lists of them. None has a form that JSON lacks, and a vector takes any bytes: it
+/// cannot fail.
+pub(crate) fn put<T: Serialize + ?Sized>(out: &mut Vec<u8>, part: &T) {
+    serde_json::to_writer(out, part).unwrap_or_default();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `http-interfaces.md` A.14.
+    #[test]
+    fn every_code_has_its_status() {
+        for (code, status) in [
+            (1, 200),
+            (2, 500),
+            (3, 503),
+            (4, 400),
+            (5, 501),
+            (6, 500),
+            (7, 503),
+            (100, 404),
+            (101, 409),
+            (102, 400),
+            (200, 400),
+            (201, 409),
+            (202, 400),
+            (300, 500),
+            (301, 400),
+            (302, 300),
+            (303, 300),
+            (400, 403),
+            (401, 403),
+            (402, 401),
+            (403, 403),
+            (404, 403),
+            (405, 500),
+            (406, 500),
+            (500, 500),
+            (501, 500),
+            (502, 500),
+            (503, 500),
+            (504, 500),
+            (505, 500),
+        ] {
+            let code = ResponseCode::from_number(code);
+            assert_eq!(status_of(code, true).as_u16(), status, "{code:?}");
+        }
+        assert_eq!(status_of(ResponseCode::AuthenticationNeeded, false), 403);
+    }
+}

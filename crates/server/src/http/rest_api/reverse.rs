@@ -1,0 +1,182 @@
+//! Reverse lookup: the handles that hold values (`http-interfaces.md` C.3).
+
+use std::ops::ControlFlow;
+
+use handfast_registry::{Matching, Record, Wildcard};
+use hyper::StatusCode;
+use hyper::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+
+use super::answer::{Answer, Problem, put};
+use super::credentials::login;
+use super::question::Question;
+use crate::http::Web;
+
+/// How many handles come unless someone says otherwise.
+const USUAL: u64 = 1_000;
+/// How many come at most.
+const MOST: u64 = 100_000;
+/// The longest answer, in bytes: some records are short, and some are not.
+const LONGEST_ANSWER: usize = 32 << 20;
+/// How many patterns there are at most: each is compared with each value.
+const MOST_PATTERNS: usize = 16;
+/// The longest pattern, in bytes.
+const LONGEST_PATTERN: usize = 4_096;
+
+pub(crate) fn ping() -> Answer {
+    text(StatusCode::OK, "OK\n")
+}
+
+pub(crate) fn search(
+    web: &Web,
+    question: &Question,
+    prefix: Option<&str>,
+) -> Result<Answer, Problem> {
+    if prefix.is_some_and(|prefix| !is_prefix(prefix)) {
+        return Ok(text(StatusCode::NOT_FOUND, "this is no prefix\n"));
+    }
+    if !question.caller.is_secure {
+        let problem = "credentials are taken over TLS alone\n";
+        return Ok(text(StatusCode::FORBIDDEN, problem));
+    }
+    let login = match login(web, question) {
+        Ok(login) => login,
+        Err(Problem::Credentials(_)) => return Ok(unknown()),
+        Err(problem) => return Err(problem),
+    };
+    let Some(known) = &login.known else {
+        return Ok(unknown());
+    };
+    let asked = match Asked::read(question) {
+        Ok(asked) => asked,
+        Err(problem) => return Ok(text(StatusCode::BAD_REQUEST, problem)),
+    };
+    let matching = Matching {
+        values: asked.values,
+        prefix: prefix.map(str::to_string),
+        skip: asked.page.saturating_mul(asked.limit),
+        most: asked.limit,
+    };
+    let mut found = Found::new(asked.has_records);
+    let searched = web
+        .registry()
+        .matching(&known.who, &matching, &mut |record| found.add(record));
+    searched?;
+    Ok(match found.into_json() {
+        Some(json) => Answer::new(StatusCode::OK, json),
+        None => text(
+            StatusCode::BAD_REQUEST,
+            "the answer would be too long: ask for less with limit\n",
+        ),
+    })
+}
+
+/// What was found, as it is said: names, or with what they hold.
+struct Found {
+    out: Vec<u8>,
+    has_records: bool,
+    has_any: bool,
+}
+
+impl Found {
+    fn new(has_records: bool) -> Self {
+        Self {
+            out: vec![if has_records { b'{' } else { b'[' }],
+            has_records,
+            has_any: false,
+        }
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.out.len() > LONGEST_ANSWER
+    }
+
+    fn add(&mut self, record: &Record) -> ControlFlow<()> {
+        let out = &mut self.out;
+        if std::mem::replace(&mut self.has_any, true) {
+            out.push(b',');
+        }
+        put(out, &record.text);
+        if self.has_records {
+            out.push(b':');
+            let public = record.values.iter().filter(|value| value.is_public());
+            let shown = public.map(|value| {
+                let text = String::from_utf8_lossy(&value.data);
+                serde_json::json!({"type": value.value_type, "value": text})
+            });
+            put(out, &shown.collect::<Vec<_>>());
+        }
+        if self.is_too_long() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// `None` if there was too much.
+    fn into_json(mut self) -> Option<Vec<u8>> {
+        if self.is_too_long() {
+            return None;
+        }
+        self.out.push(if self.has_records { b'}' } else { b']' });
+        Some(self.out)
+    }
+}
+
+/// What is searched for.
+struct Asked {
+    values: Vec<(String, Wildcard)>,
+    limit: u64,
+    page: u64,
+    has_records: bool,
+}
+
+impl Asked {
+    fn read(question: &Question) -> Result<Self, &'static str> {
+        let mut asked = Self {
+            values: Vec::new(),
+            limit: USUAL,
+            page: 0,
+            has_records: false,
+        };
+        let number = |text: &str| text.parse::<u64>().map_err(|_| "a number is none\n");
+        for (name, value) in question.parameters.iter() {
+            match name {
+                "limit" => asked.limit = number(value)?.min(MOST),
+                "page" => asked.page = number(value)?,
+                "retrieverecords" => asked.has_records = value.eq_ignore_ascii_case("true"),
+                "enforcesql" | "pretty" | "callback" => {}
+                _ if handfast_wire::type_matches(name, "HS_SECKEY") => {
+                    return Err("Searching via HS_SECKEY entries is not allowed!\n");
+                }
+                _ if value.len() > LONGEST_PATTERN => return Err("a pattern is too long\n"),
+                _ if asked.values.len() == MOST_PATTERNS => return Err("too many patterns\n"),
+                _ => asked.values.push((name.to_string(), Wildcard::new(value))),
+            }
+        }
+        Ok(asked)
+    }
+}
+
+/// "two digits followed by letters, digits, dots"
+fn is_prefix(text: &str) -> bool {
+    let (start, rest) = text.as_bytes().split_at_checked(2).unwrap_or_default();
+    start.len() == 2
+        && start.iter().all(u8::is_ascii_digit)
+        && rest
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'.')
+}
+
+fn unknown() -> Answer {
+    let basic = HeaderValue::from_static("Basic realm=\"default\"");
+    text(StatusCode::UNAUTHORIZED, "who are you?\n").with(WWW_AUTHENTICATE, basic)
+}
+
+fn text(status: StatusCode, text: &'static str) -> Answer {
+    let content_type = HeaderValue::from_static("text/plain;charset=UTF-8");
+    Answer {
+        text: Some(text),
+        ..Answer::empty(status)
+    }
+    .with(CONTENT_TYPE, content_type)
+}

@@ -1,0 +1,156 @@
+//! Which path leads where (`http-interfaces.md` A.2).
+
+use handfast_wire::ResponseCode;
+use hyper::header::{ALLOW, HeaderValue};
+use hyper::{Method, StatusCode};
+
+use super::answer::{Answer, Problem};
+use super::parameters::{decode, wrong};
+use super::question::Question;
+use super::{changes, handles, listing, prefixes, reverse, sessions, site, verifications};
+use crate::http::Web;
+use crate::native::response::Fault;
+
+/// A path of the API.
+#[derive(Debug)]
+pub(crate) enum Route {
+    /// A handle; if it is empty, perhaps all of a prefix.
+    Handles(String),
+    /// Whether reverse lookup is there.
+    Ping,
+    /// The prefixes that are kept here, or one of them.
+    Prefixes(String),
+    /// Reverse lookup, perhaps under a prefix.
+    Search(Option<String>),
+    Sessions,
+    /// The session that the header names.
+    SessionThis,
+    /// What cannot be asked for: sessions of others.
+    SessionOther,
+    Site,
+    Unknown,
+    Verifications(String),
+}
+
+impl Route {
+    /// A path as it was sent.
+    pub(crate) fn of(path: &str) -> Result<Self, Fault> {
+        let path = path.trim_start_matches('/');
+        if let Some(rest) = path.strip_prefix("hrls/") {
+            return Ok(Self::of_search(rest));
+        }
+        let Some(rest) = path.strip_prefix("api/") else {
+            return Ok(Self::Unknown);
+        };
+        let (word, rest) = match rest.find('/') {
+            Some(at) => rest.split_at_checked(at).unwrap_or((rest, "")),
+            None => (rest, ""),
+        };
+        // "Drop exactly one leading `/`. The rest is the handle, byte for byte."
+        let name = || {
+            let decoded =
+                decode(rest).ok_or_else(|| wrong("the path is not UTF-8, percent-encoded"))?;
+            let name = decoded.strip_prefix('/').unwrap_or(&decoded);
+            Ok::<_, Fault>(name.to_string())
+        };
+        Ok(match word {
+            "handles" => Self::Handles(name()?),
+            "prefixes" => Self::Prefixes(name()?),
+            "verifications" => Self::Verifications(name()?),
+            "site" if matches!(rest, "" | "/") => Self::Site,
+            "sessions" => match rest {
+                "" | "/" => Self::Sessions,
+                "/this" => Self::SessionThis,
+                _ => Self::SessionOther,
+            },
+            _ => Self::Unknown,
+        })
+    }
+
+    fn of_search(rest: &str) -> Self {
+        match rest.trim_end_matches('/') {
+            "ping" => Self::Ping,
+            "handles" => Self::Search(None),
+            path => match path.strip_prefix("handles/") {
+                Some(prefix) => Self::Search(Some(prefix.to_string())),
+                None => Self::Unknown,
+            },
+        }
+    }
+
+    /// The methods it has.
+    pub(crate) fn methods(&self) -> &'static str {
+        match self {
+            Self::Prefixes(name) if name.is_empty() => "GET, HEAD, POST, DELETE, OPTIONS",
+            Self::Prefixes(_) => "POST, DELETE, OPTIONS",
+            Self::Sessions => "POST, OPTIONS",
+            Self::Handles(_) | Self::SessionThis => "GET, HEAD, POST, PUT, DELETE, OPTIONS",
+            Self::Verifications(_) => "GET, HEAD, POST, OPTIONS",
+            Self::Ping | Self::Search(_) | Self::Site => "GET, HEAD, OPTIONS",
+            Self::SessionOther | Self::Unknown => "OPTIONS",
+        }
+    }
+}
+
+/// Answers a question that came by a route.
+pub(crate) fn follow(web: &Web, question: &Question, route: Route) -> Result<Answer, Problem> {
+    let method = &question.method;
+    let is_known = [&Method::GET, &Method::POST, &Method::PUT, &Method::DELETE].contains(&method);
+    if !is_known && *method != Method::TRACE {
+        let fault = wrong(format!("Unknown method {method}"));
+        return Err(Problem::with_status(fault, StatusCode::NOT_IMPLEMENTED));
+    }
+    let (is_read, is_post) = (*method == Method::GET, *method == Method::POST);
+    match route {
+        Route::Handles(name) if is_read || is_post => {
+            if name.is_empty() && question.parameters.first("prefix").is_some() {
+                return listing::list(web, question);
+            }
+            handles::read(web, question, &name)
+        }
+        Route::Handles(name) if *method == Method::PUT => changes::put(web, question, &name),
+        Route::Handles(name) if *method == Method::DELETE => changes::delete(web, question, &name),
+        Route::Prefixes(name) if name.is_empty() && is_read => prefixes::list(web, question),
+        Route::Prefixes(name) if is_post || *method == Method::DELETE => {
+            prefixes::change(web, question, &name)
+        }
+        Route::Site if is_read => Ok(site::show(web)),
+        Route::Verifications(name) if is_read || is_post => {
+            verifications::verify(web, question, &name)
+        }
+        Route::Sessions if is_post => sessions::start(web, question),
+        Route::SessionThis if is_known => sessions::this(web, question),
+        Route::SessionOther => Ok(Answer::empty(StatusCode::FORBIDDEN)),
+        Route::Sessions | Route::Prefixes(_) => Err(Problem::Plain(not_allowed(
+            Answer::empty(StatusCode::METHOD_NOT_ALLOWED),
+            &route,
+        ))),
+        Route::Ping if is_read => Ok(reverse::ping()),
+        Route::Search(prefix) if is_read => reverse::search(web, question, prefix.as_deref()),
+        Route::Unknown => Err(Problem::with_status(
+            unknown(question),
+            StatusCode::NOT_FOUND,
+        )),
+        route => {
+            let refused = super::answer::refusal(
+                &unknown(question),
+                None,
+                Some(StatusCode::METHOD_NOT_ALLOWED),
+                question.caller.is_secure,
+            );
+            Err(Problem::Plain(not_allowed(refused, &route)))
+        }
+    }
+}
+
+fn unknown(question: &Question) -> Fault {
+    let Question { method, path, .. } = question;
+    Fault::new(
+        ResponseCode::ProtocolError,
+        format!("Unknown HTTP API endpoint {method} {path}"),
+    )
+}
+
+fn not_allowed(answer: Answer, route: &Route) -> Answer {
+    answer.with(ALLOW, HeaderValue::from_static(route.methods()))
+}

@@ -1,0 +1,143 @@
+//! Sessions (`http-interfaces.md` A.12).
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use hyper::header::{AUTHORIZATION, HeaderValue, LOCATION, WWW_AUTHENTICATE};
+use hyper::{Method, StatusCode};
+
+use super::answer::{Answer, Problem, put, put_member};
+use super::authorization::{Authorization, Fields};
+use super::credentials::{Signed, by_answer, by_password, challenge_line, session, sign};
+use super::open_sessions::Session;
+use super::parameters::wrong;
+use super::question::Question;
+use crate::http::Web;
+
+/// Opens a session.
+pub(crate) fn start(web: &Web, question: &Question) -> Result<Answer, Problem> {
+    let said = Said::read(question)?;
+    if said.fields.session().is_some() {
+        return Ok(Answer::empty(StatusCode::BAD_REQUEST));
+    }
+    let session = web.rest.sessions.start(web.native.world());
+    if let Some(readings) = said.basic {
+        if question.is_by_another_page() {
+            return Ok(Answer::empty(StatusCode::FORBIDDEN));
+        }
+        match by_password(web, question, readings) {
+            Ok(known) => {
+                let now = web.native.world().now();
+                web.rest.sessions.keep(&session, known, now);
+            }
+            Err(problem) => return not_verified(&session, problem),
+        }
+    }
+    let nonce = said.fields.client_nonce();
+    let signed = nonce.and_then(|nonce| sign(&web.native, &session, &nonce));
+    let shown = show(&session, signed.as_ref(), None);
+    Ok(Answer::new(StatusCode::CREATED, shown)
+        .with(LOCATION, HeaderValue::from_static("/api/sessions/this")))
+}
+
+/// Shows, authenticates or ends the session that is named.
+pub(crate) fn this(web: &Web, question: &Question) -> Result<Answer, Problem> {
+    let said = Said::read(question)?;
+    let forbidden = || Answer::empty(StatusCode::FORBIDDEN);
+    let Some(id) = said.fields.session() else {
+        return Ok(if question.method == Method::GET {
+            Answer::new(StatusCode::OK, br#"{"authenticated":false}"#.to_vec())
+        } else {
+            forbidden()
+        });
+    };
+    let Some(session) = session(web, id)? else {
+        return Ok(forbidden());
+    };
+    if question.method == Method::DELETE {
+        web.rest.sessions.end(id);
+        return Ok(Answer::empty(StatusCode::NO_CONTENT));
+    }
+    if said.fields.is_authenticating() {
+        if !said.fields.is_version_known() {
+            let problem = Problem::Credentials("Unsupported version");
+            return not_verified(&session, problem);
+        }
+        if let Err(problem) = by_answer(web, question, &said.fields, &session) {
+            return not_verified(&session, problem);
+        }
+    }
+    let nonce = said.fields.client_nonce();
+    let nonce = nonce.filter(|_| !said.fields.is_authenticating());
+    let signed = nonce.and_then(|nonce| sign(&web.native, &session, &nonce));
+    Ok(Answer::new(
+        StatusCode::OK,
+        show(&session, signed.as_ref(), None),
+    ))
+}
+
+/// What the header and the body say.
+struct Said {
+    basic: Option<Vec<super::authorization::Basic>>,
+    fields: Fields,
+}
+
+impl Said {
+    fn read(question: &Question) -> Result<Self, Problem> {
+        if !question.caller.is_secure {
+            return Err(Problem::Plain(Answer::empty(StatusCode::FORBIDDEN)));
+        }
+        let header = question.headers.get(AUTHORIZATION);
+        let mut said = Self {
+            basic: None,
+            fields: Fields::default(),
+        };
+        match header.map(|header| Authorization::read(header.as_bytes())) {
+            Some(Authorization::Basic(readings)) => said.basic = Some(readings),
+            Some(Authorization::Handle(fields)) => said.fields = fields,
+            Some(Authorization::Other) => {
+                return Err(wrong("the header Authorization cannot be read").into());
+            }
+            None => {}
+        }
+        if question.body.iter().any(|byte| !byte.is_ascii_whitespace()) {
+            let fields = said.fields.with_json(&question.body);
+            said.fields = fields.ok_or_else(|| wrong("the body is no JSON object"))?;
+        }
+        Ok(said)
+    }
+}
+
+/// A session as JSON.
+fn show(session: &Session, signed: Option<&Signed>, error: Option<&str>) -> Vec<u8> {
+    let mut out = b"{\"sessionId\":".to_vec();
+    put(&mut out, &session.id);
+    put_member(&mut out, "nonce", &BASE64_STANDARD.encode(session.nonce));
+    if let Some(known) = session.known().filter(|_| error.is_none()) {
+        put_member(&mut out, "authenticated", &true);
+        put_member(&mut out, "id", &known.id);
+    }
+    if let Some(signed) = signed {
+        put_member(&mut out, "serverAlg", signed.algorithm);
+        put_member(&mut out, "serverSignature", &signed.signature);
+    }
+    if let Some(error) = error {
+        put_member(&mut out, "error", error);
+    }
+    out.push(b'}');
+    out
+}
+
+/// 401, with the session that may be tried again.
+fn not_verified(session: &Arc<Session>, problem: Problem) -> Result<Answer, Problem> {
+    let Problem::Credentials(error) = problem else {
+        return Err(problem);
+    };
+    let shown = show(session, None, Some(error));
+    let answer = Answer::new(StatusCode::UNAUTHORIZED, shown);
+    Ok(match challenge_line(session, None, Some(error)) {
+        Some(line) => answer.with(WWW_AUTHENTICATE, line),
+        None => answer,
+    })
+}

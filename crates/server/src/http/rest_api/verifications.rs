@@ -1,0 +1,52 @@
+//! Checking what a secret key has made, for somebody who does not have it (`http-interfaces.md` A.11).
+
+use handfast_wire::{Reference, ResponseCode};
+use hyper::StatusCode;
+
+use super::answer::{Answer, Problem, put_member, start};
+use super::authorization::{from_base64, reference, secret_response};
+use super::parameters::wrong;
+use super::question::Question;
+use crate::http::Web;
+use crate::native::response::Fault;
+
+pub(crate) fn verify(web: &Web, question: &Question, name: &str) -> Result<Answer, Problem> {
+    let key = key(question, name)?;
+    let parameters = &question.parameters;
+    let bytes = |name: &str| {
+        let read = parameters.first(name).and_then(from_base64);
+        read.ok_or_else(|| wrong(format!("the parameter `{name}` should be Base64")))
+    };
+    let (nonce, client_nonce) = (bytes("nonce")?, bytes("cnonce")?);
+    let mac = bytes("signature")?;
+    let number = |name: &str| parameters.first(name)?.parse().ok();
+    let derived = parameters.first("salt").and_then(from_base64);
+    let derived = derived.zip(number("iterations")).zip(number("length"));
+    let derived = derived.map(|((salt, iterations), length)| (salt, iterations, length));
+    let algorithm = parameters.first("alg").unwrap_or_default();
+    let response = secret_response(algorithm, &mac, derived);
+    let response = response.ok_or_else(|| wrong("the parameter `alg` names no algorithm"))?;
+    let challenge = (&*nonce, &*client_nonce);
+    let (peer, permit) = (question.peer(), question.take_permit());
+    // Whoever asks could be guessing: wrong ones are counted.
+    let is_valid = web
+        .native
+        .verifies(peer, &key, challenge, &response, permit)?;
+    let mut out = start(ResponseCode::Success);
+    put_member(&mut out, "isValid", &is_valid);
+    put_member(&mut out, "handle", &*key.handle);
+    out.push(b'}');
+    Ok(Answer::new(StatusCode::OK, out))
+}
+
+/// "or the index inside the path as `/api/verifications/300:{handle}`"
+fn key(question: &Question, name: &str) -> Result<Reference<'static>, Fault> {
+    let indexes = question.parameters.indexes()?;
+    let named = reference(name).ok_or_else(|| wrong("no handle is named"))?;
+    let is_in_path = named.handle.len() < name.len();
+    match (is_in_path, indexes.as_slice()) {
+        (true, []) => Ok(named),
+        (false, [index]) => Ok(Reference::new(name.to_string(), *index)),
+        _ => Err(wrong("one index should be named")),
+    }
+}

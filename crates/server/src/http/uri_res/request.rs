@@ -1,0 +1,242 @@
+//! One request to a service.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use handfast_id::{Urn, recognise};
+use handfast_registry::Refusal;
+use hyper::http::request::Parts;
+use hyper::{Response, StatusCode};
+
+use crate::http::registry_pages::security;
+use crate::http::registry_pages::unregistered_name::Unkept;
+use crate::http::resolver::accept::Accept;
+use crate::http::resolver::choice::Taste;
+use crate::http::resolver::locations::Locations;
+use crate::http::resolver::name_lookup::Name;
+use crate::http::resolver::page::{Failure, fresh};
+use crate::http::resolver::path::{Asked, Kind};
+use crate::http::resolver::query::decoded;
+use crate::http::resolver::redirect::{self, Target};
+use crate::http::resolver::source::Source;
+use crate::http::resolver::target::{escaped_text, is_web};
+use crate::http::resolver::{failure, query_and_fragment, with_components, with_scheme};
+use crate::http::response::Body;
+use crate::http::uri_res::operand::{self, Operand, uri};
+use crate::http::uri_res::service::{Service, To};
+use crate::http::uri_res::{description, list};
+use crate::http::{Caller, Web};
+
+/// How many places are listed of all names at one place.
+const MOST_LOCATIONS: usize = 1_000;
+
+/// One request.
+pub(crate) struct Resolution<'r> {
+    pub(crate) web: &'r Arc<Web>,
+    pub(crate) caller: &'r Caller,
+    pub(crate) head: &'r Parts,
+    pub(crate) service: Service,
+    /// The URI, as it was sent.
+    pub(crate) asked: &'r str,
+    pub(crate) accept: &'r Accept,
+    /// What a repository says of the name, if it may have it.
+    pub(crate) source: Option<Source>,
+}
+
+impl Resolution<'_> {
+    pub(crate) fn answer(&self) -> Response<Body> {
+        let operand = Operand::read(
+            self.web,
+            self.service.from,
+            &self.text(),
+            self.source.as_ref(),
+        );
+        let answered = operand.and_then(|operand| match operand {
+            Operand::Name(name) => self.of_name(&name),
+            Operand::Location { names } => self.of_location(&names),
+        });
+        answered.unwrap_or_else(|failure| {
+            let missing = (failure.code == "not-found")
+                .then(|| self.unkept())
+                .flatten();
+            missing.unwrap_or_else(|| failure.answer(self.accept))
+        })
+    }
+
+    /// What the namespace of an `info` URI says, of which nothing is kept here (`INFO-11`).
+    fn unkept(&self) -> Option<Response<Body>> {
+        let registry = self.web.registry();
+        let unkept = Unkept::read(registry, &self.text())?;
+        // A handle whose prefix is kept here is nowhere else.
+        let (text, rules) = (self.text(), registry.rules());
+        let read = recognise(&text, &rules).ok()?.identifier;
+        let handle = read.spellings(&rules).handle;
+        if handle.is_some_and(|handle| registry.is_responsible(&handle).unwrap_or(true)) {
+            return None;
+        }
+        let version = self.head.version;
+        let offered = match (self.service.to, unkept.location()) {
+            (To::Location | To::Resource | To::Resources, _) if unkept.is_page_first() => {
+                unkept.shown(self.accept.wants_json())
+            }
+            (To::Location, _) => unkept.redirect(StatusCode::SEE_OTHER, version),
+            (To::Resource | To::Resources, _) => unkept.redirect(StatusCode::FOUND, version),
+            (To::Locations, Some(location)) => Some(unkept.described(self.list(&[location]))),
+            _ => None,
+        };
+        let nothing = || unkept.described(unkept.failure().answer(self.accept));
+        Some(offered.unwrap_or_else(nothing))
+    }
+
+    fn text(&self) -> Cow<'_, str> {
+        meant(self.asked)
+    }
+
+    fn of_name(&self, name: &Name) -> Result<Response<Body>, Failure> {
+        match self.service.to {
+            To::Location => self.redirect(name, StatusCode::SEE_OTHER),
+            To::Resource => self.redirect(name, StatusCode::FOUND),
+            To::Resources => self.resources(name),
+            To::Locations => Ok(self.list(&self.locations(name))),
+            To::Description => Ok(description::one(name, self.accept)),
+            To::Descriptions => Ok(description::several(
+                std::slice::from_ref(name),
+                self.accept,
+            )),
+            To::Name | To::Equality => Ok(self.list(&[uri(self.web.registry(), name)])),
+            To::Names => self.others(name).map_err(|refusal| failure(&refusal)),
+        }
+    }
+
+    fn of_location(&self, names: &[Name]) -> Result<Response<Body>, Failure> {
+        let Some(first) = names.first() else {
+            return Err(Failure::missing(self.asked));
+        };
+        let own = self.text();
+        match self.service.to {
+            To::Names => {
+                let uris = names.iter().map(|name| uri(self.web.registry(), name));
+                Ok(self.list(&uris.collect::<Vec<_>>()))
+            }
+            To::Name => Ok(self.list(&[uri(self.web.registry(), first)])),
+            To::Description => Ok(description::one(first, self.accept)),
+            To::Descriptions => Ok(description::several(names, self.accept)),
+            To::Locations | To::Resources | To::Equality => {
+                let mut seen = HashSet::from([own.into_owned()]);
+                let urls = names.iter().flat_map(|name| self.locations(name));
+                let urls = urls.filter(|url| seen.insert(url.clone()));
+                Ok(self.list(&urls.take(MOST_LOCATIONS).collect::<Vec<_>>()))
+            }
+            To::Location => self.redirect(first, StatusCode::SEE_OTHER),
+            To::Resource => self.redirect(first, StatusCode::FOUND),
+        }
+    }
+
+    /// Where a name is, first places first (`URN-9`), with the components of the URN that was asked for.
+    fn locations(&self, name: &Name) -> Vec<String> {
+        let locations = Locations::of(name).list.into_iter();
+        locations
+            .filter(|location| !location.href.trim_ascii().is_empty())
+            .map(|location| escaped_text(&self.with_components(&name.with_rest(&location.href))))
+            .collect()
+    }
+
+    /// RFC 2169 §2.1: "clients of HTTP/1.1 get 303, those of HTTP/1.0 302".
+    fn redirect(&self, name: &Name, usual: StatusCode) -> Result<Response<Body>, Failure> {
+        let world = self.web.native.world();
+        let now = world.now();
+        let taste = || {
+            let mut taste = Taste {
+                attributes: Vec::new(),
+                country: self.web.country(self.caller, &self.head.headers, None),
+                address: self.caller.address.ip(),
+                chance: u64::from_be_bytes(world.random()),
+            };
+            taste.add_headers(&self.head.headers);
+            taste
+        };
+        let target = Target::of(name, taste, now).ok_or_else(|| nowhere(name))?;
+        let url = self.with_components(&target.url);
+        let status = target.status.unwrap_or(usual);
+        let redirect = redirect::to(&url, status, self.head.version);
+        let mut response = redirect.ok_or_else(|| nowhere(name))?;
+        redirect::describe(response.headers_mut(), name, &target, now);
+        if let Some(entry) = security::entry(self.web.registry(), name.authority()) {
+            security::put_link(response.headers_mut(), &entry);
+        }
+        Ok(response)
+    }
+
+    /// All instances: one by a redirect, several as bodies that are elsewhere (RFC 2017).
+    fn resources(&self, name: &Name) -> Result<Response<Body>, Failure> {
+        let mut urls = self.locations(name);
+        urls.retain(|url| is_web(url.as_bytes()));
+        match urls.as_slice() {
+            [] => return Err(nowhere(name)),
+            [_] => return self.redirect(name, StatusCode::FOUND),
+            _ => {}
+        }
+        let mut out = String::new();
+        for url in &urls {
+            let url = url.replace('"', "%22");
+            let kind = "Content-Type: message/external-body; access-type=URL; URL=";
+            out.extend(["--", BOUNDARY, "\r\n", kind, "\"", &url, "\"\r\n\r\n"]);
+            out.push_str("Content-Type: application/octet-stream\r\n\r\n\r\n");
+        }
+        out.extend(["--", BOUNDARY, "--\r\n"]);
+        Ok(fresh(StatusCode::OK, MULTIPART, out))
+    }
+
+    /// Other names of the same thing: `N2Ns` those that have the same first URL now; `I2Ns` only the name that was asked
+    /// for, as nobody has said of others that they are interchangeable.
+    fn others(&self, name: &Name) -> Result<Response<Body>, Refusal> {
+        let registry = self.web.registry();
+        let own = uri(registry, name);
+        if self.service.from == crate::http::uri_res::service::From::Any {
+            return Ok(self.list(&[own]));
+        }
+        let mut uris = Vec::new();
+        if let Some(url) = name.urls().next().and_then(|url| url.text()) {
+            let names = operand::holders(registry, url)?;
+            uris.extend(names.iter().map(|name| uri(registry, name)));
+        }
+        uris.retain(|uri| *uri != own);
+        Ok(self.list(&uris))
+    }
+
+    fn with_components(&self, url: &[u8]) -> Vec<u8> {
+        let text = self.text();
+        let asked = Asked::typed(&text);
+        if asked.kind != Kind::Urn {
+            return query_and_fragment::handed_on(url, &text, &self.web.registry().rules());
+        }
+        let text = with_scheme(&asked.text);
+        match Urn::parse_with(&text, &self.web.registry().rules()) {
+            Ok(urn) => with_components(url, &urn),
+            Err(_) => url.to_vec(),
+        }
+    }
+
+    fn list(&self, uris: &[String]) -> Response<Body> {
+        list::list(self.asked, uris, self.accept)
+    }
+}
+
+/// "The URI is the entire query string"; some clients escape all of it.
+pub(crate) fn meant(asked: &str) -> Cow<'_, str> {
+    if asked.contains(':') || !asked.contains("%3") {
+        return Cow::Borrowed(asked);
+    }
+    let decoded = String::from_utf8(decoded(asked)).ok();
+    decoded.map_or(Cow::Borrowed(asked), Cow::Owned)
+}
+
+const BOUNDARY: &str = "handfast-part";
+const MULTIPART: &str = "multipart/alternative; boundary=handfast-part";
+
+/// "Exists, but this operation has nothing to give."
+fn nowhere(name: &Name) -> Failure {
+    let detail = format!("\"{}\" is known, but no URL of it.", name.text);
+    Failure::new(StatusCode::NOT_FOUND, "no-url", "No Location", detail)
+}

@@ -1,0 +1,245 @@
+//! Where the doors are, and opening them.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener as StdListener, UdpSocket};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use handfast_registry::{Registry, take_turns};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::net::TcpListener;
+use tokio::signal::ctrl_c;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::admission::connections::{ConnectionLimits, Connections, accept};
+use crate::http::{self, Web, WebSettings};
+use crate::native::{Native, tcp, udp};
+use crate::runtime::blocking::BLOCKING_THREADS;
+use crate::runtime::snapshot_reuse;
+
+/// Where the doors are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// The native protocol, over UDP and TCP.
+    pub native: SocketAddr,
+    /// HTTP.
+    pub web: SocketAddr,
+}
+
+/// Doors that are not open yet: their places are taken.
+#[derive(Debug)]
+pub struct Door {
+    addresses: Addresses,
+    /// For each core its own sockets: nothing is handed from one to another.
+    cores: Vec<Core>,
+}
+
+#[derive(Debug)]
+struct Core {
+    udp: UdpSocket,
+    native: StdListener,
+    web: StdListener,
+}
+
+/// Doors that are open.
+#[derive(Debug)]
+pub struct Served {
+    /// Where they are.
+    pub addresses: Addresses,
+    /// Says that the server is about to end.
+    closing: watch::Sender<bool>,
+    web_connections: Arc<Connections>,
+    registry: Arc<Registry>,
+}
+
+/// How long those who have asked for something have to get it when the server is told to end.
+const GRACE: Duration = Duration::from_secs(10);
+/// How long that takes over the native protocol, whose connections stay open when nothing is asked.
+const BRIEF_GRACE: Duration = Duration::from_millis(100);
+
+impl Served {
+    /// Waits until the process is told to end, by SIGTERM or from the keyboard. Then no connection is taken any more,
+    /// and what was asked for is answered, within ten seconds. Nothing that was acknowledged is lost, however the
+    /// process ends.
+    pub fn wait(self) -> io::Result<()> {
+        runtime()?.block_on(async {
+            let mut told = signal(SignalKind::terminate())?;
+            tokio::select! {
+                _ = told.recv() => {}
+                pressed = ctrl_c() => pressed?,
+            }
+            self.closing.send_replace(true);
+            // What takes long goes on another time.
+            self.registry.pause_jobs();
+            let answered = async {
+                tokio::time::sleep(BRIEF_GRACE).await;
+                self.web_connections.drained().await;
+                while self.registry.jobs_under_way() > 0 {
+                    tokio::time::sleep(BRIEF_GRACE).await;
+                }
+            };
+            tokio::select! {
+                _ = timeout(GRACE, answered) => {}
+                // Whoever says it twice means it.
+                _ = told.recv() => {}
+                _ = ctrl_c() => {}
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Door {
+    /// Takes addresses. A port of 0 is left to the system to choose.
+    pub fn bind(native: SocketAddr, web: SocketAddr) -> io::Result<Self> {
+        allow_files();
+        if native.port() != 0 && native == web {
+            let text = format!("the native and the web door cannot both be at {native}");
+            return Err(io::Error::new(io::ErrorKind::AddrInUse, text));
+        }
+        let addresses = Addresses {
+            native: free(native)?,
+            web: free(web)?,
+        };
+        // Sockets that share an address would share it with another server, too.
+        drop(UdpSocket::bind(addresses.native).map_err(|error| named(addresses.native, &error))?);
+        let core = |_| {
+            Ok(Core {
+                udp: udp::bind(addresses.native)?,
+                native: listen(addresses.native)?,
+                web: listen(addresses.web)?,
+            })
+        };
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        Ok(Self {
+            addresses,
+            cores: (0..cores).map(core).collect::<io::Result<_>>()?,
+        })
+    }
+
+    /// Where they are.
+    #[must_use]
+    pub fn addresses(&self) -> Addresses {
+        self.addresses
+    }
+
+    /// Opens them.
+    pub fn open(self, native: Native, settings: WebSettings) -> io::Result<Served> {
+        let (closing, told) = watch::channel(false);
+        let tls = settings.tls.clone();
+        let proxies = settings.trusted_proxies.clone();
+        let native = Arc::new(native);
+        let web = Web::new(native, settings, self.addresses.web, told.clone())?;
+        let web = Arc::new(web);
+        let registry = Arc::clone(web.registry());
+        registry.set_own_urls(&web.hosts.urls());
+        let limits = ConnectionLimits::default();
+        let native_connections = Connections::new(limits, Vec::new());
+        let web_connections = Connections::new(limits, proxies);
+        for core in self.cores {
+            let connections = (
+                Arc::clone(&native_connections),
+                Arc::clone(&web_connections),
+            );
+            let to_udp = Arc::clone(&web.native);
+            let udp = core.udp;
+            spawn("handfast-udp", move || udp::run(&to_udp, &udp))?;
+            let (runtime, web) = (runtime()?, Arc::clone(&web));
+            let (to_tcp, to_web) = (core.native, core.web);
+            let told = told.clone();
+            spawn("handfast-tcp", move || {
+                take_turns();
+                runtime.block_on(async {
+                    serve(&web, to_tcp, to_web, connections, &told).await;
+                    // What was begun goes on until the process ends.
+                    std::future::pending::<()>().await;
+                });
+            })?;
+        }
+        web.keep_certified(tls)?;
+        Ok(Served {
+            addresses: self.addresses,
+            closing,
+            web_connections,
+            registry,
+        })
+    }
+}
+
+/// Takes connections on one core.
+async fn serve(
+    web: &Arc<Web>,
+    to_tcp: StdListener,
+    to_web: StdListener,
+    (native_connections, web_connections): (Arc<Connections>, Arc<Connections>),
+    closing: &watch::Receiver<bool>,
+) {
+    let listeners = (TcpListener::from_std(to_tcp), TcpListener::from_std(to_web));
+    let (Ok(to_tcp), Ok(to_web)) = listeners else {
+        tracing::error!("a socket cannot be listened at");
+        return;
+    };
+    let seen = &web.native.admission().seen_networks;
+    let by_native = |stream, client| tcp::converse(Arc::clone(&web.native), stream, client);
+    let by_web = |stream, client| http::converse(Arc::clone(web), stream, client);
+    tokio::join!(
+        accept(to_tcp, native_connections, seen, closing.clone(), by_native),
+        accept(to_web, web_connections, seen, closing.clone(), by_web),
+    );
+}
+
+fn runtime() -> io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .thread_name("handfast-slow")
+        .max_blocking_threads(BLOCKING_THREADS)
+        .on_thread_park(snapshot_reuse::end)
+        .build()
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let builder = thread::Builder::new().name(name.into());
+    builder.spawn(run).map(|_| ())
+}
+
+/// An address where nobody listens yet; of port 0, one that the system has chosen.
+fn free(address: SocketAddr) -> io::Result<SocketAddr> {
+    let listener = StdListener::bind(address).map_err(|error| named(address, &error))?;
+    listener.local_addr()
+}
+
+/// A listener that shares its address with those of the other cores.
+fn listen(address: SocketAddr) -> io::Result<StdListener> {
+    let listen = || {
+        let domain = Domain::for_address(address);
+        let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_reuse_address(true)?;
+        socket.set_reuse_port(true)?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&address.into())?;
+        socket.listen(WAITING)?;
+        Ok(socket.into())
+    };
+    listen().map_err(|error| named(address, &error))
+}
+
+/// How many connections wait to be taken.
+const WAITING: i32 = 4_096;
+
+fn named(address: SocketAddr, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot listen at {address}: {error}"))
+}
+
+/// Each connection is a file, and what a process may open unless it asks is often 1,024.
+fn allow_files() {
+    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        // With fewer, connections beyond them wait.
+        if let Err(error) = setrlimit(Resource::RLIMIT_NOFILE, most, most) {
+            tracing::warn!(%error, "no more files may be open than were allowed");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What the native door counts, for operators.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use handfast_wire::{Opcode, ResponseCode};
+
+use crate::native::{Native, Way};
+use crate::runtime::counters::Shards;
+
+const WAYS: [(Way, &str); 3] = [(Way::Http, "http"), (Way::Tcp, "tcp"), (Way::Udp, "udp")];
+
+/// Why a message was not answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Dropped {
+    /// Its network has had what it may have over UDP.
+    Allowance,
+    /// Too many that take time were waiting.
+    Busy,
+}
+
+/// Counters.
+#[derive(Default)]
+pub(crate) struct Meters {
+    shards: Shards<Counters>,
+    /// Connections that are open.
+    open: AtomicI64,
+}
+
+struct Counters {
+    /// By way, operation and outcome, one behind the other, with a place for those that are not known.
+    requests: Box<[AtomicU64]>,
+    received: [AtomicU64; WAYS.len()],
+    sent: [AtomicU64; WAYS.len()],
+    dropped: [AtomicU64; 2],
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        let places = WAYS.len() * OPCODES * CODES;
+        Self {
+            requests: (0..places).map(|_| AtomicU64::new(0)).collect(),
+            received: Default::default(),
+            sent: Default::default(),
+            dropped: Default::default(),
+        }
+    }
+}
+
+/// How many operations, and outcomes, are told apart: those that are known, and all others together.
+const OPCODES: usize = Opcode::ALL.len() + 1;
+const CODES: usize = ResponseCode::ALL.len() + 1;
+
+impl Meters {
+    /// A request that was answered.
+    pub(crate) fn count(&self, way: Way, opcode: Opcode, code: ResponseCode) {
+        let opcode = Opcode::ALL.iter().position(|known| *known == opcode);
+        let code = ResponseCode::ALL.iter().position(|known| *known == code);
+        let (opcode, code) = (opcode.unwrap_or(OPCODES - 1), code.unwrap_or(CODES - 1));
+        self.shards.add(1, |counters| {
+            counters.requests.get(place(way, opcode, code))
+        });
+    }
+
+    /// Octets that came.
+    pub(crate) fn received(&self, way: Way, octets: usize) {
+        let octets = u64::try_from(octets).unwrap_or(u64::MAX);
+        self.shards
+            .add(octets, |counters| counters.received.get(number(way)));
+    }
+
+    /// Octets that went.
+    pub(crate) fn sent(&self, way: Way, octets: usize) {
+        let octets = u64::try_from(octets).unwrap_or(u64::MAX);
+        self.shards
+            .add(octets, |counters| counters.sent.get(number(way)));
+    }
+
+    /// A message that was not answered.
+    pub(crate) fn dropped(&self, why: Dropped) {
+        let place = match why {
+            Dropped::Allowance => 0,
+            Dropped::Busy => 1,
+        };
+        self.shards.add(1, |counters| counters.dropped.get(place));
+    }
+
+    /// Counts a connection as long as what comes back is kept.
+    pub(crate) fn connected(native: &Arc<Native>) -> Connected {
+        native.meters.open.fetch_add(1, Ordering::Relaxed);
+        Connected(Arc::clone(native))
+    }
+
+    /// Each way, operation and outcome that was ever met, by name, and how often.
+    pub(crate) fn requests(&self) -> Vec<(&'static str, String, String, u64)> {
+        let mut met = Vec::new();
+        for (way, way_name) in WAYS {
+            for opcode in 0..OPCODES {
+                for code in 0..CODES {
+                    let at = place(way, opcode, code);
+                    let count = self.shards.sum(|counters| counters.requests.get(at));
+                    if count > 0 {
+                        let opcode = Opcode::ALL.get(opcode).map(ToString::to_string);
+                        let code = ResponseCode::ALL.get(code).map(|code| code.number());
+                        let code = code.map(|code| code.to_string());
+                        let other = || "other".to_string();
+                        let (opcode, code) =
+                            (opcode.unwrap_or_else(other), code.unwrap_or_else(other));
+                        met.push((way_name, opcode, code, count));
+                    }
+                }
+            }
+        }
+        met
+    }
+
+    /// How many requests were answered.
+    pub(crate) fn answered(&self) -> u64 {
+        self.requests().iter().map(|(.., count)| count).sum()
+    }
+
+    /// Octets by way: those that came, and those that went.
+    pub(crate) fn octets(&self) -> [(&'static str, u64, u64); WAYS.len()] {
+        WAYS.map(|(way, name)| {
+            let received = self
+                .shards
+                .sum(|counters| counters.received.get(number(way)));
+            let sent = self.shards.sum(|counters| counters.sent.get(number(way)));
+            (name, received, sent)
+        })
+    }
+
+    /// Messages that were not answered, by reason.
+    pub(crate) fn lost(&self) -> [(&'static str, u64); 2] {
+        let count = |place: usize| self.shards.sum(|counters| counters.dropped.get(place));
+        [("allowance", count(0)), ("busy", count(1))]
+    }
+
+    /// Requests that were refused because there were too many: those answered so, and those not answered.
+    pub(crate) fn refused(&self) -> u64 {
+        let busy = ResponseCode::ALL
+            .iter()
+            .position(|code| *code == ResponseCode::ServerTooBusy);
+        let code = busy.unwrap_or(CODES - 1);
+        let count = |way, opcode| {
+            let at = place(way, opcode, code);
+            self.shards.sum(|counters| counters.requests.get(at))
+        };
+        let answered: u64 = WAYS
+            .iter()
+            .flat_map(|(way, _)| (0..OPCODES).map(|opcode| count(*way, opcode)))
+            .sum();
+        let lost: u64 = self.lost().iter().map(|(_, count)| count).sum();
+        answered + lost
+    }
+
+    /// Connections that are open.
+    pub(crate) fn open(&self) -> u64 {
+        u64::try_from(self.open.load(Ordering::Relaxed)).unwrap_or_default()
+    }
+}
+
+/// A connection that is counted.
+pub(crate) struct Connected(Arc<Native>);
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.0.meters.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn number(way: Way) -> usize {
+    match way {
+        Way::Http => 0,
+        Way::Tcp => 1,
+        Way::Udp => 2,
+    }
+}
+
+fn place(way: Way, opcode: usize, code: usize) -> usize {
+    (number(way) * OPCODES + opcode) * CODES + code
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_threads_count_is_added_up() {
+        let meters = Meters::default();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..1_000 {
+                        meters.count(Way::Udp, Opcode::Resolution, ResponseCode::Success);
+                        meters.sent(Way::Udp, 100);
+                    }
+                    meters.count(Way::Tcp, Opcode::Unknown(7), ResponseCode::Unknown(9));
+                });
+            }
+        });
+        let found = meters.requests();
+        let line = |way, opcode: &str, code: &str, count| {
+            (way, opcode.to_string(), code.to_string(), count)
+        };
+        assert_eq!(
+            found,
+            [
+                line("tcp", "other", "other", 4),
+                line("udp", "RESOLUTION", "1", 4_000)
+            ]
+        );
+        assert_eq!(meters.octets()[2], ("udp", 0, 400_000));
+    }
+}

@@ -1,0 +1,7 @@
+//! What the server needs to run on several cores: threads for blocking work, counters, snapshot
+//! reuse, and panics in the log.
+
+pub(crate) mod blocking;
+pub(crate) mod counters;
+pub(crate) mod panics;
+pub(crate) mod snapshot_reuse;
