@@ -2,7 +2,7 @@
 //!
 //! A server that runs a command for somebody opens none of its files: it has other rights, another working folder and
 //! another view of the file system than they have. Their process opens what its own arguments name, and hands over the
-//! descriptors: see [`socket`](crate::socket).
+//! descriptors: see [`socket`](crate::remote::socket).
 
 use std::fs::{self, File};
 use std::io;

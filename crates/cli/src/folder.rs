@@ -10,13 +10,13 @@ use handfast_id::RuleBook;
 use handfast_registry::{Refusal, Registry, StoreError, World};
 use serde_json::json;
 
+use crate::commands::demo;
+use crate::commands::inspect_view::Shown as Safe;
 use crate::config;
-use crate::console;
-use crate::demo;
 use crate::exit::Answer;
 use crate::new_file::NewFile;
-use crate::output::Output;
-use crate::view::Shown as Safe;
+use crate::terminal::console;
+use crate::terminal::output::Output;
 
 /// Where the data is.
 #[derive(Args)]

@@ -1,48 +1,15 @@
 //! Handfast: one program that registers, administers and resolves persistent identifiers.
 
 mod allocator;
-mod asking;
-mod authority;
-mod authority_elsewhere;
-mod bench;
+mod commands;
 mod config;
-mod connection;
-mod console;
-mod demo;
-mod elsewhere;
 mod exit;
-mod export;
 mod files;
 mod folder;
-mod import;
-mod import_input;
-mod init;
-mod inspect;
 mod isolate;
-mod job;
-mod job_elsewhere;
-mod lines;
-mod log;
-mod log_elsewhere;
-mod mint;
-mod name;
-mod name_elsewhere;
-mod name_history;
-mod namespace;
-mod namespace_elsewhere;
-mod namespace_form;
-mod namespace_view;
 mod new_file;
-mod output;
-mod progress;
 mod remote;
-mod resolve;
-mod serve;
-mod socket;
-mod takeover;
-mod token;
-mod user;
-mod view;
+mod terminal;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -52,9 +19,15 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 
-use crate::elsewhere::Elsewhere;
+use crate::commands::{
+    authority, bench, export, import, init, inspect, job, log, mint, name, namespace, resolve,
+    serve, token, user,
+};
 use crate::files::Files;
 use crate::folder::Data;
+use crate::remote::api::Elsewhere;
+use crate::remote::socket;
+use crate::terminal::console;
 
 /// Keeps and resolves persistent identifiers: handles, DOIs, CORDRA identifiers, info URIs, URNs and
 /// ARKs.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::console;
+use crate::terminal::console;
 
 /// A file that takes its name, and the place of one that has it, when all of it is written. What is there
 /// stays if anything fails.

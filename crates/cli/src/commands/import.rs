@@ -1,0 +1,380 @@
+//! `handfast import`: names from files.
+
+use std::fs::{File, Metadata};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use clap::{Args, ValueHint};
+use handfast_registry::{
+    Changes, Counts, Done, Format, Import as Options, Imported, Outcome, Principal, Report, json,
+};
+use serde_json::{Value as Json, json};
+
+use crate::commands::import_input;
+use crate::commands::inspect_view::Shown as Safe;
+use crate::exit::Answer;
+use crate::files::Files;
+use crate::folder::Data;
+use crate::new_file::NewFile;
+use crate::remote::api::{Elsewhere, NO_AS, encode, unreadable};
+use crate::remote::http_client::read_from;
+use crate::terminal::console;
+use crate::terminal::output::Output;
+use crate::terminal::progress::Progress;
+
+/// Take names from a file: NDJSON, CSV, handle batch files, JSON dumps of handle servers
+///
+/// A line that is refused is reported with its number and leaves nothing; all others are done. An import
+/// that was cut short is gone on with by running it again. The data folder is made if it is not there.
+#[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct Import {
+    /// The file; - is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    file: PathBuf,
+    /// What the file is, where its name and its beginning do not tell
+    #[arg(long, value_name = "ndjson|csv|batch|json")]
+    format: Option<GivenFormat>,
+    /// Put local names under this authority: x becomes AUTHORITY/x
+    #[arg(long)]
+    authority: Option<String>,
+    /// Change names that exist and are different: the values that a line names, and nothing else
+    #[arg(long)]
+    update: bool,
+    /// With --update, also remove the values that a line does not name
+    #[arg(long, requires = "update")]
+    replace: bool,
+    /// Take names that could not be registered here, because they exist elsewhere already
+    #[arg(long)]
+    migrate: bool,
+    /// Do not go on with an import of this file that was cut short: do all of it as if it were new
+    #[arg(long)]
+    restart: bool,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Write what became of each line to this file, as NDJSON
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    outcome: Option<PathBuf>,
+    /// Act as this account, or INDEX:HANDLE, instead of the local operator
+    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+    who: Option<Principal>,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct GivenFormat(pub(crate) Format);
+
+impl FromStr for GivenFormat {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let found = Format::ALL
+            .into_iter()
+            .find(|format| format.as_str() == text);
+        found
+            .map(Self)
+            .ok_or_else(|| anyhow!("a format is ndjson, csv, batch or json"))
+    }
+}
+
+impl Import {
+    /// The files that it names, for a server that runs it.
+    pub(crate) fn files(&self) -> Result<Files, Answer> {
+        let input = self
+            .input()
+            .map_err(|problem| self.output.misused(&problem))?;
+        let files = Files::default().opened(&self.file, input);
+        Ok(files.write(self.outcome.as_deref(), 0o644))
+    }
+
+    /// What is imported. A server that does this for somebody is given it.
+    fn input(&self) -> Result<File, String> {
+        if console::is_for_client() {
+            let is_standard = self.file.as_os_str() == "-";
+            let opened = if is_standard {
+                console::standard_input()
+            } else {
+                console::open(&self.file)
+            };
+            return opened.map_err(|error| format!("cannot read {}: {error}", self.file.display()));
+        }
+        let is_same = |outcome: &PathBuf| match (outcome.canonicalize(), self.file.canonicalize()) {
+            (Ok(outcome), Ok(file)) => outcome == file,
+            _ => false,
+        };
+        if self.outcome.as_ref().is_some_and(is_same) {
+            return Err("--outcome would overwrite the file that is imported".into());
+        }
+        import_input::open(&self.file, self.format.map(|format| format.0))
+    }
+
+    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        let source = self.file.display().to_string();
+        let input = match self.input() {
+            Ok(input) => input,
+            Err(problem) => return Ok(self.output.misused(&problem)),
+        };
+        let size = size_of(&input);
+        // What is only looked at must be there.
+        let opened = if self.dry_run {
+            data.open()
+        } else {
+            data.open_or_make(self.output, false)
+        };
+        let registry = match opened {
+            Ok(registry) => registry,
+            Err(refusal) => return Ok(self.output.refuse(&refusal)),
+        };
+        let mut outcomes = match &self.outcome {
+            Some(path) => Some(BufWriter::new(NewFile::create(path, 0o644)?)),
+            None => None,
+        };
+        let options = Options {
+            source,
+            format: self.format.map(|format| format.0),
+            authority: self.authority.clone(),
+            update: self.update,
+            replace: self.replace,
+            migrate: self.migrate,
+            restart: self.restart,
+            dry_run: self.dry_run,
+            tells_all: self.dry_run || self.outcome.is_some(),
+            size,
+        };
+        let who = self.who.clone().unwrap_or(Principal::Operator);
+        let progress = Progress::new(size);
+        let mut failed = None;
+        let imported = registry.import(
+            &who,
+            &options,
+            console::watched(Box::new(input)),
+            &mut |report| match report {
+                Report::Progress { bytes, counts } => {
+                    progress.at(bytes, "names", counts.total());
+                }
+                Report::Line(outcome) => {
+                    if let Some(file) = &mut outcomes
+                        && let Err(error) = writeln!(file, "{}", json::outcome(outcome))
+                    {
+                        failed = Some(error);
+                    }
+                    progress.suspend(|| self.tell(outcome));
+                }
+            },
+        );
+        drop(progress);
+        if let Some(file) = outcomes {
+            file.into_inner()?.finish()?;
+        }
+        if let Some(error) = failed {
+            return Err(error).context("the outcome of all lines could not be written");
+        }
+        match imported {
+            Err(refusal) => Ok(self.output.refuse(&refusal)),
+            Ok(imported) => self.summary(&imported),
+        }
+    }
+
+    /// The same at a server elsewhere. What became of lines is told at the end.
+    pub(crate) fn run_elsewhere(&self, server: &Elsewhere) -> anyhow::Result<Answer> {
+        if self.who.is_some() {
+            return Ok(self.output.misused(NO_AS));
+        }
+        let source = self.file.display().to_string();
+        let input = match self.input() {
+            Ok(input) => input,
+            Err(problem) => return Ok(self.output.misused(&problem)),
+        };
+        let size = size_of(&input);
+        let mut query = format!("/import?source={}", encode(&source));
+        if let Some(format) = self.format {
+            query = format!("{query}&format={}", format.0.as_str());
+        }
+        if let Some(authority) = &self.authority {
+            query = format!("{query}&authority={}", encode(authority));
+        }
+        for (name, is_said) in [
+            ("update", self.update),
+            ("replace", self.replace),
+            ("migrate", self.migrate),
+            ("restart", self.restart),
+            ("dry-run", self.dry_run),
+            ("all", self.outcome.is_some()),
+        ] {
+            if is_said {
+                query = format!("{query}&{name}=true");
+            }
+        }
+        let progress = Arc::new(Progress::new(size));
+        let sending = Arc::clone(&progress);
+        let body = read_from(Box::new(input), move |bytes| {
+            sending.at(bytes, "bytes", bytes);
+        });
+        let told = server.upload(&query, body);
+        drop(progress);
+        let mut told = match told {
+            Ok(told) => told,
+            Err(problem) => return problem.tell(self.output),
+        };
+        let last = told.pop().unwrap_or_default();
+        let outcomes: Option<Vec<Outcome>> = told.iter().map(json::read_outcome).collect();
+        let (Some(outcomes), Some(imported)) = (outcomes, read_imported(&last)) else {
+            return Ok(self.output.refuse(&unreadable()));
+        };
+        if let Some(path) = &self.outcome {
+            let mut file = BufWriter::new(NewFile::create(path, 0o644)?);
+            for line in &told {
+                writeln!(file, "{line}")?;
+            }
+            file.into_inner()?.finish()?;
+        }
+        for outcome in &outcomes {
+            self.tell(outcome);
+        }
+        if let Some(untold @ 1..) = last.get("untold").and_then(Json::as_u64) {
+            let note = format!("the server does not tell of {untold} lines more");
+            self.output.note(&note);
+        }
+        self.summary(&imported)
+    }
+
+    /// Refused lines on standard error; in a dry run all of them on standard output.
+    fn tell(&self, outcome: &Outcome) {
+        let is_refused = matches!(outcome.done, Done::Refused { .. });
+        if !is_refused && !self.dry_run {
+            return;
+        }
+        let text = if self.output.is_json() {
+            json::outcome(outcome).to_string()
+        } else {
+            for_people(outcome)
+        };
+        // If nobody is listening the work goes on.
+        let _ = if self.dry_run {
+            writeln!(console::stdout(), "{text}")
+        } else {
+            writeln!(console::stderr(), "{text}")
+        };
+    }
+
+    fn summary(&self, imported: &Imported) -> anyhow::Result<Answer> {
+        let counts = &imported.counts;
+        let is_all = counts.refused == 0;
+        self.output.print(
+            Ok(imported),
+            |imported| {
+                json!({
+                    "format": imported.format.as_str(),
+                    "dry-run": self.dry_run,
+                    "job": imported.job,
+                    "resumed": imported.is_resumed,
+                    "created": counts.created,
+                    "changed": counts.changed,
+                    "unchanged": counts.unchanged,
+                    "refused": counts.refused,
+                    "values": json::value_counts(imported.values),
+                })
+            },
+            |imported, out| {
+                if imported.is_resumed {
+                    writeln!(out, "went on with job {}", imported.job.unwrap_or_default())?;
+                }
+                let would = if self.dry_run { "would be " } else { "" };
+                let values = match imported.values {
+                    values if values.total() == 0 => String::new(),
+                    values => format!(
+                        " (values: {} added, {} changed, {} removed)",
+                        values.added, values.changed, values.removed
+                    ),
+                };
+                writeln!(
+                    out,
+                    "{would}created {}, changed {}{values}, unchanged {}, refused {}",
+                    counts.created, counts.changed, counts.unchanged, counts.refused
+                )?;
+                match imported.job {
+                    Some(job) if counts.changed > 0 => {
+                        writeln!(out, "undo the changes with `handfast job undo {job}`")
+                    }
+                    _ => Ok(()),
+                }
+            },
+        )?;
+        Ok(if is_all { Answer::Done } else { Answer::No })
+    }
+}
+
+/// How long an input is, if that is known.
+fn size_of(input: &File) -> Option<u64> {
+    let about = input.metadata().ok().filter(Metadata::is_file);
+    about.map(|about| about.len())
+}
+
+fn read_imported(said: &Json) -> Option<Imported> {
+    let number = |name: &str| said.get(name)?.as_u64();
+    let format = said.get("format")?.as_str()?;
+    Some(Imported {
+        counts: Counts {
+            created: number("created")?,
+            changed: number("changed")?,
+            unchanged: number("unchanged")?,
+            refused: number("refused")?,
+        },
+        values: json::read_value_counts(said),
+        job: number("job"),
+        is_resumed: said.get("resumed")?.as_bool()?,
+        format: format.parse::<GivenFormat>().ok()?.0,
+    })
+}
+
+pub(crate) fn for_people(outcome: &Outcome) -> String {
+    let id = outcome.id.as_deref().unwrap_or_default();
+    let place = match outcome.line {
+        0 => String::new(),
+        line => format!("line {line}: "),
+    };
+    match &outcome.done {
+        Done::Refused { code, reason } => {
+            let id = if id.is_empty() || reason.starts_with(id) {
+                String::new()
+            } else {
+                format!("{}: ", Safe(id))
+            };
+            format!("{place}{id}{} [{code}]", Safe(reason))
+        }
+        done => {
+            let mut text = format!("{place}{} {}", done.as_str(), Safe(id));
+            for line in changed_lines(&outcome.changes) {
+                text.push_str("\n    ");
+                text.push_str(&line);
+            }
+            text
+        }
+    }
+}
+
+/// What became of the values of a name, as its history shows it: before and after, a line each.
+fn changed_lines(changes: &Changes) -> Vec<String> {
+    let mut lines = Vec::new();
+    for change in &changes.listed {
+        for (mark, side) in [('-', &change.before), ('+', &change.after)] {
+            if let Some(text) = side {
+                let (index, value_type) = (change.index, Safe(&change.value_type));
+                lines.push(format!("{mark} {index} {value_type} {}", Safe(text)));
+            }
+        }
+    }
+    if changes.unlisted() > 0 {
+        lines.push(format!("… {} values more", changes.unlisted()));
+    }
+    if let Some((before, after)) = changes.state {
+        let (before, after) = (before.as_str(), after.as_str());
+        lines.push(format!("{before} becomes {after}"));
+    }
+    lines
+}

@@ -1,0 +1,300 @@
+//! `handfast resolve`: the values of a handle, from here or from anywhere.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::Context;
+use clap::Args;
+use handfast_client::{Query, Resolution, Roots, ServerAddress};
+use handfast_id::Standard;
+use handfast_registry::{Principal, Reading, Refusal, Registry, State, StoreError};
+use handfast_wire::body::ResolutionRequest;
+use handfast_wire::{Value, json as wire_json};
+use serde_json::{Value as Json, json};
+
+use crate::commands::inspect_view::Shown as Safe;
+use crate::commands::name::line;
+use crate::config;
+use crate::exit::Answer;
+use crate::folder::Data;
+use crate::remote::handle_server::{Connection, fail, handle_of, wait};
+use crate::terminal::output::Output;
+
+const EXAMPLES: &str = "\
+Examples:
+  handfast resolve 20.1000/5555
+  handfast resolve hdl:20.1000/5555 --server 127.0.0.1:2641 --certified
+  handfast resolve 20.1000/5555 --server http://127.0.0.1:8000 --type URL
+  handfast resolve doi:10.1045/april2006-paskin --root bootstrap_handles
+
+Exit status: 0 found, 1 not found or denied, 2 wrong usage, 3 the network or the disk failed.";
+
+/// Resolve a handle, here or at any handle server
+///
+/// Asks the server that is named, or with --root whoever serves the handle; without either, the data folder. Over UDP
+/// first, then TCP, then HTTP.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Resolve {
+    /// The handle, in any spelling
+    id: String,
+    #[command(flatten)]
+    connection: Connection,
+    /// Find the server from this root information: a file `root_info`, `bootstrap_handles`, `local_info` or
+    /// `siteinfo.json`, or the HOST:PORT of a server of the root
+    #[arg(long, value_name = "FILE", conflicts_with = "server")]
+    root: Option<String>,
+    /// Values of this type only; a dot at the end includes all types below it. May be repeated
+    #[arg(long = "type", value_name = "TYPE")]
+    types: Vec<String>,
+    /// The value at this index; may be repeated
+    #[arg(long = "index", value_name = "INDEX")]
+    indexes: Vec<u32>,
+    /// Take an answer only if it is signed, and the signature right
+    #[arg(long)]
+    certified: bool,
+    /// Ask a primary site
+    #[arg(long)]
+    authoritative: bool,
+    /// Where the handle is an alias, resolve what it stands for
+    #[arg(long)]
+    follow_aliases: bool,
+    /// Read what only administrators may, as INDEX:HANDLE
+    #[arg(long = "as", value_name = "WHO", value_parser = Principal::parse)]
+    who: Option<Principal>,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Resolve {
+    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        if self.connection.server.is_none() && self.root.is_none() {
+            return self.run_here(data);
+        }
+        let prepared = handle_of(&self.id, &Standard).and_then(|handle| {
+            let client = self.connection.client(self.who.as_ref())?;
+            Ok((handle, client, self.root()?))
+        });
+        let (handle, mut client, root) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
+        };
+        if self.certified {
+            client = client.certified();
+        }
+        if self.authoritative {
+            client = client.authoritative();
+        }
+        let outcome = wait(async {
+            match root {
+                None => {}
+                Some(Root::Known(roots)) => client.set_roots(roots),
+                Some(Root::At(address)) => client.set_roots(client.roots_from(&address).await?),
+            }
+            let found = client.resolve(&handle, &self.query()).await;
+            client.end_sessions().await;
+            found
+        })?;
+        match outcome {
+            Ok(found) => self.output.print(Ok(found), as_json, for_people),
+            Err(error) => Ok(fail(self.output, &error)),
+        }
+    }
+
+    fn query(&self) -> Query {
+        Query {
+            indexes: self.indexes.clone(),
+            types: self.types.clone(),
+            includes_restricted: self.who.is_some(),
+            follows_aliases: self.follow_aliases,
+        }
+    }
+
+    /// The root information: a file that is there, or else an address.
+    fn root(&self) -> anyhow::Result<Option<Root>> {
+        let Some(root) = &self.root else {
+            return Ok(None);
+        };
+        if Path::new(root).exists() {
+            let file = fs::read(root).with_context(|| format!("cannot read {root}"))?;
+            let roots = Roots::read(&file).with_context(|| format!("cannot use {root}"))?;
+            return Ok(Some(Root::Known(roots)));
+        }
+        let address = root.parse::<ServerAddress>();
+        let address = address.with_context(|| format!("{root} is not there"))?;
+        Ok(Some(Root::At(address)))
+    }
+
+    /// Whether it is asked of another server.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.connection.server.is_some() || self.root.is_some()
+    }
+
+    /// From the data folder.
+    fn run_here(&self, data: &Data) -> anyhow::Result<Answer> {
+        let elsewhere = |answer: &str| {
+            self.output.misused(&format!(
+                "{answer}: give --server HOST:PORT, or --root with a file of root information"
+            ))
+        };
+        if self.connection.is_loose() || self.certified {
+            return Ok(elsewhere("this is asked of a server"));
+        }
+        let registry = match data.open() {
+            Ok(registry) => registry,
+            Err(Refusal::Store(StoreError::NoStore { .. })) => {
+                return Ok(elsewhere("there is no data folder here"));
+            }
+            Err(refusal) => return Ok(self.output.refuse(&refusal)),
+        };
+        let rules = config::rules(registry.folder())?;
+        if let Ok(handle) = handle_of(&self.id, &rules)
+            && registry.is_responsible(&handle).is_ok_and(|is| !is)
+        {
+            return Ok(elsewhere(&format!("{handle} is not kept here")));
+        }
+        let found = self.find(&registry);
+        self.output.print(found, Found::as_json, Found::for_people)
+    }
+
+    /// What somebody who asks a server would get, with aliases followed if that is asked for.
+    fn find(&self, registry: &Registry) -> Result<Found, Refusal> {
+        let (mut id, mut aliases) = (self.id.clone(), Vec::new());
+        loop {
+            let (handle, values) = stored_or_made(registry, &id)?;
+            let alias = values.iter().find(|value| {
+                let is_alias = value.value_type == "HS_ALIAS" && value.permissions.public_read();
+                is_alias && self.follow_aliases
+            });
+            let Some(alias) = alias.and_then(Value::text) else {
+                return self.select(registry, handle, &values, aliases);
+            };
+            if aliases.contains(&handle) {
+                return Err(Refusal::Policy {
+                    code: "alias-loop",
+                    problem: format!("the aliases of {} lead in a circle", self.id),
+                });
+            }
+            aliases.push(handle);
+            id = alias.to_string();
+        }
+    }
+
+    /// The values that are asked for, and may be read.
+    fn select(
+        &self,
+        registry: &Registry,
+        handle: String,
+        values: &[Value<'static>],
+        aliases: Vec<String>,
+    ) -> Result<Found, Refusal> {
+        let reading = match &self.who {
+            Some(who) => registry.reading(who, &handle, values)?,
+            None => Reading::Public,
+        };
+        let request = ResolutionRequest {
+            handle: (&handle).into(),
+            indexes: self.indexes.clone(),
+            types: self.types.iter().map(Into::into).collect(),
+        };
+        let is_given = |value: &&Value<'_>| reading.shows(value) && request.selects(value);
+        let values = values.iter().filter(is_given);
+        let values: Vec<_> = values.cloned().map(Value::into_owned).collect();
+        if values.is_empty() {
+            return Err(Refusal::NotFound(handle));
+        }
+        Ok(Found {
+            handle,
+            values,
+            aliases,
+        })
+    }
+}
+
+/// The values of a handle that is active, or that a template makes.
+fn stored_or_made(registry: &Registry, id: &str) -> Result<(String, Vec<Value<'static>>), Refusal> {
+    let not_found = || Refusal::NotFound(id.to_string());
+    match registry.show(&Principal::Operator, id) {
+        Ok(shown) if shown.record.state == State::Active => {
+            Ok((shown.record.text, shown.record.values))
+        }
+        Ok(_) => Err(not_found()),
+        Err(refusal) => {
+            let handle = handle_of(id, &registry.rules()).map_err(|_| refusal)?;
+            let made = registry.made_by_template(&handle)?;
+            Ok((handle, made.ok_or_else(not_found)?))
+        }
+    }
+}
+
+/// Where looking for a server begins.
+enum Root {
+    At(ServerAddress),
+    Known(Roots),
+}
+
+/// What was found in the data folder.
+struct Found {
+    handle: String,
+    values: Vec<Value<'static>>,
+    aliases: Vec<String>,
+}
+
+impl Found {
+    fn as_json(&self) -> Json {
+        json!({
+            "handle": self.handle,
+            "values": values_json(&self.values),
+            "aliases": self.aliases,
+            "server": null,
+            "certified": false,
+            "authoritative": true,
+        })
+    }
+
+    fn for_people(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", Safe(&self.handle))?;
+        aliases_for_people(&self.aliases, out)?;
+        values_for_people(&self.values, out)
+    }
+}
+
+/// An answer as JSON.
+pub(crate) fn as_json(found: &Resolution) -> Json {
+    json!({
+        "handle": found.handle,
+        "values": values_json(&found.values),
+        "aliases": found.aliases,
+        "server": found.server,
+        "certified": found.is_certified,
+        "authoritative": found.is_authoritative,
+    })
+}
+
+/// An answer in lines.
+pub(crate) fn for_people(found: &Resolution, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", Safe(&found.handle))?;
+    aliases_for_people(&found.aliases, out)?;
+    if let Some(server) = &found.server {
+        let signed = if found.is_certified { ", signed" } else { "" };
+        writeln!(out, "  {:<12}  {}{signed}", "answered by", Safe(server))?;
+    }
+    values_for_people(&found.values, out)
+}
+
+fn aliases_for_people(aliases: &[String], out: &mut dyn Write) -> io::Result<()> {
+    aliases
+        .iter()
+        .try_for_each(|alias| writeln!(out, "  {:<12}  {}", "instead of", Safe(alias)))
+}
+
+fn values_json(values: &[Value<'_>]) -> Json {
+    values.iter().map(wire_json::value).collect()
+}
+
+fn values_for_people(values: &[Value<'_>], out: &mut dyn Write) -> io::Result<()> {
+    values
+        .iter()
+        .try_for_each(|value| writeln!(out, "  {}", line(value)))
+}

@@ -1,0 +1,238 @@
+//! `handfast serve`: the doors.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Args;
+use handfast_server::{Addresses, Door, Dspace, Identity, Native, PublicUrl, Tls};
+use serde_json::json;
+
+use crate::commands::demo;
+use crate::config;
+use crate::exit::Answer;
+use crate::folder::{Data, program, world};
+use crate::remote::socket::Socket;
+use crate::terminal::output::Output;
+
+/// Serve the handle protocol, and resolve names over HTTP
+///
+/// The first start makes the data folder, the keys of the server and those of its administrator.
+#[derive(Args)]
+pub(crate) struct Serve {
+    /// Where the native handle protocol is spoken, over UDP and TCP [default: 127.0.0.1:2641]
+    #[arg(long, value_name = "ADDRESS:PORT", env = "HANDFAST_NATIVE")]
+    native: Option<SocketAddr>,
+    /// Where HTTP is spoken [default: 127.0.0.1:8000]
+    #[arg(long, value_name = "ADDRESS:PORT", env = "HANDFAST_WEB")]
+    web: Option<SocketAddr>,
+    /// The URL that clients use: absolute URLs begin with it, and credentials are taken under its host
+    #[arg(long, value_name = "URL", env = "HANDFAST_PUBLIC_URL")]
+    public_url: Option<PublicUrl>,
+    /// Fill a new data folder with examples
+    #[arg(long)]
+    demo: bool,
+    /// Print the configuration that holds, and do nothing
+    #[arg(long)]
+    print_config: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Serve {
+    pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        let doors = match self.doors(&data.folder) {
+            Ok(doors) => doors,
+            Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
+        };
+        if self.print_config {
+            let printed = config::print(&data.folder, doors, self.public_url.as_ref())?;
+            write!(io::stdout(), "{printed}")?;
+            return Ok(Answer::Done);
+        }
+        let registry = match data.open_or_make_alone(self.output, self.demo) {
+            Ok(registry) => registry,
+            Err(refusal) => return Ok(self.output.refuse(&refusal)),
+        };
+        let named = config::administrators(&data.folder)
+            .and_then(|administrators| Ok((administrators, config::replicators(&data.folder)?)));
+        let (administrators, replicators) = match named {
+            Ok(named) => named,
+            Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
+        };
+        let mut full = vec![Identity::administrator()];
+        if config::has_full_access(&data.folder)? {
+            full.extend(administrators.iter().cloned());
+        }
+        let registry = registry.with_administrators(full);
+        let example = match registry.handle(demo::EXAMPLE)? {
+            Some(_) => demo::EXAMPLE,
+            None => Identity::ADMINISTRATOR,
+        };
+        let door = Door::bind(doors.native, doors.web)?;
+        let addresses = door.addresses();
+        let mut identity = Identity::open_or_make(&data.folder, addresses)?;
+        if addresses != doors {
+            // A port that the system chose is where the server is now, whatever was said of it before.
+            identity = identity.with_ports_of(addresses);
+        }
+        self.warn(&data.folder, &identity, addresses);
+        let registry = Arc::new(registry);
+        let mut native = Native::new(Arc::clone(&registry), identity, world(), administrators)
+            .with_replicators(replicators)
+            .with_udp_limits(config::udp_limits(&data.folder)?)
+            .with_minimum_version(config::minimum_version(&data.folder)?);
+        if let Some(roots) = config::roots(&data.folder)? {
+            native = native.with_roots(roots)?;
+        }
+        let repositories = config::repositories(&data.folder)?;
+        if !repositories.is_empty() {
+            let (dspace, silent) = Dspace::connect(repositories)?;
+            for endpoint in silent {
+                self.output.note(&format!(
+                    "warning: {endpoint} does not say its prefixes; say them in handfast.toml"
+                ));
+            }
+            native = native.with_dspace(dspace);
+        }
+        tell_operators();
+        let mut settings = config::web(&data.folder)?;
+        settings.public_url = self.public_url.clone().or(settings.public_url);
+        let tls = settings.tls.clone();
+        let served = door.open(native, settings)?;
+        let socket = match Socket::open(&data.folder, &registry, crate::run_for_client) {
+            Ok(socket) => Some(socket),
+            Err(error) => {
+                let problem = format!("warning: commands on this folder have to wait: {error}");
+                self.output.note(&problem);
+                None
+            }
+        };
+        writeln!(
+            io::stdout(),
+            "{}",
+            self.told(&data.folder, addresses, &tls, example)
+        )?;
+        io::stdout().flush()?;
+        served.wait()?;
+        if let Some(socket) = socket {
+            socket.close();
+        }
+        Ok(Answer::Done)
+    }
+
+    /// Where to listen: by flags and variables, or by the configuration.
+    fn doors(&self, folder: &Path) -> anyhow::Result<Addresses> {
+        let configured = config::doors(folder)?;
+        Ok(Addresses {
+            native: self.native.unwrap_or(configured.native),
+            web: self.web.unwrap_or(configured.web),
+        })
+    }
+
+    /// Says what of the site record may not lead here. It may still be right, where ports are forwarded.
+    fn warn(&self, folder: &Path, identity: &Identity, addresses: Addresses) {
+        let server = identity.site().servers.first();
+        let address = server.map(handfast_wire::SiteServer::ip);
+        if address.is_some_and(|address| address.is_unspecified()) {
+            self.output.note(&format!(
+                "warning: clients are told no address; say one with `{} init --bundle --public-address IP`",
+                program(folder)
+            ));
+        }
+        let is_hidden = addresses.native.ip().is_loopback();
+        if is_hidden && address.is_some_and(|address| !address.is_loopback()) {
+            self.output.note(
+                "warning: clients are told an address where this server does not listen: see --native",
+            );
+        }
+        if !identity.names_ports_of(addresses) {
+            self.output
+                .note("warning: siteinfo.json names other ports than the server listens at");
+        }
+    }
+
+    /// Where the doors are, and how to log in.
+    fn told(&self, folder: &Path, addresses: Addresses, tls: &Tls, example: &str) -> String {
+        let (native, web) = (addresses.native, addresses.web);
+        let who = Identity::administrator();
+        let key = Identity::administrator_file(folder);
+        let key = key.map(|key| key.display().to_string());
+        let command = format!("handfast resolve {example} --server {}", reachable(native));
+        let url = format!("http://{}/", reachable(web));
+        let secure = secure_url(tls, web);
+        if self.output.is_json() {
+            return json!({
+                "native": native.to_string(),
+                "web": web.to_string(),
+                "url": url,
+                "secureUrl": secure,
+                "tls": tls.kind(),
+                "data": folder.display().to_string(),
+                "administrator": who.to_string(),
+                "key": key,
+                "try": command,
+            })
+            .to_string();
+        }
+        let key = key.unwrap_or_else(|| "the private key of admpub.bin".into());
+        let at = if web.ip().is_unspecified() {
+            format!(", at {web}")
+        } else {
+            String::new()
+        };
+        format!(
+            "native  {native}, over UDP and TCP\n\
+             web     {url} and {secure}{at}\n\
+             tls     {tls}\n\
+             data    {}\n\
+             log in  as {who}, with {key}\n\
+             try     {command}",
+            folder.display()
+        )
+    }
+}
+
+/// What the server has to say while it runs goes to standard error, a line each.
+fn tell_operators() {
+    let told = tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_ansi(false)
+        .with_target(false)
+        // A log that cannot be written, on a full disk for example, must not fail the request that it is about.
+        .log_internal_errors(false)
+        .with_max_level(tracing_subscriber::filter::LevelFilter::INFO)
+        .try_init();
+    // Somebody else in the process listens already.
+    drop(told);
+    handfast_server::log_panics();
+}
+
+/// Where a person can go who trusts the certificate, if it can be told.
+fn secure_url(tls: &Tls, web: SocketAddr) -> String {
+    let host = match tls.domain() {
+        Some(domain) => domain.to_string(),
+        None if reachable(web).ip().is_loopback() => "localhost".to_string(),
+        None => reachable(SocketAddr::new(web.ip(), 0))
+            .to_string()
+            .trim_end_matches(":0")
+            .to_string(),
+    };
+    match web.port() {
+        443 => format!("https://{host}/"),
+        port => format!("https://{host}:{port}/"),
+    }
+}
+
+/// An address that a client on this machine can use.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let local = match address {
+        SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+        SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+    };
+    if address.ip().is_unspecified() {
+        return SocketAddr::new(local, address.port());
+    }
+    address
+}

@@ -1,0 +1,197 @@
+//! `handfast init --from-handle-server`: the identity of a deployed handle server.
+
+use std::env;
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use handfast_registry::{Principal, Refusal, StoreError};
+use handfast_server::{Contact, HandleServer, Identity, IdentityError, TakeoverError};
+use serde_json::{Value as Json, json};
+
+use crate::commands::init::Ready;
+use crate::commands::inspect_view::Shown;
+use crate::config::{self, Config};
+use crate::exit::Answer;
+use crate::folder::make;
+use crate::terminal::output::Output;
+
+/// Where a passphrase is said when nobody is at the terminal. It has no flag: others see command lines.
+const PASSPHRASE: &str = "HANDFAST_PASSPHRASE";
+
+/// Makes a data folder of a handle server's. All of it is read before anything is written, and the folder is made beside
+/// its place.
+pub(crate) fn run(
+    from: &Path,
+    folder: &Path,
+    contact: &Contact,
+    output: Output,
+) -> anyhow::Result<Answer> {
+    let server = match HandleServer::read(from, &mut passphrase) {
+        Ok(server) => server,
+        Err(TakeoverError::Identity(error @ IdentityError::File { .. })) => {
+            return Err(error.into());
+        }
+        Err(error) => {
+            let (code, problem) = ("not-taken-over", error.to_string());
+            return Ok(output.refuse(&Refusal::Policy { code, problem }));
+        }
+    };
+    let is_there = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    if is_there {
+        let folder = folder.to_path_buf();
+        let refusal = Refusal::Store(StoreError::AlreadyExists { folder });
+        return Ok(output.refuse(&refusal));
+    }
+    let half = beside(folder);
+    // What an earlier try left.
+    drop(fs::remove_dir_all(&half));
+    let made = fill(&server, &half).and_then(|filled| {
+        let known = match filled {
+            Ok(known) => known,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::remove_dir(folder))
+            .and_then(|()| fs::rename(&half, folder))
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+        let identity = Identity::open_or_make(folder, server.doors())?;
+        Ok(Ok((known, Ready::new(folder, &identity, contact)?)))
+    });
+    let outcome = match made {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            drop(fs::remove_dir_all(&half));
+            return Err(error);
+        }
+    };
+    let outcome = outcome.inspect_err(|_| drop(fs::remove_dir_all(&half)));
+    output.print(
+        outcome,
+        |(known, ready)| as_json(&server, known, ready, folder),
+        |(known, ready), out| {
+            writeln!(out, "made {} of {}", folder.display(), from.display())?;
+            for line in taken(&server, known) {
+                writeln!(out, "  {line}")?;
+            }
+            ready.tell(folder, out)?;
+            if !server.left().is_empty() {
+                writeln!(out, "not taken over from {}:", from.display())?;
+            }
+            for line in server.left() {
+                writeln!(out, "  {}", Shown(line))?;
+            }
+            writeln!(
+                out,
+                "next: handfast import DUMP, with the names of the server; handfast serve"
+            )
+        },
+    )
+}
+
+/// What the folder holds beside names: those who can log in by the name they had.
+fn fill(server: &HandleServer, half: &Path) -> anyhow::Result<Result<Vec<Principal>, Refusal>> {
+    let known = make(half).and_then(|registry| server.keep_prefixes(&registry));
+    let known = match known {
+        Ok(known) => known,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    server.keep_identity(half)?;
+    let mut config = Config::default();
+    let texts = |who: &[Principal]| who.iter().map(ToString::to_string).collect();
+    config.native.listen = Some(server.doors().native);
+    config.native.administrators = texts(server.administrators());
+    config.native.full_access = server.has_full_access();
+    config.native.replication = texts(server.replication());
+    config.web.listen = Some(server.doors().web);
+    config::write(half, &config)?;
+    // Makes the administrator's keys, if the server had none, and reads what was written.
+    Identity::open_or_make(half, server.doors())?;
+    Ok(Ok(known))
+}
+
+fn as_json(server: &HandleServer, known: &[Principal], ready: &Ready, folder: &Path) -> Json {
+    let texts = |who: &[Principal]| who.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let mut told = ready.as_json(folder);
+    if let (Json::Object(told), Json::Object(more)) = (
+        &mut told,
+        json!({
+            "serial": server.site().serial,
+            "prefixes": server.prefixes(),
+            "administrators": texts(server.administrators()),
+            "replication": texts(server.replication()),
+            "known": texts(known),
+            "left": server.left(),
+        }),
+    ) {
+        told.extend(more);
+    }
+    told
+}
+
+/// What is taken over, a line each.
+fn taken(server: &HandleServer, known: &[Principal]) -> Vec<String> {
+    let doors = server.doors();
+    let mut lines = vec![
+        format!("listens at {} and http://{}/", doors.native, doors.web),
+        format!("site record of serial number {}", server.site().serial),
+    ];
+    for prefix in server.prefixes() {
+        lines.push(format!("prefix {}", Shown(prefix)));
+    }
+    let what = if server.has_full_access() {
+        "may do everything"
+    } else {
+        "may home prefixes"
+    };
+    let both = [
+        (server.administrators(), what),
+        (server.replication(), "may copy everything"),
+    ];
+    for (list, what) in both {
+        for who in list {
+            let how = if known.contains(who) {
+                "with the administrator's key"
+            } else {
+                "when its key is kept here"
+            };
+            lines.push(format!("{} {what}, {how}", Shown(&who.to_string())));
+        }
+    }
+    if server.was_encrypted() {
+        lines.push(
+            "privkey.bin is kept without its passphrase, so that the server can start alone; \
+             only its owner may read it"
+                .into(),
+        );
+    }
+    if !server.has_administrator_key() {
+        lines.push("a new key pair of its administrator, as it had none".into());
+    }
+    lines
+}
+
+fn passphrase(file: &Path) -> io::Result<String> {
+    match env::var(PASSPHRASE) {
+        Ok(said) => return Ok(said),
+        Err(env::VarError::NotUnicode(_)) => {
+            return Err(io::Error::other(format!("{PASSPHRASE} is not UTF-8")));
+        }
+        Err(env::VarError::NotPresent) => {}
+    }
+    let needed = || io::Error::other(format!("set {PASSPHRASE}, or run this at a terminal"));
+    if !io::stdin().is_terminal() {
+        return Err(needed());
+    }
+    let asked = rpassword::prompt_password(format!("passphrase of {}: ", file.display()));
+    asked.map_err(|_| needed())
+}
+
+/// Where a folder is made; its name may have been written with a slash behind it.
+fn beside(folder: &Path) -> PathBuf {
+    let folder: PathBuf = folder.components().collect();
+    let mut half = folder.into_os_string();
+    half.push(".making");
+    PathBuf::from(half)
+}

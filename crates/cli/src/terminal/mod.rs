@@ -1,0 +1,6 @@
+//! What commands read from and write to a terminal.
+
+pub(crate) mod console;
+pub(crate) mod lines;
+pub(crate) mod output;
+pub(crate) mod progress;
