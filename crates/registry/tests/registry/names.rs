@@ -170,10 +170,18 @@ fn names_of_every_kind_and_length() {
     }
     let check = scene.check().unwrap();
     assert!(check.problems.is_empty(), "{:?}", check.problems);
-    assert_eq!(
-        code(scene.create_authority(&OPERATOR, "api", NewAuthority::default())),
-        "reserved-prefix"
-    );
+    for prefix in ["préfixe", "中文", "a+b@c", "20:79", "~"] {
+        authority(&scene, prefix);
+        let id = format!("{prefix}/x");
+        name(&scene, &id);
+        assert_eq!(scene.show(&OPERATOR, &id).unwrap().record.text, id);
+    }
+    for prefix in handfast_registry::DOORS {
+        assert_eq!(
+            code(scene.create_authority(&OPERATOR, prefix, NewAuthority::default())),
+            "reserved-prefix"
+        );
+    }
 }
 
 #[test]
