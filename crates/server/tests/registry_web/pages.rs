@@ -412,6 +412,12 @@ fn urn_10_registrations_are_published() {
     ] {
         assert_eq!(one[field], said);
     }
+    // The whole grammar, with every character that names may have.
+    let syntax = one["syntax"].as_str().unwrap();
+    for c in "()+,-=@;$_!*'".chars() {
+        assert!(syntax.contains(&format!("\"{c}\"")), "{c} {syntax}");
+    }
+    assert!(syntax.ends_with("(\"%\" HEXDIG HEXDIG)"), "{syntax}");
     let page = server.get("/registry/urn/urn-3");
     assert!(
         page.body.contains("1280 Massachusetts Avenue"),
