@@ -90,6 +90,23 @@ fn hdl_7_a_suffix_is_unique_under_its_prefix_and_no_further() {
     }
 }
 
+#[test]
+fn info_3_registration_follows_the_configured_grammar() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::create(&folder.path().join("data"), world()).unwrap();
+    let rules = RuleBook::standard().with_info_grammar(InfoGrammar::Draft);
+    let registry = registry.with_rules(rules);
+    authority(&registry, "info:lccn");
+    for (id, expected) in [
+        ("info:lccn/a/b", "bad-character"),
+        ("info:lccn/a#b", "has-fragment"),
+    ] {
+        let made = registry.create_name(&OPERATOR, id, NewName::default());
+        assert_eq!(code(made), expected, "{id}");
+    }
+    name(&registry, "info:lccn/2002022641");
+}
+
 /// A derived prefix for tests: its names may go, those of its parent may not.
 #[test]
 fn hdl_2_a_derived_prefix_has_policies_of_its_own() {
@@ -506,6 +523,16 @@ fn hdl_7_urn_5_urn_6_authorities_are_unique_and_the_root_names_nothing() {
     ] {
         let named = scene.create_name(&OPERATOR, id, NewName::default());
         assert_eq!(code(named), expected, "{id}");
+    }
+    name(&scene, "urn:urn-3:HBS:Report");
+    name(&scene, "urn:urn-3:HBS.Baker:Report");
+    for id in [
+        "urn:urn-3:HBS:Report",
+        "URN:URN-3:hbs:REPORT",
+        "urn-3:HBS:report",
+    ] {
+        let again = scene.create_name(&OPERATOR, id, NewName::default());
+        assert_eq!(code(again), "exists", "{id}");
     }
     let minted = scene.mint(&OPERATOR, "urn:urn-3", None, 1, &[], |_| Ok(()));
     assert!(minted.is_err());
