@@ -38,7 +38,8 @@ HEAD = """\
 
 Each requirement of the five source documents, one by one, with the rule of [identifiers.md](reference/identifiers.md) that says
 how it is kept and the tests that show it; or the deliberate departure from it, with its reason and the tests of what is done
-instead; or why it demands nothing of a program. `./test conformance` checks that every rule and every test exists.
+instead; or why it demands nothing of a program. Words in front of the tests of a requirement that is met say how it is read where its
+text leaves that open. `./test conformance` checks that every rule and every test exists.
 
 """
 

@@ -90,6 +90,47 @@ fn hdl_7_a_suffix_is_unique_under_its_prefix_and_no_further() {
     }
 }
 
+/// An import put `400/d41d…` into uppercase, and took `400/D41D…` for the same name.
+#[test]
+fn hdl_10_an_import_takes_local_names_as_they_are() {
+    let scene = scene();
+    let change = AuthorityChange {
+        case_sensitive: Some(true),
+        ..AuthorityChange::default()
+    };
+    let new = NewAuthority {
+        change,
+        ..NewAuthority::default()
+    };
+    scene.create_authority(&OPERATOR, "400", new).unwrap();
+    let suffixes = [
+        HEX,
+        &HEX.to_uppercase(),
+        "a/b?c#d",
+        "%41",
+        "Été 中",
+        "A",
+        "a",
+    ];
+    let lines: String = suffixes
+        .iter()
+        .map(|suffix| serde_json::json!({"id": format!("400/{suffix}")}).to_string() + "\n")
+        .collect();
+    let import = Import {
+        source: "names.ndjson".into(),
+        ..Import::default()
+    };
+    let mut reported = Vec::new();
+    let report = &mut |report: Report<'_>| reported.push(format!("{report:?}"));
+    let input = Cursor::new(lines.into_bytes());
+    let job = scene.import(&OPERATOR, &import, input, report).unwrap();
+    assert_eq!(job.counts.created, 7, "{reported:?}");
+    for suffix in suffixes {
+        let id = format!("400/{suffix}");
+        assert_eq!(scene.show(&OPERATOR, &id).unwrap().record.text, id);
+    }
+}
+
 #[test]
 fn info_3_registration_follows_the_configured_grammar() {
     let folder = tempfile::tempdir().unwrap();
@@ -535,7 +576,7 @@ fn hdl_7_urn_5_urn_6_authorities_are_unique_and_the_root_names_nothing() {
         assert_eq!(code(again), "exists", "{id}");
     }
     let minted = scene.mint(&OPERATOR, "urn:urn-3", None, 1, &[], |_| Ok(()));
-    assert!(minted.is_err());
+    assert_eq!(code(minted), "missing-resource-name");
     let orphan = scene.create_authority(&OPERATOR, "urn:urn-3:NO.Such", NewAuthority::default());
     assert_eq!(code(orphan), "no-authority");
 }
