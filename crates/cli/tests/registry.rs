@@ -71,19 +71,31 @@ fn the_demo_shows_the_examples_of_the_documents() {
     assert_eq!(shown["id"], "urn:urn-3:HUL.OIS:Home");
     assert_eq!(shown["values"].as_array().unwrap().len(), 3);
     assert_eq!(shown["values"][0]["index"], 1);
-    let document = folder.json(&[
-        "name",
-        "show",
-        "hdl:2000.01/ffee9f72b00c4189b137ecd34188b94e",
-    ]);
-    let values = document["values"].as_array().unwrap();
-    let link = values
-        .iter()
-        .find(|value| value["type"] == "METADATA")
-        .unwrap();
-    let metadata = link["data"]["value"].as_str().unwrap();
-    assert_eq!(folder.json(&["name", "show", metadata])["state"], "active");
+    // The documents 000 and 001, each with the identifier of its metadata.
+    for (id, metadata) in [
+        (
+            "hdl:2000.01/ffee9f72b00c4189b137ecd34188b94e",
+            "2000.01/A3D8BE7457C943FFB66ED4583059A8BA",
+        ),
+        (
+            "[2000.01/EEF4DF17361A42E2B975E554663B70C3]",
+            "2000.01/F4FBE5D290194191AAD3A1EFE79D6C5A",
+        ),
+    ] {
+        let document = folder.json(&["name", "show", id]);
+        let values = document["values"].as_array().unwrap();
+        let link = values
+            .iter()
+            .find(|value| value["type"] == "METADATA")
+            .unwrap();
+        assert_eq!(link["data"]["value"], metadata);
+        assert_eq!(folder.json(&["name", "show", metadata])["id"], metadata);
+    }
     for (id, state) in [
+        ("urn:urn-3:FHCL:10403", "active"),
+        ("urn:urn-3:HBS.Baker.TC:1923", "active"),
+        ("urn:urn-3:HUL.Eresource:holliswb", "active"),
+        ("urn:urn-3:HUL.OIS:Home", "active"),
         ("100.102/F58FB49EB1F848f0A606E84CEF294BE5", "active"),
         ("https://doi.org/10.1045/APRIL2006-paskin", "active"),
         ("12345.1/vase-8", "withdrawn"),
