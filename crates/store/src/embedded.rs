@@ -292,7 +292,13 @@ impl Snapshot<'_> {
         visit: &mut dyn FnMut(&Place<'_>, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let scanned = self.scan_checked(from, visit);
-        scanned.map_err(|error| self.engine.noted(error))
+        scanned.map_err(|error| {
+            // A key that is none, or a value that is not of its key, comes from no write of ours.
+            if error.is_damage() {
+                self.engine.note_damage();
+            }
+            error
+        })
     }
 
     fn scan_checked(
@@ -392,6 +398,12 @@ impl Snapshot<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a read or a write has met damage since the store was opened, in this snapshot or another.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        self.engine.is_damaged()
     }
 
     /// How many entries a table has, by reading all of them.

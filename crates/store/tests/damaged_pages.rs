@@ -1,10 +1,6 @@
 //! Scans of a store with damaged pages: they see all entries, or say that the store is damaged.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test may panic"
-)]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
 use std::ops::ControlFlow;
