@@ -292,12 +292,11 @@ impl Snapshot<'_> {
         visit: &mut dyn FnMut(&Place<'_>, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let scanned = self.scan_checked(from, visit);
-        scanned.map_err(|error| {
+        scanned.inspect_err(|error| {
             // A key that is none, or a value that is not of its key, comes from no write of ours.
             if error.is_damage() {
                 self.engine.note_damage();
             }
-            error
         })
     }
 
