@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use handfast_registry::Registry;
 
-use crate::files::Access;
+use crate::files::{self, Access};
 use crate::new_file::NewFile;
 
 /// Who asks a server to run a command.
@@ -97,11 +97,14 @@ pub(crate) fn open(path: impl AsRef<Path>) -> io::Result<File> {
     }
 }
 
-/// Reads a file.
-pub(crate) fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open(path)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// Reads a file whose content becomes a value. For another process, it is the one that has opened it.
+pub(crate) fn read_value(path: &str) -> Result<Vec<u8>, String> {
+    let opened = match take(Path::new(path), Access::Read) {
+        Some(taken) => taken.map(|(file, _)| file),
+        None => files::open_regular(Path::new(path)),
+    };
+    let file = opened.map_err(|error| format!("cannot read {path}: {error}"))?;
+    files::read_value(file, path)
 }
 
 /// Reads a text.
