@@ -109,8 +109,22 @@ pub(crate) fn read_value(path: &str) -> Result<Vec<u8>, String> {
 
 /// Reads a text.
 pub(crate) fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
-    io::read_to_string(open(path)?)
+    read_text(open(path)?)
 }
+
+/// Reads a text to its end. A server reads it into its own memory, and devices have no end.
+pub(crate) fn read_text(input: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    input.take(MAX_TEXT_BYTES + 1).read_to_string(&mut text)?;
+    if u64::try_from(text.len()).is_ok_and(|length| length > MAX_TEXT_BYTES) {
+        let problem = "it has more than 64 MiB: split it into several files";
+        return Err(io::Error::other(problem));
+    }
+    Ok(text)
+}
+
+/// How many bytes a text has at most: some two million names.
+const MAX_TEXT_BYTES: u64 = 64 << 20;
 
 /// A new file, if it is for another process.
 pub(crate) fn written(path: &Path) -> Option<io::Result<NewFile>> {

@@ -420,6 +420,13 @@ fn values_are_read_from_regular_files_of_limited_size() {
     }
     let output = folder.run(&["name", "show", "20.1/x"]);
     assert_eq!(output.status.code(), Some(1));
+    // Texts may come from pipes, and end all the same.
+    let output = folder.run(&["job", "withdraw", "/dev/zero", "--reason", "test"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        !output.status.success() && told.contains("split it"),
+        "{told}"
+    );
 }
 
 #[test]
