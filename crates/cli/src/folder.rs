@@ -257,8 +257,14 @@ impl Restore {
             problem: format!("{backup} cannot be restored: {problem}"),
         };
         let check = match Registry::restore(&self.file, half, world()) {
-            Ok(registry) => registry.check()?,
-            Err(Refusal::Store(StoreError::Damaged | StoreError::NoStore { .. })) => {
+            Ok(registry) => registry.check(),
+            Err(refusal) => Err(refusal),
+        };
+        let check = match check {
+            Ok(check) => check,
+            Err(Refusal::Store(error))
+                if error.is_damage() || matches!(error, StoreError::NoStore { .. }) =>
+            {
                 return Err(damaged("it is not a whole backup"));
             }
             Err(refusal) => return Err(refusal),
@@ -330,17 +336,18 @@ impl Check {
                         writeln!(out, "  {}", Safe(name))?;
                     }
                 }
-                match check.problems.len() {
-                    0 => writeln!(out, "all is as it was written"),
-                    1 => writeln!(
-                        out,
-                        "the store is damaged: 1 problem; restore it from a backup"
-                    ),
-                    count => writeln!(
-                        out,
-                        "the store is damaged: {count} problems; restore it from a backup"
-                    ),
-                }
+                let problems = match check.problems.len() {
+                    0 => return writeln!(out, "all is as it was written"),
+                    1 => "1 problem".to_string(),
+                    count => format!("{count} problems"),
+                };
+                writeln!(
+                    out,
+                    "the store is damaged: {problems}; restore it from a backup (stop the server, move {} away, \
+                     run `{} restore FILE`)",
+                    data.folder.display(),
+                    program(&data.folder)
+                )
             },
         )?;
         Ok(if answer == Answer::Done && !is_sound {

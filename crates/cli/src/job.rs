@@ -346,7 +346,7 @@ impl Command {
 /// The names in a file, one a line.
 pub(crate) fn names_in(file: &Path) -> anyhow::Result<Vec<String>> {
     let text = if file.as_os_str() == "-" {
-        io::read_to_string(console::stdin())
+        console::read_text(console::stdin())
     } else {
         console::read_to_string(file)
     };

@@ -491,7 +491,7 @@ impl VerifyCommand {
 /// The text of a file; - is standard input.
 pub(crate) fn read_text(path: &Path) -> Result<String, String> {
     let text = if path.as_os_str() == "-" {
-        io::read_to_string(console::stdin())
+        console::read_text(console::stdin())
     } else {
         console::read_to_string(path)
     };

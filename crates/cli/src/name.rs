@@ -296,7 +296,7 @@ impl Values {
 
     fn read_one(&self, value: &GivenValue) -> anyhow::Result<NewValue> {
         let data = match value.data.strip_prefix('@') {
-            Some(file) => console::read(file).with_context(|| format!("cannot read {file}"))?,
+            Some(file) => console::read_value(file).map_err(anyhow::Error::msg)?,
             None => written(&value.value_type, &value.data)?,
         };
         let permissions = self

@@ -384,6 +384,63 @@ fn names_are_minted_with_their_urls() {
     }
 }
 
+/// Guards against a slip of a few zeros that fills the disk with names.
+#[test]
+fn a_command_mints_a_million_names_at_most() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "20.1"]);
+    for (count, words) in [
+        ("1000001", "at most 1000000 names"),
+        ("18446744073709551615", "run it again for more"),
+        ("0", "at least one"),
+        ("many", "not a number"),
+    ] {
+        let output = folder.run(&["mint", "--authority", "20.1", "--count", count]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{count}: {told}");
+        assert!(told.contains(words), "{count}: {told}");
+        assert!(output.stdout.is_empty(), "{count}");
+    }
+    let listed = folder.done(&["name", "list", "--authority", "20.1"]);
+    assert!(!listed.contains("20.1/"), "{listed}");
+}
+
+/// Guards against values that are read from devices, which have no end, and from pipes, which may have no beginning.
+#[test]
+fn values_are_read_from_regular_files_of_limited_size() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "20.1"]);
+    let path = |name: &str| {
+        let path = folder.temporary.path().join(name);
+        path.to_str().unwrap().to_string()
+    };
+    let (large, pipe) = (path("large"), path("pipe"));
+    fs::write(&large, vec![b'x'; 260_001]).unwrap();
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    for (file, words) in [
+        ("/dev/zero", "/dev/zero is not a regular file"),
+        (&pipe, "is not a regular file"),
+        (&large, "has more than 260000 bytes"),
+        ("/does/not/exist", "cannot read /does/not/exist"),
+    ] {
+        let value = format!("5:DESC:@{file}");
+        let output = folder.run(&["name", "create", "20.1/x", "--value", &value]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{file}: {told}");
+        assert!(told.contains(words), "{file}: {told}");
+    }
+    let output = folder.run(&["name", "show", "20.1/x"]);
+    assert_eq!(output.status.code(), Some(1));
+    // Texts may come from pipes, and end all the same.
+    let output = folder.run(&["job", "withdraw", "/dev/zero", "--reason", "test"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        !output.status.success() && told.contains("split it"),
+        "{told}"
+    );
+}
+
 #[test]
 fn values_are_read_from_files_and_secrets_are_kept_from_the_terminal() {
     let folder = Folder::new(&[]);
