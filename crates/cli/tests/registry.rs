@@ -590,6 +590,50 @@ fn authorities_are_named_as_they_are_acted_on() {
     );
 }
 
+/// `transfer` and `request` created an account from a typing error, as `grant` once did, and nobody can remove an account.
+#[test]
+fn unknown_accounts_are_created_only_on_demand() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "20.1"]);
+    folder.done(&["name", "create", "20.1/a", "--url", "https://a.example/"]);
+    let accounts = || {
+        let list = folder.json(&["user", "list"]);
+        let names = list.as_array().unwrap().iter();
+        names
+            .map(|user| user["account"].as_str().unwrap().to_string())
+            .collect::<Vec<_>>()
+    };
+    for (arguments, who) in [
+        (&["authority", "transfer", "20.1", "--to", "ann"][..], "ann"),
+        (&["name", "transfer", "20.1/a", "--to", "bob"], "bob"),
+        (&["authority", "request", "20.1.5", "--as", "eve"], "eve"),
+    ] {
+        let before = accounts();
+        let error = folder.refused(arguments);
+        assert_eq!(error["code"], "no-account", "{arguments:?}");
+        let message = error["message"].as_str().unwrap();
+        let remedy = format!("`handfast user create {who}`");
+        assert!(message.contains(&remedy), "{message}");
+        assert_eq!(accounts(), before, "{arguments:?}");
+        folder.done(&[arguments, &["--create"]].concat());
+        assert!(accounts().contains(&who.to_string()), "{arguments:?}");
+    }
+    // An identity of the handle protocol has no account and needs none.
+    folder.done(&["name", "transfer", "20.1/a", "--to", "300:20.1/carol"]);
+    // Only the operator and administrators create accounts.
+    let error = folder.refused(&[
+        "authority",
+        "transfer",
+        "20.1",
+        "--to",
+        "zoe",
+        "--create",
+        "--as",
+        "ann",
+    ]);
+    assert_eq!(error["code"], "operator-only");
+}
+
 /// A URL without its scheme was taken, and led nowhere.
 #[test]
 fn urls_that_lead_nowhere_are_refused_with_the_remedy() {

@@ -109,7 +109,12 @@ pub enum AuthorityAction {
         role: Option<Role>,
     },
     /// Someone becomes its only `admin`.
-    Transfer(Principal),
+    Transfer {
+        /// Who.
+        to: Principal,
+        /// Whether an account of that name is created if there is none, which the operator and administrators may.
+        creates_account: bool,
+    },
 }
 
 impl Registry {
@@ -149,7 +154,8 @@ impl Registry {
         })
     }
 
-    /// Asks for an authority, which an administrator of its parent approves or declines (`URN-5`).
+    /// Asks for an authority, which an administrator of its parent approves or declines (`URN-5`). An account that asks
+    /// must exist.
     pub fn request_authority(
         &self,
         who: &Principal,
@@ -174,7 +180,7 @@ impl Registry {
             let by = draft.who().lasting();
             let status = AuthorityStatus::Requested { by: by.clone() };
             let authority = draft.new_authority(&path, parent, new, status)?;
-            draft.ensure_account(&by)?;
+            draft.need_or_create_account(&by, false)?;
             draft.keep_authority(authority, Action::RequestAuthority)?;
             Ok(path)
         })
@@ -215,7 +221,10 @@ impl Registry {
                 } => draft.grant(&path, to, role, creates_account),
                 AuthorityAction::Retire { keep_children } => draft.retire(&text, keep_children),
                 AuthorityAction::Revoke { from, role } => draft.revoke(&path, &from, role),
-                AuthorityAction::Transfer(to) => draft.transfer_authority(&path, to),
+                AuthorityAction::Transfer {
+                    to,
+                    creates_account,
+                } => draft.transfer_authority(&path, to, creates_account),
             }
         })
     }
@@ -281,14 +290,18 @@ impl Registry {
         self.act_on_authority(who, path, None, AuthorityAction::Revoke { from, role })
     }
 
-    /// Hands an authority to someone, who becomes its only `admin`.
+    /// Hands an authority to someone, who becomes its only `admin`. An account that does not exist is created, if the
+    /// operator or an administrator asks: [`AuthorityAction::Transfer`] can refuse it instead.
     pub fn transfer_authority(
         &self,
         who: &Principal,
         path: &str,
         to: &Principal,
     ) -> Result<(), Refusal> {
-        let action = AuthorityAction::Transfer(to.clone());
+        let action = AuthorityAction::Transfer {
+            to: to.clone(),
+            creates_account: true,
+        };
         self.act_on_authority(who, path, None, action)
     }
 

@@ -1,6 +1,5 @@
 //! Who may do what on an authority: granting, revoking, deciding requests.
 
-use crate::account::no_account;
 use crate::authority::{AuthorityStatus, Grant, Role};
 use crate::draft::Draft;
 use crate::event::Action;
@@ -67,14 +66,7 @@ impl Draft<'_> {
         creates_account: bool,
     ) -> Result<(), Refusal> {
         self.change_grants(path, Action::Grant, move |draft, grants| {
-            if matches!(to, Principal::Account(_)) && draft.account(&to)?.is_none() {
-                // A typing error would make an account, with a role, that nobody can remove again.
-                if !creates_account {
-                    return Err(no_account(&to));
-                }
-                draft.need_administrator()?;
-                draft.ensure_account(&to)?;
-            }
+            draft.need_or_create_account(&to, creates_account)?;
             // Lowering someone's role takes the right to give the one they had.
             let before = grants
                 .iter()
@@ -113,10 +105,11 @@ impl Draft<'_> {
         &mut self,
         path: &AuthorityPath,
         to: Principal,
+        creates_account: bool,
     ) -> Result<(), Refusal> {
         let action = Action::TransferAuthority;
         self.change_grants(path, action, move |draft, grants| {
-            draft.ensure_account(&to)?;
+            draft.need_or_create_account(&to, creates_account)?;
             grants.retain(|grant| grant.to != to && grant.role != Role::Admin);
             grants.push(Grant {
                 to,

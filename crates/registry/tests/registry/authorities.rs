@@ -116,6 +116,7 @@ fn urn_5_an_authority_can_be_asked_for() {
     authority(&scene, "urn:urn-3");
     authority(&scene, "urn:urn-3:HUL");
     let (ann, lead) = (account("ann"), account("lead"));
+    scene.create_account(&OPERATOR, "ann", "").unwrap();
     scene
         .grant(&OPERATOR, "urn:urn-3:HUL", &lead, Role::Lead)
         .unwrap();
