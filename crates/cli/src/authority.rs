@@ -57,7 +57,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         on: On,
     },
-    /// Decline a request
+    /// Decline a request, or take your own back
     Decline {
         #[command(flatten)]
         on: On,

@@ -85,7 +85,7 @@ pub const DOORS: [&str; 17] = [
 pub enum AuthorityAction {
     /// A request is granted: whoever asked becomes its `admin`.
     Approve,
-    /// A request is not granted: the path is free again.
+    /// A request is not granted, or the account that asked takes it back: the path is free again.
     Decline,
     /// Someone gets a role; one that was granted before is replaced.
     Grant {
@@ -191,7 +191,7 @@ impl Registry {
         self.act_on_authority(who, path, None, AuthorityAction::Approve)
     }
 
-    /// Declines a request: the path is free again.
+    /// Declines a request, or takes one's own back: the path is free again.
     pub fn decline_authority(&self, who: &Principal, path: &str) -> Result<(), Refusal> {
         self.act_on_authority(who, path, None, AuthorityAction::Decline)
     }
@@ -205,15 +205,15 @@ impl Registry {
         action: AuthorityAction,
     ) -> Result<(), Refusal> {
         let text = path.to_string();
-        self.change(who, move |draft| {
+        let is_own_request = self.change(who, move |draft| {
             let path = draft.path(&text)?;
             let now = draft.kept(&path)?.version;
             if expected.is_some_and(|expected| expected != now) {
                 return Err(other_version(&text, now));
             }
             match action {
-                AuthorityAction::Approve => draft.decide_request(&path, true),
-                AuthorityAction::Decline => draft.decide_request(&path, false),
+                AuthorityAction::Approve => draft.approve_request(&path),
+                AuthorityAction::Decline => return draft.decline_request(&path),
                 AuthorityAction::Grant {
                     to,
                     role,
@@ -226,7 +226,12 @@ impl Registry {
                     creates_account,
                 } => draft.transfer_authority(&path, to, creates_account),
             }
-        })
+            .map(|()| false)
+        })?;
+        if is_own_request {
+            self.count_withdrawn_request(who);
+        }
+        Ok(())
     }
 
     /// Retires an authority and those below it: their names keep resolving, their paths stay taken, nothing new is

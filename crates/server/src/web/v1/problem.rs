@@ -101,7 +101,7 @@ fn by_code(code: &str) -> StatusCode {
         }
         "account-exists" | "cancelled" | "case-fixed" | "claimed" | "done" | "erased-names"
         | "moves-names" | "no-input" | "not-approved" | "not-requested" | "permanent"
-        | "under-way" | "undone" => StatusCode::CONFLICT,
+        | "retired" | "under-way" | "undone" => StatusCode::CONFLICT,
         "cut-short" => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     }
