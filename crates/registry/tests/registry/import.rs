@@ -203,6 +203,47 @@ fn home_in_a_batch_needs_the_right_to_create_a_prefix() {
     assert_eq!(status.as_str(), "retired");
 }
 
+/// A body that was no JSON, taken for a dump, left a job that was done.
+#[test]
+fn a_dump_that_is_none_leaves_no_job() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let import = Import {
+        format: Some(Format::Dump),
+        ..Import::default()
+    };
+    let inputs = [
+        "id,url\n20.1/a,https://a/\n",
+        "[]",
+        "\"homedPrefixes\"",
+        "{\"id\":\"20.1/a\"}",
+        "{homedPrefixes:",
+        "{",
+        "\u{feff}\u{feff}{}",
+    ];
+    for input in inputs {
+        let refused = scene.import(&OPERATOR, &import, input.as_bytes(), &mut |_| ());
+        let refused = refused.unwrap_err();
+        assert_eq!(refused.code(), "input", "{input}");
+        let told = refused.to_string();
+        assert!(
+            told.contains("`handleRecords`") && told.contains("ndjson"),
+            "{told}"
+        );
+        assert!(!refused.is_failure(), "{input}");
+    }
+    assert!(scene.jobs_page(&OPERATOR, 0, 10).unwrap().jobs.is_empty());
+    for input in [
+        "{}",
+        "{\"handleRecords\":{}}",
+        " {\n \"homedPrefixes\" : [] }",
+    ] {
+        scene
+            .import(&OPERATOR, &import, input.as_bytes(), &mut |_| ())
+            .unwrap();
+    }
+}
+
 /// An input in which nothing stands, that does something when it is its turn to be read.
 struct Meanwhile<F>(Option<F>);
 
