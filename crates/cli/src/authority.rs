@@ -369,7 +369,10 @@ fn create_missing_account(registry: &Registry, who: &Principal) -> Result<(), Re
         return Ok(());
     };
     match registry.create_account(&Principal::Operator, name, "") {
-        Err(Refusal::Policy { code, .. }) if code == "account-exists" => Ok(()),
+        Err(Refusal::Policy {
+            code: "account-exists",
+            ..
+        }) => Ok(()),
         created => created,
     }
 }

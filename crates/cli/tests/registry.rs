@@ -664,3 +664,63 @@ fn urls_that_lead_nowhere_are_refused_with_the_remedy() {
     let check = folder.json(&["check"]);
     assert_eq!(check["malformed_urls"], 2);
 }
+
+/// A file that is not there was wrong usage for some commands, and a failure of the system for others.
+#[test]
+fn a_file_that_is_not_there_is_wrong_usage_for_every_command() {
+    let folder = Folder::new(&[]);
+    for arguments in [
+        &["import", "none"][..],
+        &["import", "none", "--json"],
+        &["job", "withdraw", "none", "--reason", "x"],
+        &["log", "verify", "--export", "none"],
+        &["namespace", "import", "none"],
+        &["restore", "none"],
+        &["inspect", "--registry", "none", "20.1/a"],
+        &[
+            "resolve",
+            "20.1/a",
+            "--server",
+            "127.0.0.1:9",
+            "--as",
+            "300:20.1/b",
+            "--key",
+            "none",
+        ],
+        &[
+            "--url",
+            "http://127.0.0.1:9",
+            "--token-file",
+            "none",
+            "authority",
+            "list",
+        ],
+    ] {
+        let output = folder.run(arguments);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.contains("cannot read none"), "{arguments:?}: {told}");
+    }
+}
+
+/// `--url http://` was answered with "empty string".
+#[test]
+fn a_url_of_no_server_is_answered_with_what_one_is() {
+    let folder = Folder::new(&[]);
+    for url in [
+        "http://",
+        "foo",
+        "https:///x",
+        "http://a b",
+        "http://h:99999",
+        "ftp://x",
+    ] {
+        let output = folder.run(&["--url", url, "authority", "list"]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{url}: {told}");
+        assert!(
+            told.contains("such as https://pid.example.org"),
+            "{url}: {told}"
+        );
+    }
+}

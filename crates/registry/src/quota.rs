@@ -48,6 +48,9 @@ impl Default for Limits {
 /// A day, in milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1_000;
 
+/// After how many seconds an account with too many open jobs may see one of them ended.
+const OPEN_JOBS_RETRY: u64 = 60;
+
 /// The longest title, meaning, contact and path of an authority that is only asked for, in bytes.
 const MAX_REQUEST_TEXT: usize = 1_000;
 
@@ -137,14 +140,18 @@ impl JobsOfAccount {
         if self.open >= limits.open_jobs {
             let open = limits.open_jobs;
             let problem = format!(
-                "an account has at most {open} jobs that have not ended: wait for them, or cancel some"
+                "an account has at most {open} jobs that have not ended: wait for them, or cancel some; the operator sets \
+                 this with `open-jobs` in `[limits]` of handfast.toml"
             );
-            return Err(Refusal::quota(problem, None));
+            return Err(Refusal::quota(problem, Some(OPEN_JOBS_RETRY)));
         }
         let count = u64::try_from(self.recent.len()).unwrap_or(u64::MAX);
         if count >= limits.jobs_per_day {
             let most = limits.jobs_per_day;
-            let problem = format!("an account starts at most {most} jobs in 24 hours");
+            let problem = format!(
+                "an account starts at most {most} jobs in 24 hours: wait, or send more names in each; the operator sets \
+                 this with `jobs-per-day` in `[limits]` of handfast.toml"
+            );
             let oldest = self.recent.iter().min().copied().unwrap_or(now);
             let wait = oldest.saturating_add(DAY).saturating_sub(now) / 1_000 + 1;
             return Err(Refusal::quota(problem, Some(wait)));

@@ -216,6 +216,13 @@ fn who_can_import_nothing_stores_nothing() {
                 (reply.status, &reply.json()["code"]),
                 (403, &json!("no-role"))
             );
+            let detail = reply.json()["detail"].to_string();
+            let remedy = if who == &for_reading {
+                "`handfast token create ann --role write`"
+            } else {
+                "`handfast authority grant AUTHORITY --to "
+            };
+            assert!(detail.contains(remedy), "{detail}");
         }
     }
     assert!(!folder.data().join("spool").exists());
