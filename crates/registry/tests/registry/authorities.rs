@@ -228,6 +228,9 @@ fn nothing_is_approved_below_a_retired_parent() {
             .request_authority(&account("ann"), path, NewAuthority::default())
             .unwrap();
         scene.retire_authority(&OPERATOR, parent).unwrap();
+        let below = scene.create_authority(&OPERATOR, &format!("{path}2"), NewAuthority::default());
+        let hint = below.unwrap_err().hint().unwrap_or_default();
+        assert_eq!(hint.contains("HOME"), parent == "20.7", "{hint}");
         let refused = scene.approve_authority(&OPERATOR, path).unwrap_err();
         assert_eq!(refused.code(), "retired", "{refused}");
         let told = format!("{refused} {}", refused.hint().unwrap_or_default());
