@@ -18,7 +18,8 @@ pub(crate) enum Answer {
     No,
 }
 
-/// The context of an error: the command line names a file that cannot be read, which is wrong usage for every command.
+/// The context of an error: the command line names a file that cannot be read, which is wrong usage
+/// for every command.
 #[derive(Debug)]
 pub(crate) struct UnreadableInput(String);
 

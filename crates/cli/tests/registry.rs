@@ -590,7 +590,8 @@ fn authorities_are_named_as_they_are_acted_on() {
     );
 }
 
-/// `transfer` and `request` created an account from a typing error, as `grant` once did, and nobody can remove an account.
+/// `transfer` and `request` created an account from a typing error, as `grant` once did, and nobody
+/// can remove an account.
 #[test]
 fn unknown_accounts_are_created_only_on_demand() {
     let folder = Folder::new(&[]);
@@ -665,7 +666,8 @@ fn urls_that_lead_nowhere_are_refused_with_the_remedy() {
     assert_eq!(check["malformed_urls"], 2);
 }
 
-/// A file that is not there was wrong usage for some commands, and a failure of the system for others.
+/// A file that is not there was wrong usage for some commands, and a failure of the system for
+/// others.
 #[test]
 fn a_file_that_is_not_there_is_wrong_usage_for_every_command() {
     let folder = Folder::new(&[]);

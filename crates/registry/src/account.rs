@@ -214,8 +214,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Checks that an account to which a caller gives something exists. It is created only if the caller says so and may:
-    /// nobody can remove the account that a typing error would make.
+    /// Checks that an account to which a caller gives something exists. It is created only if the
+    /// caller says so and may: nobody can remove the account that a typing error would make.
     pub(crate) fn need_or_create_account(
         &mut self,
         who: &Principal,

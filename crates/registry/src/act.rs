@@ -29,7 +29,8 @@ pub enum NameAction {
     Transfer {
         /// Who.
         to: Principal,
-        /// Whether an account of that name is created if there is none, which the operator and administrators may.
+        /// Whether an account of that name is created if there is none, which the operator and
+        /// administrators may.
         creates_account: bool,
     },
     /// What an event, by default the last one, did to it is undone.

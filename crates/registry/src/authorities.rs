@@ -93,7 +93,8 @@ pub enum AuthorityAction {
         to: Principal,
         /// The role.
         role: Role,
-        /// Whether an account of that name is created if there is none, which the operator and administrators may.
+        /// Whether an account of that name is created if there is none, which the operator and
+        /// administrators may.
         creates_account: bool,
     },
     /// Its names keep resolving, its path stays taken, nothing new is named there or below.
@@ -112,7 +113,8 @@ pub enum AuthorityAction {
     Transfer {
         /// Who.
         to: Principal,
-        /// Whether an account of that name is created if there is none, which the operator and administrators may.
+        /// Whether an account of that name is created if there is none, which the operator and
+        /// administrators may.
         creates_account: bool,
     },
 }
@@ -154,8 +156,8 @@ impl Registry {
         })
     }
 
-    /// Asks for an authority, which an administrator of its parent approves or declines (`URN-5`). An account that asks
-    /// must exist.
+    /// Asks for an authority, which an administrator of its parent approves or declines (`URN-5`).
+    /// An account that asks must exist.
     pub fn request_authority(
         &self,
         who: &Principal,
@@ -295,8 +297,9 @@ impl Registry {
         self.act_on_authority(who, path, None, AuthorityAction::Revoke { from, role })
     }
 
-    /// Hands an authority to someone, who becomes its only `admin`. An account that does not exist is created, if the
-    /// operator or an administrator asks: [`AuthorityAction::Transfer`] can refuse it instead.
+    /// Hands an authority to someone, who becomes its only `admin`. An account that does not exist
+    /// is created, if the operator or an administrator asks: [`AuthorityAction::Transfer`] can
+    /// refuse it instead.
     pub fn transfer_authority(
         &self,
         who: &Principal,

@@ -8,8 +8,8 @@ use crate::principal::Principal;
 use crate::refusal::Refusal;
 
 impl Draft<'_> {
-    /// Declines a request. Those who may create the authority do so, and the account that asked takes its own request
-    /// back; returns whether that was it.
+    /// Declines a request. Those who may create the authority do so, and the account that asked
+    /// takes its own request back; returns whether that was it.
     pub(crate) fn decline_request(&mut self, path: &AuthorityPath) -> Result<bool, Refusal> {
         let (authority, by) = match self.request_for(path) {
             Ok(found) => found,
@@ -60,8 +60,8 @@ impl Draft<'_> {
         self.home(path)
     }
 
-    /// Checks that the parent of a requested authority has not been retired since: nothing new is named below one that
-    /// is (`URN-5`).
+    /// Checks that the parent of a requested authority has not been retired since: nothing new is
+    /// named below one that is (`URN-5`).
     fn need_active_parent(
         &self,
         path: &AuthorityPath,

@@ -158,8 +158,9 @@ impl Registry {
         self.change_name(who, id, |draft, name| name.restore(draft))
     }
 
-    /// Hands the administration of a name to someone (`HDL-9`); the name stays. An account that does not exist is created,
-    /// if the operator or an administrator asks: [`NameAction::Transfer`](crate::NameAction) can refuse it instead.
+    /// Hands the administration of a name to someone (`HDL-9`); the name stays. An account that
+    /// does not exist is created, if the operator or an administrator asks:
+    /// [`NameAction::Transfer`](crate::NameAction) can refuse it instead.
     pub fn transfer_name(
         &self,
         who: &Principal,

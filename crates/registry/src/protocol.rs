@@ -354,7 +354,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Homes a prefix. An active prefix stays as it is, and a retired one becomes active again, with its names.
+    /// Homes a prefix. An active prefix stays as it is, and a retired one becomes active again,
+    /// with its names.
     pub(crate) fn home_prefix(&mut self, prefix: &str) -> Result<Authority, Refusal> {
         let path = self.path(prefix)?;
         let there = self.authority(&path)?;

@@ -30,8 +30,8 @@ pub struct Limits {
     pub jobs_per_day: u64,
     /// Jobs of an account that wait, run or were interrupted.
     pub open_jobs: u64,
-    /// Authorities that an account has asked for, and that nobody has decided on. Requests that it took back count for
-    /// 24 hours.
+    /// Authorities that an account has asked for, and that nobody has decided on. Requests that it
+    /// took back count for 24 hours.
     pub requested_authorities: u64,
 }
 
@@ -59,8 +59,8 @@ const MAX_REQUEST_TEXT: usize = 1_000;
 pub(crate) struct OpenRequests {
     version: u64,
     by_account: HashMap<String, u64>,
-    /// When accounts took their own requests back, in the last day. The events of a request stay in the store, so that
-    /// an account could write any number of them by asking and taking back.
+    /// When accounts took their own requests back, in the last day. The events of a request stay in
+    /// the store, so that an account could write any number of them by asking and taking back.
     withdrawn: HashMap<String, Vec<u64>>,
 }
 

@@ -531,7 +531,8 @@ fn statistics_say_how_much_there_is_of_what() {
     assert_eq!(said["log"]["size"], said["events"]);
 }
 
-/// A transfer over the API made accounts of typing errors, and an account could not take back what it had asked for.
+/// A transfer over the API made accounts of typing errors, and an account could not take back what
+/// it had asked for.
 #[test]
 fn transfers_need_an_account_and_requests_are_taken_back() {
     let folder = Folder::new();

@@ -429,7 +429,8 @@ impl Draft<'_> {
             let status = self.authority(&path)?.map(|authority| authority.status);
             let done = match status {
                 Some(AuthorityStatus::Active) => Ok(Done::Unchanged),
-                // As HOME of the handle protocol: a retired prefix is taken up again, and a request is answered.
+                // As HOME of the handle protocol: a retired prefix is taken up again, and a request
+                // is answered.
                 Some(before) => {
                     let homed = judged(self.home_prefix(prefix))?;
                     let event = self.authority(&path)?.map(|authority| authority.last_event);

@@ -83,8 +83,8 @@ impl Dump {
     }
 }
 
-/// Checks that an input is a dump, as far as its first member shows, before a job begins for it. A mistake further on is
-/// reported by the import, which takes the records in front of it.
+/// Checks that an input is a dump, as far as its first member shows, before a job begins for it. A
+/// mistake further on is reported by the import, which takes the records in front of it.
 pub(crate) fn check_beginning(beginning: &[u8]) -> io::Result<()> {
     if beginning.trim_ascii().is_empty() {
         return Ok(());

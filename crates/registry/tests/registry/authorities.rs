@@ -217,7 +217,8 @@ fn permanence_cannot_be_switched_off() {
     scene.change_authority(&OPERATOR, "20.8", erasable).unwrap();
 }
 
-/// A request that was made before its parent was retired could be approved after it, and named something new below it.
+/// A request that was made before its parent was retired could be approved after it, and named
+/// something new below it.
 #[test]
 fn nothing_is_approved_below_a_retired_parent() {
     let scene = scene();
@@ -265,7 +266,8 @@ fn a_request_is_withdrawn_by_the_one_who_asked() {
     scene
         .request_authority(&bob, "21.1", NewAuthority::default())
         .unwrap();
-    // Each request and each withdrawal is two events, which stay: a withdrawn request counts for a day.
+    // Each request and each withdrawal is two events, which stay: a withdrawn request counts for a
+    // day.
     for number in 2..6 {
         ask(&format!("21.{number}")).unwrap();
         scene

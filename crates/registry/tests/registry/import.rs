@@ -157,7 +157,8 @@ fn configured_administrators_import() {
     }
 }
 
-/// `HOME` in a batch left a retired prefix retired and said nothing of it, and left a request for it open.
+/// `HOME` in a batch left a retired prefix retired and said nothing of it, and left a request for
+/// it open.
 #[test]
 fn home_in_a_batch_takes_a_prefix_up_again() {
     let scene = scene();

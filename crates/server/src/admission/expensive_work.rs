@@ -26,7 +26,8 @@ pub(crate) const MAX_WAITING_DATAGRAMS: usize = 2;
 pub(crate) struct ExpensiveWork {
     /// Logins: PBKDF2, signatures of clients, Diffie–Hellman. One for two cores, so that everything else goes on.
     pub(crate) logins: WorkQueue,
-    /// Steps of TLS handshakes, which sign. They are done on the threads of sockets, so that one core is left.
+    /// Steps of TLS handshakes, which sign. They are done on the threads of sockets, so that one
+    /// core is left.
     pub(crate) handshakes: WorkQueue,
     /// Answers that are signed on request. They are short, and many at once keep all cores busy.
     pub(crate) signatures: WorkQueue,

@@ -1,7 +1,8 @@
 //! Which entries of a full table make room.
 //!
-//! A table of sessions is shared by all networks. When it is full, the network that has the most entries gives up its
-//! oldest one, so that a network that fills the table pushes out its own entries and no others.
+//! A table of sessions is shared by all networks. When it is full, the network that has the most
+//! entries gives up its oldest one, so that a network that fills the table pushes out its own
+//! entries and no others.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

@@ -11,8 +11,9 @@ use crate::admission::table_shares::{TableEntry, surplus};
 use crate::native::Authenticated;
 use crate::native::evidence;
 
-/// How many sessions there are at most in which nobody has logged in, and how many in which somebody has. When there
-/// are more, the network that has the most of them gives up those that were idle longest.
+/// How many sessions there are at most in which nobody has logged in, and how many in which
+/// somebody has. When there are more, the network that has the most of them gives up those that
+/// were idle longest.
 const MAX_ANONYMOUS: usize = 5_000;
 const MAX_KNOWN: usize = 5_000;
 /// How many sessions may come before the server counts them again.
@@ -118,8 +119,8 @@ struct Open {
 }
 
 impl Open {
-    /// Makes room if there are too many sessions of either kind. Sessions in which nobody has logged in cost nothing,
-    /// and push out no others.
+    /// Makes room if there are too many sessions of either kind. Sessions in which nobody has
+    /// logged in cost nothing, and push out no others.
     fn make_room(&mut self, now: u64) {
         self.uncounted = 0;
         self.by_number.retain(|_, session| session.is_alive(now));

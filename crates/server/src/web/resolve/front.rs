@@ -61,8 +61,9 @@ pub(crate) fn page(base: &str, failed: Option<(&str, &Failure)>) -> Response<Bod
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TypedPath {
     pub(crate) path: String,
-    /// Whether the text is an identifier. A prefix alone has a record too, and stored names that were imported as they
-    /// were need not be regular: other texts lead somewhere only if they are stored here.
+    /// Whether the text is an identifier. A prefix alone has a record too, and stored names that
+    /// were imported as they were need not be regular: other texts lead somewhere only if they are
+    /// stored here.
     pub(crate) is_identifier: bool,
 }
 

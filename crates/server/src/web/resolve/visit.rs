@@ -105,7 +105,8 @@ impl<'r> Visit<'r> {
             .unwrap_or_else(|| front::page(&self.base(), None))
     }
 
-    /// Whether a typed text that is no identifier is stored here, or looks like a prefix, about which there is a page.
+    /// Whether a typed text that is no identifier is stored here, or looks like a prefix, about
+    /// which there is a page.
     fn leads_somewhere(&self, path: &str) -> bool {
         let Ok(asked) = Asked::read(path, None) else {
             return false;

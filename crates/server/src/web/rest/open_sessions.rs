@@ -13,7 +13,8 @@ use crate::native::evidence::{Evidence, LONGEST};
 const IDLE: u64 = 30 * 60_000;
 /// How many are open at most, of anonymous clients and of known ones each.
 const MAX_SESSIONS: usize = 10_000;
-/// How many stay when a table is full. More than one makes room at a time, because finding them takes a look at all.
+/// How many stay when a table is full. More than one makes room at a time, because finding them
+/// takes a look at all.
 const MAX_AFTER_FULL: usize = MAX_SESSIONS - MAX_SESSIONS / 100;
 
 /// A session. Its id is a secret: whoever has it is who it is of.
@@ -59,8 +60,9 @@ impl Session {
     }
 }
 
-/// All of them. Every 401 opens one, so that those of anonymous clients, which cost nothing, never push out those of known
-/// ones. When a table is full, the network that has the most sessions gives up those that were idle longest.
+/// All of them. Every 401 opens one, so that those of anonymous clients, which cost nothing, never
+/// push out those of known ones. When a table is full, the network that has the most sessions gives
+/// up those that were idle longest.
 #[derive(Debug, Default)]
 pub(crate) struct OpenSessions(Mutex<Open>);
 
