@@ -1,10 +1,11 @@
 //! The data folder: making, copying, checking.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::{Args, ValueHint};
 use handfast_id::RuleBook;
 use handfast_registry::{Refusal, Registry, StoreError, World};
@@ -13,7 +14,7 @@ use serde_json::json;
 use crate::config;
 use crate::console;
 use crate::demo;
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
 use crate::new_file::NewFile;
 use crate::output::Output;
 use crate::view::Shown as Safe;
@@ -209,6 +210,7 @@ pub(crate) struct Restore {
 
 impl Restore {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        File::open(&self.file).with_context(|| UnreadableInput::new(&self.file))?;
         let outcome = self.restore(&data.folder);
         let folder = data.folder.display().to_string();
         self.output.print(

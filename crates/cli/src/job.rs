@@ -12,7 +12,7 @@ use handfast_registry::{
 use serde_json::{Value as Json, json};
 
 use crate::console;
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
 use crate::folder::Data;
 use crate::import::for_people;
 use crate::output::Output;
@@ -350,7 +350,7 @@ pub(crate) fn names_in(file: &Path) -> anyhow::Result<Vec<String>> {
     } else {
         console::read_to_string(file)
     };
-    let text = text.with_context(|| format!("cannot read {}", file.display()))?;
+    let text = text.with_context(|| UnreadableInput::new(file))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     Ok(lines.map(str::to_string).collect())
 }

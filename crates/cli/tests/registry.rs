@@ -659,6 +659,51 @@ fn authorities_are_named_as_they_are_acted_on() {
     );
 }
 
+/// `transfer` and `request` created an account from a typing error, as `grant` once did, and nobody
+/// can remove an account.
+#[test]
+fn unknown_accounts_are_created_only_on_demand() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "20.1"]);
+    folder.done(&["name", "create", "20.1/a", "--url", "https://a.example/"]);
+    let accounts = || {
+        let list = folder.json(&["user", "list"]);
+        let names = list.as_array().unwrap().iter();
+        names
+            .map(|user| user["account"].as_str().unwrap().to_string())
+            .collect::<Vec<_>>()
+    };
+    for (arguments, who) in [
+        (&["authority", "transfer", "20.1", "--to", "ann"][..], "ann"),
+        (&["name", "transfer", "20.1/a", "--to", "bob"], "bob"),
+        (&["authority", "request", "20.1.5", "--as", "eve"], "eve"),
+    ] {
+        let before = accounts();
+        let error = folder.refused(arguments);
+        assert_eq!(error["code"], "no-account", "{arguments:?}");
+        let message = error["message"].as_str().unwrap();
+        let remedy = format!("`handfast user create {who}`");
+        assert!(message.contains(&remedy), "{message}");
+        assert_eq!(accounts(), before, "{arguments:?}");
+        folder.done(&[arguments, &["--create"]].concat());
+        assert!(accounts().contains(&who.to_string()), "{arguments:?}");
+    }
+    // An identity of the handle protocol has no account and needs none.
+    folder.done(&["name", "transfer", "20.1/a", "--to", "300:20.1/carol"]);
+    // Only the operator and administrators create accounts.
+    let error = folder.refused(&[
+        "authority",
+        "transfer",
+        "20.1",
+        "--to",
+        "zoe",
+        "--create",
+        "--as",
+        "ann",
+    ]);
+    assert_eq!(error["code"], "operator-only");
+}
+
 /// A URL without its scheme was taken, and led nowhere.
 #[test]
 fn urls_that_lead_nowhere_are_refused_with_the_remedy() {
@@ -688,4 +733,65 @@ fn urls_that_lead_nowhere_are_refused_with_the_remedy() {
     folder.done(&["import", file, "--migrate"]);
     let check = folder.json(&["check"]);
     assert_eq!(check["malformed_urls"], 2);
+}
+
+/// A file that is not there was wrong usage for some commands, and a failure of the system for
+/// others.
+#[test]
+fn a_file_that_is_not_there_is_wrong_usage_for_every_command() {
+    let folder = Folder::new(&[]);
+    for arguments in [
+        &["import", "none"][..],
+        &["import", "none", "--json"],
+        &["job", "withdraw", "none", "--reason", "x"],
+        &["log", "verify", "--export", "none"],
+        &["namespace", "import", "none"],
+        &["restore", "none"],
+        &["inspect", "--registry", "none", "20.1/a"],
+        &[
+            "resolve",
+            "20.1/a",
+            "--server",
+            "127.0.0.1:9",
+            "--as",
+            "300:20.1/b",
+            "--key",
+            "none",
+        ],
+        &[
+            "--url",
+            "http://127.0.0.1:9",
+            "--token-file",
+            "none",
+            "authority",
+            "list",
+        ],
+    ] {
+        let output = folder.run(arguments);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.contains("cannot read none"), "{arguments:?}: {told}");
+    }
+}
+
+/// `--url http://` was answered with "empty string".
+#[test]
+fn a_url_of_no_server_is_answered_with_what_one_is() {
+    let folder = Folder::new(&[]);
+    for url in [
+        "http://",
+        "foo",
+        "https:///x",
+        "http://a b",
+        "http://h:99999",
+        "ftp://x",
+    ] {
+        let output = folder.run(&["--url", url, "authority", "list"]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{url}: {told}");
+        assert!(
+            told.contains("such as https://pid.example.org"),
+            "{url}: {told}"
+        );
+    }
 }

@@ -209,6 +209,7 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
             scene.retire_authority(&who, "20.1.9")
         }
         "approve child" | "decline child" => {
+            scene.create_account(&OPERATOR, "asker", "").unwrap();
             scene
                 .request_authority(&account("asker"), "20.1.9", NewAuthority::default())
                 .unwrap();

@@ -11,6 +11,7 @@ mod form;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod geoip;
+mod handshake;
 mod host;
 mod incoming;
 mod metrics;
@@ -62,6 +63,7 @@ pub use self::acme::{Acme, AcmeChallenge};
 use self::brief::Left;
 use self::compress::Wish;
 use self::geoip::Countries;
+use self::handshake::shake_hands;
 use self::host::OwnHosts;
 pub use self::host::{BadPublicUrl, PublicUrl};
 use self::incoming::Incoming;
@@ -77,6 +79,7 @@ use self::rewound::Rewound;
 use self::tls::Acceptor;
 pub use self::tls::{Tls, TlsFiles};
 use crate::admission::connections::{Activity, Client};
+use crate::admission::peer::Peer;
 use crate::admission::pending_responses::{self, ConnectionResponses};
 use crate::native::Native;
 
@@ -337,7 +340,10 @@ async fn converse_securely(
     stream: Rewound<TcpStream>,
     caller: Caller,
 ) -> io::Result<()> {
-    let mut stream = timeout(web.patience, web.tls.tls.accept(stream)).await??;
+    let queue = &web.native.admission().expensive_work.handshakes;
+    let accept = web.tls.tls.accept(stream);
+    let handshake = shake_hands(queue, Peer::connected(caller.address.ip()), accept);
+    let mut stream = timeout(web.patience, handshake).await??;
     let session = stream.get_ref().1;
     let is_http2 = match session.alpn_protocol() {
         // The certificate was all that was asked for.
