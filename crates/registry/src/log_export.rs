@@ -12,7 +12,7 @@ use handfast_log::VerifyingKey;
 use handfast_store::{Place, Table};
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{Audit, Audited, Finding, Finished, Note};
+use crate::audit::{Audit, Audited, BrokenOrigin, Finding, Finished, Note};
 use crate::authority::Persistence;
 use crate::event::Event;
 use crate::log::{last_checkpoint, log_key};
@@ -112,13 +112,15 @@ impl Registry {
             let mut audit = Audit::new();
             let own = log_key(view)?;
             let keys = if verify.keys.is_empty() {
-                vec![own]
+                vec![own.clone()]
             } else {
                 verify.keys.clone()
             };
+            audit.set_keys(&verify.keys);
             if let Some(note) = last_checkpoint(view)? {
                 expect(&mut audit, "the last checkpoint", &note, &keys);
             }
+            audit.signed_by(&own);
             expect_earlier(&mut audit, verify, &keys);
             verify.now.into_iter().for_each(|now| audit.set_now(now));
             let mut tiles = BTreeMap::new();
@@ -182,7 +184,16 @@ pub fn verify_export(
         let key = header.key.clone();
         audit.note(Note::OtherKey { key });
     }
+    audit.set_keys(&verify.keys);
     let signed = expect(&mut audit, "its checkpoint", &header.checkpoint, &keys);
+    if let Some((_, key)) = signed {
+        audit.signed_by(key);
+        if key.to_string() != header.key {
+            let said = header.key.clone();
+            let origin = key.name().to_string();
+            audit.find(Finding::Origin(BrokenOrigin::WrongKey { said, origin }));
+        }
+    }
     expect_earlier(&mut audit, verify, &keys);
     verify.now.into_iter().for_each(|now| audit.set_now(now));
     let (mut event, mut count) = (Vec::new(), 0);
@@ -213,7 +224,8 @@ pub fn verify_export(
     let Finished {
         tree, mut audited, ..
     } = audit.finish();
-    if let Some(size) = signed.filter(|size| *size < tree.size()) {
+    let size = signed.map(|(size, _)| size);
+    if let Some(size) = size.filter(|size| *size < tree.size()) {
         let from = size + 1;
         audited.findings.push(Finding::Unsigned { from, size });
     }
@@ -248,12 +260,17 @@ fn write_line(out: &mut dyn Write, number: u64, event: &[u8], leaf: &[u8]) -> io
     )
 }
 
-/// Gives how many events the checkpoint is of.
-fn expect(audit: &mut Audit, what: &str, note: &str, keys: &[VerifyingKey]) -> Option<u64> {
+/// Gives how many events the checkpoint is of, and the key that has signed it.
+fn expect<'k>(
+    audit: &mut Audit,
+    what: &str,
+    note: &str,
+    keys: &'k [VerifyingKey],
+) -> Option<(u64, &'k VerifyingKey)> {
     match open_checkpoint(note, keys) {
-        Ok(checkpoint) => {
-            audit.expect(what, &checkpoint);
-            Some(checkpoint.size)
+        Ok((checkpoint, key)) => {
+            audit.expect(what, &checkpoint, key);
+            Some((checkpoint.size, key))
         }
         Err(problem) => {
             audit.find(Finding::Signature {

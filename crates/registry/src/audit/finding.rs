@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::broken_rule::BrokenRule;
+use super::origins::BrokenOrigin;
 
 /// Something that is wrong with a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub enum Finding {
     Link(u64),
     /// An event is missing; or several, up to and with another.
     Missing(u64, u64),
+    /// The logs that the events were published as do not follow each other.
+    Origin(BrokenOrigin),
     /// An event stands behind one that came after it.
     OutOfOrder(u64),
     /// An event breaks a rule.
@@ -83,6 +86,7 @@ impl Finding {
             Self::Kept(_) => "kept-otherwise",
             Self::Link(_) => "bad-link",
             Self::Missing(..) => "missing",
+            Self::Origin(broken) => broken.code(),
             Self::OutOfOrder(_) => "out-of-order",
             Self::Rule { broken, .. } => broken.code(),
             Self::Short { .. } => "too-short",
@@ -99,6 +103,7 @@ impl Finding {
     pub fn event(&self) -> Option<u64> {
         match self {
             Self::AssignedTwice { again, .. } => Some(*again),
+            Self::Origin(broken) => broken.event(),
             Self::Rule { event, .. } => Some(*event),
             Self::Unsigned { from, .. } => Some(*from),
             Self::Changed(number)
@@ -109,6 +114,30 @@ impl Finding {
             | Self::Unfollowed(number)
             | Self::Unreadable(number) => Some(*number),
             _ => None,
+        }
+    }
+
+    /// Whether an event is not what it was: what later events build on is not known then. Gives its number.
+    fn as_cause(&self) -> Option<u64> {
+        match self {
+            Self::Changed(number) | Self::Missing(number, _) | Self::Unreadable(number) => {
+                Some(*number)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether this can be all that follows from such an event.
+    fn may_follow(&self, cause: &Self) -> bool {
+        let Some(at) = cause.as_cause() else {
+            return false;
+        };
+        match self {
+            Self::Head { size, .. } => *size >= at,
+            Self::Short { .. } => !matches!(cause, Self::Changed(_)),
+            Self::Link(number) | Self::Unfollowed(number) => *number >= at,
+            Self::Rule { event, broken } => *event > at && broken.may_follow(),
+            _ => false,
         }
     }
 }
@@ -137,6 +166,7 @@ impl fmt::Display for Finding {
             }
             Self::Missing(from, to) if from == to => write!(f, "event {from} is missing"),
             Self::Missing(from, to) => write!(f, "events {from} to {to} are missing"),
+            Self::Origin(broken) => broken.fmt(f),
             Self::OutOfOrder(number) => write!(f, "event {number} is out of order"),
             Self::Rule { event, broken } => write!(f, "event {event} {broken}"),
             Self::Short { what, size, found } => {
@@ -164,12 +194,16 @@ const MAX_FINDINGS: usize = 10_000;
 
 /// The findings so far.
 #[derive(Default)]
-pub(super) struct Findings(Vec<Finding>);
+pub(super) struct Findings {
+    all: Vec<Finding>,
+    /// How many more there are that follow from one of them.
+    follow: u64,
+}
 
 impl Findings {
     pub(super) fn add(&mut self, finding: Finding) {
-        if self.0.len() < MAX_FINDINGS {
-            self.0.push(finding);
+        if self.all.len() < MAX_FINDINGS {
+            self.all.push(finding);
         }
     }
 
@@ -178,7 +212,39 @@ impl Findings {
         self.add(Finding::Rule { event, broken });
     }
 
-    pub(super) fn finish(self) -> Vec<Finding> {
-        self.0
+    /// The same is wrong as before.
+    pub(super) fn follows(&mut self) {
+        self.follow += 1;
+    }
+
+    /// The findings, causes first, and how many more follow from them: an event that was changed or is missing makes
+    /// later ones look wrong that are not.
+    pub(super) fn finish(self) -> (Vec<Finding>, u64) {
+        let Self { all, mut follow } = self;
+        let is_cause = |finding: &Finding| finding.as_cause().is_some();
+        let (mut causes, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_cause);
+        causes.sort_by_key(Finding::as_cause);
+        // The first is before all that follows from any; only a missing or unreadable one makes a log short.
+        let first = causes.first().cloned();
+        let lost = causes
+            .iter()
+            .find(|cause| !matches!(cause, Finding::Changed(_)))
+            .cloned();
+        let changed: std::collections::HashSet<u64> =
+            causes.iter().filter_map(Finding::as_cause).collect();
+        for finding in others {
+            let is_said_there =
+                matches!(&finding, Finding::Rule { event, .. } if changed.contains(event));
+            let follows = [&first, &lost]
+                .into_iter()
+                .flatten()
+                .any(|cause| finding.may_follow(cause));
+            if follows || is_said_there {
+                follow += 1;
+            } else {
+                causes.push(finding);
+            }
+        }
+        (causes, follow)
     }
 }

@@ -7,10 +7,11 @@ use handfast_log::Hash;
 
 use super::authorities::Authorities;
 use super::broken_rule::BrokenRule;
-use super::canonical::{Form, fits, form_of};
+use super::canonical::{Form, fits, form_of, is_as_registered};
 use super::finding::{Finding, Findings};
+use super::namespaces::Namespaces;
 use super::note::Notes;
-use crate::event::{Action, Event, Subject, digest};
+use crate::event::{Action, Commitments, Event, Subject, digest};
 
 /// The names of a log.
 #[derive(Default)]
@@ -34,6 +35,8 @@ struct NameFact {
     first: u64,
     version: u64,
     authority: usize,
+    /// What the indexes of its values are remembered by.
+    values: u64,
     state: NameState,
     /// Whether it was hidden once.
     was_hidden: bool,
@@ -84,6 +87,7 @@ impl NameState {
 /// Where what an event says goes.
 pub(super) struct Context<'a> {
     pub(super) authorities: &'a mut Authorities,
+    pub(super) namespaces: &'a Namespaces,
     pub(super) findings: &'a mut Findings,
     pub(super) notes: &'a mut Notes,
 }
@@ -123,6 +127,10 @@ impl Names {
         context
             .authorities
             .check_active(authority, number, context.findings);
+        context.authorities.note_retired_above(event, context.notes);
+        if !context.namespaces.is_live(&event.authority) {
+            context.notes.not_registered(number, &event.authority);
+        }
         if event.version != 1 {
             context.findings.add(Finding::Unfollowed(number));
         }
@@ -130,6 +138,7 @@ impl Names {
             first: number,
             version: event.version,
             authority,
+            values: indexes_of(&event.commitments),
             state: if is_reserved {
                 NameState::Reserved
             } else {
@@ -172,7 +181,7 @@ impl Names {
         if !is_prefix {
             context
                 .authorities
-                .shows_permanent(authority, number, context.notes);
+                .shows_permanent(authority, number, context.findings, context.notes);
         }
         self.public.insert(digest_of(key), fact);
     }
@@ -235,6 +244,11 @@ impl Names {
             context.findings.add(Finding::Unfollowed(number));
         }
         fact.version = event.version;
+        let values = indexes_of(&event.commitments);
+        if values != fact.values && !matches!(action, Action::Change | Action::Erase) {
+            context.notes.values_changed(number);
+        }
+        fact.values = values;
         let before = fact.state;
         if is_public && action == Action::Erase {
             let key = name.unwrap_or_else(|| "a name".to_string());
@@ -262,9 +276,12 @@ impl Names {
                 prefix_record(event, key, context);
             }
         } else if is_public {
-            context
-                .authorities
-                .shows_permanent(assigned_under, number, context.notes);
+            context.authorities.shows_permanent(
+                assigned_under,
+                number,
+                context.findings,
+                context.notes,
+            );
         } else if after != NameState::Reserved {
             context
                 .authorities
@@ -366,7 +383,12 @@ impl Names {
     fn check_key(&mut self, event: &Event, key: &str, context: &mut Context<'_>) {
         let number = event.number;
         match form_of(key) {
-            Form::Canonical => {}
+            Form::Canonical => {
+                let is_original = context.namespaces.is_original(&event.authority);
+                if is_original && !is_as_registered(key) {
+                    context.notes.not_normalised(number, key);
+                }
+            }
             Form::Irregular => context.notes.irregular(number, key),
             Form::Wrong(why) => {
                 let key = key.to_string();
@@ -419,6 +441,21 @@ fn prefix_record(event: &Event, key: &str, context: &mut Context<'_>) {
 
 fn is_prefix_record(key: &str) -> bool {
     key.starts_with("hdl:0.NA/")
+}
+
+/// What the indexes of values are remembered by; of many that stand together, only how many there are.
+fn indexes_of(commitments: &Commitments) -> u64 {
+    let bytes: Vec<u8> = match commitments {
+        Commitments::Each(each) => {
+            let mut indexes: Vec<_> = each.iter().map(|(index, _)| *index).collect();
+            indexes.sort_unstable();
+            indexes.into_iter().flat_map(u32::to_be_bytes).collect()
+        }
+        Commitments::Together { count, .. } => [&b"together"[..], &count.to_be_bytes()].concat(),
+    };
+    let hash = digest(&[b"indexes", &bytes]);
+    hash.first_chunk()
+        .map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }
 
 /// What a public name is remembered by.
