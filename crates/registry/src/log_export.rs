@@ -2,7 +2,7 @@
 //!
 //! A line of JSON says whose log it is and what its head was; then comes a line for each event.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, BufRead, Write};
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::{Audit, Audited, BrokenOrigin, Finding, Finished, Note};
 use crate::authority::Persistence;
-use crate::event::Event;
+use crate::event::{Action, Event};
 use crate::log::{last_checkpoint, log_key};
 use crate::proof::open_checkpoint;
 use crate::record::Record;
@@ -138,7 +138,9 @@ impl Registry {
             })?;
             compare_tiles(view, &mut audit, &tiles)?;
             let mut finished = audit.finish();
-            finished.audited.reassigned = Some(reassigned(view, &finished.erasures)?);
+            let (twice, reassigned) = lives_of_hidden(view, &finished)?;
+            finished.audited.findings.extend(twice);
+            finished.audited.reassigned = Some(reassigned);
             let permanent = permanent_after_erasing(view, &finished)?;
             finished.audited.notes.extend(permanent);
             let mut audited = finished.audited;
@@ -288,28 +290,66 @@ fn expect_earlier(audit: &mut Audit, verify: &Verify, keys: &[VerifyingKey]) {
     }
 }
 
-/// How many names were assigned again after they were erased. An export does not show that: the new name is hidden
-/// by other random bytes.
-fn reassigned(view: &View<'_>, erasures: &HashSet<u64>) -> Result<u64, Refusal> {
-    let mut erased: BTreeMap<Vec<u8>, Vec<u64>> = BTreeMap::new();
-    if erasures.is_empty() {
-        return Ok(0);
+/// Looks at names that were hidden once, by their keys: those that were assigned again though nothing had erased them,
+/// and how many were assigned again after that. An export does not show it: the new name is hidden by other random bytes.
+fn lives_of_hidden(view: &View<'_>, finished: &Finished) -> Result<(Vec<Finding>, u64), Refusal> {
+    let (mut twice, mut reassigned) = (Vec::new(), 0);
+    for key in hidden_keys(view, &finished.hidden_assignments())? {
+        // The event that assigned it, unless that is not so any more.
+        let mut first: Option<u64> = None;
+        let mut is_erased = false;
+        for number in view.events_of(&key)? {
+            // One that cannot be read has been found.
+            let event = view.event(number).ok().flatten();
+            match event.map(|event| event.action) {
+                Some(Action::Erase) => (first, is_erased) = (None, true),
+                Some(action) if action.is_assignment() => {
+                    reassigned += u64::from(is_erased);
+                    is_erased = false;
+                    match first {
+                        None => first = Some(number),
+                        Some(first) => twice.push(Finding::AssignedTwice {
+                            key: Some(key.clone()),
+                            first,
+                            again: number,
+                        }),
+                    }
+                }
+                _ => {}
+            }
+        }
     }
+    // Of a name that was opened the events themselves show it.
+    twice.retain(|finding| !finished.audited.findings.contains(finding));
+    Ok((twice, reassigned))
+}
+
+/// The keys that have more than one event, of which one assigned a hidden name.
+fn hidden_keys(view: &View<'_>, hidden: &HashSet<u64>) -> Result<BTreeSet<String>, Refusal> {
+    let mut keys = BTreeSet::new();
+    if hidden.is_empty() {
+        return Ok(keys);
+    }
+    let mut before: (Vec<u8>, bool) = (Vec::new(), false);
     let from = Place::named(Table::EventsByKey, b"");
     view.now.scan(&from, &mut |place, _| {
-        if let Some(number) = place.number().filter(|number| erasures.contains(number)) {
-            let of_name = erased.entry(place.name().to_vec()).or_default();
-            of_name.push(number);
+        let key = place.name();
+        let is_hidden = place
+            .number()
+            .is_some_and(|number| hidden.contains(&number));
+        // Entries of keys that begin alike may stand between each other.
+        let is_alike =
+            !before.0.is_empty() && (key.starts_with(&before.0) || before.0.starts_with(key));
+        let any_hidden = is_hidden || is_alike && before.1;
+        if is_alike && any_hidden {
+            for key in [key, &before.0] {
+                keys.insert(String::from_utf8_lossy(key).into_owned());
+            }
         }
+        before = (key.to_vec(), any_hidden);
         ControlFlow::Continue(())
     })?;
-    let mut count = 0;
-    for (key, erased) in erased {
-        let last = view.events_of(&String::from_utf8_lossy(&key))?.pop();
-        let again = erased.into_iter().filter(|number| last > Some(*number));
-        count += u64::try_from(again.count()).unwrap_or(u64::MAX);
-    }
-    Ok(count)
+    Ok(keys)
 }
 
 /// Authorities whose names are permanent now, and were erased before: here the policy is known, which an export does

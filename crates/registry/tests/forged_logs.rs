@@ -2,7 +2,7 @@
 //! honest logs beside them.
 //!
 //! The logs are files in `vectors/logs`, and `index.json` says what is found in each: the bytes there are what
-//! counts. `forge_all` below made those that are forged: `cargo test --test forged_logs -- --ignored` writes them.
+//! counts. `successions.json` is the same for logs that are verified with keys and earlier checkpoints. `forge_all` below made those that are forged: `cargo test --test forged_logs -- --ignored` writes them.
 
 #![expect(
     clippy::unwrap_used,
@@ -64,8 +64,13 @@ fn folder() -> PathBuf {
 }
 
 fn index() -> Vec<Vector> {
-    let text = fs::read_to_string(folder().join("index.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
+    let read = |name: &str| -> Vec<Vector> {
+        let text = fs::read_to_string(folder().join(name)).unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    let mut all = read("index.json");
+    all.extend(read("successions.json"));
+    all
 }
 
 fn verify(log: &[u8]) -> Audited {
@@ -627,7 +632,7 @@ fn forge_all() {
         index.push((format!("written/{name}"), what, Vec::new(), Vec::new()));
     }
     index.sort();
-    let index: Vec<_> = index
+    let index: Vec<Vector> = index
         .into_iter()
         .map(|(file, what, keys, from)| {
             let log = fs::read(folder().join(&file)).unwrap();
@@ -642,6 +647,10 @@ fn forge_all() {
             }
         })
         .collect();
-    let text = serde_json::to_string_pretty(&index).unwrap() + "\n";
-    fs::write(folder().join("index.json"), text).unwrap();
+    let (index, successions): (Vec<_>, Vec<_>) =
+        index.into_iter().partition(|log| log.keys.is_empty());
+    for (name, logs) in [("index.json", index), ("successions.json", successions)] {
+        let text = serde_json::to_string_pretty(&logs).unwrap() + "\n";
+        fs::write(folder().join(name), text).unwrap();
+    }
 }

@@ -1,5 +1,6 @@
 //! What is wrong with a log.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use super::broken_rule::BrokenRule;
@@ -127,16 +128,12 @@ impl Finding {
         }
     }
 
-    /// Whether this can be all that follows from such an event.
-    fn may_follow(&self, cause: &Self) -> bool {
-        let Some(at) = cause.as_cause() else {
-            return false;
-        };
+    /// Whether an event before this one that is not what it was can be the reason for it.
+    fn may_follow(&self, cause: u64) -> bool {
         match self {
-            Self::Head { size, .. } => *size >= at,
-            Self::Short { .. } => !matches!(cause, Self::Changed(_)),
-            Self::Link(number) | Self::Unfollowed(number) => *number >= at,
-            Self::Rule { event, broken } => *event > at && broken.may_follow(),
+            Self::Link(number) => *number > cause,
+            Self::Unfollowed(number) => *number >= cause,
+            Self::Rule { event, broken } => *event > cause && broken.may_follow(),
             _ => false,
         }
     }
@@ -222,29 +219,20 @@ impl Findings {
     pub(super) fn finish(self) -> (Vec<Finding>, u64) {
         let Self { all, mut follow } = self;
         let is_cause = |finding: &Finding| finding.as_cause().is_some();
-        let (mut causes, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_cause);
-        causes.sort_by_key(Finding::as_cause);
-        // The first is before all that follows from any; only a missing or unreadable one makes a log short.
-        let first = causes.first().cloned();
-        let lost = causes
-            .iter()
-            .find(|cause| !matches!(cause, Finding::Changed(_)))
-            .cloned();
-        let changed: std::collections::HashSet<u64> =
-            causes.iter().filter_map(Finding::as_cause).collect();
+        let (mut listed, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_cause);
+        listed.sort_by_key(Finding::as_cause);
+        let causes: HashSet<u64> = listed.iter().filter_map(Finding::as_cause).collect();
+        let first = causes.iter().min().copied();
         for finding in others {
+            // What a changed event says is not what was signed.
             let is_said_there =
-                matches!(&finding, Finding::Rule { event, .. } if changed.contains(event));
-            let follows = [&first, &lost]
-                .into_iter()
-                .flatten()
-                .any(|cause| finding.may_follow(cause));
-            if follows || is_said_there {
+                matches!(&finding, Finding::Rule { event, .. } if causes.contains(event));
+            if is_said_there || first.is_some_and(|first| finding.may_follow(first)) {
                 follow += 1;
             } else {
-                causes.push(finding);
+                listed.push(finding);
             }
         }
-        (causes, follow)
+        (listed, follow)
     }
 }

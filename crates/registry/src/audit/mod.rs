@@ -89,10 +89,16 @@ struct Expected {
 pub(crate) struct Finished {
     pub(crate) tree: Tree,
     pub(crate) audited: Audited,
-    /// The events that erased names.
-    pub(crate) erasures: HashSet<u64>,
+    names: Names,
     /// The authorities that erased names, and the first event that did.
     pub(crate) erasing: Vec<(String, u64)>,
+}
+
+impl Finished {
+    /// The events that assigned names that were hidden then.
+    pub(crate) fn hidden_assignments(&self) -> HashSet<u64> {
+        self.names.hidden_assignments()
+    }
 }
 
 impl Audit {
@@ -270,6 +276,7 @@ impl Audit {
             if expected == root {
                 self.origins.agree(what, size, key);
             } else {
+                self.origins.disagree(&key);
                 self.find(Finding::Head { what, size });
             }
         }
@@ -281,7 +288,8 @@ impl Audit {
         }
         let found = self.tree.size();
         for (size, heads) in std::mem::take(&mut self.expected) {
-            for Expected { what, .. } in heads {
+            for Expected { what, key, .. } in heads {
+                self.origins.disagree(&key);
                 self.find(Finding::Short { what, size, found });
             }
         }
@@ -302,7 +310,7 @@ impl Audit {
         Finished {
             tree: self.tree,
             audited,
-            erasures: self.names.erasures,
+            names: self.names,
             erasing: self.authorities.erasing(),
         }
     }

@@ -25,8 +25,6 @@ pub(super) struct Names {
     /// Digests of the keys in lower case, or mixed, as they would be in upper case.
     in_upper_case: HashSet<u128>,
     erased: u64,
-    /// The events that erased names.
-    pub(super) erasures: HashSet<u64>,
 }
 
 /// What is remembered of a name.
@@ -104,6 +102,13 @@ impl Names {
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let hidden = count(self.hidden.len()).saturating_sub(self.erased);
         (count(self.public.len()), hidden, self.erased)
+    }
+
+    /// The events that assigned names that were hidden then.
+    pub(super) fn hidden_assignments(&self) -> HashSet<u64> {
+        let opened = self.public.values().filter(|fact| fact.was_hidden);
+        let all = self.hidden.values().chain(opened);
+        all.map(|fact| fact.first).collect()
     }
 
     /// What an event does to its name, and whether it may.
@@ -289,7 +294,6 @@ impl Names {
         }
         if after == NameState::Erased && before != NameState::Erased {
             self.erased += 1;
-            self.erasures.insert(number);
             context.authorities.erases(assigned_under, number);
         }
     }

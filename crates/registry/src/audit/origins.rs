@@ -130,6 +130,8 @@ impl fmt::Display for BrokenOrigin {
 pub(super) struct Origins {
     begun: Vec<Begun>,
     heads: Vec<Head>,
+    /// The logs of checkpoints that are not of these events, which is a finding of its own.
+    refuted: Vec<String>,
     /// The key of the last log, once a signature was checked with it.
     current: Option<VerifyingKey>,
     /// The keys that were given.
@@ -173,6 +175,11 @@ impl Origins {
         self.heads.push(Head { what, size, key });
     }
 
+    /// A checkpoint turned out to be of other events.
+    pub(super) fn disagree(&mut self, key: &VerifyingKey) {
+        self.refuted.push(key.name().to_string());
+    }
+
     pub(super) fn set_current(&mut self, key: &VerifyingKey) {
         self.current = Some(key.clone());
     }
@@ -188,7 +195,7 @@ impl Origins {
         if let Some(last) = keys.last_mut() {
             *last = self.current.as_ref();
         }
-        let mut reported = Vec::new();
+        let mut reported = self.refuted.clone();
         for head in &self.heads {
             let before = self.begun.partition_point(|begun| begun.size < head.size);
             let (what, origin) = (head.what.clone(), head.key.name().to_string());
