@@ -498,6 +498,13 @@ fn forged() -> Vec<(&'static str, &'static str, String)> {
         ("authority-approved-after-decline", "a declined authority is approved", base().on(RequestAuthority, "hdl:20.7", 1).on(DeclineAuthority, "hdl:20.7", 2).on(ApproveAuthority, "hdl:20.7", 3).export()),
         ("authority-requested-changed", "an authority that was only asked for is changed", base().on(RequestAuthority, "hdl:20.7", 1).on(ChangeAuthority, "hdl:20.7", 2).export()),
         ("prefix-record-twice", "the record of a prefix is assigned again when it is homed again", base().on(RetireAuthority, A, 2).on(ApproveAuthority, A, 3).name(Create, open("hdl:0.NA/20.9"), A, 1).export()),
+        ("mint-reserved-public", "a public name is minted and kept back", base().name(MintReserved, open(THESIS), A, 1).export()),
+        ("restored-then-created", "a name is withdrawn, restored and assigned again", base().withdrawn().name(Restore, open(THESIS), A, 3).name(Create, open(THESIS), A, 1).export()),
+        ("name-of-other-scheme", "a URN under a prefix", base().name(Create, open("urn:example:a"), A, 1).export()),
+        ("ark-under-prefix", "an ARK under a prefix of the same number", base().authority("hdl:12025").name(Create, open("ark:12025/x"), "hdl:12025", 1).export()),
+        ("urn-under-child", "a URN of one authority under another that begins alike", base().authority("urn:urn-3").authority("urn:urn-3:hul").name(Create, open("urn:urn-3:hulx:a"), "urn:urn-3:hul", 1).export()),
+        ("withdrawn-moved", "a withdrawn name is transferred to another authority", base().withdrawn().name(Transfer, open(THESIS), ERASABLE, 3).export()),
+        ("history-twice", "a whole history stands there twice", { let mut log = base(); let again = log.events.clone(); log.events.extend(again); log.export() }),
         // Parents.
         ("prefix-below-retired", "a prefix is created below a retired one", base().on(RetireAuthority, A, 2).authority("hdl:20.9.1").export()),
         ("prefix-requested-below-retired", "a prefix is asked for below a retired one", base().on(RetireAuthority, A, 2).on(RequestAuthority, "hdl:20.9.1", 1).export()),
@@ -561,6 +568,10 @@ fn honest() -> Vec<(&'static str, &'static str, String)> {
             .name(Create, open("hdl:20.9/X"), A, 1).with(|e| e.time -= 23 * DAY / 24).export()),
         ("honest-nul", "an earlier program took a name with U+0000", base().name(Create, open("hdl:20.9/A\0B"), A, 1).export()),
         ("honest-case", "case counts", base().name(Create, open("hdl:20.9/thesis"), A, 1).export()),
+        ("honest-case-of-urns", "case counts in URNs and info URIs", base()
+            .authority("urn:example").name(Create, open("urn:example:A"), "urn:example", 1).name(Create, open("urn:example:a"), "urn:example", 1)
+            .authority("ark:12025").name(Create, open("ark:12025/A"), "ark:12025", 1).name(Create, open("ark:12025/a"), "ark:12025", 1)
+            .authority("info:pmid").name(Create, open("info:pmid/1"), "info:pmid", 1).export()),
         ("honest-begin", "a log continues another", base().begin_log().name(Change, open(THESIS), A, 2).begin_log().export()),
         ("honest-declined", "an authority is declined, asked for again and homed again", base()
             .on(RequestAuthority, "hdl:20.7", 1).on(Grant, "hdl:20.7", 2).on(DeclineAuthority, "hdl:20.7", 3)

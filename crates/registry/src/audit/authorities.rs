@@ -27,7 +27,7 @@ struct AuthorityFact {
     state: Option<AuthorityState>,
     /// Whether its title or policy was ever changed.
     is_changed: bool,
-    /// Whether a name was assigned there while it was not in use: said once.
+    /// Whether something was done there while it was not in use.
     is_misused: bool,
     /// The first event that shows that its names are permanent.
     permanent: Option<u64>,
@@ -35,6 +35,18 @@ struct AuthorityFact {
     erasable: Option<u64>,
     /// The first event that erased one of its names.
     erased: Option<u64>,
+}
+
+impl AuthorityFact {
+    /// Something is done where the authority is not in use: what one missing event comes to is listed once.
+    fn misuse(&mut self, number: u64, broken: BrokenRule, out: &mut Findings) {
+        if self.is_misused {
+            out.follows();
+        } else {
+            self.is_misused = true;
+            out.rule(number, broken);
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -124,7 +136,7 @@ impl Authorities {
             return;
         }
         let Some(state) = fact.state else {
-            out.rule(number, BrokenRule::NoAuthority { authority });
+            fact.misuse(number, BrokenRule::NoAuthority { authority }, out);
             return;
         };
         if fact.version.checked_add(1) != Some(event.version) {
@@ -228,13 +240,7 @@ impl Authorities {
             }
             None => BrokenRule::NoAuthority { authority },
         };
-        // What one missing event comes to is listed once.
-        if fact.is_misused {
-            out.follows();
-        } else {
-            fact.is_misused = true;
-            out.rule(number, broken);
-        }
+        fact.misuse(number, broken, out);
     }
 
     /// An event shows that the names of an authority are permanent. Names that may be erased become so by a change of

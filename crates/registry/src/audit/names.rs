@@ -412,17 +412,20 @@ impl Names {
         }
     }
 
-    /// Whether another handle has this key, but for its case. Whether case counts is the policy of its authority.
+    /// Whether another name has this key, but for its case. Whether case counts is the policy of its authority, or the
+    /// rule of its namespace; in an ARK it always does.
     fn differs_by_case(&mut self, key: &str) -> bool {
-        let Some(handle) = key.strip_prefix("hdl:") else {
+        let Some((tag, rest)) = key.split_once(':').filter(|(tag, _)| *tag != "ark") else {
             return false;
         };
-        let prefix = handle.split('/').next().and_then(|p| Prefix::parse(p).ok());
-        if prefix.is_none_or(|prefix| prefix.is_always_insensitive()) {
-            return false;
+        if tag == "hdl" {
+            let prefix = rest.split('/').next().and_then(|p| Prefix::parse(p).ok());
+            if prefix.is_none_or(|prefix| prefix.is_always_insensitive()) {
+                return false;
+            }
         }
-        if handle.bytes().any(|byte| byte.is_ascii_lowercase()) {
-            let upper = digest_of(&format!("hdl:{}", handle.to_ascii_uppercase()));
+        if rest.bytes().any(|byte| byte.is_ascii_lowercase()) {
+            let upper = digest_of(&format!("{tag}:{}", rest.to_ascii_uppercase()));
             return !self.in_upper_case.insert(upper) || self.public.contains_key(&upper);
         }
         !self.in_upper_case.is_empty() && self.in_upper_case.contains(&digest_of(key))

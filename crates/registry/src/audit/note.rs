@@ -15,7 +15,7 @@ pub enum Note {
         /// The authority that it is about.
         authority: String,
     },
-    /// Keys of handles differ by case alone: they are different names only where case counts.
+    /// Keys differ by case alone: they are different names only where case counts.
     CaseOnly {
         /// How many keys.
         count: u64,
@@ -154,7 +154,7 @@ impl fmt::Display for Note {
             Self::CaseOnly { count, event, key } => write!(
                 f,
                 "{count} public names differ from others by case alone, first {key} by event {event}: they \
-                 are different names only if case counts under their authority"
+                 are different names only if case counts under their authority or in their namespace"
             ),
             Self::Continues { event, origin } if origin.is_empty() => write!(
                 f,
