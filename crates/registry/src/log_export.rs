@@ -290,8 +290,9 @@ fn expect_earlier(audit: &mut Audit, verify: &Verify, keys: &[VerifyingKey]) {
     }
 }
 
-/// Looks at names that were hidden once, by their keys: those that were assigned again though nothing had erased them,
-/// and how many were assigned again after that. An export does not show it: the new name is hidden by other random bytes.
+/// Looks at names that were hidden once, by their keys: those that were assigned again though
+/// nothing had erased them, and how many were assigned again after that. An export does not show
+/// it: the new name is hidden by other random bytes.
 fn lives_of_hidden(view: &View<'_>, finished: &Finished) -> Result<(Vec<Finding>, u64), Refusal> {
     let (mut twice, mut reassigned) = (Vec::new(), 0);
     for key in hidden_keys(view, &finished.hidden_assignments())? {

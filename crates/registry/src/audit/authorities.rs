@@ -38,7 +38,8 @@ struct AuthorityFact {
 }
 
 impl AuthorityFact {
-    /// Something is done where the authority is not in use: what one missing event comes to is listed once.
+    /// Something is done where the authority is not in use: what one missing event comes to is
+    /// listed once.
     fn misuse(&mut self, number: u64, broken: BrokenRule, out: &mut Findings) {
         if self.is_misused {
             out.follows();
@@ -187,8 +188,9 @@ impl Authorities {
         self.all.get(*self.ids.get(key)?)?.state
     }
 
-    /// The authority above one that is created or asked for, if that cannot be done below it. In a URN namespace it
-    /// must be in use; a prefix may derive from one that is not kept here, but not from one that is retired.
+    /// The authority above one that is created or asked for, if that cannot be done below it. In a
+    /// URN namespace it must be in use; a prefix may derive from one that is not kept here, but not
+    /// from one that is retired.
     fn missing_parent<'k>(&self, key: &'k str) -> Option<&'k str> {
         let parent = parent_key(key)?;
         let state = self.state_of(parent);
@@ -200,8 +202,8 @@ impl Authorities {
         is_missing.then_some(parent)
     }
 
-    /// Notes an event that names something below a retired authority, or gives rights to do so. An authority may be
-    /// retired without those below it, which earlier programs always did.
+    /// Notes an event that names something below a retired authority, or gives rights to do so. An
+    /// authority may be retired without those below it, which earlier programs always did.
     pub(super) fn note_retired_above(&self, event: &Event, notes: &mut Notes) {
         use Action as A;
         let is_growth = event.action.is_assignment()
@@ -243,8 +245,8 @@ impl Authorities {
         fact.misuse(number, broken, out);
     }
 
-    /// An event shows that the names of an authority are permanent. Names that may be erased become so by a change of
-    /// the authority.
+    /// An event shows that the names of an authority are permanent. Names that may be erased become
+    /// so by a change of the authority.
     pub(super) fn shows_permanent(
         &mut self,
         id: usize,

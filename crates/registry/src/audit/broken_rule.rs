@@ -45,7 +45,8 @@ pub enum BrokenRule {
         /// The event that shows that its names were permanent.
         since: u64,
     },
-    /// Names of an authority are permanent that could be erased before, and no event has changed the authority.
+    /// Names of an authority are permanent that could be erased before, and no event has changed
+    /// the authority.
     BecamePermanent {
         /// The authority, by its key.
         authority: String,
@@ -202,8 +203,8 @@ impl BrokenRule {
         }
     }
 
-    /// Whether an earlier event that was changed, or is missing, can be all that is wrong: what this event builds on
-    /// may have been said there.
+    /// Whether an earlier event that was changed, or is missing, can be all that is wrong: what
+    /// this event builds on may have been said there.
     pub(super) fn may_follow(&self) -> bool {
         matches!(
             self,
@@ -257,7 +258,8 @@ impl fmt::Display for BrokenRule {
             ),
             Self::BecamePermanent { authority, since } => write!(
                 f,
-                "shows that names of {authority} are permanent, but event {since} shows that they may be \
+                "shows that names of {authority} are permanent, but event {since} shows that they \
+                 may be \
                  erased, and no event has changed that"
             ),
             Self::Form { what } => write!(f, "has a form that no program writes: {what}"),

@@ -117,7 +117,8 @@ pub(super) fn is_authority(key: &str) -> bool {
             is_upper && Prefix::parse(rest).is_ok()
         }
         "info" => rest.is_empty() || is_namespace(rest),
-        // Which namespaces delegate is configured, except that `urn-3` does. Behind a second colon stands a name.
+        // Which namespaces delegate is configured, except that `urn-3` does. Behind a second colon
+        // stands a name.
         "urn" if !rest.starts_with("urn-3:") && rest.contains(':') => {
             if rest.split(':').count() > 2 {
                 return false;
@@ -138,8 +139,8 @@ pub(super) fn is_namespace(name: &str) -> bool {
     Namespace::new(name).is_ok_and(|namespace| namespace.name() == name)
 }
 
-/// Whether names can be under an authority at all. The root of `info` and of `urn-3` have none, and what
-/// `info:ark`, `info:doi` and `info:hdl` name are ARKs and handles.
+/// Whether names can be under an authority at all. The root of `info` and of `urn-3` have none, and
+/// what `info:ark`, `info:doi` and `info:hdl` name are ARKs and handles.
 pub(super) fn has_names(authority: &str) -> bool {
     !["info:", "info:ark", "info:doi", "info:hdl", "urn:urn-3"].contains(&authority)
 }

@@ -118,7 +118,8 @@ impl Finding {
         }
     }
 
-    /// Whether an event is not what it was: what later events build on is not known then. Gives its number.
+    /// Whether an event is not what it was: what later events build on is not known then. Gives its
+    /// number.
     fn as_cause(&self) -> Option<u64> {
         match self {
             Self::Changed(number) | Self::Missing(number, _) | Self::Unreadable(number) => {
@@ -214,8 +215,8 @@ impl Findings {
         self.follow += 1;
     }
 
-    /// The findings, causes first, and how many more follow from them: an event that was changed or is missing makes
-    /// later ones look wrong that are not.
+    /// The findings, causes first, and how many more follow from them: an event that was changed or
+    /// is missing makes later ones look wrong that are not.
     pub(super) fn finish(self) -> (Vec<Finding>, u64) {
         let Self { all, mut follow } = self;
         let is_cause = |finding: &Finding| finding.as_cause().is_some();

@@ -412,8 +412,8 @@ impl Names {
         }
     }
 
-    /// Whether another name has this key, but for its case. Whether case counts is the policy of its authority, or the
-    /// rule of its namespace; in an ARK it always does.
+    /// Whether another name has this key, but for its case. Whether case counts is the policy of
+    /// its authority, or the rule of its namespace; in an ARK it always does.
     fn differs_by_case(&mut self, key: &str) -> bool {
         let Some((tag, rest)) = key.split_once(':').filter(|(tag, _)| *tag != "ark") else {
             return false;
@@ -450,19 +450,21 @@ fn is_prefix_record(key: &str) -> bool {
     key.starts_with("hdl:0.NA/")
 }
 
-/// What the indexes of values are remembered by; of many that stand together, only how many there are.
+/// What the indexes of values are remembered by, in whatever order they stand; of many that stand
+/// together, only how many there are. Two that differ may rarely look alike: it is for a note.
 fn indexes_of(commitments: &Commitments) -> u64 {
-    let bytes: Vec<u8> = match commitments {
-        Commitments::Each(each) => {
-            let mut indexes: Vec<_> = each.iter().map(|(index, _)| *index).collect();
-            indexes.sort_unstable();
-            indexes.into_iter().flat_map(u32::to_be_bytes).collect()
-        }
-        Commitments::Together { count, .. } => [&b"together"[..], &count.to_be_bytes()].concat(),
+    // The last step of the generator SplitMix64.
+    let mix = |number: u64| {
+        let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed ^ (mixed >> 27)
     };
-    let hash = digest(&[b"indexes", &bytes]);
-    hash.first_chunk()
-        .map_or(0, |bytes| u64::from_be_bytes(*bytes))
+    match commitments {
+        Commitments::Each(each) => each.iter().fold(0, |sum, (index, _)| {
+            mix(u64::from(*index) + 1).wrapping_add(sum)
+        }),
+        Commitments::Together { count, .. } => mix(u64::MAX - u64::from(*count)),
+    }
 }
 
 /// What a public name is remembered by.

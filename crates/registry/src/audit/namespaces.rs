@@ -71,8 +71,8 @@ impl EntryState {
 }
 
 impl Namespaces {
-    /// Whether names may be under an authority: if it is of an `info` namespace, that is registered. Whether it has
-    /// lapsed is not seen in a log.
+    /// Whether names may be under an authority: if it is of an `info` namespace, that is
+    /// registered. Whether it has lapsed is not seen in a log.
     pub(super) fn is_live(&self, authority: &str) -> bool {
         let Some(name) = authority.strip_prefix("info:").filter(|n| !n.is_empty()) else {
             return true;
@@ -83,7 +83,8 @@ impl Namespaces {
         }
     }
 
-    /// Whether an authority is of an entry of the original registry that no event has changed: its rules are known.
+    /// Whether an authority is of an entry of the original registry that no event has changed: its
+    /// rules are known.
     pub(super) fn is_original(&self, authority: &str) -> bool {
         authority
             .strip_prefix("info:")

@@ -6,7 +6,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// Events name something below an authority that is retired: right only if it was retired without those below.
+    /// Events name something below an authority that is retired: right only if it was retired
+    /// without those below.
     BelowRetired {
         /// How many events.
         count: u64,
@@ -148,13 +149,15 @@ impl fmt::Display for Note {
                 authority,
             } => write!(
                 f,
-                "{count} events name something below a retired authority, first event {event} at {authority}: \
+                "{count} events name something below a retired authority, first event {event} at \
+                 {authority}: \
                  right if the authorities below were kept, as earlier programs did"
             ),
             Self::CaseOnly { count, event, key } => write!(
                 f,
                 "{count} public names differ from others by case alone, first {key} by event {event}: they \
-                 are different names only if case counts under their authority or in their namespace"
+                 are different names only if case counts under their authority or in their \
+                 namespace"
             ),
             Self::Continues { event, origin } if origin.is_empty() => write!(
                 f,
@@ -162,7 +165,8 @@ impl fmt::Display for Note {
             ),
             Self::Continues { event, origin } => write!(
                 f,
-                "event {event} begins a log that continues {origin}: compare with a checkpoint of that log, \
+                "event {event} begins a log that continues {origin}: compare with a checkpoint of \
+                 that log, \
                  by --from and --key"
             ),
             Self::ErasedThenPermanent { authority, event } => write!(
@@ -176,11 +180,13 @@ impl fmt::Display for Note {
             Self::Irregular { count, event, key } => write!(
                 f,
                 "{count} public names could not be registered today, first {key} by event {event}: they \
-                 have control characters, white space at an end, a scheme in their prefix, or are too long"
+                 have control characters, white space at an end, a scheme in their prefix, or are \
+                 too long"
             ),
             Self::NotNormalised { count, event, key } => write!(
                 f,
-                "{count} info URIs are not as the original registry normalises them, first {key} by event \
+                "{count} info URIs are not as the original registry normalises them, first {key} \
+                 by event \
                  {event}: they may be other spellings of other names"
             ),
             Self::NotRegistered {
@@ -189,7 +195,8 @@ impl fmt::Display for Note {
                 authority,
             } => write!(
                 f,
-                "{count} events name something in info namespaces that were not registered then, first event \
+                "{count} events name something in info namespaces that were not registered then, \
+                 first event \
                  {event} at {authority}: earlier programs let that be"
             ),
             Self::OtherKey { key } => write!(
@@ -207,7 +214,8 @@ impl fmt::Display for Note {
             ),
             Self::ValuesChanged { count, event } => write!(
                 f,
-                "{count} events list values at other indexes than before, though they are no changes, first event \
+                "{count} events list values at other indexes than before, though they are no \
+                 changes, first event \
                  {event}"
             ),
         }

@@ -1,4 +1,5 @@
-//! Which log the events were published as: a log that begins anew has another key, and names the one before it.
+//! Which log the events were published as: a log that begins anew has another key, and names the
+//! one before it.
 
 use std::fmt;
 
@@ -87,11 +88,13 @@ impl fmt::Display for BrokenOrigin {
         match self {
             Self::BadName { event, name } => write!(
                 f,
-                "event {event} begins a log, but {name:?} is not the name of a log that it continues"
+                "event {event} begins a log, but {name:?} is not the name of a log that it \
+                 continues"
             ),
             Self::NotContinued { origin } => write!(
                 f,
-                "no event says that this log continues {origin}, whose key was given: leave that --key out if \
+                "no event says that this log continues {origin}, whose key was given: leave that \
+                 --key out if \
                  the two have nothing to do with each other"
             ),
             Self::NotBegun {
@@ -100,7 +103,8 @@ impl fmt::Display for BrokenOrigin {
                 other,
             } => write!(
                 f,
-                "{what} is of the log {origin}, but the same events are also signed by another key, of {other}, and no \
+                "{what} is of the log {origin}, but the same events are also signed by another \
+                 key, of {other}, and no \
                  event between them begins a log"
             ),
             Self::OtherLog {
@@ -110,16 +114,19 @@ impl fmt::Display for BrokenOrigin {
                 origin,
             } => write!(
                 f,
-                "event {event} begins a log and says that it continues {said:?}, but {what} shows that these were \
+                "event {event} begins a log and says that it continues {said:?}, but {what} shows \
+                 that these were \
                  events of {origin}"
             ),
             Self::SameKey { event } => write!(
                 f,
-                "event {event} begins a log, but its key is the one of an earlier log: a new log has a new key"
+                "event {event} begins a log, but its key is the one of an earlier log: a new log \
+                 has a new key"
             ),
             Self::WrongKey { said, origin } => write!(
                 f,
-                "the export says that its key is {said}, but its checkpoint is signed by that of {origin}"
+                "the export says that its key is {said}, but its checkpoint is signed by that of \
+                 {origin}"
             ),
         }
     }
