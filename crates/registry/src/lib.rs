@@ -88,7 +88,7 @@ mod words;
 pub use account::{Account, AccountChange};
 pub use act::NameAction;
 pub use admin::is_public_write;
-pub use audit::{Audited, BrokenRule, Finding, Note};
+pub use audit::{Audited, BrokenOrigin, BrokenRule, Finding, Note};
 pub use authorities::{AuthorityAction, AuthorityChange, DOORS, NewAuthority};
 pub use authority::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError};
 pub use bulk::{BulkChanged, StartedJob};
