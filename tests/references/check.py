@@ -94,7 +94,7 @@ def main():
                     continue
                 file = (path.parent / target).resolve() if target else path
                 is_known = file.exists() and (not anchor or file.suffix != ".md" or anchor in anchors(file))
-                add("links", is_known, name, text, found.start(), f"{found[0]} leads nowhere")
+                add("links", is_known, name, text, found.start(), f"{text[found.start():found.end()]} leads nowhere")
 
     print(*problems, sep="\n", end="\n" if problems else "")
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()), f"checked, {len(problems)} wrong")
