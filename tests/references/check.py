@@ -7,6 +7,7 @@ It reads the comments of the code and all Markdown pages, and looks for
     sections     `handle-protocol.md` §7.4, `http-interfaces.md` A.5, `info-registry.md` §1, `handle-protocol.md` Appendix B
     rules        `CID-12`: an id that docs/reference/identifiers.md must define
     links        [text](page.md#heading): the file must exist, and have that heading
+    paths        `crates/id/src`, in Markdown: the file or folder must exist
 """
 
 import pathlib
@@ -23,6 +24,7 @@ CITATION = re.compile(rf"\b({'|'.join(DOCUMENTS)})\.md`?(?:\]\([^)]*\))?,? ({SEC
 HEADING = re.compile(r"^#+ (?:(Appendix [A-Z])\b|(\d+(?:\.\d+)*|[A-Z](?:\.\d+)*)\.? )", re.MULTILINE)
 DEFINED_RULE = re.compile(r"^- `([A-Z]+)-(\d+)`", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+PATH = re.compile(r"`((?:bench|crates|docs|etc|fuzz|tests)/[\w./-]+)`")
 # A citation may be broken over two lines of a comment or of a paragraph.
 LINE_BREAK = re.compile(r"\n[ \t]*(?://[/!]?|#|\*)?[ \t]*")
 
@@ -59,7 +61,7 @@ def main():
     rules = set(DEFINED_RULE.findall((REFERENCE / "identifiers.md").read_text(encoding="utf-8")))
     families = "|".join(sorted({family for family, _ in rules}))
     rule = re.compile(rf"(?<![\w/:.-])({families})-(\d+)\b(?![-.])")
-    counts = {"sections": 0, "rules": 0, "links": 0}
+    counts = {"sections": 0, "rules": 0, "links": 0, "paths": 0}
     problems = []
 
     def add(kind, is_known, name, text, at, what):
@@ -95,6 +97,10 @@ def main():
                 file = (path.parent / target).resolve() if target else path
                 is_known = file.exists() and (not anchor or file.suffix != ".md" or anchor in anchors(file))
                 add("links", is_known, name, text, found.start(), f"{text[found.start():found.end()]} leads nowhere")
+
+            if not name.startswith(("docs/reference/", "bench/runs/")):
+                for found in PATH.finditer(text):
+                    add("paths", (ROOT / found[1]).exists(), name, text, found.start(), f"there is no {found[1]}")
 
     print(*problems, sep="\n", end="\n" if problems else "")
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()), f"checked, {len(problems)} wrong")
