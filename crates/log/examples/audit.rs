@@ -1,4 +1,4 @@
-//! A log, its operator and an auditor: entries are appended, two checkpoints signed, and both kinds of
+//! A log, its operator and an auditor: entries are appended, checkpoints signed, and both kinds of
 //! proof checked with nothing but the public key.
 //!
 //! ```sh
