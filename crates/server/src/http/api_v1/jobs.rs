@@ -74,6 +74,10 @@ fn shown(call: &Call, job: Job) -> Result<Json, Problem> {
 fn find(call: &Call) -> Result<Job, Problem> {
     let number = call.id().parse().ok();
     let number: u64 = number.ok_or_else(|| Problem::usage("a job has a number"))?;
+    if call.is_local {
+        // The operator sees all, also what is tried as somebody else.
+        return Ok(call.registry().job(number)?);
+    }
     Ok(call.registry().job_of(&call.who, number)?)
 }
 

@@ -239,9 +239,9 @@ impl Read for BodyReader {
         }
         let count = into.len().min(self.piece.len());
         let read = self.piece.split_to(count);
-        into.iter_mut()
-            .zip(&read)
-            .for_each(|(to, from)| *to = *from);
+        if let Some(into) = into.get_mut(..count) {
+            into.copy_from_slice(&read);
+        }
         Ok(count)
     }
 }
