@@ -48,6 +48,7 @@ impl Folder {
         let mut command = Command::new(env!("CARGO_BIN_EXE_handfast"));
         command
             .env_remove("HANDFAST_DATA")
+            .env_remove("HANDFAST_URL")
             .arg("--data")
             .arg(self.data())
             .args(arguments);

@@ -173,7 +173,7 @@ fn an_import_without_a_right_token_is_refused_however_long_it_is() {
     std::fs::write(folder.path().join("token"), "handfast_wrong").unwrap();
     let url = format!("http://{}", server.web);
     for token in [&["--token-file", "token"][..], &[]] {
-        let arguments = [&["--url", &url], token, &["import", "names.ndjson"]].concat();
+        let arguments = [&["--api", &url], token, &["import", "names.ndjson"]].concat();
         let output = folder.run(&arguments);
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{told}");

@@ -92,7 +92,7 @@ fn run_there(folder: &Folder, server: Option<&Server>, arguments: &[&str], input
     let url = server.map(|server| format!("http://{}", server.web));
     let elsewhere = url
         .iter()
-        .flat_map(|url| ["--url", url, "--token-file", "token"]);
+        .flat_map(|url| ["--api", url, "--token-file", "token"]);
     let arguments: Vec<_> = elsewhere.chain(arguments.iter().copied()).collect();
     let mut command = folder.command(&arguments);
     command

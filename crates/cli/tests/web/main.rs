@@ -14,6 +14,7 @@ mod imports;
 mod jobs;
 mod namespaces;
 mod operations;
+mod operator;
 mod quotas;
 mod server;
 mod updates;

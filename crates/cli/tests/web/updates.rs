@@ -88,7 +88,7 @@ fn the_command_shows_and_undoes_updates_everywhere() {
         let run = |arguments: &str| {
             let elsewhere = url
                 .iter()
-                .flat_map(|url| ["--url", url, "--token-file", "token"]);
+                .flat_map(|url| ["--api", url, "--token-file", "token"]);
             let arguments: Vec<_> = elsewhere.chain(arguments.split(' ')).collect();
             folder.done(&arguments)
         };
