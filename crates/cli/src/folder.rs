@@ -33,8 +33,8 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Opens the folder for reading alone, under the rules of its configuration: also beside a server that is using it,
-    /// and without writing to it.
+    /// Opens the folder for reading alone, under the rules of its configuration: also beside a
+    /// server that is using it, and without writing to it.
     pub(crate) fn open_to_read(&self) -> Result<Registry, Refusal> {
         let rules = self.rules()?;
         let registry = Registry::open_beside(&self.folder, world())?;
@@ -77,9 +77,8 @@ fn unusable(error: &anyhow::Error) -> Refusal {
 }
 
 impl Data {
-    /// Opens the folder, or makes it where there is none or nothing in it.
-    /// Says so, because whoever has mistyped the name of a folder should know. A new one may be filled with
-    /// examples.
+    /// Opens the folder, or makes it where there is none or nothing in it. Says so, because whoever
+    /// has mistyped the name of a folder should know. A new one may be filled with examples.
     pub(crate) fn open_or_make(
         &self,
         output: Output,

@@ -23,8 +23,8 @@ use crate::commands::{
 use crate::folder::Data;
 use crate::remote::client::{Client, ServerOptions};
 
-/// Keeps and resolves persistent identifiers: handles, DOIs, CORDRA identifiers, info URIs, URNs and
-/// ARKs.
+/// Keeps and resolves persistent identifiers: handles, DOIs, CORDRA identifiers, info URIs, URNs
+/// and ARKs.
 ///
 /// Exit status: 0 done, 1 the answer is no, 2 wrong usage, 3 the system failed.
 #[derive(Parser)]
@@ -89,7 +89,8 @@ fn main() -> ExitCode {
     let matches = Cli::command().get_matches();
     let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let is_said = |option| matches.value_source(option) == Some(ValueSource::CommandLine);
-    // HANDFAST_URL is for commands that a server can be asked for, on no other folder than the usual one.
+    // HANDFAST_URL is for commands that a server can be asked for, on no other folder than the
+    // usual one.
     if !is_said("server") && (is_said("folder") || cli.command.needs_folder().is_some()) {
         cli.server.server = None;
     }

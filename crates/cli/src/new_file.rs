@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-/// A file that takes its name, and the place of one that has it, when all of it is written. What is there
-/// stays if anything fails.
+/// A file that takes its name, and the place of one that has it, when all of it is written. What is
+/// there stays if anything fails.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     file: File,

@@ -195,7 +195,8 @@ fn tampered(proof: &Value) -> Vec<(String, Value)> {
 #[test]
 fn a_proof_of_which_anything_was_changed_is_refused() {
     let folder = Folder::with(&["20.1"]);
-    // Kept back at first, so that its first event hides it; and with more values than an event lists.
+    // Kept back at first, so that its first event hides it; and with more values than an event
+    // lists.
     let values: Vec<_> = (1..=300)
         .map(|index| json!({"index": index, "type": "DESC", "data": format!("value {index}")}))
         .collect();
@@ -276,8 +277,8 @@ impl Forged {
         found
     }
 
-    /// The place of the event that gave a name: byte 1 is what was done, the key stands behind byte 41
-    /// with its length.
+    /// The place of the event that gave a name: byte 1 is what was done, the key stands behind byte
+    /// 41 with its length.
     fn creation(&self, name: &str) -> usize {
         let is_it = |event: &[u8]| {
             event[1] == 1 && event[38] == 1 && event[41..].starts_with(name.as_bytes())
@@ -510,7 +511,8 @@ fn a_restored_folder_begins_a_log_that_continues_the_old_one() {
     assert!(has(&found, "bad-link", number), "{found:?}");
 }
 
-/// The checkpoint that was signed last is in the backup; it is of the old log, whose key is not this one's.
+/// The checkpoint that was signed last is in the backup; it is of the old log, whose key is not
+/// this one's.
 #[test]
 fn a_log_that_was_begun_anew_is_whole_before_anything_is_signed() {
     let folder = log();

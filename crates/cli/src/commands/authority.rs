@@ -311,7 +311,8 @@ fn list(client: &Client, output: Output) -> anyhow::Result<Answer> {
     )
 }
 
-/// An authority that was created is printed as any other; the request that made way for it is a note.
+/// An authority that was created is printed as any other; the request that made way for it is a
+/// note.
 fn without_declined_request(mut said: Json) -> Json {
     if let Json::Object(said) = &mut said {
         said.remove("declined-request-of");

@@ -22,7 +22,8 @@ use crate::terminal::output::Output;
 /// Numbers in names begin with 0 and have leading zeros: with --names 100 --digits 3, 000 to 099.
 #[derive(Args)]
 pub(crate) struct Bench {
-    /// The server; without it, the door of this machine that is asked so: 127.0.0.1:8000 for the web, else 127.0.0.1:2641
+    /// The server; without it, the door of this machine that is asked so: 127.0.0.1:8000 for the
+    /// web, else 127.0.0.1:2641
     #[arg(long, value_name = "ADDRESS:PORT")]
     server: Option<SocketAddr>,
     /// How it is asked
@@ -43,7 +44,8 @@ pub(crate) struct Bench {
     /// How long, in seconds
     #[arg(long, default_value_t = 5)]
     seconds: u64,
-    /// How many requests a second at most, of all clients together; without it, as many as are answered
+    /// How many requests a second at most, of all clients together; without it, as many as are
+    /// answered
     #[arg(long, value_name = "REQUESTS")]
     rate: Option<NonZeroU32>,
     /// Ask for signed answers
@@ -339,7 +341,8 @@ impl Group {
 /// Where the name stands in a request: behind envelope, header and its length.
 const NAME_AT: usize = Envelope::LENGTH + Header::LENGTH + 4;
 
-/// A request, of which number and name are changed in place: what a generator costs, the server does not get.
+/// A request, of which number and name are changed in place: what a generator costs, the server
+/// does not get.
 struct Request {
     bytes: Vec<u8>,
     /// Where the number of the request stands, if it has one.

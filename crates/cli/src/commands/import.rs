@@ -23,8 +23,9 @@ use crate::terminal::progress::Progress;
 
 /// Take names from a file: NDJSON, CSV, handle batch files, JSON dumps of handle servers
 ///
-/// A line that is refused is reported with its number and leaves nothing; all others are done. An import
-/// that was cut short is gone on with by running it again. The data folder is made if it is not there.
+/// A line that is refused is reported with its number and leaves nothing; all others are done. An
+/// import that was cut short is gone on with by running it again. The data folder is made if it is
+/// not there.
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Import {

@@ -1,7 +1,8 @@
 //! What is imported, opened on the machine of whoever imports it.
 //!
-//! A handle batch file may name files in which values are. They are read here, by the process and in the working folder of
-//! whoever runs the command, and their bytes are put into the batch: neither the registry nor a server opens them.
+//! A handle batch file may name files in which values are. They are read here, by the process and
+//! in the working folder of whoever runs the command, and their bytes are put into the batch:
+//! neither the registry nor a server opens them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -23,8 +24,8 @@ const MAX_FILE: u64 = 260_000;
 /// How many files that cannot be read are named.
 const MAX_PROBLEMS: usize = 20;
 
-/// Opens what is imported; `-` is standard input. A batch comes without the names of files. Says what is wrong, if
-/// something is.
+/// Opens what is imported; `-` is standard input. A batch comes without the names of files. Says
+/// what is wrong, if something is.
 pub(crate) fn open(path: &Path, format: Option<Format>) -> Result<File, String> {
     let name = path.display().to_string();
     let unreadable = |error: io::Error| format!("cannot read {name}: {error}");

@@ -1,4 +1,5 @@
-//! `handfast init`: a data folder with the identity of a server, and what a prefix registrar needs of it.
+//! `handfast init`: a data folder with the identity of a server, and what a prefix registrar needs
+//! of it.
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -18,8 +19,8 @@ use crate::terminal::output::Output;
 
 /// Make a data folder
 ///
-/// It gets the keys of a server, a key pair of its administrator, and a registration bundle: what is sent to the
-/// registrar from whom one gets a prefix.
+/// It gets the keys of a server, a key pair of its administrator, and a registration bundle: what
+/// is sent to the registrar from whom one gets a prefix.
 #[derive(Args)]
 pub(crate) struct Init {
     /// Fill it with the examples of the documents that describe these identifiers
@@ -28,8 +29,8 @@ pub(crate) struct Init {
     /// Write only the registration bundle, of a folder that is there
     #[arg(long, conflicts_with_all = ["native", "web", "from_handle_server"])]
     bundle: bool,
-    /// Take over the identity of a handle server: keys, site record, prefixes and administrators. A passphrase is
-    /// asked for, or read from `HANDFAST_PASSPHRASE`
+    /// Take over the identity of a handle server: keys, site record, prefixes and administrators. A
+    /// passphrase is asked for, or read from `HANDFAST_PASSPHRASE`
     #[arg(
         long,
         value_name = "DIR",

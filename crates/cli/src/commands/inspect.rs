@@ -66,7 +66,8 @@ pub(crate) struct Inspect {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     registry: Option<PathBuf>,
 
-    /// Take the rules of the data folder: of its authorities, its registry of info namespaces and its configuration
+    /// Take the rules of the data folder: of its authorities, its registry of info namespaces and
+    /// its configuration
     #[arg(long, conflicts_with_all = ["registry", "no_registry"])]
     live: bool,
 

@@ -19,8 +19,8 @@ use crate::terminal::progress::Progress;
 
 /// Bulk changes
 ///
-/// Each is a job: one event a name. One that was cut short is gone on with by running it again, or with
-/// `handfast job resume`; the whole of it can be undone.
+/// Each is a job: one event a name. One that was cut short is gone on with by running it again, or
+/// with `handfast job resume`; the whole of it can be undone.
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Replace the beginning of URLs
@@ -325,7 +325,8 @@ fn tell_what_stays(done: &Json, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// How far an import or a job has come, if a line of an answer says so: a position, and a number of names.
+/// How far an import or a job has come, if a line of an answer says so: a position, and a number of
+/// names.
 pub(crate) fn progress_of(line: &Json) -> Option<(u64, u64)> {
     let position = line.get("progress")?.as_u64()?;
     Some((position, number(line, "names")))
@@ -365,7 +366,8 @@ fn begin_and_follow(client: &Client, path: &str, body: Option<&Json>) -> Result<
     Ok(job)
 }
 
-/// How many names an import had created that was undone, as a server says that does not wait for the end.
+/// How many names an import had created that was undone, as a server says that does not wait for
+/// the end.
 fn with_what_stays(client: &Client, path: &str, mut done: Json) -> Result<Json, Problem> {
     let Some(undone) = path.strip_suffix("/undo") else {
         return Ok(done);

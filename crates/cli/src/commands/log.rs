@@ -22,8 +22,8 @@ use crate::terminal::progress::Progress;
 
 /// The proof log
 ///
-/// Every change is an event; the events are the leaves of a Merkle tree whose head can be signed. CHECKPOINT
-/// is a file with such a signed head, KEY the public key of a log or a file with it.
+/// Every change is an event; the events are the leaves of a Merkle tree whose head can be signed.
+/// CHECKPOINT is a file with such a signed head, KEY the public key of a log or a file with it.
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Print the public key of the log, by which others check what it signs

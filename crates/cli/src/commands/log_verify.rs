@@ -1,7 +1,8 @@
 //! `handfast log verify`: a log checked by those who do not trust it.
 //!
-//! The log of a data folder is read from the store directly, for reading alone and in a process of its own: it may be damaged.
-//! Everything else needs no data folder: a file, or a server on the network, whose log is checked as it comes.
+//! The log of a data folder is read from the store directly, for reading alone and in a process of
+//! its own: it may be damaged. Everything else needs no data folder: a file, or a server on the
+//! network, whose log is checked as it comes.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -48,8 +49,8 @@ pub(crate) struct VerifyCommand {
     /// A checkpoint from earlier that the log must continue
     #[arg(long, value_name = "CHECKPOINT", conflicts_with = "proof", value_hint = ValueHint::FilePath)]
     from: Vec<PathBuf>,
-    /// At a server on the network: check only that the log has grown since the checkpoint in this file, and keep the new
-    /// one there
+    /// At a server on the network: check only that the log has grown since the checkpoint in this
+    /// file, and keep the new one there
     #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "export", "proof"], value_hint = ValueHint::FilePath)]
     keep: Option<PathBuf>,
     #[command(flatten)]
@@ -291,7 +292,8 @@ fn read_through(
     })
 }
 
-/// Checks by tiles that the log has only grown since the checkpoint that is kept, and keeps the new one.
+/// Checks by tiles that the log has only grown since the checkpoint that is kept, and keeps the new
+/// one.
 fn grown(
     client: &Client,
     file: &Path,

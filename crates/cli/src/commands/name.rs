@@ -84,7 +84,8 @@ pub(crate) enum Command {
     Withdraw {
         #[command(flatten)]
         on: On,
-        /// The reason, for the public tombstone. Required, except with --server, which cannot carry it
+        /// The reason, for the public tombstone. Required, except with --server, which cannot carry
+        /// it
         #[arg(
             long,
             required_unless_present = "server",
@@ -146,8 +147,8 @@ pub(crate) struct On {
     pub(crate) output: Output,
 }
 
-/// A URL that somebody typed. What has no scheme leads nowhere; whoever means it says `--value INDEX:URL:DATA` with
-/// `--migrate`.
+/// A URL that somebody typed. What has no scheme leads nowhere; whoever means it says `--value
+/// INDEX:URL:DATA` with `--migrate`.
 pub(crate) fn url(text: &str) -> Result<String, String> {
     match url_problem(text.trim()) {
         None => Ok(text.to_string()),
@@ -161,12 +162,13 @@ pub(crate) struct Values {
     /// A URL; several keep their order
     #[arg(help_heading = VALUES, long = "url", value_name = "URL", value_parser = url)]
     pub(crate) urls: Vec<String>,
-    /// Another value; @FILE in place of DATA reads it from a file. An administrator (`HS_ADMIN`) is INDEX:HANDLE, for all permissions, or
-    /// INDEX:PERMISSIONS:HANDLE, a group (`HS_VLIST`) INDEX:HANDLE;INDEX:HANDLE
+    /// Another value; @FILE in place of DATA reads it from a file. An administrator (`HS_ADMIN`) is
+    /// INDEX:HANDLE, for all permissions, or INDEX:PERMISSIONS:HANDLE, a group (`HS_VLIST`)
+    /// INDEX:HANDLE;INDEX:HANDLE
     #[arg(help_heading = VALUES, long = "value", value_name = "INDEX:TYPE:DATA")]
     given: Vec<GivenValue>,
-    /// The permissions of a value given here, admin-read, admin-write, public-read, public-write: for
-    /// example 300:1100, which secrets have anyway
+    /// The permissions of a value given here, admin-read, admin-write, public-read, public-write:
+    /// for example 300:1100, which secrets have anyway
     #[arg(help_heading = VALUES, long, value_name = "INDEX:PERMISSIONS")]
     permissions: Vec<ForIndex<Permissions>>,
     /// The TTL of a value given here, in seconds
@@ -289,7 +291,8 @@ impl Values {
     }
 }
 
-/// The data that somebody writes: of administrators and groups as batch files have them, of everything else as it stands.
+/// The data that somebody writes: of administrators and groups as batch files have them, of
+/// everything else as it stands.
 fn written(value_type: &str, text: &str) -> anyhow::Result<Vec<u8>> {
     if type_matches(value_type, "HS_ADMIN") {
         let admin = read_admin(text).with_context(|| {
@@ -419,7 +422,8 @@ impl Command {
 }
 
 impl Values {
-    /// The path at which URLs are taken as they are, if that is wished for. A server on the network checks them always.
+    /// The path at which URLs are taken as they are, if that is wished for. A server on the network
+    /// checks them always.
     fn migrating(&self, client: &Client, path: &str) -> String {
         let is_local = self.migrate && !client.is_remote();
         let query = if is_local { "?migrate=true" } else { "" };

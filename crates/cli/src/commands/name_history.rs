@@ -1,4 +1,5 @@
-//! Printing the history of a name, page by page: a history may be longer than anybody has memory for.
+//! Printing the history of a name, page by page: a history may be longer than anybody has memory
+//! for.
 
 use std::io::{self, Write};
 

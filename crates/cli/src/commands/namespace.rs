@@ -18,9 +18,9 @@ use crate::terminal::output::Output;
 
 /// The registry of info namespaces: propose, review, claim, change, withdraw
 ///
-/// NAMESPACE is the string between `info:` and the slash. Proposals, claims and comments are by accounts
-/// (--as); the operator of the registry has the role lead on the authority `info:`, its maintainer admin.
-/// Whoever may write the data folder is both.
+/// NAMESPACE is the string between `info:` and the slash. Proposals, claims and comments are by
+/// accounts (--as); the operator of the registry has the role lead on the authority `info:`, its
+/// maintainer admin. Whoever may write the data folder is both.
 #[derive(Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub(crate) enum Command {

@@ -11,7 +11,8 @@ use crate::commands::namespace::read;
 /// What an entry says. What a file says comes first, options after it.
 #[derive(Args)]
 pub(crate) struct FormOptions {
-    /// Take the fields from a JSON file, such as `namespace show --json` prints; - for standard input
+    /// Take the fields from a JSON file, such as `namespace show --json` prints; - for standard
+    /// input
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
     /// A title

@@ -32,8 +32,8 @@ Exit status: 0 found, 1 not found or denied, 2 wrong usage, 3 the network or the
 
 /// Resolve a handle, here or at any handle server
 ///
-/// Asks the server that is named, or with --root whoever serves the handle; without either, the data folder. Over UDP
-/// first, then TCP, then HTTP.
+/// Asks the server that is named, or with --root whoever serves the handle; without either, the
+/// data folder. Over UDP first, then TCP, then HTTP.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Resolve {
@@ -41,8 +41,8 @@ pub(crate) struct Resolve {
     id: String,
     #[command(flatten)]
     connection: Connection,
-    /// Find the server from this root information: a file `root_info`, `bootstrap_handles`, `local_info` or
-    /// `siteinfo.json`, or the HOST:PORT of a server of the root
+    /// Find the server from this root information: a file `root_info`, `bootstrap_handles`,
+    /// `local_info` or `siteinfo.json`, or the HOST:PORT of a server of the root
     #[arg(long, value_name = "FILE", conflicts_with = "server")]
     root: Option<String>,
     /// Values of this type only; a dot at the end includes all types below it. May be repeated

@@ -26,7 +26,8 @@ pub(crate) struct Serve {
     /// Where HTTP is spoken [default: 127.0.0.1:8000]
     #[arg(long, value_name = "ADDRESS:PORT", env = "HANDFAST_WEB")]
     web: Option<SocketAddr>,
-    /// The URL that clients use: absolute URLs begin with it, and credentials are taken under its host
+    /// The URL that clients use: absolute URLs begin with it, and credentials are taken under its
+    /// host
     #[arg(long, value_name = "URL", env = "HANDFAST_PUBLIC_URL")]
     public_url: Option<PublicUrl>,
     /// Fill a new data folder with examples
@@ -73,7 +74,8 @@ impl Serve {
         let addresses = door.addresses();
         let mut identity = Identity::open_or_make(&data.folder, addresses)?;
         if addresses != doors {
-            // A port that the system chose is where the server is now, whatever was said of it before.
+            // A port that the system chose is where the server is now, whatever was said of it
+            // before.
             identity = identity.with_ports_of(addresses);
         }
         self.warn(&data.folder, &identity, addresses);
@@ -129,7 +131,8 @@ impl Serve {
         })
     }
 
-    /// Says what of the site record may not lead here. It may still be right, where ports are forwarded.
+    /// Says what of the site record may not lead here. It may still be right, where ports are
+    /// forwarded.
     fn warn(&self, folder: &Path, identity: &Identity, addresses: Addresses) {
         let server = identity.site().servers.first();
         let address = server.map(handfast_wire::SiteServer::ip);
@@ -198,7 +201,8 @@ fn tell_operators() {
         .with_writer(io::stderr)
         .with_ansi(false)
         .with_target(false)
-        // A log that cannot be written, on a full disk for example, must not fail the request that it is about.
+        // A log that cannot be written, on a full disk for example, must not fail the request that
+        // it is about.
         .log_internal_errors(false)
         .with_max_level(tracing_subscriber::filter::LevelFilter::INFO)
         .try_init();

@@ -17,11 +17,12 @@ use crate::exit::Answer;
 use crate::folder::make;
 use crate::terminal::output::Output;
 
-/// Where a passphrase is said when nobody is at the terminal. It has no flag: others see command lines.
+/// Where a passphrase is said when nobody is at the terminal. It has no flag: others see command
+/// lines.
 const PASSPHRASE: &str = "HANDFAST_PASSPHRASE";
 
-/// Makes a data folder of a handle server's. All of it is read before anything is written, and the folder is made beside
-/// its place.
+/// Makes a data folder of a handle server's. All of it is read before anything is written, and the
+/// folder is made beside its place.
 pub(crate) fn run(
     from: &Path,
     folder: &Path,

@@ -6,8 +6,9 @@
 //! --api URL                   HTTP or HTTPS over the network, with a token
 //! ```
 //!
-//! In the first two cases the command acts as the local operator, or as whom `--as` names; in the third as the account of
-//! the token. No command knows which of the three it is, except where the network has a limit that the folder has not.
+//! In the first two cases the command acts as the local operator, or as whom `--as` names; in the
+//! third as the account of the token. No command knows which of the three it is, except where the
+//! network has a limit that the folder has not.
 
 use std::cell::OnceCell;
 use std::env;
@@ -36,7 +37,8 @@ use crate::terminal::output::Output;
 /// A server on the network, and who asks it.
 #[derive(Args, Clone)]
 pub(crate) struct ServerOptions {
-    /// Ask this server over its API instead of working on a folder: `https://HOST[:PORT]`. Say it before the command
+    /// Ask this server over its API instead of working on a folder: `https://HOST[:PORT]`. Say it
+    /// before the command
     #[arg(
         help_heading = HEADING,
         long = "api",

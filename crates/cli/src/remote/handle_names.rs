@@ -77,7 +77,8 @@ struct At<'c> {
     connection: &'c Connection,
 }
 
-/// Whoever creates a handle may change it from then on only if a value of it says so: one is added unless there is one.
+/// Whoever creates a handle may change it from then on only if a value of it says so: one is added
+/// unless there is one.
 fn create(at: &At<'_>, values: &Values) -> anyhow::Result<Answer> {
     // CID-14: what would be cut off is refused before anybody is asked.
     if let Ok(found) = recognise(&at.on.id, &Standard)
@@ -103,8 +104,8 @@ fn create(at: &At<'_>, values: &Values) -> anyhow::Result<Answer> {
     })
 }
 
-/// What is given is read first, because it may leave out what is to stay. Values are put in one request and removed in
-/// another: the protocol has none that does both.
+/// What is given is read first, because it may leave out what is to stay. Values are put in one
+/// request and removed in another: the protocol has none that does both.
 fn set(at: &At<'_>, values: &Values, remove: &[u32]) -> anyhow::Result<Answer> {
     if remove.is_empty() && values.urls.is_empty() && values.is_empty() {
         let problem = "nothing to set: give --url, --value or --remove";

@@ -94,7 +94,8 @@ fn what_is_exported_and_imported_elsewhere_gives_the_same_bytes() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
-/// An export that is imported where it came from, or twice, changes nothing: everything is as it says.
+/// An export that is imported where it came from, or twice, changes nothing: everything is as it
+/// says.
 #[test]
 fn what_is_there_already_is_unchanged_under_retired_authorities_too() {
     let folder = rich();

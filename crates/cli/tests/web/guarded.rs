@@ -57,7 +57,8 @@ fn imports_that_do_not_come_take_only_so_many_places() {
         stream
     };
     let mut open: Vec<_> = (0..60).map(|_| import(&server)).collect();
-    // The last one to come is refused, so that all the others have been looked at or were refused too.
+    // The last one to come is refused, so that all the others have been looked at or were refused
+    // too.
     let last = read(open.pop().unwrap());
     assert_eq!((last.status, &last.json()["code"]), (503, &"busy".into()));
     assert_eq!(server.get("/api/v1/statistics", &[]).status, 200);
@@ -108,7 +109,8 @@ fn the_log_is_where_auditors_look_for_it() {
     assert_eq!(server.get("/log/nothing", &[]).status, 404);
 }
 
-/// Sends requests on one connection, each with its body a moment behind its head, and gives their statuses.
+/// Sends requests on one connection, each with its body a moment behind its head, and gives their
+/// statuses.
 fn statuses(server: &Server, requests: &[(&str, &[u8])]) -> Vec<String> {
     let mut stream = server.connect();
     stream.set_nodelay(true).unwrap();

@@ -1,4 +1,5 @@
-//! Imports over the network and beside a server: who opens which file, and what an import waits for.
+//! Imports over the network and beside a server: who opens which file, and what an import waits
+//! for.
 
 use std::fs;
 use std::io::Write as _;
@@ -41,7 +42,8 @@ fn codes(body: &str) -> Vec<String> {
     codes.collect()
 }
 
-/// `FILE` in a batch made the server open the file: a token with the role `write` published `log.key`.
+/// `FILE` in a batch made the server open the file: a token with the role `write` published
+/// `log.key`.
 #[test]
 fn a_batch_that_names_a_file_of_the_server_is_refused() {
     let folder = Folder::new();
@@ -255,7 +257,8 @@ fn what_one_account_sends_is_bounded() {
     assert_eq!(import(150_000).0, 200);
     assert_eq!(import(200_001), (413, json!("too-large")));
     let open = half_sent(120_000);
-    // When the bytes of the first have come, a second does not fit beside it. Earlier, either of them might be refused.
+    // When the bytes of the first have come, a second does not fit beside it. Earlier, either of
+    // them might be refused.
     let spool = folder.data().join("spool");
     let has_come = || {
         let files = std::fs::read_dir(&spool).into_iter().flatten().flatten();

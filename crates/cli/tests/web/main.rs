@@ -1,4 +1,5 @@
-//! The web door as those meet it who run the program: operations, the API, and commands beside a server.
+//! The web door as those meet it who run the program: operations, the API, and commands beside a
+//! server.
 
 #![expect(
     clippy::unwrap_used,

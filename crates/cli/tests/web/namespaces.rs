@@ -39,7 +39,8 @@ impl Folder {
     }
 }
 
-/// Document 003 §6, over HTTP: N4 before `oai` is registered and N0 after; the server runs all the time.
+/// Document 003 §6, over HTTP: N4 before `oai` is registered and N0 after; the server runs all the
+/// time.
 #[test]
 fn info_6_a_server_takes_up_new_rules_at_once() {
     let folder = Folder::new();

@@ -1,4 +1,5 @@
-//! Updates by import over the network: what they touch, what a dry run shows, and how they are undone.
+//! Updates by import over the network: what they touch, what a dry run shows, and how they are
+//! undone.
 
 use serde_json::{Value as Json, json};
 

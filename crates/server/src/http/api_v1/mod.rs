@@ -1,8 +1,8 @@
 //! Handfast's own API: `/api/v1/…`.
 //!
-//! What can be asked is a table ([`routes`]), from which requests are matched and the `OpenAPI` document is made. Handlers
-//! are plain functions: they run where waiting for the disk is no harm, are given a [`Call`](call::Call) and answer
-//! JSON, or a problem.
+//! What can be asked is a table ([`routes`]), from which requests are matched and the `OpenAPI`
+//! document is made. Handlers are plain functions: they run where waiting for the disk is no harm,
+//! are given a [`Call`](call::Call) and answer JSON, or a problem.
 
 mod about;
 mod accounts;
@@ -128,7 +128,8 @@ pub(crate) async fn answer(
     let outcome = find_and_answer(web, caller, request).await;
     let mut response = outcome.unwrap_or_else(Problem::into_response);
     let headers = response.headers_mut();
-    // Who asks is said by a header that a page must set itself: no site acts in the name of who visits it.
+    // Who asks is said by a header that a page must set itself: no site acts in the name of who
+    // visits it.
     let anyone = HeaderValue::from_static("*");
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, anyone);
     let exposed = HeaderValue::from_static("ETag, Location, Preference-Applied, X-Request-Id");
@@ -239,7 +240,8 @@ enum LineStream {
     Remote(Incoming),
 }
 
-/// Answers a request on a thread that may wait for the disk, some of it for long. `permit` is held until it is done.
+/// Answers a request on a thread that may wait for the disk, some of it for long. `permit` is held
+/// until it is done.
 async fn run(
     call: Call,
     route: &'static Route,
@@ -348,8 +350,8 @@ fn keep(begun: Begun<'_>, response: &Response<Body>) {
     }
 }
 
-/// Under what a request is remembered, if it is to be: for each token its own, as what one may see another may not. A
-/// token that was made is shown once.
+/// Under what a request is remembered, if it is to be: for each token its own, as what one may see
+/// another may not. A token that was made is shown once.
 fn idempotency_key(call: &Call, route: &Route) -> Result<Option<Key>, Problem> {
     let Some(key) = call.headers.get(IDEMPOTENCY_KEY) else {
         return Ok(None);
@@ -402,7 +404,8 @@ fn read_query(
     Ok(query)
 }
 
-/// The token that a request brings; over a connection to which others may listen, none may be brought.
+/// The token that a request brings; over a connection to which others may listen, none may be
+/// brought.
 fn token_of(headers: &HeaderMap, caller: &Caller) -> Result<Option<String>, Problem> {
     let Some(given) = headers.get(AUTHORIZATION) else {
         return Ok(None);
