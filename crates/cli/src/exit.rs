@@ -30,7 +30,7 @@ pub(crate) fn status(outcome: anyhow::Result<Answer>) -> u8 {
     }
 }
 
-/// Whether whoever read our output has seen enough, as `head` does.
+/// Whether the reader of our output has seen enough, as `head` does.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

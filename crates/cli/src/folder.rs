@@ -77,8 +77,8 @@ fn unusable(error: &anyhow::Error) -> Refusal {
 }
 
 impl Data {
-    /// Opens the folder, or makes it where there is none or nothing in it. Says so, because whoever
-    /// has mistyped the name of a folder should know. A new one may be filled with examples.
+    /// Opens the folder, or makes it where there is none or nothing in it. Says so, in case
+    /// the name of the folder was mistyped. A new one may be filled with examples.
     pub(crate) fn open_or_make(
         &self,
         output: Output,
@@ -248,7 +248,7 @@ impl Restore {
     }
 }
 
-/// Read everything that is kept
+/// Read everything in the data folder
 #[derive(Args)]
 pub(crate) struct Check {
     #[command(flatten)]
@@ -289,16 +289,17 @@ impl Check {
                 if check.malformed_urls > 0 {
                     writeln!(
                         out,
-                        "{} names have a URL that no browser can follow: it has no scheme or no host",
+                        "{} names have a URL that no browser can follow: \
+                         it has no scheme or no host",
                         check.malformed_urls
                     )?;
                 }
                 if check.uppercased > 0 {
                     writeln!(
                         out,
-                        "{} names have 32 hex digits in uppercase under an authority of ordinary handles. Earlier \
-                         versions wrote such names so, however they were registered; nothing is wrong if they were \
-                         meant so:",
+                        "{} names have 32 hex digits in uppercase under an authority of ordinary \
+                         handles. Earlier versions wrote such names so, however they were \
+                         registered; nothing is wrong if they were meant so:",
                         check.uppercased
                     )?;
                     for name in &check.first_uppercased {

@@ -50,13 +50,13 @@ enum Command {
     Serve(serve::Serve),
     /// Prefixes and naming authorities: create, delegate, grant, retire
     #[command(subcommand)]
-    Authority(authority::Command),
+    Authority(authority::AuthorityCommand),
     /// Names: create, show, change, withdraw, history
     #[command(subcommand)]
-    Name(name::Command),
+    Name(name::NameCommand),
     /// The registry of info namespaces: propose, review, claim, change
     #[command(subcommand)]
-    Namespace(namespace::Command),
+    Namespace(namespace::NamespaceCommand),
     /// Make new names, one or a million
     Mint(mint::Mint),
     /// Take names from a file
@@ -65,23 +65,23 @@ enum Command {
     Export(export::Export),
     /// Bulk changes: new hosts, TTLs, withdrawals; list and undo them
     #[command(subcommand)]
-    Job(job::Command),
+    Job(job::JobCommand),
     /// The proof log: checkpoints, proofs, verification
     #[command(subcommand)]
-    Log(log::Command),
+    Log(log::LogCommand),
     /// Accounts, to which roles can be granted
     #[command(subcommand)]
-    User(user::Command),
+    User(user::UserCommand),
     /// Tokens, by which programs act for an account over the web
     #[command(subcommand)]
-    Token(token::Command),
+    Token(token::TokenCommand),
     /// Copy the data folder to a file
     Backup(folder::Backup),
     /// Make a data folder from a backup
     Restore(folder::Restore),
     /// Ask a handle server for many names, and say how fast it answers
     Bench(bench::Bench),
-    /// Read everything that is kept and compare it with the events that made it
+    /// Read everything in the data folder and compare it with the events that made it
     Check(folder::Check),
 }
 

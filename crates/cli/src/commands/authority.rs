@@ -18,11 +18,11 @@ use crate::terminal::output::Output;
 /// AUTHORITY is a prefix (20.500), 0.NA/PREFIX, urn:NID (the root of a namespace), urn:NID:PATH,
 /// info:NAMESPACE or ark:NAAN. WHO is an account or INDEX:HANDLE.
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum AuthorityCommand {
     /// Create an authority
     Create {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         #[command(flatten)]
         about: About,
         #[command(flatten)]
@@ -36,31 +36,31 @@ pub(crate) enum Command {
     /// Show an authority: policy and grants
     Show {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
     },
     /// Ask for an authority, which a lead of its parent approves
     Request {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         #[command(flatten)]
         about: About,
         #[command(flatten)]
         policy: PolicyOptions,
     },
-    /// Approve a request: whoever asked becomes its admin
+    /// Approve a request: the account that asked becomes its admin
     Approve {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
     },
     /// Decline a request
     Decline {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
     },
     /// Grant a role on an authority and everything below it
     Grant {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         /// To whom: an account, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
@@ -74,7 +74,7 @@ pub(crate) enum Command {
     /// Take a role away
     Revoke {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         /// From whom
         #[arg(long = "from", alias = "to", value_name = "WHO", value_parser = Principal::parse)]
         from: Principal,
@@ -85,7 +85,7 @@ pub(crate) enum Command {
     /// Change title, contact or policy
     Policy {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         #[command(flatten)]
         about: About,
         #[command(flatten)]
@@ -94,7 +94,7 @@ pub(crate) enum Command {
     /// Hand an authority to someone, who becomes its only admin
     Transfer {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         /// To whom
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
@@ -102,7 +102,7 @@ pub(crate) enum Command {
     /// Retire an authority and those below it: their names keep resolving, nothing new is named
     Retire {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         /// Let the authorities below it go on naming
         #[arg(long)]
         keep_children: bool,
@@ -111,7 +111,7 @@ pub(crate) enum Command {
 
 /// Which authority, and who asks.
 #[derive(Args)]
-pub(crate) struct On {
+pub(crate) struct AuthorityTarget {
     /// The authority
     authority: String,
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
@@ -130,7 +130,7 @@ pub(crate) struct About {
     /// What its names mean
     #[arg(long)]
     meaning: Option<String>,
-    /// How to reach whoever runs it
+    /// How to reach the people who run it
     #[arg(long)]
     contact: Option<String>,
 }
@@ -176,7 +176,7 @@ enum CaseOption {
     Sensitive,
 }
 
-impl Command {
+impl AuthorityCommand {
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
         match self {
             Self::List { output } => list(&client, *output),
@@ -188,7 +188,8 @@ impl Command {
                 let declined = declined.and_then(|said| said.get("declined-request-of")?.as_str());
                 if let Some(by) = declined {
                     on.output.note(&format!(
-                        "the request of {by} for it is declined: grant them a role if they are to have one"
+                        "the request of {by} for it is declined: \
+                         grant them a role if they are to have one"
                     ));
                 }
                 on.tell(said.map(without_declined_request), "created")
@@ -261,7 +262,7 @@ impl Command {
     }
 }
 
-impl On {
+impl AuthorityTarget {
     fn client(&self, client: Client) -> Client {
         client.acting_as(self.who.as_ref())
     }

@@ -1,7 +1,7 @@
-//! What is imported, opened on the machine of whoever imports it.
+//! The input of an import, opened on the machine of the user who imports it.
 //!
 //! A handle batch file may name files in which values are. They are read here, by the process and
-//! in the working folder of whoever runs the command, and their bytes are put into the batch:
+//! in the working folder of the user who runs the command, and their bytes are put into the batch:
 //! neither the registry nor a server opens them.
 
 use std::fs::{File, OpenOptions};
@@ -140,7 +140,7 @@ fn relayed(beginning: Vec<u8>, mut rest: File) -> io::Result<File> {
     let (reader, mut writer) = io::pipe()?;
     let relay = thread::Builder::new().name("handfast-relay".into());
     relay.spawn(move || {
-        // Whoever reads has seen enough, or the input fails: then it ends here.
+        // The reader has seen enough, or the input fails: then it ends here.
         let copied = writer
             .write_all(&beginning)
             .and_then(|()| io::copy(&mut rest, &mut writer));

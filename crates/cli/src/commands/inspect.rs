@@ -46,7 +46,12 @@ pub(crate) struct Inspect {
     ids: Vec<OsString>,
 
     /// Read them as this scheme, to the letter; `any` recognises what a person would paste
-    #[arg(long = "as", value_name = "SCHEME", default_value = "any", value_parser = scheme_parser())]
+    #[arg(
+        long = "as",
+        value_name = "SCHEME",
+        default_value = "any",
+        value_parser = scheme_parser()
+    )]
     scheme: Scheme,
 
     /// The grammar of info URIs; rfc4452 unless the configuration of a data folder says otherwise
@@ -55,7 +60,12 @@ pub(crate) struct Inspect {
 
     /// An HTTP resolver to read and, the first one, to print; its path is the first segment. May be
     /// repeated. The well-known resolvers are always read
-    #[arg(long = "resolver", value_name = "URL", value_hint = ValueHint::Url, value_parser = resolver)]
+    #[arg(
+        long = "resolver",
+        value_name = "URL",
+        value_hint = ValueHint::Url,
+        value_parser = resolver
+    )]
     resolvers: Vec<HttpResolver>,
 
     /// Do without a registry of info namespaces: assume nothing about them

@@ -19,10 +19,10 @@ use crate::terminal::progress::Progress;
 
 /// Bulk changes
 ///
-/// Each is a job: one event a name. One that was cut short is gone on with by running it again, or
-/// with `handfast job resume`; the whole of it can be undone.
+/// Each is a job: one event a name. Resume one that was interrupted by running it again, or with
+/// `handfast job resume`; the whole of it can be undone.
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum JobCommand {
     /// Replace the beginning of URLs
     ReplaceUrl {
         /// What URLs begin with now
@@ -75,7 +75,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         run: Running,
     },
-    /// Go on with a job that was cut short
+    /// Resume a job that was interrupted
     Resume {
         /// Its number
         job: u64,
@@ -127,30 +127,43 @@ pub(crate) struct Running {
     output: Output,
 }
 
-impl Command {
+impl JobCommand {
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
-        let replace = |authority: &str, from: &str, to: &str, host: bool| json!({"kind": "replace-url", "authority": authority, "from": from, "to": to, "host": host});
+        let replace = |under: &Under, from: &str, to: &str, host: bool| {
+            let authority = &under.authority;
+            json!({
+                "kind": "replace-url",
+                "authority": authority,
+                "from": from,
+                "to": to,
+                "host": host,
+            })
+        };
         match self {
             Self::ReplaceUrl {
                 from,
                 to,
                 run,
                 under,
-            } => run.start(client, &replace(&under.authority, from, to, false)),
+            } => run.start(client, &replace(under, from, to, false)),
             Self::ReplaceHost {
                 from,
                 to,
                 run,
                 under,
-            } => run.start(client, &replace(&under.authority, from, to, true)),
+            } => run.start(client, &replace(under, from, to, true)),
             Self::SetTtl {
                 seconds,
                 value_type,
                 run,
                 under,
             } => {
-                let authority = &under.authority;
-                let kind = json!({"kind": "set-ttl", "authority": authority, "seconds": seconds, "type": value_type});
+                let kind = json!({
+                    "kind": "set-ttl",
+                    "authority": under.authority,
+                    "seconds": seconds,
+                    "type": value_type,
+                });
                 run.start(client, &kind)
             }
             Self::Withdraw { file, reason, run } => {
@@ -284,7 +297,10 @@ impl Running {
                 "job {job}: changed {changed}, unchanged {unchanged}, refused {refused}"
             )?;
             match text(done, "state") {
-                "cut-short" => writeln!(out, "cut short: go on with `handfast job resume {job}`")?,
+                "cut-short" => writeln!(
+                    out,
+                    "interrupted: resume it with `handfast job resume {job}`"
+                )?,
                 "cancelled" => writeln!(out, "cancelled before its end")?,
                 _ => {}
             }
@@ -320,7 +336,8 @@ fn tell_what_stays(done: &Json, out: &mut dyn Write) -> io::Result<()> {
         0 => Ok(()),
         stay => writeln!(
             out,
-            "what the import created stays ({stay}): withdraw names with `handfast job withdraw FILE --reason WHY`"
+            "what the import created stays ({stay}): \
+             withdraw names with `handfast job withdraw FILE --reason WHY`"
         ),
     }
 }
@@ -345,7 +362,7 @@ fn follow(client: &Client, path: &str) -> Result<Json, Problem> {
         progress.at(done, text(far, "unit"), done);
         #[expect(
             clippy::disallowed_methods,
-            reason = "whoever does the job does not tell us"
+            reason = "the server that does the job does not notify us"
         )]
         std::thread::sleep(PAUSE);
     }
@@ -393,7 +410,7 @@ fn tell_cancelled(job: &Json, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// A job in a list, from what is known of it as JSON: the same here and from elsewhere.
+/// A job in a list, from its JSON.
 fn line(job: &Json) -> String {
     format!(
         "{:<4} {}  {:<9}  {:<11}  {}",

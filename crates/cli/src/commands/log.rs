@@ -25,7 +25,7 @@ use crate::terminal::progress::Progress;
 /// Every change is an event; the events are the leaves of a Merkle tree whose head can be signed.
 /// CHECKPOINT is a file with such a signed head, KEY the public key of a log or a file with it.
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum LogCommand {
     /// Print the public key of the log, by which others check what it signs
     Key {
         #[command(flatten)]
@@ -46,7 +46,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Verify the log kept here, an export of one, or a proof
+    /// Verify the log of the data folder, an export of one, or a proof
     Verify(VerifyCommand),
     /// Write the log as files for a web server, in the layout of C2SP tlog-tiles
     Tiles {
@@ -82,7 +82,7 @@ pub(crate) struct Prove {
     output: Output,
 }
 
-impl Command {
+impl LogCommand {
     /// Whether it reads the whole store of a data folder.
     pub(crate) fn reads_whole_store(&self) -> bool {
         matches!(self, Self::Verify(verify) if verify.reads_log())
@@ -285,7 +285,11 @@ fn tell_proof(
                 Ok(proven) => tell_proven(proof, &proven, out)?,
                 Err(problem) => writeln!(out, "{problem}")?,
             }
-            writeln!(out, "--json prints the proof; `handfast log verify --proof FILE --key KEY {}` checks it", Safe(&proof.id))
+            writeln!(
+                out,
+                "--json prints the proof; `handfast log verify --proof FILE --key KEY {}` checks it",
+                Safe(&proof.id)
+            )
         },
     )
 }

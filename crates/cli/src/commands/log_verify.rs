@@ -37,7 +37,7 @@ pub(crate) struct VerifyCommand {
     /// With --proof, the name that it must be of
     #[arg(requires = "proof")]
     id: Option<String>,
-    /// An export, instead of the log kept here; needs no data folder
+    /// An export, instead of the log of the data folder; needs no data folder
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     export: Option<PathBuf>,
     /// A proof, instead of a log; needs no data folder
@@ -47,11 +47,21 @@ pub(crate) struct VerifyCommand {
     #[arg(long, value_name = "KEY")]
     key: Vec<String>,
     /// A checkpoint from earlier that the log must continue
-    #[arg(long, value_name = "CHECKPOINT", conflicts_with = "proof", value_hint = ValueHint::FilePath)]
+    #[arg(
+        long,
+        value_name = "CHECKPOINT",
+        conflicts_with = "proof",
+        value_hint = ValueHint::FilePath
+    )]
     from: Vec<PathBuf>,
     /// At a server on the network: check only that the log has grown since the checkpoint in this
     /// file, and keep the new one there
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "export", "proof"], value_hint = ValueHint::FilePath)]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["from", "export", "proof"],
+        value_hint = ValueHint::FilePath
+    )]
     keep: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
@@ -161,6 +171,9 @@ impl VerifyCommand {
         let answer = self.output.print(
             outcome,
             |(audited, _)| {
+                let checkpoints = audited.checkpoints.iter();
+                let checkpoints =
+                    checkpoints.map(|(what, size)| json!({"what": what, "size": size}));
                 json!({
                     "verified": audited.findings.is_empty(),
                     "events": audited.events,
@@ -168,7 +181,7 @@ impl VerifyCommand {
                     "hidden": audited.hidden,
                     "erased": audited.erased,
                     "reassigned": audited.reassigned,
-                    "checkpoints": audited.checkpoints.iter().map(|(what, size)| json!({"what": what, "size": size})).collect::<Json>(),
+                    "checkpoints": checkpoints.collect::<Json>(),
                     "notes": audited.notes.iter().map(note_json).collect::<Json>(),
                     "findings": audited.findings.iter().map(finding_json).collect::<Json>(),
                 })
@@ -187,7 +200,10 @@ impl VerifyCommand {
                     writeln!(out, "compared with {what}, of {size} events")?;
                 }
                 if let (Some(key), true) = (key, is_own_key) {
-                    writeln!(out, "signatures were checked with the key that the export says is its own:")?;
+                    writeln!(
+                        out,
+                        "signatures were checked with the key that the export says is its own:"
+                    )?;
                     writeln!(out, "{}", Safe(key))?;
                     writeln!(out, "give one that you trust with --key")?;
                 }
@@ -211,7 +227,7 @@ impl VerifyCommand {
             Err(problem) => return Ok(self.output.misused(&problem)),
         };
         if let Ok(growth) = serde_json::from_str::<Growth>(&text) {
-            let outcome = growth.verify(keys).map_err(|problem| refusal(&problem));
+            let outcome = growth.verify(keys).map_err(|problem| not_proven(&problem));
             return self.output.print(
                 outcome,
                 |(from, to)| json!({"verified": true, "from": from.size, "to": to.size}),
@@ -238,7 +254,7 @@ impl VerifyCommand {
             }
         }
         self.output.print(
-            outcome.map_err(|problem| refusal(&problem)),
+            outcome.map_err(|problem| not_proven(&problem)),
             |proven| {
                 json!({
                     "verified": true,
@@ -257,7 +273,11 @@ impl VerifyCommand {
             |proven, out| {
                 tell_proven(&proof, proven, out)?;
                 if is_own {
-                    writeln!(out, "signed by the key that the proof says is the log's own: give one that you trust with --key")?;
+                    writeln!(
+                        out,
+                        "signed by the key that the proof says is the log's own: \
+                         give one that you trust with --key"
+                    )?;
                 }
                 Ok(())
             },
@@ -282,7 +302,7 @@ fn read_through(
         let given = client.download("/log/export", &mut writer, &mut |_| ());
         drop(writer);
         let verified = verifying.join();
-        // Whoever verifies has stopped reading where something is wrong.
+        // The verification stops reading where something is wrong.
         given?.or_else(|error| match error.kind() {
             ErrorKind::BrokenPipe => Ok(None),
             _ => Err(anyhow::Error::from(error)),
@@ -292,7 +312,7 @@ fn read_through(
     })
 }
 
-/// Checks by tiles that the log has only grown since the checkpoint that is kept, and keeps the new
+/// Checks by tiles that the log has only grown since the checkpoint in a file, and writes the new
 /// one.
 fn grown(
     client: &Client,
@@ -314,10 +334,10 @@ fn grown(
         return not_proven("the checkpoint is not signed by a key that is trusted".into());
     };
     let old = match fs::read_to_string(file) {
-        Ok(kept) => {
-            let Some(old) = open(&kept) else {
-                let kept = file.display();
-                return not_proven(format!("{kept} is not signed by a key that is trusted"));
+        Ok(text) => {
+            let Some(old) = open(&text) else {
+                let path = file.display();
+                return not_proven(format!("{path} is not signed by a key that is trusted"));
             };
             Some(old)
         }
@@ -424,7 +444,7 @@ fn finding_json(finding: &Finding) -> Json {
     json!({"code": finding.code(), "event": finding.event(), "message": finding.to_string()})
 }
 
-fn refusal(problem: &ProofProblem) -> Refusal {
+fn not_proven(problem: &ProofProblem) -> Refusal {
     Refusal::Policy {
         code: "not-proven",
         problem: problem.to_string(),

@@ -27,11 +27,11 @@ use crate::terminal::output::Output;
 ///
 /// ID is an identifier in any spelling. WHO is an account or INDEX:HANDLE.
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum NameCommand {
     /// Create a name, or reserve it
     Create {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         #[command(flatten)]
         values: Values,
         /// Reserve it: nobody sees it until it is activated, and nobody else can have it
@@ -43,9 +43,9 @@ pub(crate) enum Command {
     /// Show a name, now or as it was
     Show {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         /// As it was after this event, or at this time (RFC 3339)
-        #[arg(long, value_name = "EVENT|TIME", value_parser = moment)]
+        #[arg(long, value_name = "EVENT|TIME", value_parser = parse_at)]
         at: Option<Moment>,
         #[command(flatten)]
         connection: Connection,
@@ -66,7 +66,7 @@ pub(crate) enum Command {
     /// Change the values of a name; --url replaces all its URLs
     Set {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         #[command(flatten)]
         values: Values,
         /// Remove the value at this index; may be repeated
@@ -78,12 +78,12 @@ pub(crate) enum Command {
     /// Make a reserved name active
     Activate {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
     },
     /// Withdraw a name, leaving a tombstone
     Withdraw {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         /// The reason, for the public tombstone. Required, except with --server, which cannot carry
         /// it
         #[arg(
@@ -102,12 +102,12 @@ pub(crate) enum Command {
     /// Make a withdrawn name active again
     Restore {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
     },
     /// Hand the administration of a name to someone; the name stays
     Transfer {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         /// To whom
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
@@ -115,20 +115,20 @@ pub(crate) enum Command {
     /// Erase a name, under an authority where that is allowed
     Erase {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
     },
     /// Show who did what to a name, and when
     History {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         /// Only up to this event, or this time (RFC 3339)
-        #[arg(long, value_name = "EVENT|TIME", value_parser = moment)]
+        #[arg(long, value_name = "EVENT|TIME", value_parser = parse_at)]
         at: Option<Moment>,
     },
     /// Undo a change of a name, as a new change
     Undo {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         /// The event that made the change; by default the last one
         #[arg(long)]
         event: Option<u64>,
@@ -137,7 +137,7 @@ pub(crate) enum Command {
 
 /// Which name, and who asks.
 #[derive(Args)]
-pub(crate) struct On {
+pub(crate) struct NameTarget {
     /// The name, in any spelling
     pub(crate) id: String,
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
@@ -147,8 +147,8 @@ pub(crate) struct On {
     pub(crate) output: Output,
 }
 
-/// A URL that somebody typed. What has no scheme leads nowhere; whoever means it says `--value
-/// INDEX:URL:DATA` with `--migrate`.
+/// A URL that somebody typed. A text without a scheme leads nowhere; `--value INDEX:URL:DATA` with
+/// `--migrate` stores one all the same.
 pub(crate) fn url(text: &str) -> Result<String, String> {
     match url_problem(text.trim()) {
         None => Ok(text.to_string()),
@@ -264,7 +264,8 @@ impl Values {
             .chain(self.ttl.iter().map(|t| t.index));
         if let Some(index) = about.into_iter().find(|index| !is_given(*index)) {
             bail!(
-                "--permissions and --ttl are for values given with --value: there is none at {index}"
+                "--permissions and --ttl are for values given with --value: \
+                 there is none at {index}"
             );
         }
         self.given
@@ -296,7 +297,10 @@ impl Values {
 fn written(value_type: &str, text: &str) -> anyhow::Result<Vec<u8>> {
     if type_matches(value_type, "HS_ADMIN") {
         let admin = read_admin(text).with_context(|| {
-            format!("{text} is no administrator: write INDEX:HANDLE, or INDEX:PERMISSIONS:HANDLE with twelve 0 or 1, or @FILE")
+            format!(
+                "{text} is no administrator: write INDEX:HANDLE, \
+                 or INDEX:PERMISSIONS:HANDLE with twelve 0 or 1, or @FILE"
+            )
         })?;
         return Ok(admin.to_bytes());
     }
@@ -309,7 +313,7 @@ fn written(value_type: &str, text: &str) -> anyhow::Result<Vec<u8>> {
     Ok(text.as_bytes().to_vec())
 }
 
-fn moment(text: &str) -> anyhow::Result<Moment> {
+fn parse_at(text: &str) -> anyhow::Result<Moment> {
     if let Ok(number) = text.parse() {
         return Ok(Moment::Event(number));
     }
@@ -318,18 +322,18 @@ fn moment(text: &str) -> anyhow::Result<Moment> {
     })
 }
 
-/// A moment as it is said.
-pub(crate) fn moment_text(moment: Moment) -> String {
-    match moment {
+/// An event or a time, as it is said.
+pub(crate) fn at_text(at: Moment) -> String {
+    match at {
         Moment::Event(number) => number.to_string(),
         Moment::Time(milliseconds) => time(milliseconds),
     }
 }
 
-impl Command {
+impl NameCommand {
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
         let output = self.output();
-        if client.is_remote() && self.is_elsewhere() {
+        if client.is_remote() && self.names_handle_server() {
             let problem =
                 "--api knows who asks by a token: leave out --server, --key and --secret-file";
             return Ok(output.misused(problem));
@@ -356,7 +360,7 @@ impl Command {
                 on.tell(client.ask("POST", &path, Some(&body)), "created")
             }
             Self::Show { on, at, .. } => {
-                let query = at.map(|at| format!("?at={}", encode(&moment_text(at))));
+                let query = at.map(|at| format!("?at={}", encode(&at_text(at))));
                 let path = on.path(&query.unwrap_or_default());
                 let said = client.ask("GET", &path, None).and_then(read);
                 output.show_as(
@@ -453,7 +457,7 @@ impl Values {
     }
 }
 
-impl On {
+impl NameTarget {
     pub(crate) fn path(&self, rest: &str) -> String {
         format!("/names/{}{rest}", encode(&self.id))
     }

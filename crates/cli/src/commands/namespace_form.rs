@@ -41,7 +41,7 @@ pub(crate) struct FormOptions {
     pattern: Option<String>,
     /// Whether case counts, and if not, which one is canonical
     #[arg(long)]
-    case: Option<CaseOption>,
+    case: Option<CanonicalCaseOption>,
     /// Punctuation that does not count
     #[arg(long, value_name = "CHARS")]
     strip: Option<String>,
@@ -69,7 +69,7 @@ pub(crate) struct FormOptions {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum CaseOption {
+enum CanonicalCaseOption {
     Sensitive,
     Lower,
     Upper,
@@ -135,9 +135,9 @@ impl FormOptions {
         may_go(&mut form.resolution.security, &self.security);
         if let Some(case) = self.case {
             form.normalisation.case = match case {
-                CaseOption::Sensitive => NamespaceCase::Sensitive,
-                CaseOption::Lower => NamespaceCase::Lower,
-                CaseOption::Upper => NamespaceCase::Upper,
+                CanonicalCaseOption::Sensitive => NamespaceCase::Sensitive,
+                CanonicalCaseOption::Lower => NamespaceCase::Lower,
+                CanonicalCaseOption::Upper => NamespaceCase::Upper,
             };
         }
         match self.steps.as_deref() {

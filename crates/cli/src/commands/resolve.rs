@@ -32,7 +32,7 @@ Exit status: 0 found, 1 not found or denied, 2 wrong usage, 3 the network or the
 
 /// Resolve a handle, here or at any handle server
 ///
-/// Asks the server that is named, or with --root whoever serves the handle; without either, the
+/// Asks the server that is named, or with --root the server of the handle; without either, the
 /// data folder. Over UDP first, then TCP, then HTTP.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -128,18 +128,18 @@ impl Resolve {
 
     /// From the data folder.
     fn run_here(&self, data: &Data) -> anyhow::Result<Answer> {
-        let elsewhere = |answer: &str| {
+        let ask_server = |answer: &str| {
             self.output.misused(&format!(
                 "{answer}: give --server HOST:PORT, or --root with a file of root information"
             ))
         };
         if self.connection.is_loose() || self.certified {
-            return Ok(elsewhere("this is asked of a server"));
+            return Ok(ask_server("this is asked of a server"));
         }
         let registry = match data.open_to_read() {
             Ok(registry) => registry,
             Err(Refusal::Store(StoreError::NoStore { .. })) => {
-                return Ok(elsewhere("there is no data folder here"));
+                return Ok(ask_server("there is no data folder here"));
             }
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
@@ -147,7 +147,7 @@ impl Resolve {
         if let Ok(handle) = handle_of(&self.id, &rules)
             && registry.is_responsible(&handle).is_ok_and(|is| !is)
         {
-            return Ok(elsewhere(&format!("{handle} is not kept here")));
+            return Ok(ask_server(&format!("{handle} is not registered here")));
         }
         let found = self.find(&registry);
         self.output.print(found, Found::as_json, Found::for_people)

@@ -1,4 +1,4 @@
-//! `handfast serve`: the doors.
+//! `handfast serve`: the native protocol, HTTP, and the socket of the data folder.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -42,12 +42,12 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let doors = match self.doors(&data.folder) {
-            Ok(doors) => doors,
+        let wanted = match self.addresses(&data.folder) {
+            Ok(wanted) => wanted,
             Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
         };
         if self.print_config {
-            let printed = config::print(&data.folder, doors, self.public_url.as_ref())?;
+            let printed = config::print(&data.folder, wanted, self.public_url.as_ref())?;
             write!(io::stdout(), "{printed}")?;
             return Ok(Answer::Done);
         }
@@ -70,10 +70,10 @@ impl Serve {
             Some(_) => demo::EXAMPLE,
             None => Identity::ADMINISTRATOR,
         };
-        let door = Door::bind(doors.native, doors.web)?;
-        let addresses = door.addresses();
+        let listeners = Door::bind(wanted.native, wanted.web)?;
+        let addresses = listeners.addresses();
         let mut identity = Identity::open_or_make(&data.folder, addresses)?;
-        if addresses != doors {
+        if addresses != wanted {
             // A port that the system chose is where the server is now, whatever was said of it
             // before.
             identity = identity.with_ports_of(addresses);
@@ -100,7 +100,7 @@ impl Serve {
         let mut settings = config::web(&data.folder)?;
         settings.public_url = self.public_url.clone().or(settings.public_url);
         let tls = settings.tls.clone();
-        let served = door.open(native, settings)?;
+        let served = listeners.open(native, settings)?;
         let socket = match served.open_socket() {
             Ok(socket) => Some(socket),
             Err(error) => {
@@ -123,7 +123,7 @@ impl Serve {
     }
 
     /// Where to listen: by flags and variables, or by the configuration.
-    fn doors(&self, folder: &Path) -> anyhow::Result<Addresses> {
+    fn addresses(&self, folder: &Path) -> anyhow::Result<Addresses> {
         let configured = config::doors(folder)?;
         Ok(Addresses {
             native: self.native.unwrap_or(configured.native),
@@ -138,14 +138,16 @@ impl Serve {
         let address = server.map(handfast_wire::SiteServer::ip);
         if address.is_some_and(|address| address.is_unspecified()) {
             self.output.note(&format!(
-                "warning: clients are told no address; say one with `{} init --bundle --public-address IP`",
+                "warning: clients are told no address; \
+                 say one with `{} init --bundle --public-address IP`",
                 program(folder)
             ));
         }
         let is_hidden = addresses.native.ip().is_loopback();
         if is_hidden && address.is_some_and(|address| !address.is_loopback()) {
             self.output.note(
-                "warning: clients are told an address where this server does not listen: see --native",
+                "warning: clients are told an address where this server does not listen: \
+                 see --native",
             );
         }
         if !identity.names_ports_of(addresses) {
@@ -154,7 +156,7 @@ impl Serve {
         }
     }
 
-    /// Where the doors are, and how to log in.
+    /// Where the server listens, and how to log in.
     fn told(&self, folder: &Path, addresses: Addresses, tls: &Tls, example: &str) -> String {
         let (native, web) = (addresses.native, addresses.web);
         let who = Identity::administrator();

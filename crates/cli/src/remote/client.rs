@@ -49,10 +49,22 @@ pub(crate) struct ServerOptions {
     )]
     pub(crate) server: Option<Uri>,
     /// A file with a token; without it, `HANDFAST_TOKEN`
-    #[arg(help_heading = HEADING, long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "server")]
+    #[arg(
+        help_heading = HEADING,
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        requires = "server"
+    )]
     token_file: Option<PathBuf>,
     /// Trust this certificate (PEM), beside those that the system trusts
-    #[arg(help_heading = HEADING, long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "server")]
+    #[arg(
+        help_heading = HEADING,
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        requires = "server"
+    )]
     certificate: Option<PathBuf>,
 }
 
@@ -443,12 +455,13 @@ impl Client {
         match &self.transport {
             Transport::Folder { .. } => anyhow!("{text}"),
             Transport::Socket(_) => anyhow!(
-                "the server that uses the data folder was asked to do this: {text}; if the program was \
-                 updated after the server started, restart the server"
+                "the server that uses the data folder was asked to do this: {text}; \
+                 if the program was updated after the server started, restart the server"
             ),
             Transport::Network { .. } => {
                 let hint = if text.contains("UnknownIssuer") {
-                    "\nhint: if the server has made its certificate itself, name that with --certificate FILE"
+                    "\nhint: if the server has made its certificate itself, \
+                     name that with --certificate FILE"
                 } else {
                     ""
                 };
@@ -485,8 +498,8 @@ impl Client {
                 "name a file with a token by --token-file, or set HANDFAST_TOKEN"
             }
             Transport::Socket(_) if is_unknown_here => {
-                "the server that uses this folder is another version of handfast and does not know this \
-                 command: restart it with the version of this program"
+                "the server that uses this folder is another version of handfast and does not \
+                 know this command: restart it with the version of this program"
             }
             _ => return Problem::Refused(problem),
         };

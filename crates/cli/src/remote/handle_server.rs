@@ -30,7 +30,13 @@ pub(crate) struct Connection {
     #[arg(long, help_heading = HEADING, value_parser = way)]
     pub(crate) way: Option<Way>,
     /// Log in with this private key; `HANDFAST_PASSPHRASE` opens one that is encrypted
-    #[arg(long, help_heading = HEADING, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "secret_file")]
+    #[arg(
+        long,
+        help_heading = HEADING,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        conflicts_with = "secret_file"
+    )]
     key: Option<PathBuf>,
     /// Log in with the secret in this file; without it, with `HANDFAST_SECRET`
     #[arg(long, help_heading = HEADING, value_name = "FILE", value_hint = ValueHint::FilePath)]

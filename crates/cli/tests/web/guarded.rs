@@ -1,4 +1,4 @@
-//! What strangers, and tokens for less, do not get.
+//! What anonymous clients, and limited tokens, do not get.
 
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
@@ -36,7 +36,7 @@ fn those_who_do_not_send_what_they_announce_keep_nobody_waiting() {
     stream.write_all(request.as_bytes()).unwrap();
     assert_eq!(read(stream).status, 201);
     drop(slow);
-    // What strangers may say is short.
+    // Bodies of anonymous clients are short.
     let long = format!("{{\"checkpoint\":\"{}\"}}", "x".repeat(20_000));
     let refused = server.ask("POST", "/api/v1/log/growth", &[], Some(&long));
     assert_eq!(refused.status, 413);

@@ -92,10 +92,10 @@ fn a_batch_that_names_a_file_of_the_server_is_refused() {
 
 fn run_there(folder: &Folder, server: Option<&Server>, arguments: &[&str], input: &str) -> Output {
     let url = server.map(|server| format!("http://{}", server.web));
-    let elsewhere = url
+    let server_options = url
         .iter()
         .flat_map(|url| ["--api", url, "--token-file", "token"]);
-    let arguments: Vec<_> = elsewhere.chain(arguments.iter().copied()).collect();
+    let arguments: Vec<_> = server_options.chain(arguments.iter().copied()).collect();
     let mut command = folder.command(&arguments);
     command
         .stdin(Stdio::piped())

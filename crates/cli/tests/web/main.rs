@@ -1,5 +1,4 @@
-//! The web door as those meet it who run the program: operations, the API, and commands beside a
-//! server.
+//! HTTP as the users of the program meet it: operations, the API, and commands beside a server.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,7 +8,6 @@
 
 mod api;
 mod beside;
-mod elsewhere;
 mod guarded;
 mod imports;
 mod jobs;
@@ -17,5 +15,6 @@ mod namespaces;
 mod operations;
 mod operator;
 mod quotas;
+mod remote;
 mod server;
 mod updates;

@@ -110,7 +110,7 @@ fn a_life_by_commands() {
     ]);
     folder.done(&[&approve[..], &["--as", "bob"]].concat());
 
-    // Whoever has not the namespace's account changes nothing, whatever they say.
+    // Without the account of the namespace nobody changes anything, whatever they say.
     let change = ["namespace", "change", "oai", "--title", "Mine"];
     assert_eq!(
         folder.code(&[&change[..], &["--as", "bob"]].concat()),

@@ -111,9 +111,9 @@ fn a_server_is_named_by_a_flag_or_by_the_environment() {
     assert_eq!(create("1", "--url"), (Some(0), String::new()));
     assert_eq!(run(Some(&url), &show).0, Some(0));
     // A folder that is named is meant, and a command that needs one uses it.
-    for elsewhere in [&["--data", "none"][..], &[]] {
-        let name = [elsewhere, &show].concat();
-        let expected = if elsewhere.is_empty() { 0 } else { 1 };
+    for data in [&["--data", "none"][..], &[]] {
+        let name = [data, &show].concat();
+        let expected = if data.is_empty() { 0 } else { 1 };
         assert_eq!(run(Some(&url), &name).0, Some(expected), "{name:?}");
     }
     assert_eq!(

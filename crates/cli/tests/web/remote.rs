@@ -1,4 +1,4 @@
-//! Commands that ask a server elsewhere.
+//! Commands that ask a server on the network.
 
 use std::process::Output;
 use std::time::{Duration, UNIX_EPOCH};
@@ -371,7 +371,7 @@ fn namespaces_are_proposed_and_decided_there() {
 }
 
 #[test]
-fn an_auditor_checks_a_log_from_elsewhere() {
+fn an_auditor_checks_the_log_of_a_server() {
     let (folder, server) = start();
     let done = |command: &str| {
         let output = there(&folder, &server, command);
