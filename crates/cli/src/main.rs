@@ -4,6 +4,7 @@ mod allocator;
 mod commands;
 mod config;
 mod exit;
+mod files;
 mod folder;
 mod isolate;
 mod new_file;

@@ -46,13 +46,16 @@ pub(crate) enum AuthorityCommand {
         about: About,
         #[command(flatten)]
         policy: PolicyOptions,
+        /// Create the account of --as if there is none; it cannot log in before it has a token
+        #[arg(long, requires = "who")]
+        create: bool,
     },
     /// Approve a request: the account that asked becomes its admin
     Approve {
         #[command(flatten)]
         on: AuthorityTarget,
     },
-    /// Decline a request
+    /// Decline a request, or take your own back
     Decline {
         #[command(flatten)]
         on: AuthorityTarget,
@@ -95,9 +98,12 @@ pub(crate) enum AuthorityCommand {
     Transfer {
         #[command(flatten)]
         on: AuthorityTarget,
-        /// To whom
+        /// To whom: an account, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
+        /// Create the account if there is none; it cannot log in before it has a token
+        #[arg(long)]
+        create: bool,
     },
     /// Retire an authority and those below it: their names keep resolving, nothing new is named
     Retire {
@@ -194,7 +200,15 @@ impl AuthorityCommand {
                 }
                 on.tell(said.map(without_declined_request), "created")
             }
-            Self::Request { on, about, policy } => {
+            Self::Request {
+                on,
+                about,
+                policy,
+                create,
+            } => {
+                if *create && let Err(problem) = on.create_missing_account(&client) {
+                    return problem.tell(on.output);
+                }
                 let body = described(about, policy, Some((&on.authority, true)));
                 let said = on.client(client).ask("POST", "/authorities", Some(&body));
                 on.tell(said, "requested")
@@ -238,8 +252,8 @@ impl AuthorityCommand {
                 let body = described(about, policy, None);
                 on.act(client, "PATCH", "", Some(&body), "changed")
             }
-            Self::Transfer { on, to } => {
-                let body = json!({"to": to.to_string()});
+            Self::Transfer { on, to, create } => {
+                let body = json!({"to": to.to_string(), "create": create});
                 on.act(client, "POST", "/transfer", Some(&body), "transferred")
             }
             Self::Grant {
@@ -265,6 +279,18 @@ impl AuthorityCommand {
 impl AuthorityTarget {
     fn client(&self, client: Client) -> Client {
         client.acting_as(self.who.as_ref())
+    }
+
+    /// Creates the account that asks, as the operator, who runs this command.
+    fn create_missing_account(&self, client: &Client) -> Result<(), Problem> {
+        let Some(Principal::Account(name)) = self.who.as_ref().filter(|_| !client.is_remote())
+        else {
+            return Ok(());
+        };
+        match client.ask("POST", "/accounts", Some(&json!({ "account": name }))) {
+            Err(problem) if !problem.has_code("account-exists") => Err(problem),
+            _ => Ok(()),
+        }
     }
 
     fn ask(

@@ -1,6 +1,5 @@
 //! `handfast job`: changing many names at once, and undoing that.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +11,8 @@ use serde_json::{Value as Json, json};
 
 use crate::commands::import::for_people;
 use crate::commands::inspect_view::Shown as Safe;
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
+use crate::files;
 use crate::remote::client::{Client, Problem, unreadable};
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
@@ -320,12 +320,7 @@ impl Running {
 
 /// The names in a file, one a line.
 fn names_in(file: &Path) -> anyhow::Result<Vec<String>> {
-    let text = if file.as_os_str() == "-" {
-        io::read_to_string(io::stdin())
-    } else {
-        fs::read_to_string(file)
-    };
-    let text = text.with_context(|| format!("cannot read {}", file.display()))?;
+    let text = files::read_text(file).with_context(|| UnreadableInput::new(file))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     Ok(lines.map(str::to_string).collect())
 }

@@ -14,6 +14,7 @@ use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::job::{field, text};
 use crate::commands::log_verify::VerifyCommand;
 use crate::exit::Answer;
+use crate::files;
 use crate::folder::Data;
 use crate::new_file::NewFile;
 use crate::remote::client::{Client, Problem, encode, unreadable};
@@ -315,10 +316,6 @@ pub(crate) fn tell_proven(proof: &Proof, proven: &Proven, out: &mut dyn Write) -
 
 /// The text of a file; - is standard input.
 pub(crate) fn read_text(path: &Path) -> Result<String, String> {
-    let text = if path.as_os_str() == "-" {
-        io::read_to_string(io::stdin())
-    } else {
-        fs::read_to_string(path)
-    };
+    let text = files::read_text(path);
     text.map_err(|error| format!("cannot read {}: {error}", path.display()))
 }

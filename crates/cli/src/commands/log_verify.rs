@@ -26,6 +26,7 @@ use serde_json::{Value as Json, json};
 use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::log::{read_text, tell_proven, write_file};
 use crate::exit::Answer;
+use crate::files;
 use crate::folder::Data;
 use crate::remote::client::{Client, Problem};
 use crate::terminal::output::Output;
@@ -43,7 +44,8 @@ pub(crate) struct VerifyCommand {
     /// A proof, instead of a log; needs no data folder
     #[arg(long, value_name = "FILE", conflicts_with = "export", value_hint = ValueHint::FilePath)]
     proof: Option<PathBuf>,
-    /// A public key that is trusted; by default the log's own
+    /// A public key that is trusted; by default the log's own. Once for each: the key of the log,
+    /// and those of the logs that it continues
     #[arg(long, value_name = "KEY")]
     key: Vec<String>,
     /// A checkpoint from earlier that the log must continue
@@ -150,7 +152,7 @@ impl VerifyCommand {
 
     fn keys(&self) -> anyhow::Result<Vec<VerifyingKey>> {
         let read = |given: &String| {
-            let text = match fs::read_to_string(given) {
+            let text = match files::read_text(Path::new(given)) {
                 Ok(text) => text,
                 Err(_) => given.clone(),
             };
@@ -184,12 +186,21 @@ impl VerifyCommand {
                     "checkpoints": checkpoints.collect::<Json>(),
                     "notes": audited.notes.iter().map(note_json).collect::<Json>(),
                     "findings": audited.findings.iter().map(finding_json).collect::<Json>(),
+                    "following": audited.following,
                 })
             },
             |(audited, key), out| {
                 for finding in &audited.findings {
                     let text = finding.to_string();
                     writeln!(out, "{} [{}]", Safe(&text), finding.code())?;
+                }
+                if audited.following > 0 {
+                    let more = audited.following;
+                    writeln!(
+                        out,
+                        "{more} more findings can follow from these and are not listed: \
+                         verify again when these are explained"
+                    )?;
                 }
                 for note in &audited.notes {
                     let text = note.to_string();

@@ -1,6 +1,5 @@
 //! `handfast name`: what is registered.
 
-use std::fs;
 use std::io::{self, Write};
 use std::str::FromStr;
 
@@ -18,6 +17,7 @@ use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::job::{field, text};
 use crate::commands::name_history;
 use crate::exit::Answer;
+use crate::files;
 use crate::remote::client::{Client, Problem, encode, unreadable};
 use crate::remote::handle_names;
 use crate::remote::handle_server::Connection;
@@ -108,9 +108,12 @@ pub(crate) enum NameCommand {
     Transfer {
         #[command(flatten)]
         on: NameTarget,
-        /// To whom
+        /// To whom: an account, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
+        /// Create the account if there is none; it cannot log in before it has a token
+        #[arg(long)]
+        create: bool,
     },
     /// Erase a name, under an authority where that is allowed
     Erase {
@@ -276,7 +279,7 @@ impl Values {
 
     fn read_one(&self, value: &GivenValue) -> anyhow::Result<NewValue> {
         let data = match value.data.strip_prefix('@') {
-            Some(file) => fs::read(file).with_context(|| format!("cannot read {file}"))?,
+            Some(file) => files::read_value(file).map_err(anyhow::Error::msg)?,
             None => written(&value.value_type, &value.data)?,
         };
         let permissions = self
@@ -404,8 +407,8 @@ impl NameCommand {
                 on.act(&client, "withdraw", Some(&body), "withdrew")
             }
             Self::Restore { on } => on.act(&client, "restore", None, "restored"),
-            Self::Transfer { on, to } => {
-                let body = json!({"to": to.to_string()});
+            Self::Transfer { on, to, create } => {
+                let body = json!({"to": to.to_string(), "create": create});
                 on.act(&client, "transfer", Some(&body), "transferred")
             }
             Self::Undo { on, event } => {

@@ -12,7 +12,7 @@ use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::job::{field, text};
 use crate::commands::namespace_form::FormOptions;
 use crate::commands::namespace_view as view;
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
 use crate::remote::client::{Client, Problem, encode, unreadable};
 use crate::terminal::output::Output;
 
@@ -467,13 +467,13 @@ pub(crate) fn read(file: &str) -> anyhow::Result<String> {
     let input: Box<dyn Read> = if file == "-" {
         Box::new(io::stdin())
     } else {
-        Box::new(File::open(file).with_context(|| format!("cannot read {file}"))?)
+        Box::new(File::open(file).with_context(|| UnreadableInput::new(file))?)
     };
     let mut text = String::new();
     input
         .take(MAX_BYTES)
         .read_to_string(&mut text)
-        .with_context(|| format!("cannot read {file}"))?;
+        .with_context(|| UnreadableInput::new(file))?;
     Ok(text)
 }
 

@@ -24,11 +24,12 @@ use handfast_server::{AS, LocalApi, SOCKET};
 use http_body_util::BodyExt;
 use hyper::body::Bytes;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, IF_MATCH, TE};
+use hyper::http::uri::Authority;
 use hyper::{Request, Response, Uri};
 use serde_json::{Map, Value as Json};
 use zeroize::Zeroizing;
 
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
 use crate::folder::Data;
 use crate::remote::handle_server::wait;
 use crate::remote::http_client::{self, Received, RequestBody, whole};
@@ -45,7 +46,8 @@ pub(crate) struct ServerOptions {
         alias = "url",
         value_name = "URL",
         env = "HANDFAST_URL",
-        value_hint = ValueHint::Url
+        value_hint = ValueHint::Url,
+        value_parser = server_url
     )]
     pub(crate) server: Option<Uri>,
     /// A file with a token; without it, `HANDFAST_TOKEN`
@@ -70,6 +72,25 @@ pub(crate) struct ServerOptions {
 
 /// Above the options that name a server.
 const HEADING: &str = "At a server on the network";
+
+/// A URL at which a server can be asked.
+fn server_url(text: &str) -> Result<Uri, String> {
+    let is_usable = |url: &Uri| {
+        let has_host = url.host().is_some_and(|host| !host.is_empty());
+        // A port that is too large is read as none.
+        let port = url.authority().map(Authority::as_str);
+        let port = port
+            .and_then(|text| text.rsplit_once(':'))
+            .map(|(_, port)| port);
+        let names_port = port.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_web = matches!(url.scheme_str(), Some("https" | "http"));
+        is_web && has_host && (!names_port || url.port_u16().is_some())
+    };
+    let url = text.parse::<Uri>().ok().filter(is_usable);
+    url.ok_or_else(|| {
+        "a URL is https://HOST or https://HOST:PORT, such as https://pid.example.org".to_string()
+    })
+}
 
 /// How the API is reached, and who asks.
 pub(crate) struct Client {
@@ -431,6 +452,10 @@ impl Client {
         if self.is_remote() && self.who.is_some() {
             return Err(Problem::Misused(NO_AS));
         }
+        if let Transport::Network { options, .. } = &self.transport {
+            // A file that cannot be read is wrong usage, and no failure of the network.
+            options.token()?;
+        }
         if let Transport::Folder {
             data,
             makes,
@@ -525,7 +550,7 @@ impl ServerOptions {
         let text = match &self.token_file {
             Some(file) => {
                 let text = fs::read_to_string(file);
-                Some(text.with_context(|| format!("cannot read {}", file.display()))?)
+                Some(text.with_context(|| UnreadableInput::new(file))?)
             }
             None => env::var("HANDFAST_TOKEN").ok(),
         };
@@ -546,6 +571,11 @@ fn sending<'a>(method: &'a str, path: &'a str, body: Option<&Json>) -> Asked<'a>
 }
 
 impl Problem {
+    /// Whether the API refused for a reason of this code.
+    pub(crate) fn has_code(&self, code: &str) -> bool {
+        matches!(self, Self::Refused(about) if about.get("code").is_some_and(|of| of == code))
+    }
+
     /// Says it as a command says what was not done.
     pub(crate) fn tell(self, output: Output) -> anyhow::Result<Answer> {
         let mut about = match self {
