@@ -53,6 +53,7 @@ pub use authority::policy::{
 pub use clock::{parse_rfc3339, rfc3339};
 pub use error::{Refusal, ValueProblem};
 pub use export::{Export, Exported};
+pub use handfast_api::{Growth, Opening, Proof, ProvenEvent};
 pub use handfast_store::{StoreError, end_turn, take_turns, takes_turns};
 pub use handle_protocol::dump::HandlePage;
 pub use handle_protocol::operations::{Operation, Performed, prefix_of, with_slash};
@@ -69,7 +70,7 @@ pub use log::audit::{Audited, BrokenRule, Finding, Note};
 pub use log::check::{Check, Problem};
 pub use log::event::{Action, Commitments, Event, EventError, Subject, salt};
 pub use log::export::{Verify, verify_export};
-pub use log::proof::{Growth, Opening, Proof, ProofProblem, Proven, ProvenEvent};
+pub use log::proof::{ProofProblem, Proven, verify_growth, verify_proof};
 pub use lookup::fast_path::Lent;
 pub use lookup::statistics::Statistics;
 pub use lookup::tally::Tally;

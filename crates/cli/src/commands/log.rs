@@ -9,7 +9,7 @@ use clap::{Args, Subcommand, ValueHint};
 use handfast_log::VerifyingKey;
 use handfast_registry::{
     Audited, Finding, Growth, Note, Principal, Proof, ProofProblem, Proven, Refusal, Verify,
-    rfc3339 as time, verify_export,
+    rfc3339 as time, verify_export, verify_growth, verify_proof,
 };
 use handfast_wire::json as wire_json;
 use serde_json::{Value as Json, json};
@@ -276,7 +276,7 @@ pub(crate) fn tell_proof(
         outcome,
         |(proof, _)| json!(proof),
         |(proof, key), out| {
-            match proof.verify(None, key) {
+            match verify_proof(proof, None, key) {
                 Ok(proven) => tell_proven(proof, &proven, out)?,
                 Err(problem) => writeln!(out, "{problem}")?,
             }
@@ -434,7 +434,7 @@ impl VerifyCommand {
             Err(problem) => return Ok(self.output.misused(&problem)),
         };
         if let Ok(growth) = serde_json::from_str::<Growth>(&text) {
-            let outcome = growth.verify(keys).map_err(|problem| refusal(&problem));
+            let outcome = verify_growth(&growth, keys).map_err(|problem| refusal(&problem));
             return self.output.print(
                 outcome,
                 |(from, to)| json!({"verified": true, "from": from.size, "to": to.size}),
@@ -455,7 +455,7 @@ impl VerifyCommand {
         };
         let mut outcome = Err(ProofProblem::Unreadable("the key"));
         for key in &keys {
-            outcome = proof.verify(self.id.as_deref(), key);
+            outcome = verify_proof(&proof, self.id.as_deref(), key);
             if outcome.is_ok() {
                 break;
             }

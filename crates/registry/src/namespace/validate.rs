@@ -6,9 +6,10 @@
 
 use std::net::Ipv6Addr;
 
+use handfast_api::{NamespaceForm, ResolutionForm};
 use handfast_id::{InfoUri, InfoValidity, Namespace, NamespaceError, Pattern, RuleBook};
 
-use super::form::{NamespaceForm, ResolutionForm};
+use super::mechanism::filled;
 use super::trials::trials;
 use crate::error::Refusal;
 
@@ -236,7 +237,7 @@ fn check_resolution(said: &ResolutionForm) -> Result<(), Refusal> {
         return Ok(());
     };
     // The very function that resolution uses.
-    if mechanism.len() > MOST_URI || said.location("sample-1").is_none() {
+    if mechanism.len() > MOST_URI || filled(mechanism, "sample-1").is_none() {
         let problem = format!(
             "{mechanism:?} is no mechanism: that is an http or https address with one {{id}} behind its host, and \
              behind a / or ? there"
