@@ -45,6 +45,8 @@ pub const OUTCOMES: usize = 10_000;
 pub const OUTCOME_CHANGES: usize = 100;
 /// The beginning that a search asks for.
 pub const SEARCH_PREFIX: usize = 2_000;
+/// The words that a search asks for.
+pub const SEARCH_WORDS: usize = 200;
 /// How many days a token is valid.
 pub const TOKEN_DAYS: u64 = 3_660;
 /// The title of a token.

@@ -40,7 +40,8 @@ pub struct Value {
 #[serde(deny_unknown_fields)]
 pub struct ValueData {
     /// How `value` is written.
-    pub format: ValueFormat,
+    #[schemars(with = "ValueFormat")]
+    pub format: String,
     /// The data itself: a text, or for `admin`, `vlist`, `site` and `key` an object or a list.
     #[schemars(example = &"https://example.org/reports/7")]
     pub value: Json,

@@ -10,6 +10,7 @@ mod authorities;
 mod background;
 mod bulk;
 mod call;
+pub mod convert;
 mod idempotency;
 mod jobs;
 mod log;
@@ -44,7 +45,7 @@ use self::background::Background;
 use self::call::{Answer, Call, decode};
 use self::idempotency::{Answered, Begun, First, Key};
 use self::problem::Problem;
-use self::routes::{Found, Given, Handler, Route};
+use self::routes::{Found, Handler, RequestBody, Route};
 use self::spool::Spooling;
 use self::streams::Streams;
 use crate::admission::body_memory::Sender;
@@ -157,7 +158,7 @@ async fn find_and_answer(
     check_type(&call.headers, route)?;
     let mut stream = None;
     match route.body {
-        Some(Given::Lines) => stream = Some(body),
+        Some(RequestBody::Lines) => stream = Some(body),
         Some(_) => {
             let sender = if call.token.is_some() {
                 Sender::Known
@@ -335,7 +336,7 @@ fn token_of(headers: &HeaderMap, caller: &Caller) -> Result<Option<String>, Prob
 }
 
 fn check_type(headers: &HeaderMap, route: &Route) -> Result<(), Problem> {
-    let Some(Given::Json(_) | Given::OptionalJson(_)) = route.body else {
+    let Some(RequestBody::Json(_) | RequestBody::OptionalJson(_)) = route.body else {
         return Ok(());
     };
     let said = headers
@@ -345,7 +346,7 @@ fn check_type(headers: &HeaderMap, route: &Route) -> Result<(), Problem> {
     let is_json = |kind: &str| kind.eq_ignore_ascii_case("application/json");
     match (kind, route.body) {
         (Some(kind), _) if is_json(kind) => Ok(()),
-        (None, Some(Given::OptionalJson(_))) => Ok(()),
+        (None, Some(RequestBody::OptionalJson(_))) => Ok(()),
         _ => Err(Problem::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "not-json",

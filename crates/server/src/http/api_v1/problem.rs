@@ -1,60 +1,63 @@
-//! Why something was not done, as RFC 9457 has it: `application/problem+json`.
+//! Why a request failed, as RFC 9457 describes it: `application/problem+json`.
 
-use handfast_registry::{Refusal, json};
+use handfast_api as api;
+use handfast_registry::Refusal;
 use hyper::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
-use serde_json::{Map, Value as Json};
 
+use super::convert;
 use crate::http::response::{Body, reply};
 
-/// Why something was not done.
+/// Why a request failed.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) status: StatusCode,
-    /// `code`, `message`, and what else is known: as commands print it.
-    pub(super) about: Map<String, Json>,
+    /// The response, without the status.
+    pub(super) about: Box<api::Problem>,
 }
 
 impl Problem {
     pub(super) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
-        let mut about = Map::new();
-        about.insert("code".into(), code.into());
-        about.insert("message".into(), message.into().into());
-        Self { status, about }
+        let about = api::Problem {
+            code: code.to_string(),
+            detail: message.into(),
+            ..api::Problem::default()
+        };
+        Self {
+            status,
+            about: Box::new(about),
+        }
     }
 
-    /// What was asked is not as the description of the interface has it.
+    /// The request is not as the description of the API has it.
     pub(super) fn usage(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "usage", message)
     }
 
-    /// Nobody is known, and somebody must be.
+    /// The caller is not known, and has to be.
     pub(super) fn unknown() -> Self {
         let message = "this is for those who are known: send `Authorization: Bearer TOKEN`";
         Self::new(StatusCode::UNAUTHORIZED, "unknown", message)
     }
 
     pub(super) fn hint(mut self, hint: &str) -> Self {
-        self.about.insert("hint".into(), hint.into());
+        self.about.hint = Some(hint.to_string());
         self
     }
 
-    pub(super) fn into_response(mut self) -> Response<Body> {
-        let title = self.status.canonical_reason().unwrap_or("refused");
-        let detail = self.about.remove("message").unwrap_or_default();
-        let mut object = Map::new();
-        object.insert("title".into(), title.into());
-        object.insert("status".into(), self.status.as_u16().into());
-        object.insert("detail".into(), detail);
-        let retry_after = self.about.get("retry-after").and_then(Json::as_u64);
-        object.extend(self.about);
-        let body = Json::Object(object).to_string();
-        let mut response = reply(self.status, "application/problem+json", body);
+    pub(super) fn into_response(self) -> Response<Body> {
+        let body = api::Problem {
+            status: self.status.as_u16(),
+            title: self.status.canonical_reason().unwrap_or("refused").into(),
+            ..*self.about
+        };
+        let written = serde_json::to_vec(&body).unwrap_or_default();
+        let mut response = reply(self.status, "application/problem+json", written);
         if self.status == StatusCode::UNAUTHORIZED {
             let challenge = HeaderValue::from_static("Bearer realm=\"handfast\"");
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
         }
-        if let Some(seconds) = retry_after {
+        if let Some(seconds) = body.retry_after {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
         response
@@ -85,7 +88,7 @@ impl From<Refusal> for Problem {
                 );
             }
         };
-        let about = json::refusal(&refusal);
+        let about = Box::new(convert::problem(&refusal));
         Self { status, about }
     }
 }
