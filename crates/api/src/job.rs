@@ -165,15 +165,23 @@ fn describe_kind(schema: &mut Schema) {
 pub struct JobDone {
     /// The job, or the counts of a dry run.
     #[serde(flatten)]
-    pub result: JobResult,
+    pub summary: JobSummary,
     /// What became of each name: of a dry run all changes, otherwise only rejections.
     #[schemars(length(max = limits::OUTCOMES))]
     pub outcomes: Vec<Outcome>,
+    /// How many more outcomes there are than `outcomes` lists.
+    pub untold: u64,
+}
+
+/// A job that has ended, or the preview of one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JobSummary {
+    /// The job, or the counts of a dry run.
+    #[serde(flatten)]
+    pub result: JobResult,
     /// How many names and authorities stay that the undone import had created. Left out if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stay: u64,
-    /// How many more outcomes there are than `outcomes` lists.
-    pub untold: u64,
 }
 
 #[expect(

@@ -52,8 +52,8 @@ pub use authority::{
 };
 pub use job::{
     ExportSummary, ImportSummary, Job, JobDone, JobKind, JobPage, JobProgress, JobResult, JobState,
-    LeftOut, LogExportSummary, NewJob, Outcome, OutcomeKind, OutcomePage, PlannedCounts,
-    StateChange, ValueChange, ValueCounts,
+    JobSummary, LeftOut, LogExportSummary, NewJob, Outcome, OutcomeKind, OutcomePage,
+    PlannedCounts, StateChange, ValueChange, ValueCounts,
 };
 pub use log::{Growth, LogKey, NewLog, Opening, Proof, ProvenEvent};
 pub use name::{

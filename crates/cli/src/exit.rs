@@ -2,8 +2,6 @@
 
 use std::io::{self, ErrorKind, Write};
 
-use crate::terminal::console;
-
 /// What a command that ran has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
@@ -26,7 +24,7 @@ pub(crate) fn status(outcome: anyhow::Result<Answer>) -> u8 {
         Err(error) if is_broken_pipe(&error) => 0,
         Err(error) => {
             // If standard error is gone too there is nobody left to tell.
-            let _ = writeln!(console::stderr(), "error: {error:#}");
+            let _ = writeln!(io::stderr(), "error: {error:#}");
             3
         }
     }

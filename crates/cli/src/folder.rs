@@ -15,11 +15,10 @@ use crate::commands::inspect_view::Shown as Safe;
 use crate::config;
 use crate::exit::Answer;
 use crate::new_file::NewFile;
-use crate::terminal::console;
 use crate::terminal::output::Output;
 
 /// Where the data is.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct Data {
     /// The data folder
     #[arg(
@@ -34,31 +33,20 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Opens the folder, under the rules of its configuration.
-    pub(crate) fn open(&self) -> Result<Arc<Registry>, Refusal> {
-        match console::registry() {
-            Some(registry) => Ok(registry),
-            None => self.open_alone().map(Arc::new),
-        }
-    }
-
     /// Opens the folder for reading alone, under the rules of its configuration: also beside a server that is using it,
     /// and without writing to it.
-    pub(crate) fn open_to_read(&self) -> Result<Arc<Registry>, Refusal> {
-        if let Some(registry) = console::registry() {
-            return Ok(registry);
-        }
+    pub(crate) fn open_to_read(&self) -> Result<Registry, Refusal> {
         let rules = self.rules()?;
         let registry = Registry::open_beside(&self.folder, world())?;
-        Ok(Arc::new(registry.with_rules(rules)))
+        Ok(registry.with_rules(rules))
     }
 
     fn rules(&self) -> Result<RuleBook, Refusal> {
         config::rules(&self.folder).map_err(|error| unusable(&error))
     }
 
-    /// Opens the folder for this process alone.
-    fn open_alone(&self) -> Result<Registry, Refusal> {
+    /// Opens the folder for this process alone, under the rules of its configuration.
+    pub(crate) fn open(&self) -> Result<Registry, Refusal> {
         let rules = self.rules()?;
         let limits = config::limits(&self.folder).map_err(|error| unusable(&error))?;
         let mut tries = 0;
@@ -96,18 +84,6 @@ impl Data {
         &self,
         output: Output,
         with_demo: bool,
-    ) -> Result<Arc<Registry>, Refusal> {
-        match console::registry() {
-            Some(registry) => Ok(registry),
-            None => self.open_or_make_alone(output, with_demo).map(Arc::new),
-        }
-    }
-
-    /// The same, for this process alone.
-    pub(crate) fn open_or_make_alone(
-        &self,
-        output: Output,
-        with_demo: bool,
     ) -> Result<Registry, Refusal> {
         let is_empty = match fs::read_dir(&self.folder) {
             Ok(mut entries) => entries.next().is_none(),
@@ -120,7 +96,7 @@ impl Data {
             }
             output.note(&format!("made {}", self.folder.display()));
         }
-        self.open_alone()
+        self.open()
     }
 }
 
@@ -185,7 +161,7 @@ impl Backup {
             })),
         };
         let outcome = to.and_then(|mut file| {
-            data.open()?.backup_to(file.file())?;
+            data.open_to_read()?.backup_to(file.file())?;
             file.finish().map_err(|source| Refusal::Output { source })
         });
         let file = self.file.display().to_string();

@@ -2,13 +2,10 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-
-use crate::terminal::console;
 
 /// A file that takes its name, and the place of one that has it, when all of it is written. What is there
 /// stays if anything fails.
@@ -27,32 +24,16 @@ enum End {
         /// The name it has until then.
         half: PathBuf,
     },
-    /// The process that this one runs a command for gives it: the number of its file.
-    Tell(u8),
     /// It has it: it is no file, such as a terminal, or it is done.
     Nothing,
 }
 
 impl NewFile {
-    /// For a command, whoever has opened the file.
     pub(crate) fn create(path: &Path, mode: u32) -> anyhow::Result<Self> {
-        let opened = console::written(path).unwrap_or_else(|| Self::open(path, mode));
-        opened.with_context(|| format!("cannot write {}", path.display()))
+        Self::open(path, mode).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// The same, where there must be none: a half of it is removed.
-    pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<Self> {
-        console::written(path).unwrap_or_else(|| Self::open_new(path, mode))
-    }
-
-    /// A file that whoever runs the command has opened.
-    pub(crate) fn of_client(file: File, number: u8) -> Self {
-        let end = End::Tell(number);
-        Self { file, end }
-    }
-
-    /// Opens a file in this process.
-    pub(crate) fn open(path: &Path, mode: u32) -> io::Result<Self> {
+    fn open(path: &Path, mode: u32) -> io::Result<Self> {
         let is_other = fs::metadata(path).is_ok_and(|found| !found.is_file());
         if is_other {
             let file = OpenOptions::new().write(true).open(path)?;
@@ -68,8 +49,8 @@ impl NewFile {
         Self::make(path, half, mode)
     }
 
-    /// The same, where there must be none.
-    pub(crate) fn open_new(path: &Path, mode: u32) -> io::Result<Self> {
+    /// The same, where there must be none: half a file is removed.
+    pub(crate) fn create_new(path: &Path, mode: u32) -> io::Result<Self> {
         let path = path.to_path_buf();
         Self::make(path.clone(), path, mode)
     }
@@ -85,10 +66,6 @@ impl NewFile {
         Ok(Self { file, end })
     }
 
-    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
-    }
-
     pub(crate) fn file(&mut self) -> &mut File {
         &mut self.file
     }
@@ -97,10 +74,6 @@ impl NewFile {
     pub(crate) fn finish(mut self) -> io::Result<()> {
         match std::mem::replace(&mut self.end, End::Nothing) {
             End::Rename { path, half } => fs::rename(half, path),
-            End::Tell(number) => {
-                console::finished(number);
-                Ok(())
-            }
             End::Nothing => Ok(()),
         }
     }

@@ -19,7 +19,6 @@ use serde::Serialize;
 use crate::commands::inspect_view;
 use crate::exit::{Answer, is_broken_pipe};
 use crate::folder::Data;
-use crate::terminal::console;
 use crate::terminal::lines::{self, Line};
 
 const EXAMPLES: &str = "\
@@ -81,23 +80,13 @@ pub(crate) struct Inspect {
 }
 
 impl Inspect {
-    /// Whether it is about what is in the data folder.
-    pub(crate) fn is_live(&self) -> bool {
-        self.live
-    }
-
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
-        let registry = if self.live { Some(data.open()?) } else { None };
-        let rules = self.rules(registry.as_deref())?;
-        let out: Box<dyn Write> = if self.live {
-            console::stdout()
-        } else {
-            Box::new(io::stdout().lock())
-        };
+        let registry = self.live.then(|| data.open_to_read()).transpose()?;
+        let rules = self.rules(registry.as_ref())?;
         let mut answering = Answering {
             command: self,
             rules: &*rules,
-            out: BufWriter::with_capacity(1 << 16, out),
+            out: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
             all_read: true,
         };
         match answering.run(&self.ids) {
@@ -162,7 +151,7 @@ impl<W: Write> Answering<'_, W> {
     }
 
     fn standard_input(&mut self) -> anyhow::Result<()> {
-        let mut reader = BufReader::with_capacity(1 << 16, console::stdin());
+        let mut reader = BufReader::with_capacity(1 << 16, io::stdin());
         lines::for_each(
             &mut reader,
             self,

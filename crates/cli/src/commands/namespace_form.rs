@@ -81,11 +81,6 @@ enum Declared {
 }
 
 impl FormOptions {
-    /// The file that has the fields.
-    pub(crate) fn file(&self) -> Option<&str> {
-        self.file.as_deref()
-    }
-
     /// The form with what is said here; inside, what is wrong with how it is said.
     pub(crate) fn over(
         &self,

@@ -126,11 +126,6 @@ impl Resolve {
         Ok(Some(Root::At(address)))
     }
 
-    /// Whether it is asked of another server.
-    pub(crate) fn is_elsewhere(&self) -> bool {
-        self.connection.server.is_some() || self.root.is_some()
-    }
-
     /// From the data folder.
     fn run_here(&self, data: &Data) -> anyhow::Result<Answer> {
         let elsewhere = |answer: &str| {
@@ -141,7 +136,7 @@ impl Resolve {
         if self.connection.is_loose() || self.certified {
             return Ok(elsewhere("this is asked of a server"));
         }
-        let registry = match data.open() {
+        let registry = match data.open_to_read() {
             Ok(registry) => registry,
             Err(Refusal::Store(StoreError::NoStore { .. })) => {
                 return Ok(elsewhere("there is no data folder here"));

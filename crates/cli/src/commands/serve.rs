@@ -13,7 +13,6 @@ use crate::commands::demo;
 use crate::config;
 use crate::exit::Answer;
 use crate::folder::{Data, program, world};
-use crate::remote::socket::Socket;
 use crate::terminal::output::Output;
 
 /// Serve the handle protocol, and resolve names over HTTP
@@ -51,7 +50,7 @@ impl Serve {
             write!(io::stdout(), "{printed}")?;
             return Ok(Answer::Done);
         }
-        let registry = match data.open_or_make_alone(self.output, self.demo) {
+        let registry = match data.open_or_make(self.output, self.demo) {
             Ok(registry) => registry,
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
@@ -78,8 +77,7 @@ impl Serve {
             identity = identity.with_ports_of(addresses);
         }
         self.warn(&data.folder, &identity, addresses);
-        let registry = Arc::new(registry);
-        let mut native = Native::new(Arc::clone(&registry), identity, world(), administrators)
+        let mut native = Native::new(Arc::new(registry), identity, world(), administrators)
             .with_replicators(replicators)
             .with_udp_limits(config::udp_limits(&data.folder)?)
             .with_minimum_version(config::minimum_version(&data.folder)?);
@@ -101,7 +99,7 @@ impl Serve {
         settings.public_url = self.public_url.clone().or(settings.public_url);
         let tls = settings.tls.clone();
         let served = door.open(native, settings)?;
-        let socket = match Socket::open(&data.folder, &registry, crate::run_for_client) {
+        let socket = match served.open_socket() {
             Ok(socket) => Some(socket),
             Err(error) => {
                 let problem = format!("warning: commands on this folder have to wait: {error}");

@@ -322,9 +322,9 @@ impl Command {
         connection.is_some_and(|given| given.is_loose() || given.server.is_some())
     }
 
-    /// Whether it is said who asks.
-    pub(crate) fn acts_as_someone(&self) -> bool {
-        self.said().0.is_some()
+    /// As whom it is asked, if not as the operator.
+    pub(crate) fn who(&self) -> Option<&Principal> {
+        self.said().0
     }
 
     /// How it prints.

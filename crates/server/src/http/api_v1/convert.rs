@@ -14,6 +14,7 @@ use handfast_registry::{
     Tombstone, ValueCounts, rfc3339,
 };
 use handfast_wire::{Permissions, Reference, Ttl, Value, json};
+use serde_json::{Map, Value as Json};
 
 /// A name with its values.
 #[must_use]
@@ -469,4 +470,17 @@ pub fn problem(refusal: &Refusal) -> api::Problem {
         _ => {}
     }
     problem
+}
+
+/// An error as commands print it: without the HTTP status, and its `detail` is called `message`.
+#[must_use]
+pub fn command_error(problem: api::Problem) -> Map<String, Json> {
+    let Ok(Json::Object(mut error)) = serde_json::to_value(problem) else {
+        return Map::new();
+    };
+    error.remove("status");
+    error.remove("title");
+    let message = error.remove("detail").unwrap_or_default();
+    error.insert("message".into(), message);
+    error
 }

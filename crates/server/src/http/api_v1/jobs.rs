@@ -14,7 +14,7 @@ use super::problem::Problem;
 use super::spool;
 
 /// What is to be done.
-enum Wanted {
+pub(super) enum Wanted {
     Kind(JobKind),
     Resume(u64),
     Withdrawal { names: Vec<String>, reason: String },
@@ -45,6 +45,10 @@ fn shown(call: &Call, job: Job) -> Result<api::Job, Problem> {
 fn find(call: &Call) -> Result<Job, Problem> {
     let number = call.id().parse().ok();
     let number: u64 = number.ok_or_else(|| Problem::usage("a job has a number"))?;
+    if call.is_local {
+        // The operator sees all, also what is tried as somebody else.
+        return Ok(call.registry().job(number)?);
+    }
     Ok(call.registry().job_of(&call.who, number)?)
 }
 
@@ -70,26 +74,17 @@ pub(super) fn cancel(call: &Call) -> Result<Answer, Problem> {
     Ok(Answer::json(&shown(call, job)?))
 }
 
-pub(super) fn undo(call: &Call) -> Result<Answer, Problem> {
+pub(super) fn undo(call: &Call) -> Result<Wanted, Problem> {
     let job = find(call)?.number;
-    run(call, Wanted::Kind(JobKind::Undo { job }))
+    Ok(Wanted::Kind(JobKind::Undo { job }))
 }
 
-pub(super) fn resume(call: &Call) -> Result<Answer, Problem> {
-    let job = find(call)?;
-    match job.kind {
-        JobKind::Import { .. } if job.ended.is_none() => spool::resume(call, &job),
-        _ => run(call, Wanted::Resume(job.number)),
-    }
+pub(super) fn resume(call: &Call) -> Result<Wanted, Problem> {
+    Ok(Wanted::Resume(find(call)?.number))
 }
 
-/// Runs to its end before it is answered, unless the client does not wait.
-pub(super) fn start(call: &Call) -> Result<Answer, Problem> {
-    // A long list takes memory and a thread while it is looked at: an account has few of them at a time.
-    let is_long = call.body.len() > LONG_LIST;
-    let open = is_long.then(|| call.web.api.streams.enter(call.who.to_string()));
-    let _open = open.transpose()?;
-    let wanted = match call.read()? {
+pub(super) fn start(call: &Call) -> Result<Wanted, Problem> {
+    Ok(match call.read()? {
         NewJob::Withdraw { names, reason } => Wanted::Withdrawal { names, reason },
         NewJob::ReplaceUrl { from, to, .. } if from.is_empty() || to.is_empty() => {
             return Err(Problem::usage("say both what is there and what is to be"));
@@ -115,8 +110,7 @@ pub(super) fn start(call: &Call) -> Result<Answer, Problem> {
             seconds,
         }),
         NewJob::Undo { job } => Wanted::Kind(JobKind::Undo { job }),
-    };
-    run(call, wanted)
+    })
 }
 
 impl Wanted {
@@ -126,6 +120,21 @@ impl Wanted {
             Self::Resume(number) => registry.resume_job(who, number),
             Self::Withdrawal { names, reason } => registry.start_withdrawal(who, &names, &reason),
         }
+    }
+
+    /// Does it, or in a dry run says what would be done.
+    pub(super) fn run(
+        self,
+        registry: &Registry,
+        who: &Principal,
+        dry_run: bool,
+        report: &mut dyn FnMut(&Outcome),
+    ) -> Result<BulkChanged, Refusal> {
+        if dry_run {
+            return self.plan(registry, who, report);
+        }
+        let started = self.start(registry, who)?;
+        registry.finish_job(who, started, report)
     }
 
     fn plan(
@@ -148,16 +157,27 @@ impl Wanted {
     }
 }
 
-fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
+/// Runs to its end before it is answered, unless the client does not wait.
+pub(super) fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
     let dry_run = call.flag("dry-run")?;
     let (registry, who) = (call.registry(), &call.who);
+    if let Wanted::Resume(number) = wanted {
+        let job = registry.job(number)?;
+        if matches!(job.kind, JobKind::Import { .. }) && job.ended.is_none() {
+            return spool::resume(call, &job);
+        }
+    }
+    // A long list takes memory and a thread while it is looked at: an account has few of them at a time.
+    let is_long = call.body.len() > LONG_LIST;
+    let open = is_long.then(|| call.api.streams.enter(who.to_string()));
+    let _open = open.transpose()?;
     if !dry_run && is_preferred(&call.headers) {
         let started = wanted.start(registry, who)?.left_alone();
         let answer = Answer::accepted(call, started.job().clone())?;
-        let (web, who) = (Arc::clone(&call.web), who.clone());
-        call.web.api.background.run(move || {
+        let (api, who) = (Arc::clone(&call.api), who.clone());
+        call.api.background.run(move || {
             let number = started.job().number;
-            let done = web.registry().finish_job(&who, started, &mut |_| ());
+            let done = api.registry().finish_job(&who, started, &mut |_| ());
             if let Err(refusal) = done {
                 tracing::warn!(job = number, error = %refusal, "a job was not finished");
             }
@@ -166,23 +186,32 @@ fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
     }
     let (mut outcomes, mut untold) = (Vec::new(), 0);
     let mut report = |outcome: &Outcome| {
-        let is_listed = match outcome.done {
-            Done::Refused { .. } => true,
-            Done::Unchanged => false,
-            Done::Changed(_) | Done::Created(_) => dry_run,
-        };
+        let is_listed = is_listed(outcome, dry_run);
         if is_listed && outcomes.len() < limits::OUTCOMES {
             outcomes.push(convert::outcome(outcome));
         } else if is_listed {
             untold += 1;
         }
     };
-    let done = if dry_run {
-        wanted.plan(registry, who, &mut report)?
-    } else {
-        let started = wanted.start(registry, who)?;
-        registry.finish_job(who, started, &mut report)?
-    };
+    let done = wanted.run(registry, who, dry_run, &mut report)?;
+    Ok(Answer::json(&api::JobDone {
+        summary: summary(&done),
+        outcomes,
+        untold,
+    }))
+}
+
+/// Whether a response has the outcome of a name: rejections, and in a dry run changes.
+pub(super) fn is_listed(outcome: &Outcome, dry_run: bool) -> bool {
+    match outcome.done {
+        Done::Refused { .. } => true,
+        Done::Unchanged => false,
+        Done::Changed(_) | Done::Created(_) => dry_run,
+    }
+}
+
+/// What came of all names.
+pub(super) fn summary(done: &BulkChanged) -> api::JobSummary {
     let result = match &done.job {
         Some(job) => api::JobResult::Job(Box::new(convert::job(job, None))),
         None => api::JobResult::DryRun(api::PlannedCounts {
@@ -192,10 +221,8 @@ fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
             unchanged: done.counts.unchanged,
         }),
     };
-    Ok(Answer::json(&api::JobDone {
+    api::JobSummary {
         result,
-        outcomes,
         stay: done.stay,
-        untold,
-    }))
+    }
 }

@@ -5,6 +5,7 @@ use handfast_registry::Refusal;
 use hyper::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
 
+use super::call::Call;
 use super::convert;
 use crate::http::response::{Body, reply};
 
@@ -14,6 +15,8 @@ pub(super) struct Problem {
     pub(super) status: StatusCode,
     /// The response, without the status.
     pub(super) about: Box<api::Problem>,
+    /// What the registry said, for the local operator, who may know everything.
+    cause: Option<Box<Refusal>>,
 }
 
 impl Problem {
@@ -26,6 +29,7 @@ impl Problem {
         Self {
             status,
             about: Box::new(about),
+            cause: None,
         }
     }
 
@@ -45,19 +49,46 @@ impl Problem {
         self
     }
 
-    pub(super) fn into_response(self) -> Response<Body> {
-        let body = api::Problem {
+    /// The response, as the caller may see it.
+    pub(super) fn into_response_to(mut self, call: &Call) -> Response<Body> {
+        if call.is_local {
+            self = self.for_operator();
+        }
+        self.into_response()
+    }
+
+    /// With everything that is known, and a status of 500 or more only if the system failed.
+    pub(super) fn for_operator(mut self) -> Self {
+        if let Some(cause) = self.cause.take() {
+            *self.about = convert::problem(&cause);
+            self.status = match self.status {
+                _ if cause.is_failure() => StatusCode::SERVICE_UNAVAILABLE,
+                status if status.is_server_error() => StatusCode::CONFLICT,
+                status => status,
+            };
+        }
+        self
+    }
+
+    /// The problem document.
+    pub(super) fn into_document(self) -> api::Problem {
+        api::Problem {
             status: self.status.as_u16(),
             title: self.status.canonical_reason().unwrap_or("refused").into(),
             ..*self.about
-        };
-        let written = serde_json::to_vec(&body).unwrap_or_default();
-        let mut response = reply(self.status, "application/problem+json", written);
-        if self.status == StatusCode::UNAUTHORIZED {
+        }
+    }
+
+    pub(super) fn into_response(self) -> Response<Body> {
+        let status = self.status;
+        let document = self.into_document();
+        let body = serde_json::to_vec(&document).unwrap_or_default();
+        let mut response = reply(status, "application/problem+json", body);
+        if status == StatusCode::UNAUTHORIZED {
             let challenge = HeaderValue::from_static("Bearer realm=\"handfast\"");
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
         }
-        if let Some(seconds) = body.retry_after {
+        if let Some(seconds) = document.retry_after {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
         response
@@ -81,15 +112,18 @@ impl From<Refusal> for Problem {
             Refusal::Value { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             _ => {
                 tracing::error!(error = %refusal, "a request could not be served");
-                return Self::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    refusal.code(),
-                    "the server cannot do this now; its log says why",
-                );
+                let message = "the server cannot do this now; its log says why";
+                let failed = StatusCode::SERVICE_UNAVAILABLE;
+                let problem = Self::new(failed, refusal.code(), message);
+                let cause = Some(Box::new(refusal));
+                return Self { cause, ..problem };
             }
         };
-        let about = Box::new(convert::problem(&refusal));
-        Self { status, about }
+        Self {
+            status,
+            about: Box::new(convert::problem(&refusal)),
+            cause: Some(Box::new(refusal)),
+        }
     }
 }
 

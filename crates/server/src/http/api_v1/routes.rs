@@ -1,14 +1,14 @@
 //! What a route is, and how a request finds its route.
 //!
-//! All routes are in one table ([`GROUPS`]). The server finds the route of a request in it, and the
+//! All routes are in one table ([`table`](super::table)). The server finds the route of a request in it, and the
 //! `OpenAPI` document is made from it, so that both always agree.
 
 use hyper::Method;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::call::{Answer, Call};
+use super::jobs::Wanted;
 use super::problem::Problem;
-use super::table::GROUPS;
 
 /// Routes of one kind, which the description shows together.
 pub(super) struct Group {
@@ -44,6 +44,8 @@ pub(super) struct Route {
 pub(super) enum Handler {
     Export,
     Import,
+    /// Long work: reads what is to be done.
+    Job(fn(&Call) -> Result<Wanted, Problem>),
     LogExport,
     Plain(fn(&Call) -> Result<Answer, Problem>),
 }
@@ -194,16 +196,11 @@ pub(super) enum Found {
     Unreadable,
 }
 
-/// All routes.
-pub(super) fn all() -> impl Iterator<Item = &'static Route> {
-    GROUPS.iter().flat_map(|group| group.routes)
-}
-
 /// Finds the route of a request.
-pub(super) fn find(method: &Method, path: &str) -> Found {
+pub(super) fn find(groups: &'static [Group], method: &Method, path: &str) -> Found {
     let path = path.trim_end_matches('/');
     let mut methods = Vec::new();
-    for route in all() {
+    for route in groups.iter().flat_map(|group| group.routes) {
         let Some(given) = matched(route.path, path) else {
             continue;
         };
@@ -254,7 +251,12 @@ fn matched<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::GROUPS;
     use super::*;
+
+    fn find(method: &Method, path: &str) -> Found {
+        super::find(GROUPS, method, path)
+    }
 
     #[test]
     fn a_name_is_one_segment() {
@@ -286,7 +288,8 @@ mod tests {
 
     #[test]
     fn names_of_operations_are_their_own() {
-        let mut names: Vec<_> = all().map(|route| route.name).collect();
+        let all = GROUPS.iter().flat_map(|group| group.routes);
+        let mut names: Vec<_> = all.map(|route| route.name).collect();
         names.sort_unstable();
         let all = names.len();
         names.dedup();

@@ -42,7 +42,7 @@ fn by_words(call: &Call, words: Option<&str>, prefix: Option<&str>) -> Result<An
         let problem = format!("`prefix` has 1 to {} bytes", limits::SEARCH_PREFIX);
         return Err(Problem::usage(problem));
     }
-    let who = if call.web.public_search {
+    let who = if call.api.settings.public_search {
         &Principal::Operator
     } else {
         &call.who

@@ -13,6 +13,7 @@ use schemars::SchemaGenerator;
 use serde_json::{Map, Value as Json};
 
 use super::call::{Answer, Call};
+use super::jobs::Wanted;
 use super::problem::Problem;
 use super::routes::{Group, Handler, Kind, Parameter, RequestBody, ResponseBody, Route};
 use super::{about, accounts, authorities, jobs, log, names, namespaces, search, tokens};
@@ -82,7 +83,7 @@ const fn change(
     route.known(true).errors(WRITE)
 }
 
-const fn post(path: &'static str, name: &'static str, handler: Function) -> Route {
+pub(super) const fn post(path: &'static str, name: &'static str, handler: Function) -> Route {
     change("POST", path, name, handler)
 }
 
@@ -118,9 +119,11 @@ const AT: Parameter = text(
     "at",
     "Show it as it was after the event of this number, or at this time (RFC 3339).",
 );
-const DRY_RUN: Parameter = flag("dry-run", "Show what would be done, and write nothing.");
+pub(super) const DRY_RUN: Parameter =
+    flag("dry-run", "Show what would be done, and write nothing.");
 const FORMATS: Kind = Kind::OneOf(&["ndjson", "csv", "batch", "json"]);
 const GRAMMARS: Kind = Kind::OneOf(&["draft", "rfc4452"]);
+const ROLES: Kind = Kind::OneOf(&["read", "write", "lead", "admin"]);
 const SCHEMES: Kind = Kind::OneOf(&[
     "any", "ark", "cordra", "doi", "handle", "hdl", "http", "info", "urn",
 ]);
@@ -409,6 +412,7 @@ const AUTHORITIES: &[Route] = &[
         "Revoke a role",
         "Takes away the role that an account has on an authority.",
     )
+    .query(&[parameter("role", "Revoke only this role.", ROLES)])
     .gives::<Authority>(),
     get(
         "/authorities/{authority}/grants",
@@ -489,6 +493,16 @@ const ACCOUNTS: &[Route] = &[
         .empty(),
 ];
 
+/// Starts long work.
+const fn job(
+    path: &'static str,
+    name: &'static str,
+    read: fn(&Call) -> Result<Wanted, Problem>,
+) -> Route {
+    let route = Route::new("POST", path, name, Handler::Job(read)).long();
+    route.known(true).gives::<JobDone>().errors(WRITE)
+}
+
 const JOBS: &[Route] = &[
     get("/jobs", "listJobs", jobs::list)
         .says(
@@ -498,16 +512,14 @@ const JOBS: &[Route] = &[
         .known(true)
         .query(&[AFTER_NUMBER, LIMIT])
         .gives::<JobPage>(),
-    post("/jobs", "startJob", jobs::start)
+    job("/jobs", "startJob", jobs::start)
         .says(
             "Start a job",
             "Changes many names at once, and answers when all of them are done, unless the \
              request says `Prefer: respond-async`.",
         )
         .query(&[DRY_RUN])
-        .takes::<NewJob>()
-        .long()
-        .gives::<JobDone>(),
+        .takes::<NewJob>(),
     get("/jobs/{job}", "showJob", jobs::show)
         .says("Show a job", "Shows a job, and how far it has come.")
         .known(true)
@@ -526,21 +538,16 @@ const JOBS: &[Route] = &[
             "Stops a job at its next batch, for good. What it has done stays.",
         )
         .gives::<Job>(),
-    post("/jobs/{job}/resume", "resumeJob", jobs::resume)
-        .says(
-            "Resume a job",
-            "Continues a job that was interrupted, for example by a restart of the server.",
-        )
-        .long()
-        .gives::<JobDone>(),
-    post("/jobs/{job}/undo", "undoJob", jobs::undo)
+    job("/jobs/{job}/resume", "resumeJob", jobs::resume).says(
+        "Resume a job",
+        "Continues a job that was interrupted, for example by a restart of the server.",
+    ),
+    job("/jobs/{job}/undo", "undoJob", jobs::undo)
         .says(
             "Undo a job",
             "Undoes all changes of a job by new changes. Names that an import created stay.",
         )
-        .query(&[DRY_RUN])
-        .long()
-        .gives::<JobDone>(),
+        .query(&[DRY_RUN]),
     Route::new("POST", "/import", "import", Handler::Import)
         .says(
             "Import names",
