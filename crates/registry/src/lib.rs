@@ -32,7 +32,6 @@ mod export;
 mod handle_protocol;
 mod import;
 mod jobs;
-pub mod json;
 mod log;
 mod lookup;
 mod name;

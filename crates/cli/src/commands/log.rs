@@ -8,6 +8,7 @@ use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand, ValueHint};
 use handfast_log::{Bundle, Checkpoint, Tile, VerifyingKey};
 use handfast_registry::{Growth, Principal, Proof, Proven, Refusal, rfc3339 as time, verify_proof};
+use handfast_server::convert;
 use serde_json::{Value as Json, json};
 
 use crate::commands::inspect_view::Shown as Safe;
@@ -297,7 +298,7 @@ pub(crate) fn tell_proven(proof: &Proof, proven: &Proven, out: &mut dyn Write) -
         writeln!(out, "  event {number}  {when}  {action}")?;
     }
     for value in &proven.values {
-        let value = crate::commands::name::line(value);
+        let value = crate::commands::name::line(&convert::value(value));
         writeln!(out, "  {value}")?;
     }
     let checkpoint = &proven.checkpoint;

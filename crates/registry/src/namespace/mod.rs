@@ -25,7 +25,6 @@ pub(crate) mod policy;
 mod preview;
 mod read;
 mod seeds;
-pub(crate) mod to_json;
 mod trials;
 mod validate;
 
