@@ -1,5 +1,7 @@
 //! Names.
 
+use std::ops::Not;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -163,6 +165,9 @@ pub struct NewTombstone {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Transfer {
+    /// Create the account if there is none; administrators may.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub create: bool,
     /// An account, or `INDEX:HANDLE`.
     #[schemars(example = &"ann")]
     pub to: String,

@@ -1,10 +1,11 @@
 //! The data folder: making, copying, checking.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::{Args, ValueHint};
 use handfast_id::RuleBook;
 use handfast_registry::{Refusal, Registry, StoreError, World};
@@ -13,7 +14,7 @@ use serde_json::json;
 use crate::commands::demo;
 use crate::commands::inspect_view::Shown as Safe;
 use crate::config;
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
 use crate::new_file::NewFile;
 use crate::terminal::output::Output;
 
@@ -33,8 +34,8 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Opens the folder for reading alone, under the rules of its configuration: also beside a server that is using it,
-    /// and without writing to it.
+    /// Opens the folder for reading alone, under the rules of its configuration: also beside a
+    /// server that is using it, and without writing to it.
     pub(crate) fn open_to_read(&self) -> Result<Registry, Refusal> {
         let rules = self.rules()?;
         let registry = Registry::open_beside(&self.folder, world())?;
@@ -77,9 +78,8 @@ fn unusable(error: &anyhow::Error) -> Refusal {
 }
 
 impl Data {
-    /// Opens the folder, or makes it where there is none or nothing in it.
-    /// Says so, because whoever has mistyped the name of a folder should know. A new one may be filled with
-    /// examples.
+    /// Opens the folder, or makes it where there is none or nothing in it. Says so, in case
+    /// the name of the folder was mistyped. A new one may be filled with examples.
     pub(crate) fn open_or_make(
         &self,
         output: Output,
@@ -185,6 +185,7 @@ pub(crate) struct Restore {
 
 impl Restore {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        File::open(&self.file).with_context(|| UnreadableInput::new(&self.file))?;
         let outcome = self.restore(&data.folder);
         let folder = data.folder.display().to_string();
         self.output.print(
@@ -233,8 +234,14 @@ impl Restore {
             problem: format!("{backup} cannot be restored: {problem}"),
         };
         let check = match Registry::restore(&self.file, half, world()) {
-            Ok(registry) => registry.check()?,
-            Err(Refusal::Store(StoreError::Damaged | StoreError::NoStore { .. })) => {
+            Ok(registry) => registry.check(),
+            Err(refusal) => Err(refusal),
+        };
+        let check = match check {
+            Ok(check) => check,
+            Err(Refusal::Store(error))
+                if error.is_damage() || matches!(error, StoreError::NoStore { .. }) =>
+            {
                 return Err(damaged("it is not a whole backup"));
             }
             Err(refusal) => return Err(refusal),
@@ -249,7 +256,7 @@ impl Restore {
     }
 }
 
-/// Read everything that is kept
+/// Read everything in the data folder
 #[derive(Args)]
 pub(crate) struct Check {
     #[command(flatten)]
@@ -290,33 +297,35 @@ impl Check {
                 if check.malformed_urls > 0 {
                     writeln!(
                         out,
-                        "{} names have a URL that no browser can follow: it has no scheme or no host",
+                        "{} names have a URL that no browser can follow: \
+                         it has no scheme or no host",
                         check.malformed_urls
                     )?;
                 }
                 if check.uppercased > 0 {
                     writeln!(
                         out,
-                        "{} names have 32 hex digits in uppercase under an authority of ordinary handles. Earlier \
-                         versions wrote such names so, however they were registered; nothing is wrong if they were \
-                         meant so:",
+                        "{} names have 32 hex digits in uppercase under an authority of ordinary \
+                         handles. Earlier versions wrote such names so, however they were \
+                         registered; nothing is wrong if they were meant so:",
                         check.uppercased
                     )?;
                     for name in &check.first_uppercased {
                         writeln!(out, "  {}", Safe(name))?;
                     }
                 }
-                match check.problems.len() {
-                    0 => writeln!(out, "all is as it was written"),
-                    1 => writeln!(
-                        out,
-                        "the store is damaged: 1 problem; restore it from a backup"
-                    ),
-                    count => writeln!(
-                        out,
-                        "the store is damaged: {count} problems; restore it from a backup"
-                    ),
-                }
+                let problems = match check.problems.len() {
+                    0 => return writeln!(out, "all is as it was written"),
+                    1 => "1 problem".to_string(),
+                    count => format!("{count} problems"),
+                };
+                writeln!(
+                    out,
+                    "the store is damaged: {problems}; restore it from a backup (stop the server, move {} away, \
+                     run `{} restore FILE`)",
+                    data.folder.display(),
+                    program(&data.folder)
+                )
             },
         )?;
         Ok(if answer == Answer::Done && !is_sound {

@@ -4,6 +4,7 @@ mod allocator;
 mod commands;
 mod config;
 mod exit;
+mod files;
 mod folder;
 mod isolate;
 mod new_file;
@@ -23,8 +24,8 @@ use crate::commands::{
 use crate::folder::Data;
 use crate::remote::client::{Client, ServerOptions};
 
-/// Keeps and resolves persistent identifiers: handles, DOIs, CORDRA identifiers, info URIs, URNs and
-/// ARKs.
+/// Keeps and resolves persistent identifiers: handles, DOIs, CORDRA identifiers, info URIs, URNs
+/// and ARKs.
 ///
 /// Exit status: 0 done, 1 the answer is no, 2 wrong usage, 3 the system failed.
 #[derive(Parser)]
@@ -50,13 +51,13 @@ enum Command {
     Serve(serve::Serve),
     /// Prefixes and naming authorities: create, delegate, grant, retire
     #[command(subcommand)]
-    Authority(authority::Command),
+    Authority(authority::AuthorityCommand),
     /// Names: create, show, change, withdraw, history
     #[command(subcommand)]
-    Name(name::Command),
+    Name(name::NameCommand),
     /// The registry of info namespaces: propose, review, claim, change
     #[command(subcommand)]
-    Namespace(namespace::Command),
+    Namespace(namespace::NamespaceCommand),
     /// Make new names, one or a million
     Mint(mint::Mint),
     /// Take names from a file
@@ -65,23 +66,23 @@ enum Command {
     Export(export::Export),
     /// Bulk changes: new hosts, TTLs, withdrawals; list and undo them
     #[command(subcommand)]
-    Job(job::Command),
+    Job(job::JobCommand),
     /// The proof log: checkpoints, proofs, verification
     #[command(subcommand)]
-    Log(log::Command),
+    Log(log::LogCommand),
     /// Accounts, to which roles can be granted
     #[command(subcommand)]
-    User(user::Command),
+    User(user::UserCommand),
     /// Tokens, by which programs act for an account over the web
     #[command(subcommand)]
-    Token(token::Command),
+    Token(token::TokenCommand),
     /// Copy the data folder to a file
     Backup(folder::Backup),
     /// Make a data folder from a backup
     Restore(folder::Restore),
     /// Ask a handle server for many names, and say how fast it answers
     Bench(bench::Bench),
-    /// Read everything that is kept and compare it with the events that made it
+    /// Read everything in the data folder and compare it with the events that made it
     Check(folder::Check),
 }
 
@@ -89,7 +90,8 @@ fn main() -> ExitCode {
     let matches = Cli::command().get_matches();
     let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let is_said = |option| matches.value_source(option) == Some(ValueSource::CommandLine);
-    // HANDFAST_URL is for commands that a server can be asked for, on no other folder than the usual one.
+    // HANDFAST_URL is for commands that a server can be asked for, on no other folder than the
+    // usual one.
     if !is_said("server") && (is_said("folder") || cli.command.needs_folder().is_some()) {
         cli.server.server = None;
     }

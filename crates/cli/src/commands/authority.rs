@@ -19,11 +19,11 @@ use crate::terminal::output::Output;
 /// AUTHORITY is a prefix (20.500), 0.NA/PREFIX, urn:NID (the root of a namespace), urn:NID:PATH,
 /// info:NAMESPACE or ark:NAAN. WHO is an account or INDEX:HANDLE.
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum AuthorityCommand {
     /// Create an authority
     Create {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         #[command(flatten)]
         about: About,
         #[command(flatten)]
@@ -37,31 +37,34 @@ pub(crate) enum Command {
     /// Show an authority: policy and grants
     Show {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
     },
     /// Ask for an authority, which a lead of its parent approves
     Request {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         #[command(flatten)]
         about: About,
         #[command(flatten)]
         policy: PolicyOptions,
+        /// Create the account of --as if there is none; it cannot log in before it has a token
+        #[arg(long, requires = "who")]
+        create: bool,
     },
-    /// Approve a request: whoever asked becomes its admin
+    /// Approve a request: the account that asked becomes its admin
     Approve {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
     },
-    /// Decline a request
+    /// Decline a request, or take your own back
     Decline {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
     },
     /// Grant a role on an authority and everything below it
     Grant {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         /// To whom: an account, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
@@ -75,7 +78,7 @@ pub(crate) enum Command {
     /// Take a role away
     Revoke {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         /// From whom
         #[arg(long = "from", alias = "to", value_name = "WHO", value_parser = Principal::parse)]
         from: Principal,
@@ -86,7 +89,7 @@ pub(crate) enum Command {
     /// Change title, contact or policy
     Policy {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         #[command(flatten)]
         about: About,
         #[command(flatten)]
@@ -95,15 +98,18 @@ pub(crate) enum Command {
     /// Hand an authority to someone, who becomes its only admin
     Transfer {
         #[command(flatten)]
-        on: On,
-        /// To whom
+        on: AuthorityTarget,
+        /// To whom: an account, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
+        /// Create the account if there is none; it cannot log in before it has a token
+        #[arg(long)]
+        create: bool,
     },
     /// Retire an authority and those below it: their names keep resolving, nothing new is named
     Retire {
         #[command(flatten)]
-        on: On,
+        on: AuthorityTarget,
         /// Let the authorities below it go on naming
         #[arg(long)]
         keep_children: bool,
@@ -112,7 +118,7 @@ pub(crate) enum Command {
 
 /// Which authority, and who asks.
 #[derive(Args)]
-pub(crate) struct On {
+pub(crate) struct AuthorityTarget {
     /// The authority
     authority: String,
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
@@ -131,7 +137,7 @@ pub(crate) struct About {
     /// What its names mean
     #[arg(long)]
     meaning: Option<String>,
-    /// How to reach whoever runs it
+    /// How to reach the people who run it
     #[arg(long)]
     contact: Option<String>,
 }
@@ -177,7 +183,7 @@ enum CaseOption {
     Sensitive,
 }
 
-impl Command {
+impl AuthorityCommand {
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
         match self {
             Self::List { output } => list(&client, *output),
@@ -189,12 +195,21 @@ impl Command {
                 let declined = declined.and_then(|said| said.get("declined-request-of")?.as_str());
                 if let Some(by) = declined {
                     on.output.note(&format!(
-                        "the request of {by} for it is declined: grant them a role if they are to have one"
+                        "the request of {by} for it is declined: \
+                         grant them a role if they are to have one"
                     ));
                 }
                 on.tell(said.map(without_declined_request), "created")
             }
-            Self::Request { on, about, policy } => {
+            Self::Request {
+                on,
+                about,
+                policy,
+                create,
+            } => {
+                if *create && let Err(problem) = on.create_missing_account(&client) {
+                    return problem.tell(on.output);
+                }
                 let body = described(about, policy, Some((&on.authority, true)));
                 let said = on.client(client).ask("POST", "/authorities", Some(&body));
                 on.tell(said, "requested")
@@ -238,8 +253,8 @@ impl Command {
                 let body = described(about, policy, None);
                 on.act(client, "PATCH", "", Some(&body), "changed")
             }
-            Self::Transfer { on, to } => {
-                let body = json!({"to": to.to_string()});
+            Self::Transfer { on, to, create } => {
+                let body = json!({"to": to.to_string(), "create": create});
                 on.act(client, "POST", "/transfer", Some(&body), "transferred")
             }
             Self::Grant {
@@ -262,9 +277,21 @@ impl Command {
     }
 }
 
-impl On {
+impl AuthorityTarget {
     fn client(&self, client: Client) -> Client {
         client.acting_as(self.who.as_ref())
+    }
+
+    /// Creates the account that asks, as the operator, who runs this command.
+    fn create_missing_account(&self, client: &Client) -> Result<(), Problem> {
+        let Some(Principal::Account(name)) = self.who.as_ref().filter(|_| !client.is_remote())
+        else {
+            return Ok(());
+        };
+        match client.ask("POST", "/accounts", Some(&json!({ "account": name }))) {
+            Err(problem) if !problem.has_code("account-exists") => Err(problem),
+            _ => Ok(()),
+        }
     }
 
     fn ask(
@@ -312,7 +339,8 @@ fn list(client: &Client, output: Output) -> anyhow::Result<Answer> {
     )
 }
 
-/// An authority that was created is printed as any other; the request that made way for it is a note.
+/// An authority that was created is printed as any other; the request that made way for it is a
+/// note.
 fn without_declined_request(mut said: Json) -> Json {
     if let Json::Object(said) = &mut said {
         said.remove("declined-request-of");

@@ -77,7 +77,7 @@ impl Export {
         drop(progress);
         let summary = match given {
             Err(problem) => return problem.tell(self.output),
-            // Whoever reads has seen enough, as `head` does.
+            // The reader has seen enough, as `head` does.
             Ok(Err(error)) if error.kind() == ErrorKind::BrokenPipe => return Ok(Answer::Done),
             Ok(Err(source)) => return Ok(self.output.refuse(&Refusal::Output { source })),
             Ok(Ok(summary)) => summary,

@@ -25,8 +25,8 @@ use crate::terminal::progress::Progress;
 
 /// Take names from a file: NDJSON, CSV, handle batch files, JSON dumps of handle servers
 ///
-/// A line that is refused is reported with its number and leaves nothing; all others are done. An import
-/// that was cut short is gone on with by running it again. The data folder is made if it is not there.
+/// A line that is refused is reported with its number and leaves nothing; all others are done.
+/// Running an interrupted import again resumes it. The data folder is made if it is not there.
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Import {
@@ -45,10 +45,10 @@ pub(crate) struct Import {
     /// With --update, also remove the values that a line does not name
     #[arg(long, requires = "update")]
     replace: bool,
-    /// Take names that could not be registered here, because they exist elsewhere already
+    /// Take names that could not be registered here, because they exist at another server already
     #[arg(long)]
     migrate: bool,
-    /// Do not go on with an import of this file that was cut short: do all of it as if it were new
+    /// Do not resume an interrupted import of this file: do all of it as if it were new
     #[arg(long)]
     restart: bool,
     /// Say what would be done, and do nothing

@@ -1,12 +1,12 @@
-//! What is imported, opened on the machine of whoever imports it.
+//! The input of an import, opened on the machine of the user who imports it.
 //!
-//! A handle batch file may name files in which values are. They are read here, by the process and in the working folder of
-//! whoever runs the command, and their bytes are put into the batch: neither the registry nor a server opens them.
+//! A handle batch file may name files in which values are. They are read here, by the process and
+//! in the working folder of the user who runs the command, and their bytes are put into the batch:
+//! neither the registry nor a server opens them.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread;
 
@@ -14,17 +14,16 @@ use handfast_registry::Format;
 use handfast_wire::batch::{FileValue, inline_files};
 use handfast_wire::json::read_site;
 use handfast_wire::{Codec, type_matches};
-use rustix::fs::OFlags;
+
+use crate::files;
 
 /// How much of the input tells what it is: as much as the registry looks at.
 const BEGINNING: u64 = 1 << 20;
-/// How many bytes a file has, at most, whose content becomes a value: a name holds no more.
-const MAX_FILE: u64 = 260_000;
 /// How many files that cannot be read are named.
 const MAX_PROBLEMS: usize = 20;
 
-/// Opens what is imported; `-` is standard input. A batch comes without the names of files. Says what is wrong, if
-/// something is.
+/// Opens what is imported; `-` is standard input. A batch comes without the names of files. Says
+/// what is wrong, if something is.
 pub(crate) fn open(path: &Path, format: Option<Format>) -> Result<File, String> {
     let name = path.display().to_string();
     let unreadable = |error: io::Error| format!("cannot read {name}: {error}");
@@ -108,26 +107,7 @@ fn without_files(batch: impl Read, name: &str) -> Result<File, String> {
 /// The bytes of a value that is in a file.
 fn read(value: FileValue<'_>) -> Result<Vec<u8>, String> {
     let path = value.path;
-    let unreadable = |error: io::Error| format!("cannot read {path}: {error}");
-    // A pipe would wait for somebody who writes to it.
-    let without_waiting = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(without_waiting)
-        .open(path)
-        .map_err(unreadable)?;
-    if !file.metadata().map_err(unreadable)?.is_file() {
-        return Err(format!("{path} is not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE + 1)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_FILE) {
-        return Err(format!(
-            "{path} has more than {MAX_FILE} bytes, which is more than a name holds"
-        ));
-    }
+    let bytes = files::read_value(path)?;
     // A site may be described in JSON.
     let is_site = type_matches(value.value_type, "HS_SITE");
     let site = is_site.then(|| read_site(&bytes)).flatten();
@@ -139,7 +119,7 @@ fn relayed(beginning: Vec<u8>, mut rest: File) -> io::Result<File> {
     let (reader, mut writer) = io::pipe()?;
     let relay = thread::Builder::new().name("handfast-relay".into());
     relay.spawn(move || {
-        // Whoever reads has seen enough, or the input fails: then it ends here.
+        // The reader has seen enough, or the input fails: then it ends here.
         let copied = writer
             .write_all(&beginning)
             .and_then(|()| io::copy(&mut rest, &mut writer));

@@ -17,7 +17,7 @@ use handfast_registry::Registry;
 use serde::Serialize;
 
 use crate::commands::inspect_view;
-use crate::exit::{Answer, is_broken_pipe};
+use crate::exit::{Answer, UnreadableInput, is_broken_pipe};
 use crate::folder::Data;
 use crate::terminal::lines::{self, Line};
 
@@ -46,7 +46,12 @@ pub(crate) struct Inspect {
     ids: Vec<OsString>,
 
     /// Read them as this scheme, to the letter; `any` recognises what a person would paste
-    #[arg(long = "as", value_name = "SCHEME", default_value = "any", value_parser = scheme_parser())]
+    #[arg(
+        long = "as",
+        value_name = "SCHEME",
+        default_value = "any",
+        value_parser = scheme_parser()
+    )]
     scheme: Scheme,
 
     /// The grammar of info URIs; rfc4452 unless the configuration of a data folder says otherwise
@@ -55,7 +60,12 @@ pub(crate) struct Inspect {
 
     /// An HTTP resolver to read and, the first one, to print; its path is the first segment. May be
     /// repeated. The well-known resolvers are always read
-    #[arg(long = "resolver", value_name = "URL", value_hint = ValueHint::Url, value_parser = resolver)]
+    #[arg(
+        long = "resolver",
+        value_name = "URL",
+        value_hint = ValueHint::Url,
+        value_parser = resolver
+    )]
     resolvers: Vec<HttpResolver>,
 
     /// Do without a registry of info namespaces: assume nothing about them
@@ -66,7 +76,8 @@ pub(crate) struct Inspect {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     registry: Option<PathBuf>,
 
-    /// Take the rules of the data folder: of its authorities, its registry of info namespaces and its configuration
+    /// Take the rules of the data folder: of its authorities, its registry of info namespaces and
+    /// its configuration
     #[arg(long, conflicts_with_all = ["registry", "no_registry"])]
     live: bool,
 
@@ -117,8 +128,7 @@ impl Inspect {
             rules = rules.without_registry();
         }
         if let Some(file) = &self.registry {
-            let json = fs::read_to_string(file)
-                .with_context(|| format!("cannot read the registry {}", file.display()))?;
+            let json = fs::read_to_string(file).with_context(|| UnreadableInput::new(file))?;
             let namespaces = Namespaces::from_json(&json)
                 .with_context(|| format!("cannot use the registry {}", file.display()))?;
             rules = rules.with_registry(namespaces);

@@ -1,6 +1,5 @@
 //! `handfast job`: changing many names at once, and undoing that.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,17 +13,18 @@ use serde_json::{Value as Json, json};
 
 use crate::commands::import::for_people;
 use crate::commands::inspect_view::Shown as Safe;
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
+use crate::files;
 use crate::remote::client::{Client, Problem, unreadable};
 use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
 
 /// Bulk changes
 ///
-/// Each is a job: one event a name. One that was cut short is gone on with by running it again, or with
+/// Each is a job: one event a name. Resume one that was interrupted by running it again, or with
 /// `handfast job resume`; the whole of it can be undone.
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum JobCommand {
     /// Replace the beginning of URLs
     ReplaceUrl {
         /// What URLs begin with now
@@ -77,7 +77,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         run: Running,
     },
-    /// Go on with a job that was cut short
+    /// Resume a job that was interrupted
     Resume {
         /// Its number
         job: u64,
@@ -129,30 +129,43 @@ pub(crate) struct Running {
     output: Output,
 }
 
-impl Command {
+impl JobCommand {
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
-        let replace = |authority: &str, from: &str, to: &str, host: bool| json!({"kind": "replace-url", "authority": authority, "from": from, "to": to, "host": host});
+        let replace = |under: &Under, from: &str, to: &str, host: bool| {
+            let authority = &under.authority;
+            json!({
+                "kind": "replace-url",
+                "authority": authority,
+                "from": from,
+                "to": to,
+                "host": host,
+            })
+        };
         match self {
             Self::ReplaceUrl {
                 from,
                 to,
                 run,
                 under,
-            } => run.start(client, &replace(&under.authority, from, to, false)),
+            } => run.start(client, &replace(under, from, to, false)),
             Self::ReplaceHost {
                 from,
                 to,
                 run,
                 under,
-            } => run.start(client, &replace(&under.authority, from, to, true)),
+            } => run.start(client, &replace(under, from, to, true)),
             Self::SetTtl {
                 seconds,
                 value_type,
                 run,
                 under,
             } => {
-                let authority = &under.authority;
-                let kind = json!({"kind": "set-ttl", "authority": authority, "seconds": seconds, "type": value_type});
+                let kind = json!({
+                    "kind": "set-ttl",
+                    "authority": under.authority,
+                    "seconds": seconds,
+                    "type": value_type,
+                });
                 run.start(client, &kind)
             }
             Self::Withdraw { file, reason, run } => {
@@ -287,7 +300,10 @@ impl Running {
                 "job {job}: changed {changed}, unchanged {unchanged}, refused {refused}"
             )?;
             match text(done, "state") {
-                "cut-short" => writeln!(out, "cut short: go on with `handfast job resume {job}`")?,
+                "cut-short" => writeln!(
+                    out,
+                    "interrupted: resume it with `handfast job resume {job}`"
+                )?,
                 "cancelled" => writeln!(out, "cancelled before its end")?,
                 _ => {}
             }
@@ -307,12 +323,7 @@ impl Running {
 
 /// The names in a file, one a line.
 fn names_in(file: &Path) -> anyhow::Result<Vec<String>> {
-    let text = if file.as_os_str() == "-" {
-        io::read_to_string(io::stdin())
-    } else {
-        fs::read_to_string(file)
-    };
-    let text = text.with_context(|| format!("cannot read {}", file.display()))?;
+    let text = files::read_text(file).with_context(|| UnreadableInput::new(file))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     Ok(lines.map(str::to_string).collect())
 }
@@ -323,12 +334,14 @@ fn tell_what_stays(done: &Json, out: &mut dyn Write) -> io::Result<()> {
         0 => Ok(()),
         stay => writeln!(
             out,
-            "what the import created stays ({stay}): withdraw names with `handfast job withdraw FILE --reason WHY`"
+            "what the import created stays ({stay}): \
+             withdraw names with `handfast job withdraw FILE --reason WHY`"
         ),
     }
 }
 
-/// How far an import or a job has come, if a line of an answer says so: a position, and a number of names.
+/// How far an import or a job has come, if a line of an answer says so: a position, and a number of
+/// names.
 pub(crate) fn progress_of(line: &Json) -> Option<(u64, u64)> {
     let position = line.get("progress")?.as_u64()?;
     Some((position, number(line, "names")))
@@ -347,7 +360,7 @@ fn follow(client: &Client, path: &str) -> Result<Json, Problem> {
         progress.at(done, text(far, "unit"), done);
         #[expect(
             clippy::disallowed_methods,
-            reason = "whoever does the job does not tell us"
+            reason = "the server that does the job does not notify us"
         )]
         std::thread::sleep(PAUSE);
     }
@@ -368,7 +381,8 @@ fn begin_and_follow(client: &Client, path: &str, body: Option<&Json>) -> Result<
     Ok(job)
 }
 
-/// How many names an import had created that was undone, as a server says that does not wait for the end.
+/// How many names an import had created that was undone, as a server says that does not wait for
+/// the end.
 fn with_what_stays(client: &Client, path: &str, mut done: Json) -> Result<Json, Problem> {
     let Some(undone) = path.strip_suffix("/undo") else {
         return Ok(done);
@@ -394,7 +408,7 @@ fn tell_cancelled(job: &Json, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// A job in a list, from what is known of it as JSON: the same here and from elsewhere.
+/// A job in a list, from its JSON.
 fn line(job: &Json) -> String {
     format!(
         "{:<4} {}  {:<9}  {:<11}  {}",

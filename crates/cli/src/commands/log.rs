@@ -15,6 +15,7 @@ use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::job::{field, text};
 use crate::commands::log_verify::VerifyCommand;
 use crate::exit::Answer;
+use crate::files;
 use crate::folder::Data;
 use crate::new_file::NewFile;
 use crate::remote::client::{Client, Problem, encode, unreadable};
@@ -23,10 +24,10 @@ use crate::terminal::progress::Progress;
 
 /// The proof log
 ///
-/// Every change is an event; the events are the leaves of a Merkle tree whose head can be signed. CHECKPOINT
-/// is a file with such a signed head, KEY the public key of a log or a file with it.
+/// Every change is an event; the events are the leaves of a Merkle tree whose head can be signed.
+/// CHECKPOINT is a file with such a signed head, KEY the public key of a log or a file with it.
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum LogCommand {
     /// Print the public key of the log, by which others check what it signs
     Key {
         #[command(flatten)]
@@ -47,7 +48,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Verify the log kept here, an export of one, or a proof
+    /// Verify the log of the data folder, an export of one, or a proof
     Verify(VerifyCommand),
     /// Write the log as files for a web server, in the layout of C2SP tlog-tiles
     Tiles {
@@ -83,7 +84,7 @@ pub(crate) struct Prove {
     output: Output,
 }
 
-impl Command {
+impl LogCommand {
     /// Whether it reads the whole store of a data folder.
     pub(crate) fn reads_whole_store(&self) -> bool {
         matches!(self, Self::Verify(verify) if verify.reads_log())
@@ -286,7 +287,11 @@ fn tell_proof(
                 Ok(proven) => tell_proven(proof, &proven, out)?,
                 Err(problem) => writeln!(out, "{problem}")?,
             }
-            writeln!(out, "--json prints the proof; `handfast log verify --proof FILE --key KEY {}` checks it", Safe(&proof.id))
+            writeln!(
+                out,
+                "--json prints the proof; `handfast log verify --proof FILE --key KEY {}` checks it",
+                Safe(&proof.id)
+            )
         },
     )
 }
@@ -312,10 +317,6 @@ pub(crate) fn tell_proven(proof: &Proof, proven: &Proven, out: &mut dyn Write) -
 
 /// The text of a file; - is standard input.
 pub(crate) fn read_text(path: &Path) -> Result<String, String> {
-    let text = if path.as_os_str() == "-" {
-        io::read_to_string(io::stdin())
-    } else {
-        fs::read_to_string(path)
-    };
+    let text = files::read_text(path);
     text.map_err(|error| format!("cannot read {}: {error}", path.display()))
 }

@@ -1,7 +1,8 @@
 //! `handfast log verify`: a log checked by those who do not trust it.
 //!
-//! The log of a data folder is read from the store directly, for reading alone and in a process of its own: it may be damaged.
-//! Everything else needs no data folder: a file, or a server on the network, whose log is checked as it comes.
+//! The log of a data folder is read from the store directly, for reading alone and in a process of
+//! its own: it may be damaged. Everything else needs no data folder: a file, or a server on the
+//! network, whose log is checked as it comes.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -25,6 +26,7 @@ use serde_json::{Value as Json, json};
 use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::log::{read_text, tell_proven, write_file};
 use crate::exit::Answer;
+use crate::files;
 use crate::folder::Data;
 use crate::remote::client::{Client, Problem};
 use crate::terminal::output::Output;
@@ -36,21 +38,32 @@ pub(crate) struct VerifyCommand {
     /// With --proof, the name that it must be of
     #[arg(requires = "proof")]
     id: Option<String>,
-    /// An export, instead of the log kept here; needs no data folder
+    /// An export, instead of the log of the data folder; needs no data folder
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     export: Option<PathBuf>,
     /// A proof, instead of a log; needs no data folder
     #[arg(long, value_name = "FILE", conflicts_with = "export", value_hint = ValueHint::FilePath)]
     proof: Option<PathBuf>,
-    /// A public key that is trusted; by default the log's own
+    /// A public key that is trusted; by default the log's own. Once for each: the key of the log,
+    /// and those of the logs that it continues
     #[arg(long, value_name = "KEY")]
     key: Vec<String>,
     /// A checkpoint from earlier that the log must continue
-    #[arg(long, value_name = "CHECKPOINT", conflicts_with = "proof", value_hint = ValueHint::FilePath)]
+    #[arg(
+        long,
+        value_name = "CHECKPOINT",
+        conflicts_with = "proof",
+        value_hint = ValueHint::FilePath
+    )]
     from: Vec<PathBuf>,
-    /// At a server on the network: check only that the log has grown since the checkpoint in this file, and keep the new
-    /// one there
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "export", "proof"], value_hint = ValueHint::FilePath)]
+    /// At a server on the network: check only that the log has grown since the checkpoint in this
+    /// file, and keep the new one there
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["from", "export", "proof"],
+        value_hint = ValueHint::FilePath
+    )]
     keep: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
@@ -139,7 +152,7 @@ impl VerifyCommand {
 
     fn keys(&self) -> anyhow::Result<Vec<VerifyingKey>> {
         let read = |given: &String| {
-            let text = match fs::read_to_string(given) {
+            let text = match files::read_text(Path::new(given)) {
                 Ok(text) => text,
                 Err(_) => given.clone(),
             };
@@ -160,6 +173,9 @@ impl VerifyCommand {
         let answer = self.output.print(
             outcome,
             |(audited, _)| {
+                let checkpoints = audited.checkpoints.iter();
+                let checkpoints =
+                    checkpoints.map(|(what, size)| json!({"what": what, "size": size}));
                 json!({
                     "verified": audited.findings.is_empty(),
                     "events": audited.events,
@@ -167,15 +183,24 @@ impl VerifyCommand {
                     "hidden": audited.hidden,
                     "erased": audited.erased,
                     "reassigned": audited.reassigned,
-                    "checkpoints": audited.checkpoints.iter().map(|(what, size)| json!({"what": what, "size": size})).collect::<Json>(),
+                    "checkpoints": checkpoints.collect::<Json>(),
                     "notes": audited.notes.iter().map(note_json).collect::<Json>(),
                     "findings": audited.findings.iter().map(finding_json).collect::<Json>(),
+                    "following": audited.following,
                 })
             },
             |(audited, key), out| {
                 for finding in &audited.findings {
                     let text = finding.to_string();
                     writeln!(out, "{} [{}]", Safe(&text), finding.code())?;
+                }
+                if audited.following > 0 {
+                    let more = audited.following;
+                    writeln!(
+                        out,
+                        "{more} more findings can follow from these and are not listed: \
+                         verify again when these are explained"
+                    )?;
                 }
                 for note in &audited.notes {
                     let text = note.to_string();
@@ -186,7 +211,10 @@ impl VerifyCommand {
                     writeln!(out, "compared with {what}, of {size} events")?;
                 }
                 if let (Some(key), true) = (key, is_own_key) {
-                    writeln!(out, "signatures were checked with the key that the export says is its own:")?;
+                    writeln!(
+                        out,
+                        "signatures were checked with the key that the export says is its own:"
+                    )?;
                     writeln!(out, "{}", Safe(key))?;
                     writeln!(out, "give one that you trust with --key")?;
                 }
@@ -210,7 +238,7 @@ impl VerifyCommand {
             Err(problem) => return Ok(self.output.misused(&problem)),
         };
         if let Ok(growth) = serde_json::from_str::<Growth>(&text) {
-            let outcome = verify_growth(&growth, keys).map_err(|problem| refusal(&problem));
+            let outcome = verify_growth(&growth, keys).map_err(|problem| not_proven(&problem));
             return self.output.print(
                 outcome,
                 |(from, to)| json!({"verified": true, "from": from.size, "to": to.size}),
@@ -237,7 +265,7 @@ impl VerifyCommand {
             }
         }
         self.output.print(
-            outcome.map_err(|problem| refusal(&problem)),
+            outcome.map_err(|problem| not_proven(&problem)),
             |proven| {
                 json!({
                     "verified": true,
@@ -256,7 +284,11 @@ impl VerifyCommand {
             |proven, out| {
                 tell_proven(&proof, proven, out)?;
                 if is_own {
-                    writeln!(out, "signed by the key that the proof says is the log's own: give one that you trust with --key")?;
+                    writeln!(
+                        out,
+                        "signed by the key that the proof says is the log's own: \
+                         give one that you trust with --key"
+                    )?;
                 }
                 Ok(())
             },
@@ -281,7 +313,7 @@ fn read_through(
         let given = client.download("/log/export", &mut writer, &mut |_| ());
         drop(writer);
         let verified = verifying.join();
-        // Whoever verifies has stopped reading where something is wrong.
+        // The verification stops reading where something is wrong.
         given?.or_else(|error| match error.kind() {
             ErrorKind::BrokenPipe => Ok(None),
             _ => Err(anyhow::Error::from(error)),
@@ -291,7 +323,8 @@ fn read_through(
     })
 }
 
-/// Checks by tiles that the log has only grown since the checkpoint that is kept, and keeps the new one.
+/// Checks by tiles that the log has only grown since the checkpoint in a file, and writes the new
+/// one.
 fn grown(
     client: &Client,
     file: &Path,
@@ -312,10 +345,10 @@ fn grown(
         return not_proven("the checkpoint is not signed by a key that is trusted".into());
     };
     let old = match fs::read_to_string(file) {
-        Ok(kept) => {
-            let Some(old) = open(&kept) else {
-                let kept = file.display();
-                return not_proven(format!("{kept} is not signed by a key that is trusted"));
+        Ok(text) => {
+            let Some(old) = open(&text) else {
+                let path = file.display();
+                return not_proven(format!("{path} is not signed by a key that is trusted"));
             };
             Some(old)
         }
@@ -422,7 +455,7 @@ fn finding_json(finding: &Finding) -> Json {
     json!({"code": finding.code(), "event": finding.event(), "message": finding.to_string()})
 }
 
-fn refusal(problem: &ProofProblem) -> Refusal {
+fn not_proven(problem: &ProofProblem) -> Refusal {
     Refusal::Policy {
         code: "not-proven",
         problem: problem.to_string(),

@@ -1,6 +1,5 @@
 //! `handfast name`: what is registered.
 
-use std::fs;
 use std::io::{self, Write};
 use std::str::FromStr;
 
@@ -20,6 +19,7 @@ use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::job::{field, text};
 use crate::commands::name_history;
 use crate::exit::Answer;
+use crate::files;
 use crate::remote::client::{Client, Problem, encode, unreadable};
 use crate::remote::handle_names;
 use crate::remote::handle_server::Connection;
@@ -29,11 +29,11 @@ use crate::terminal::output::Output;
 ///
 /// ID is an identifier in any spelling. WHO is an account or INDEX:HANDLE.
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum NameCommand {
     /// Create a name, or reserve it
     Create {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         #[command(flatten)]
         values: Values,
         /// Reserve it: nobody sees it until it is activated, and nobody else can have it
@@ -45,9 +45,9 @@ pub(crate) enum Command {
     /// Show a name, now or as it was
     Show {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         /// As it was after this event, or at this time (RFC 3339)
-        #[arg(long, value_name = "EVENT|TIME", value_parser = moment)]
+        #[arg(long, value_name = "EVENT|TIME", value_parser = parse_at)]
         at: Option<Moment>,
         #[command(flatten)]
         connection: Connection,
@@ -68,7 +68,7 @@ pub(crate) enum Command {
     /// Change the values of a name; --url replaces all its URLs
     Set {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         #[command(flatten)]
         values: Values,
         /// Remove the value at this index; may be repeated
@@ -80,13 +80,14 @@ pub(crate) enum Command {
     /// Make a reserved name active
     Activate {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
     },
     /// Withdraw a name, leaving a tombstone
     Withdraw {
         #[command(flatten)]
-        on: On,
-        /// The reason, for the public tombstone. Required, except with --server, which cannot carry it
+        on: NameTarget,
+        /// The reason, for the public tombstone. Required, except with --server, which cannot carry
+        /// it
         #[arg(
             long,
             required_unless_present = "server",
@@ -103,33 +104,36 @@ pub(crate) enum Command {
     /// Make a withdrawn name active again
     Restore {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
     },
     /// Hand the administration of a name to someone; the name stays
     Transfer {
         #[command(flatten)]
-        on: On,
-        /// To whom
+        on: NameTarget,
+        /// To whom: an account, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
+        /// Create the account if there is none; it cannot log in before it has a token
+        #[arg(long)]
+        create: bool,
     },
     /// Erase a name, under an authority where that is allowed
     Erase {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
     },
     /// Show who did what to a name, and when
     History {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         /// Only up to this event, or this time (RFC 3339)
-        #[arg(long, value_name = "EVENT|TIME", value_parser = moment)]
+        #[arg(long, value_name = "EVENT|TIME", value_parser = parse_at)]
         at: Option<Moment>,
     },
     /// Undo a change of a name, as a new change
     Undo {
         #[command(flatten)]
-        on: On,
+        on: NameTarget,
         /// The event that made the change; by default the last one
         #[arg(long)]
         event: Option<u64>,
@@ -138,7 +142,7 @@ pub(crate) enum Command {
 
 /// Which name, and who asks.
 #[derive(Args)]
-pub(crate) struct On {
+pub(crate) struct NameTarget {
     /// The name, in any spelling
     pub(crate) id: String,
     /// Act as this account, or INDEX:HANDLE, instead of the local operator
@@ -148,8 +152,8 @@ pub(crate) struct On {
     pub(crate) output: Output,
 }
 
-/// A URL that somebody typed. What has no scheme leads nowhere; whoever means it says `--value INDEX:URL:DATA` with
-/// `--migrate`.
+/// A URL that somebody typed. A text without a scheme leads nowhere; `--value INDEX:URL:DATA` with
+/// `--migrate` stores one all the same.
 pub(crate) fn url(text: &str) -> Result<String, String> {
     match url_problem(text.trim()) {
         None => Ok(text.to_string()),
@@ -163,12 +167,13 @@ pub(crate) struct Values {
     /// A URL; several keep their order
     #[arg(help_heading = VALUES, long = "url", value_name = "URL", value_parser = url)]
     pub(crate) urls: Vec<String>,
-    /// Another value; @FILE in place of DATA reads it from a file. An administrator (`HS_ADMIN`) is INDEX:HANDLE, for all permissions, or
-    /// INDEX:PERMISSIONS:HANDLE, a group (`HS_VLIST`) INDEX:HANDLE;INDEX:HANDLE
+    /// Another value; @FILE in place of DATA reads it from a file. An administrator (`HS_ADMIN`) is
+    /// INDEX:HANDLE, for all permissions, or INDEX:PERMISSIONS:HANDLE, a group (`HS_VLIST`)
+    /// INDEX:HANDLE;INDEX:HANDLE
     #[arg(help_heading = VALUES, long = "value", value_name = "INDEX:TYPE:DATA")]
     given: Vec<GivenValue>,
-    /// The permissions of a value given here, admin-read, admin-write, public-read, public-write: for
-    /// example 300:1100, which secrets have anyway
+    /// The permissions of a value given here, admin-read, admin-write, public-read, public-write:
+    /// for example 300:1100, which secrets have anyway
     #[arg(help_heading = VALUES, long, value_name = "INDEX:PERMISSIONS")]
     permissions: Vec<ForIndex<Permissions>>,
     /// The TTL of a value given here, in seconds
@@ -264,7 +269,8 @@ impl Values {
             .chain(self.ttl.iter().map(|t| t.index));
         if let Some(index) = about.into_iter().find(|index| !is_given(*index)) {
             bail!(
-                "--permissions and --ttl are for values given with --value: there is none at {index}"
+                "--permissions and --ttl are for values given with --value: \
+                 there is none at {index}"
             );
         }
         self.given
@@ -275,7 +281,7 @@ impl Values {
 
     fn read_one(&self, value: &GivenValue) -> anyhow::Result<NewValue> {
         let data = match value.data.strip_prefix('@') {
-            Some(file) => fs::read(file).with_context(|| format!("cannot read {file}"))?,
+            Some(file) => files::read_value(file).map_err(anyhow::Error::msg)?,
             None => written(&value.value_type, &value.data)?,
         };
         let permissions = self
@@ -291,11 +297,15 @@ impl Values {
     }
 }
 
-/// The data that somebody writes: of administrators and groups as batch files have them, of everything else as it stands.
+/// The data that somebody writes: of administrators and groups as batch files have them, of
+/// everything else as it stands.
 fn written(value_type: &str, text: &str) -> anyhow::Result<Vec<u8>> {
     if type_matches(value_type, "HS_ADMIN") {
         let admin = read_admin(text).with_context(|| {
-            format!("{text} is no administrator: write INDEX:HANDLE, or INDEX:PERMISSIONS:HANDLE with twelve 0 or 1, or @FILE")
+            format!(
+                "{text} is no administrator: write INDEX:HANDLE, \
+                 or INDEX:PERMISSIONS:HANDLE with twelve 0 or 1, or @FILE"
+            )
         })?;
         return Ok(admin.to_bytes());
     }
@@ -308,7 +318,7 @@ fn written(value_type: &str, text: &str) -> anyhow::Result<Vec<u8>> {
     Ok(text.as_bytes().to_vec())
 }
 
-fn moment(text: &str) -> anyhow::Result<Moment> {
+fn parse_at(text: &str) -> anyhow::Result<Moment> {
     if let Ok(number) = text.parse() {
         return Ok(Moment::Event(number));
     }
@@ -317,18 +327,18 @@ fn moment(text: &str) -> anyhow::Result<Moment> {
     })
 }
 
-/// A moment as it is said.
-pub(crate) fn moment_text(moment: Moment) -> String {
-    match moment {
+/// An event or a time, as it is said.
+pub(crate) fn at_text(at: Moment) -> String {
+    match at {
         Moment::Event(number) => number.to_string(),
         Moment::Time(milliseconds) => time(milliseconds),
     }
 }
 
-impl Command {
+impl NameCommand {
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
         let output = self.output();
-        if client.is_remote() && self.is_elsewhere() {
+        if client.is_remote() && self.names_handle_server() {
             let problem =
                 "--api knows who asks by a token: leave out --server, --key and --secret-file";
             return Ok(output.misused(problem));
@@ -355,7 +365,7 @@ impl Command {
                 on.tell(client.ask("POST", &path, Some(&body)), "created")
             }
             Self::Show { on, at, .. } => {
-                let query = at.map(|at| format!("?at={}", encode(&moment_text(at))));
+                let query = at.map(|at| format!("?at={}", encode(&at_text(at))));
                 let path = on.path(&query.unwrap_or_default());
                 let said = client.ask("GET", &path, None).and_then(read);
                 output.show_as(
@@ -399,8 +409,8 @@ impl Command {
                 on.act(&client, "withdraw", Some(&body), "withdrew")
             }
             Self::Restore { on } => on.act(&client, "restore", None, "restored"),
-            Self::Transfer { on, to } => {
-                let body = json!({"to": to.to_string()});
+            Self::Transfer { on, to, create } => {
+                let body = json!({"to": to.to_string(), "create": create});
                 on.act(&client, "transfer", Some(&body), "transferred")
             }
             Self::Undo { on, event } => {
@@ -421,7 +431,8 @@ impl Command {
 }
 
 impl Values {
-    /// The path at which URLs are taken as they are, if that is wished for. A server on the network checks them always.
+    /// The path at which URLs are taken as they are, if that is wished for. A server on the network
+    /// checks them always.
     fn migrating(&self, client: &Client, path: &str) -> String {
         let is_local = self.migrate && !client.is_remote();
         let query = if is_local { "?migrate=true" } else { "" };
@@ -451,7 +462,7 @@ impl Values {
     }
 }
 
-impl On {
+impl NameTarget {
     pub(crate) fn path(&self, rest: &str) -> String {
         format!("/names/{}{rest}", encode(&self.id))
     }

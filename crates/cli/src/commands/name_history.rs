@@ -1,4 +1,5 @@
-//! Printing the history of a name, page by page: a history may be longer than anybody has memory for.
+//! Printing the history of a name, page by page: a history may be longer than anybody has memory
+//! for.
 
 use std::io::{self, Write};
 
@@ -8,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::commands::inspect_view::Shown as Safe;
-use crate::commands::name::{On, line, moment_text};
+use crate::commands::name::{NameTarget, at_text, line};
 use crate::exit::Answer;
 use crate::remote::client::{Client, encode, unreadable};
 
@@ -16,9 +17,9 @@ use crate::remote::client::{Client, encode, unreadable};
 const PAGE: usize = 1_000;
 
 /// Prints each page before the next is asked for. In JSON all of them are one list.
-pub(crate) fn show(client: &Client, on: &On, at: Option<Moment>) -> anyhow::Result<Answer> {
+pub(crate) fn show(client: &Client, on: &NameTarget, at: Option<Moment>) -> anyhow::Result<Answer> {
     let output = on.output;
-    let at = at.map(|at| format!("&at={}", encode(&moment_text(at))));
+    let at = at.map(|at| format!("&at={}", encode(&at_text(at))));
     let query = format!("limit={PAGE}{}", at.unwrap_or_default());
     let mut out = io::stdout();
     let (mut after, mut is_first) = (Some(0), true);

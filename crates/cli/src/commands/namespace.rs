@@ -12,18 +12,18 @@ use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::job::{field, text};
 use crate::commands::namespace_form::FormOptions;
 use crate::commands::namespace_view as view;
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
 use crate::remote::client::{Client, Problem, encode, unreadable};
 use crate::terminal::output::Output;
 
 /// The registry of info namespaces: propose, review, claim, change, withdraw
 ///
-/// NAMESPACE is the string between `info:` and the slash. Proposals, claims and comments are by accounts
-/// (--as); the operator of the registry has the role lead on the authority `info:`, its maintainer admin.
-/// Whoever may write the data folder is both.
+/// NAMESPACE is the string between `info:` and the slash. Proposals, claims and comments are by
+/// accounts (--as); the operator of the registry has the role lead on the authority `info:`, its
+/// maintainer admin. The local operator is both.
 #[derive(Subcommand)]
 #[command(after_help = EXAMPLES)]
-pub(crate) enum Command {
+pub(crate) enum NamespaceCommand {
     /// List entries
     List {
         /// Only those with this text in string, title, description or organisation
@@ -48,7 +48,7 @@ pub(crate) enum Command {
     /// Propose a namespace: it is open to comments until the operator decides
     Propose {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         #[command(flatten)]
         form: Box<FormOptions>,
         /// What else the operator should know
@@ -58,28 +58,28 @@ pub(crate) enum Command {
     /// Say something of a candidate, or, without TEXT, read what was said
     Comment {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// What to say
         text: Option<String>,
     },
     /// Register a candidate; make a provisional entry permanent; reinstate a deprecated one
     Approve {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// How it was verified whose the namespace is
         #[arg(long)]
         why: String,
         /// Register it provisionally, until this day (YYYY-MM-DD) or time
         #[arg(long, value_name = "DATE", value_parser = date)]
         until: Option<u64>,
-        /// Why it is registered although its string is used elsewhere, or one like it
+        /// Why it is registered although its string, or one like it, is used for something else
         #[arg(long, value_name = "REASON")]
         despite: Option<String>,
     },
     /// Turn down a candidate, or a claim
     Refuse {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// Why
         #[arg(long)]
         why: String,
@@ -87,7 +87,7 @@ pub(crate) enum Command {
     /// Say that an entry is yours
     Claim {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// How that can be verified
         #[arg(long, required_unless_present = "take_back")]
         why: Option<String>,
@@ -95,10 +95,10 @@ pub(crate) enum Command {
         #[arg(long, conflicts_with = "why")]
         take_back: bool,
     },
-    /// Find that a claim is right: whoever made it owns the entry
+    /// Find that a claim is right: the account that made it owns the entry
     Verify {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// How that was verified
         #[arg(long)]
         why: String,
@@ -106,7 +106,7 @@ pub(crate) enum Command {
     /// Change what an entry says; unset fields stay
     Change {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         #[command(flatten)]
         form: Box<FormOptions>,
         /// Why
@@ -119,7 +119,7 @@ pub(crate) enum Command {
     /// Say that a namespace should not be used for anything new
     Deprecate {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// Why
         #[arg(long)]
         why: String,
@@ -127,7 +127,7 @@ pub(crate) enum Command {
     /// Withdraw an entry, leaving a tombstone, or take back a candidate
     Withdraw {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// Why
         #[arg(long)]
         why: String,
@@ -135,7 +135,7 @@ pub(crate) enum Command {
     /// Let a provisional entry go on for a while
     Renew {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
         /// Until this day (YYYY-MM-DD) or time
         #[arg(long, value_name = "DATE", value_parser = date)]
         until: u64,
@@ -146,7 +146,7 @@ pub(crate) enum Command {
     /// Show how an entry came to be what it is
     History {
         #[command(flatten)]
-        on: On,
+        on: NamespaceTarget,
     },
     /// Show the policy of the registry, or set it from a file
     Policy {
@@ -185,7 +185,7 @@ Examples:
 
 /// Which entry, and who asks.
 #[derive(Args)]
-pub(crate) struct On {
+pub(crate) struct NamespaceTarget {
     /// The namespace
     namespace: String,
     /// Act as this account instead of the local operator
@@ -198,7 +198,7 @@ pub(crate) struct On {
     output: Output,
 }
 
-impl Command {
+impl NamespaceCommand {
     pub(crate) fn run(&self, client: Client) -> anyhow::Result<Answer> {
         let client = &client.acting_as(self.who());
         match self {
@@ -299,7 +299,7 @@ impl Command {
     }
 }
 
-impl On {
+impl NamespaceTarget {
     /// What is proposed if nothing is said.
     fn empty_form(&self) -> NamespaceForm {
         NamespaceForm {
@@ -467,13 +467,13 @@ pub(crate) fn read(file: &str) -> anyhow::Result<String> {
     let input: Box<dyn Read> = if file == "-" {
         Box::new(io::stdin())
     } else {
-        Box::new(File::open(file).with_context(|| format!("cannot read {file}"))?)
+        Box::new(File::open(file).with_context(|| UnreadableInput::new(file))?)
     };
     let mut text = String::new();
     input
         .take(MAX_BYTES)
         .read_to_string(&mut text)
-        .with_context(|| format!("cannot read {file}"))?;
+        .with_context(|| UnreadableInput::new(file))?;
     Ok(text)
 }
 

@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::name::line;
 use crate::config;
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
 use crate::folder::Data;
 use crate::remote::handle_server::{Connection, fail, handle_of, wait};
 use crate::terminal::output::Output;
@@ -33,8 +33,8 @@ Exit status: 0 found, 1 not found or denied, 2 wrong usage, 3 the network or the
 
 /// Resolve a handle, here or at any handle server
 ///
-/// Asks the server that is named, or with --root whoever serves the handle; without either, the data folder. Over UDP
-/// first, then TCP, then HTTP.
+/// Asks the server that is named, or with --root the server of the handle; without either, the
+/// data folder. Over UDP first, then TCP, then HTTP.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Resolve {
@@ -42,8 +42,8 @@ pub(crate) struct Resolve {
     id: String,
     #[command(flatten)]
     connection: Connection,
-    /// Find the server from this root information: a file `root_info`, `bootstrap_handles`, `local_info` or
-    /// `siteinfo.json`, or the HOST:PORT of a server of the root
+    /// Find the server from this root information: a file `root_info`, `bootstrap_handles`,
+    /// `local_info` or `siteinfo.json`, or the HOST:PORT of a server of the root
     #[arg(long, value_name = "FILE", conflicts_with = "server")]
     root: Option<String>,
     /// Values of this type only; a dot at the end includes all types below it. May be repeated
@@ -118,29 +118,31 @@ impl Resolve {
             return Ok(None);
         };
         if Path::new(root).exists() {
-            let file = fs::read(root).with_context(|| format!("cannot read {root}"))?;
+            let file = fs::read(root).with_context(|| UnreadableInput::new(root))?;
             let roots = Roots::read(&file).with_context(|| format!("cannot use {root}"))?;
             return Ok(Some(Root::Known(roots)));
         }
         let address = root.parse::<ServerAddress>();
-        let address = address.with_context(|| format!("{root} is not there"))?;
+        let neither = || format!("--root {root} is neither a file that exists nor HOST:PORT");
+        let address = address.with_context(neither);
+        let address = address.with_context(|| UnreadableInput::new(root))?;
         Ok(Some(Root::At(address)))
     }
 
     /// From the data folder.
     fn run_here(&self, data: &Data) -> anyhow::Result<Answer> {
-        let elsewhere = |answer: &str| {
+        let ask_server = |answer: &str| {
             self.output.misused(&format!(
                 "{answer}: give --server HOST:PORT, or --root with a file of root information"
             ))
         };
         if self.connection.is_loose() || self.certified {
-            return Ok(elsewhere("this is asked of a server"));
+            return Ok(ask_server("this is asked of a server"));
         }
         let registry = match data.open_to_read() {
             Ok(registry) => registry,
             Err(Refusal::Store(StoreError::NoStore { .. })) => {
-                return Ok(elsewhere("there is no data folder here"));
+                return Ok(ask_server("there is no data folder here"));
             }
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
@@ -148,7 +150,7 @@ impl Resolve {
         if let Ok(handle) = handle_of(&self.id, &rules)
             && registry.is_responsible(&handle).is_ok_and(|is| !is)
         {
-            return Ok(elsewhere(&format!("{handle} is not kept here")));
+            return Ok(ask_server(&format!("{handle} is not registered here")));
         }
         let found = self.find(&registry);
         self.output.print(found, Found::as_json, Found::for_people)

@@ -14,7 +14,7 @@ use crate::terminal::output::Output;
 
 /// Tokens, by which programs act for an account over the web
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum TokenCommand {
     /// Make a token, and show it this once
     Create {
         /// The account that it acts for
@@ -34,7 +34,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// List tokens; what they are is not kept
+    /// List tokens; their secrets are not stored
     List {
         #[command(flatten)]
         output: Output,
@@ -48,7 +48,7 @@ pub(crate) enum Command {
     },
 }
 
-impl Command {
+impl TokenCommand {
     pub(crate) fn run(&self, client: &Client) -> anyhow::Result<Answer> {
         match self {
             Self::Create {

@@ -11,7 +11,7 @@ use crate::terminal::output::Output;
 
 /// Accounts, to which roles can be granted
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum UserCommand {
     /// Create an account, for which tokens can be made
     Create {
         /// Its name: letters, digits and . _ @ -
@@ -66,7 +66,7 @@ pub(crate) enum Command {
     },
 }
 
-impl Command {
+impl UserCommand {
     pub(crate) fn run(&self, client: &Client) -> anyhow::Result<Answer> {
         let change = |name: &str, body: &Json| {
             let path = format!("/accounts/{}", encode(name));

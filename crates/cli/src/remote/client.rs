@@ -6,8 +6,9 @@
 //! --api URL                   HTTP or HTTPS over the network, with a token
 //! ```
 //!
-//! In the first two cases the command acts as the local operator, or as whom `--as` names; in the third as the account of
-//! the token. No command knows which of the three it is, except where the network has a limit that the folder has not.
+//! In the first two cases the command acts as the local operator, or as whom `--as` names; in the
+//! third as the account of the token. No command knows which of the three it is, except where the
+//! network has a limit that the folder has not.
 
 use std::cell::OnceCell;
 use std::env;
@@ -23,11 +24,12 @@ use handfast_server::{AS, LocalApi, SOCKET};
 use http_body_util::BodyExt;
 use hyper::body::Bytes;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, IF_MATCH, TE};
+use hyper::http::uri::Authority;
 use hyper::{Request, Response, Uri};
 use serde_json::{Map, Value as Json};
 use zeroize::Zeroizing;
 
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
 use crate::folder::Data;
 use crate::remote::handle_server::wait;
 use crate::remote::http_client::{self, Received, RequestBody, whole};
@@ -36,26 +38,59 @@ use crate::terminal::output::Output;
 /// A server on the network, and who asks it.
 #[derive(Args, Clone)]
 pub(crate) struct ServerOptions {
-    /// Ask this server over its API instead of working on a folder: `https://HOST[:PORT]`. Say it before the command
+    /// Ask this server over its API instead of working on a folder: `https://HOST[:PORT]`. Say it
+    /// before the command
     #[arg(
         help_heading = HEADING,
         long = "api",
         alias = "url",
         value_name = "URL",
         env = "HANDFAST_URL",
-        value_hint = ValueHint::Url
+        value_hint = ValueHint::Url,
+        value_parser = server_url
     )]
     pub(crate) server: Option<Uri>,
     /// A file with a token; without it, `HANDFAST_TOKEN`
-    #[arg(help_heading = HEADING, long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "server")]
+    #[arg(
+        help_heading = HEADING,
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        requires = "server"
+    )]
     token_file: Option<PathBuf>,
     /// Trust this certificate (PEM), beside those that the system trusts
-    #[arg(help_heading = HEADING, long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "server")]
+    #[arg(
+        help_heading = HEADING,
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::FilePath,
+        requires = "server"
+    )]
     certificate: Option<PathBuf>,
 }
 
 /// Above the options that name a server.
 const HEADING: &str = "At a server on the network";
+
+/// A URL at which a server can be asked.
+fn server_url(text: &str) -> Result<Uri, String> {
+    let is_usable = |url: &Uri| {
+        let has_host = url.host().is_some_and(|host| !host.is_empty());
+        // A port that is too large is read as none.
+        let port = url.authority().map(Authority::as_str);
+        let port = port
+            .and_then(|text| text.rsplit_once(':'))
+            .map(|(_, port)| port);
+        let names_port = port.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_web = matches!(url.scheme_str(), Some("https" | "http"));
+        is_web && has_host && (!names_port || url.port_u16().is_some())
+    };
+    let url = text.parse::<Uri>().ok().filter(is_usable);
+    url.ok_or_else(|| {
+        "a URL is https://HOST or https://HOST:PORT, such as https://pid.example.org".to_string()
+    })
+}
 
 /// How the API is reached, and who asks.
 pub(crate) struct Client {
@@ -417,6 +452,10 @@ impl Client {
         if self.is_remote() && self.who.is_some() {
             return Err(Problem::Misused(NO_AS));
         }
+        if let Transport::Network { options, .. } = &self.transport {
+            // A file that cannot be read is wrong usage, and no failure of the network.
+            options.token()?;
+        }
         if let Transport::Folder {
             data,
             makes,
@@ -441,12 +480,13 @@ impl Client {
         match &self.transport {
             Transport::Folder { .. } => anyhow!("{text}"),
             Transport::Socket(_) => anyhow!(
-                "the server that uses the data folder was asked to do this: {text}; if the program was \
-                 updated after the server started, restart the server"
+                "the server that uses the data folder was asked to do this: {text}; \
+                 if the program was updated after the server started, restart the server"
             ),
             Transport::Network { .. } => {
                 let hint = if text.contains("UnknownIssuer") {
-                    "\nhint: if the server has made its certificate itself, name that with --certificate FILE"
+                    "\nhint: if the server has made its certificate itself, \
+                     name that with --certificate FILE"
                 } else {
                     ""
                 };
@@ -483,8 +523,8 @@ impl Client {
                 "name a file with a token by --token-file, or set HANDFAST_TOKEN"
             }
             Transport::Socket(_) if is_unknown_here => {
-                "the server that uses this folder is another version of handfast and does not know this \
-                 command: restart it with the version of this program"
+                "the server that uses this folder is another version of handfast and does not \
+                 know this command: restart it with the version of this program"
             }
             _ => return Problem::Refused(problem),
         };
@@ -510,7 +550,7 @@ impl ServerOptions {
         let text = match &self.token_file {
             Some(file) => {
                 let text = fs::read_to_string(file);
-                Some(text.with_context(|| format!("cannot read {}", file.display()))?)
+                Some(text.with_context(|| UnreadableInput::new(file))?)
             }
             None => env::var("HANDFAST_TOKEN").ok(),
         };
@@ -531,6 +571,11 @@ fn sending<'a>(method: &'a str, path: &'a str, body: Option<&Json>) -> Asked<'a>
 }
 
 impl Problem {
+    /// Whether the API refused for a reason of this code.
+    pub(crate) fn has_code(&self, code: &str) -> bool {
+        matches!(self, Self::Refused(about) if about.get("code").is_some_and(|of| of == code))
+    }
+
     /// Says it as a command says what was not done.
     pub(crate) fn tell(self, output: Output) -> anyhow::Result<Answer> {
         let mut about = match self {

@@ -1,4 +1,5 @@
-//! HTTP: connections over the network or to the socket of a data folder, TLS, and bodies that are never whole in memory.
+//! HTTP: connections over the network or to the socket of a data folder, TLS, and bodies that are
+//! never whole in memory.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -206,7 +207,8 @@ async fn next(body: &mut Received, time: Duration) -> anyhow::Result<Option<Fram
     frame.map_err(|error| anyhow!("the answer was broken off: {error}"))
 }
 
-/// Writes an answer as it comes, and gives what it says in a trailer. `tell` hears how much has come.
+/// Writes an answer as it comes, and gives what it says in a trailer. `tell` hears how much has
+/// come.
 pub(crate) async fn take(
     response: Response<Received>,
     trailer: &HeaderName,

@@ -1,4 +1,4 @@
-//! Giving names to elsewhere.
+//! Exports.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -26,7 +26,7 @@ fn rich() -> Folder {
         r#"authority|create|20.3|--persistence|erasable|--title|Erasable "x"|--meaning|é|--contact|a@b.example
 authority|create|20.4|--case|sensitive|--ttl|77|--pattern|[a-z]+|--approval|true
 authority|create|2000.02|--profile|cordra
-authority|request|20.6|--as|ann
+authority|request|20.6|--as|ann|--create
 authority|grant|20.1|--to|ann|--role|lead
 authority|grant|20.1|--to|300:20.1/bob|--role|write
 name|create|20.1/Rich|--url|https://b.example/|--url|https://a.example/?q=%22&x|--value|7:BINARY:@{binary}|--permissions|7:1010|--ttl|7:0|--value|8:TEXT:@{long}|--value|300:HS_SECKEY:geheim
@@ -53,7 +53,7 @@ import|{references}"#
 }
 
 #[test]
-fn what_is_exported_and_imported_elsewhere_gives_the_same_bytes() {
+fn what_is_exported_and_imported_into_another_folder_gives_the_same_bytes() {
     let folder = rich();
     for secrets in [&[][..], &["--with-secrets"]] {
         let exported = folder.done(&[&["export"], secrets].concat());
@@ -94,7 +94,8 @@ fn what_is_exported_and_imported_elsewhere_gives_the_same_bytes() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
-/// An export that is imported where it came from, or twice, changes nothing: everything is as it says.
+/// An export that is imported where it came from, or twice, changes nothing: everything is as it
+/// says.
 #[test]
 fn what_is_there_already_is_unchanged_under_retired_authorities_too() {
     let folder = rich();

@@ -1,4 +1,5 @@
-//! Imports over the network and beside a server: who opens which file, and what an import waits for.
+//! Imports over the network and beside a server: who opens which file, and what an import waits
+//! for.
 
 use std::fs;
 use std::io::Write as _;
@@ -41,7 +42,8 @@ fn codes(body: &str) -> Vec<String> {
     codes.collect()
 }
 
-/// `FILE` in a batch made the server open the file: a token with the role `write` published `log.key`.
+/// `FILE` in a batch made the server open the file: a token with the role `write` published
+/// `log.key`.
 #[test]
 fn a_batch_that_names_a_file_of_the_server_is_refused() {
     let folder = Folder::new();
@@ -90,10 +92,10 @@ fn a_batch_that_names_a_file_of_the_server_is_refused() {
 
 fn run_there(folder: &Folder, server: Option<&Server>, arguments: &[&str], input: &str) -> Output {
     let url = server.map(|server| format!("http://{}", server.web));
-    let elsewhere = url
+    let server_options = url
         .iter()
-        .flat_map(|url| ["--url", url, "--token-file", "token"]);
-    let arguments: Vec<_> = elsewhere.chain(arguments.iter().copied()).collect();
+        .flat_map(|url| ["--api", url, "--token-file", "token"]);
+    let arguments: Vec<_> = server_options.chain(arguments.iter().copied()).collect();
     let mut command = folder.command(&arguments);
     command
         .stdin(Stdio::piped())
@@ -216,6 +218,13 @@ fn who_can_import_nothing_stores_nothing() {
                 (reply.status, &reply.json()["code"]),
                 (403, &json!("no-role"))
             );
+            let detail = reply.json()["detail"].to_string();
+            let remedy = if who == &for_reading {
+                "`handfast token create ann --role write`"
+            } else {
+                "`handfast authority grant AUTHORITY --to "
+            };
+            assert!(detail.contains(remedy), "{detail}");
         }
     }
     assert!(!folder.data().join("spool").exists());
@@ -255,7 +264,8 @@ fn what_one_account_sends_is_bounded() {
     assert_eq!(import(150_000).0, 200);
     assert_eq!(import(200_001), (413, json!("too-large")));
     let open = half_sent(120_000);
-    // When the bytes of the first have come, a second does not fit beside it. Earlier, either of them might be refused.
+    // When the bytes of the first have come, a second does not fit beside it. Earlier, either of
+    // them might be refused.
     let spool = folder.data().join("spool");
     let has_come = || {
         let files = std::fs::read_dir(&spool).into_iter().flatten().flatten();
@@ -272,4 +282,31 @@ fn what_one_account_sends_is_bounded() {
     assert_eq!(import(10_000).0, 200);
     drop(open);
     assert!((0..10_000).any(|_| import(150_000).0 == 200));
+}
+
+/// A body that was no JSON left a job that was done.
+#[test]
+fn a_body_that_is_no_dump_is_refused_without_a_job() {
+    let folder = Folder::new();
+    let ann = bearer(&folder.token(&[]));
+    let server = folder.serve();
+    let path = "/api/v1/import?format=json";
+    for headers in [&[ann.as_str()][..], &[&ann, ASYNC]] {
+        let reply = server.ask(
+            "POST",
+            path,
+            headers,
+            Some("id,url\n20.1000/a,https://a/\n"),
+        );
+        assert_eq!(
+            (reply.status, &reply.json()["code"]),
+            (400, &json!("input"))
+        );
+        let detail = reply.json()["detail"].to_string();
+        assert!(detail.contains("`handleRecords`"), "{detail}");
+    }
+    let jobs = server.get("/api/v1/jobs", &[&ann]).json();
+    assert_eq!(jobs["jobs"], json!([]));
+    let dump = r#"{"handleRecords":{"20.1000/a":{"handle":"20.1000/a","values":[]}}}"#;
+    assert_eq!(server.ask("POST", path, &[&ann], Some(dump)).status, 200);
 }

@@ -1,8 +1,8 @@
 //! The socket in the data folder: the API for commands on a folder that a server is using.
 //!
-//! The folder is open in one process, the server, so a command asks it over HTTP. The file has mode 0600, and the system says
-//! who has connected: only the user of the server and root, who could write the folder anyway, are served. They are the local
-//! operator: see [`LocalApi`].
+//! The folder is open in one process, the server, so a command asks it over HTTP. The file has mode
+//! 0600, and the system says who has connected: only the user of the server and root, who could
+//! write the folder anyway, are served. They are the local operator: see [`LocalApi`].
 
 use std::convert::Infallible;
 use std::fs::{self, Permissions};

@@ -145,7 +145,11 @@ pub(super) fn retire(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
     let given: api::Transfer = call.read()?;
-    act(call, AuthorityAction::Transfer(principal(&given.to)?))
+    let transfer = AuthorityAction::Transfer {
+        to: principal(&given.to)?,
+        creates_account: given.create,
+    };
+    act(call, transfer)
 }
 
 pub(super) fn grant(call: &Call) -> Result<Answer, Problem> {

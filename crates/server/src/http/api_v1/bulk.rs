@@ -31,8 +31,8 @@ const MAX_OUTCOMES: usize = 16 << 20;
 /// How much is given at a time.
 const PIECE: usize = 64 << 10;
 
-/// Receives names into a file, takes them, and answers when all are taken: an outcome a line, and a last line for all of
-/// them. If the client does not wait, they are taken later.
+/// Receives names into a file, takes them, and answers when all are taken: an outcome a line, and a
+/// last line for all of them. If the client does not wait, they are taken later.
 pub(super) fn import(
     call: &Call,
     route: &Route,
@@ -119,7 +119,8 @@ fn put_line(out: &mut Vec<u8>, line: &impl Serialize) {
     out.push(b'\n');
 }
 
-/// Gives names as they are read. What goes wrong in the middle breaks the answer off: what is whole ends as it should.
+/// Gives names as they are read. What goes wrong in the middle breaks the answer off: what is whole
+/// ends as it should.
 pub(super) fn export(call: &Call, begun: &mut dyn FnMut(Response<Body>)) -> Result<(), Problem> {
     let options = Export {
         format: format(call)?,
@@ -190,8 +191,8 @@ type Begin<'b> = (
     &'static str,
 );
 
-/// A body, written by a thread that may wait. Nothing is answered before there is something to give, so that a refusal
-/// can still be one.
+/// A body, written by a thread that may wait. Nothing is answered before there is something to
+/// give, so that a refusal can still be one.
 pub(super) struct Sending<'b> {
     begin: Option<Begin<'b>>,
     sender: Sender<Bytes, io::Error>,

@@ -41,7 +41,8 @@ fn shown(call: &Call, job: Job) -> Result<api::Job, Problem> {
     Ok(convert::job(&job, progress))
 }
 
-/// A job that someone may see: what someone does with many names is theirs, and for those who may do everything.
+/// A job that someone may see: what someone does with many names is theirs, and for those who may
+/// do everything.
 fn find(call: &Call) -> Result<Job, Problem> {
     let number = call.id().parse().ok();
     let number: u64 = number.ok_or_else(|| Problem::usage("a job has a number"))?;
@@ -167,7 +168,8 @@ pub(super) fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
             return spool::resume(call, &job);
         }
     }
-    // A long list takes memory and a thread while it is looked at: an account has few of them at a time.
+    // A long list takes memory and a thread while it is looked at: an account has few of them at a
+    // time.
     let is_long = call.body.len() > LONG_LIST;
     let open = is_long.then(|| call.api.streams.enter(who.to_string()));
     let _open = open.transpose()?;

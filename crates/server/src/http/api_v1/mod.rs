@@ -1,8 +1,8 @@
 //! Handfast's own API: `/api/v1/…`.
 //!
-//! What can be asked is a table ([`routes`]), from which requests are matched and the `OpenAPI` document is made. Handlers
-//! are plain functions: they run where waiting for the disk is no harm, are given a [`Call`](call::Call) and answer
-//! JSON, or a problem.
+//! What can be asked is a table ([`routes`]), from which requests are matched and the `OpenAPI`
+//! document is made. Handlers are plain functions: they run where waiting for the disk is no harm,
+//! are given a [`Call`](call::Call) and answer JSON, or a problem.
 
 mod about;
 mod accounts;
@@ -37,7 +37,7 @@ use hyper::body::Bytes;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderMap,
-    HeaderName, HeaderValue, IF_MATCH, RETRY_AFTER, VARY,
+    HeaderName, HeaderValue, IF_MATCH, VARY,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
@@ -54,7 +54,7 @@ use self::table::GROUPS;
 use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
-use crate::http::connection::request_body::{BodyError, Incoming};
+use crate::http::connection::request_body::{BodyError, Incoming, late_body};
 use crate::http::response::{Body, plain};
 use crate::http::{Caller, Web};
 
@@ -129,7 +129,8 @@ pub(crate) async fn answer(
     let outcome = find_and_answer(web, caller, request).await;
     let mut response = outcome.unwrap_or_else(Problem::into_response);
     let headers = response.headers_mut();
-    // Who asks is said by a header that a page must set itself: no site acts in the name of who visits it.
+    // Who asks is said by a header that a page must set itself: no site acts in the name of who
+    // visits it.
     let anyone = HeaderValue::from_static("*");
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, anyone);
     let exposed = HeaderValue::from_static("ETag, Location, Preference-Applied, X-Request-Id");
@@ -237,7 +238,8 @@ enum LineStream {
     Remote(Incoming),
 }
 
-/// Answers a request on a thread that may wait for the disk, some of it for long. `permit` is held until it is done.
+/// Answers a request on a thread that may wait for the disk, some of it for long. `permit` is held
+/// until it is done.
 async fn run(
     call: Call,
     route: &'static Route,
@@ -346,8 +348,8 @@ fn keep(begun: Begun<'_>, response: &Response<Body>) {
     }
 }
 
-/// Under what a request is remembered, if it is to be: for each token its own, as what one may see another may not. A
-/// token that was made is shown once.
+/// Under what a request is remembered, if it is to be: for each token its own, as what one may see
+/// another may not. A token that was made is shown once.
 fn idempotency_key(call: &Call, route: &Route) -> Result<Option<Key>, Problem> {
     let Some(key) = call.headers.get(IDEMPOTENCY_KEY) else {
         return Ok(None);
@@ -400,7 +402,8 @@ fn read_query(
     Ok(query)
 }
 
-/// The token that a request brings; over a connection to which others may listen, none may be brought.
+/// The token that a request brings; over a connection to which others may listen, none may be
+/// brought.
 fn token_of(headers: &HeaderMap, caller: &Caller) -> Result<Option<String>, Problem> {
     let Some(given) = headers.get(AUTHORIZATION) else {
         return Ok(None);
@@ -462,19 +465,16 @@ fn not_received(error: BodyError, sender: Sender) -> Response<Body> {
             Problem::new(status, "too-large", message)
                 .hint("many names are taken by /api/v1/import")
         }
-        BodyError::Broken => Problem::usage("the body did not come"),
-        BodyError::Late => Problem::new(status, "late", "the body did not come in time"),
+        BodyError::Broken => {
+            Problem::usage("the connection ended before the body did; nothing was done")
+        }
+        BodyError::Late => Problem::new(status, "late", late_body(sender)),
         BodyError::Busy => {
             let message = "too many bodies are on their way to this server: try again";
             Problem::new(status, "busy", message)
         }
     };
-    let mut response = problem.into_response();
-    if error == BodyError::Busy {
-        let soon = HeaderValue::from_static("5");
-        response.headers_mut().insert(RETRY_AFTER, soon);
-    }
-    response
+    problem.into_response()
 }
 
 /// What there is at a path by other methods; to browsers that ask, what they may.

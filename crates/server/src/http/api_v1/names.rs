@@ -164,7 +164,11 @@ pub(super) fn restore(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
     let given: api::Transfer = call.read()?;
-    act(call, NameAction::Transfer(principal(&given.to)?))
+    let transfer = NameAction::Transfer {
+        to: principal(&given.to)?,
+        creates_account: given.create,
+    };
+    act(call, transfer)
 }
 
 pub(super) fn undo(call: &Call) -> Result<Answer, Problem> {

@@ -1,8 +1,9 @@
 //! The API for the local operator: commands in this process, or at the socket of the data folder.
 //!
-//! The local operator may do everything, and may act as somebody else ([`AS`]). Some things exist only here: what a browser or
-//! a token must never reach is not merely forbidden over the network, it is not there. Imports are read as they come, without a
-//! copy on disk, and imports and jobs answer line by line while they run.
+//! The local operator may do everything, and may act as somebody else ([`AS`]). Some things exist
+//! only here: what a browser or a token must never reach is not merely forbidden over the network,
+//! it is not there. Imports are read as they come, without a copy on disk, and imports and jobs
+//! answer line by line while they run.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -27,14 +28,15 @@ use super::{Api, ApiSettings, LineStream, check_type, convert, find_route, read_
 use crate::http::PATIENCE;
 use crate::http::response::Body;
 
-/// The header that says, percent-encoded, as whom the local operator acts. Over the network it means nothing.
+/// The header that says, percent-encoded, as whom the local operator acts. Over the network it
+/// means nothing.
 pub const AS: HeaderName = HeaderName::from_static("handfast-as");
 
 /// The body of a request of the local operator.
 pub type LocalBody = UnsyncBoxBody<Bytes, io::Error>;
 
-/// Parameters that only the local operator has, with every path: take URLs that no browser can follow; the size of an import;
-/// secrets in an export; try a job before it is resumed.
+/// Parameters that only the local operator has, with every path: take URLs that no browser can
+/// follow; the size of an import; secrets in an export; try a job before it is resumed.
 const PARAMETERS: &[&str] = &["migrate", "size", "with-secrets", "dry-run"];
 
 /// What only the local operator can ask for.
@@ -131,7 +133,8 @@ fn acting_as(headers: &HeaderMap) -> Result<Principal, Problem> {
     who.ok_or_else(|| Problem::usage("`Handfast-As` names an account, or INDEX:HANDLE"))
 }
 
-/// Takes names as they come. Answers a line for each outcome, lines that say how far it has come, and a last line for all.
+/// Takes names as they come. Answers a line for each outcome, lines that say how far it has come,
+/// and a last line for all.
 pub(super) fn import(
     call: &Call,
     body: LocalBody,

@@ -9,6 +9,9 @@ use super::call::Call;
 use super::convert;
 use crate::http::response::{Body, reply};
 
+/// After how many seconds a client that heard `busy` should ask again.
+const BUSY_RETRY: u64 = 5;
+
 /// Why a request failed.
 #[derive(Debug)]
 pub(super) struct Problem {
@@ -82,13 +85,17 @@ impl Problem {
     pub(super) fn into_response(self) -> Response<Body> {
         let status = self.status;
         let document = self.into_document();
+        let is_busy = document.code == "busy";
+        let retry_after = document
+            .retry_after
+            .or_else(|| is_busy.then_some(BUSY_RETRY));
         let body = serde_json::to_vec(&document).unwrap_or_default();
         let mut response = reply(status, "application/problem+json", body);
         if status == StatusCode::UNAUTHORIZED {
             let challenge = HeaderValue::from_static("Bearer realm=\"handfast\"");
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
         }
-        if let Some(seconds) = document.retry_after {
+        if let Some(seconds) = retry_after {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
         response
@@ -138,8 +145,23 @@ fn by_code(code: &str) -> StatusCode {
         }
         "account-exists" | "cancelled" | "case-fixed" | "claimed" | "done" | "erased-names"
         | "moves-names" | "no-input" | "not-approved" | "not-requested" | "permanent"
-        | "under-way" | "undone" => StatusCode::CONFLICT,
+        | "retired" | "under-way" | "undone" => StatusCode::CONFLICT,
         "cut-short" => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only some of the answers that say `busy` said when to ask again.
+    #[test]
+    fn whatever_is_busy_says_when_to_ask_again() {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let busy = Problem::new(status, "busy", "come again").into_response();
+        assert_eq!(busy.headers()[RETRY_AFTER], "5");
+        let failed = Problem::new(status, "failed", "see the log").into_response();
+        assert!(failed.headers().get(RETRY_AFTER).is_none());
     }
 }

@@ -361,7 +361,7 @@ const AUTHORITIES: &[Route] = &[
     )
     .says(
         "Decline a request for an authority",
-        "Removes a request for an authority.",
+        "Removes a request for an authority. Callers can take back their own request.",
     )
     .empty(),
     post(
