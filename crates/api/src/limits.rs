@@ -36,7 +36,7 @@ pub const NAMESPACE_URI: usize = 2_000;
 /// The URIs of one list in the entry of a namespace.
 pub const NAMESPACE_URIS: usize = 20;
 /// Items on one page.
-pub const PAGE: usize = 1_000;
+pub const PAGE: u64 = 1_000;
 /// The pattern of the local names of an authority, or of the identifiers of a namespace.
 pub const PATTERN: usize = 1_024;
 /// Outcomes in one response.

@@ -62,7 +62,7 @@ pub struct Changes {
 /// How many bytes a value is shown with.
 const MAX_SHOWN: usize = 300;
 /// How many values of one name are listed.
-const MAX_LISTED: usize = 100;
+const MAX_LISTED: usize = handfast_api::limits::OUTCOME_CHANGES;
 
 impl Changes {
     /// How many bytes the list has.

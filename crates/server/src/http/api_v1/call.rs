@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use handfast_api::limits;
 use handfast_registry::{Moment, Principal, Registry, Token, parse_rfc3339};
 use hyper::body::Bytes;
 use hyper::header::{ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, LOCATION};
@@ -71,10 +72,9 @@ impl Call {
     /// How many things a page has.
     pub(super) fn limit(&self) -> Result<usize, Problem> {
         let limit = self.number("limit")?.unwrap_or(100);
-        let fits = usize::try_from(limit)
-            .ok()
-            .filter(|n| (1..=1_000).contains(n));
-        fits.ok_or_else(|| Problem::usage("`limit` is 1 to 1000"))
+        let fits = (1..=limits::PAGE).contains(&limit).then_some(limit);
+        let fits = fits.and_then(|limit| usize::try_from(limit).ok());
+        fits.ok_or_else(|| Problem::usage(format!("`limit` is 1 to {}", limits::PAGE)))
     }
 
     /// A moment in the past, if one is asked for.

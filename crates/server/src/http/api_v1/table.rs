@@ -109,7 +109,7 @@ const fn number(name: &'static str, about: &'static str) -> Parameter {
 }
 
 const fn limit(about: &'static str) -> Parameter {
-    parameter("limit", about, Kind::Number(1, 1_000))
+    parameter("limit", about, Kind::Number(1, limits::PAGE))
 }
 
 const AFTER: Parameter = text("after", "The member `next` of the previous page.");
