@@ -16,6 +16,7 @@ mod setup;
 
 pub use admission::udp_responses::UdpLimits;
 pub use dspace::{Dspace, DspaceSource};
+pub use http::api_v1::convert;
 pub use http::api_v1::operator::{AS, LocalApi, LocalBody};
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
