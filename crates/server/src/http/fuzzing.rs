@@ -2,7 +2,7 @@
 
 #![expect(clippy::missing_panics_doc, reason = "a law that is broken panics")]
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 
 use handfast_id::{Standard, Urn};
 use handfast_wire::Value;
@@ -11,7 +11,6 @@ use hyper::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderValue};
 
 use crate::http::resolver::accept::{Accept, languages};
 use crate::http::resolver::choice::Taste;
-use crate::http::resolver::geoip::Database;
 use crate::http::resolver::locations::Locations;
 use crate::http::resolver::name_lookup::Name;
 use crate::http::resolver::path::Asked;
@@ -137,24 +136,6 @@ pub fn operand(data: &[u8]) {
     if let Ok(urn) = Urn::parse_with(&with_scheme(&meant), &Standard) {
         let url = with_components(b"https://example.org/?a#b", &urn);
         assert!(url.starts_with(b"https://example.org/?a"));
-    }
-}
-
-/// Files of countries.
-pub fn countries(data: &[u8]) {
-    let Some(database) = Database::read(data.to_vec()) else {
-        return;
-    };
-    for address in [
-        IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
-        IpAddr::V4(Ipv4Addr::new(203, 0, 113, 7)),
-        IpAddr::V6(Ipv6Addr::LOCALHOST),
-    ] {
-        assert!(
-            database
-                .country(address)
-                .is_none_or(|country| country.len() == 2)
-        );
     }
 }
 
