@@ -3,6 +3,7 @@
 //!
 //! Such a source says one URL for a handle, or that it knows none. Nothing is written there, and nothing is kept here.
 
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode};
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsConnector;
 
+use crate::http::percent::encode;
 use crate::native::response::Fault;
 
 /// How long a repository is waited for.
@@ -124,7 +126,7 @@ impl Dspace {
         if !stays_in_place(handle) {
             return Ok(None);
         }
-        let path = escaped(handle);
+        let path = encode(handle, HANDLE);
         let said: Option<Vec<String>> = self.ask(format!("{endpoint}/resolve/{path}"))?;
         let url = said.and_then(|said| said.into_iter().next());
         let url = url.filter(|url| url.starts_with("https://") || url.starts_with("http://"));
@@ -225,19 +227,20 @@ where
 }
 
 /// "The handle goes into the URL unescaped": but for what could end it.
-fn escaped(handle: &str) -> String {
-    let mut out = String::with_capacity(handle.len());
-    for byte in handle.bytes() {
-        match byte {
-            b'%' | b'?' | b'#' | b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' => {
-                out.push_str(&format_byte(byte));
-            }
-            0x21..=0x7E => out.push(char::from(byte)),
-            byte => out.push_str(&format_byte(byte)),
-        }
-    }
-    out
-}
+const HANDLE: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'%')
+    .add(b'?')
+    .add(b'#')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 /// Whether a handle, behind the path of the question, is part of that path for everybody who may read it: proxies and
 /// servers that walk up at `..`, cut off what follows `;`, take `\` for `/`, or decode once more than they should.
@@ -249,7 +252,7 @@ fn stays_in_place(handle: &str) -> bool {
         if bytes.iter().any(is_odd) || segments.any(|part| matches!(part, b"." | b"..")) {
             return false;
         }
-        let decoded = decoded(&bytes);
+        let decoded: Vec<u8> = percent_decode(&bytes).collect();
         if decoded == bytes {
             return true;
         }
@@ -261,42 +264,17 @@ fn stays_in_place(handle: &str) -> bool {
 /// How often something is decoded on its way, at most.
 const DECODINGS: usize = 4;
 
-/// The same with each escape that is whole decoded once.
-fn decoded(bytes: &[u8]) -> Vec<u8> {
-    let digit = |byte: u8| {
-        let digit = char::from(byte).to_digit(16)?;
-        u8::try_from(digit).ok()
-    };
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let [first, after @ ..] = rest {
-        let escape = match rest {
-            [b'%', high, low, after @ ..] => digit(*high).zip(digit(*low)).zip(Some(after)),
-            _ => None,
-        };
-        if let Some(((high, low), after)) = escape {
-            out.push(high << 4 | low);
-            rest = after;
-        } else {
-            out.push(*first);
-            rest = after;
-        }
-    }
-    out
-}
-
-fn format_byte(byte: u8) -> String {
-    format!("%{byte:02X}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn handles_stay_in_their_path() {
-        assert_eq!(escaped("123456789/1"), "123456789/1");
-        assert_eq!(escaped("1/a?b#c d%\r\nü"), "1/a%3Fb%23c%20d%25%0D%0A%C3%BC");
+        assert_eq!(encode("123456789/1", HANDLE), "123456789/1");
+        assert_eq!(
+            encode("1/a?b#c d%\r\nü", HANDLE),
+            "1/a%3Fb%23c%20d%25%0D%0A%C3%BC"
+        );
     }
 
     #[test]

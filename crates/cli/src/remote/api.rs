@@ -11,6 +11,7 @@ use handfast_registry::Refusal;
 use hyper::Uri;
 use hyper::body::Bytes;
 use hyper::header::{HeaderName, IF_MATCH};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value as Json};
 use zeroize::Zeroizing;
 
@@ -329,17 +330,12 @@ pub(crate) fn unreadable() -> Refusal {
 
 /// A text as one segment of a path, or as a part of a query.
 pub(crate) fn encode(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.extend(['%']);
-            for digit in [byte >> 4, byte & 15] {
-                let digit = char::from_digit(digit.into(), 16).unwrap_or('0');
-                out.push(digit.to_ascii_uppercase());
-            }
-        }
-    }
-    out
+    utf8_percent_encode(text, ESCAPED).to_string()
 }
+
+/// Everything but letters, digits and `- . _ ~`.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');

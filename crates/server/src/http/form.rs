@@ -1,6 +1,6 @@
 //! Names and values, as forms send them.
 
-use crate::http::resolver::query::decoded;
+use percent_encoding::percent_decode_str;
 
 /// The most pairs that are read: nobody has a form of so many.
 const MOST: usize = 64;
@@ -20,7 +20,8 @@ pub(crate) fn pairs(text: &str) -> Option<Vec<(String, String)>> {
 }
 
 fn plain(text: &str) -> Option<String> {
-    String::from_utf8(decoded(&text.replace('+', " "))).ok()
+    let text = text.replace('+', " ");
+    Some(percent_decode_str(&text).decode_utf8().ok()?.into_owned())
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub(crate) mod middleware;
 pub(crate) mod native_tunnel;
 mod oai;
 pub(crate) mod operator;
+pub(crate) mod percent;
 pub(crate) mod registry_pages;
 pub(crate) mod resolver;
 pub(crate) mod response;

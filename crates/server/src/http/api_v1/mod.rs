@@ -41,7 +41,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::oneshot;
 
 use self::background::Background;
-use self::call::{Answer, Call, decode};
+use self::call::{Answer, Call};
 use self::idempotency::{Answered, Begun, First, Key};
 use self::problem::Problem;
 use self::routes::{Found, Given, Handler, Route};
@@ -51,6 +51,7 @@ use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
 use crate::http::connection::request_body::{BodyError, Incoming};
+use crate::http::percent::decode_form;
 use crate::http::response::{Body, plain};
 use crate::http::{Caller, Web};
 
@@ -301,7 +302,7 @@ fn read_query(parts: &Parts, route: &Route) -> Result<Vec<(String, String)>, Pro
     let text = parts.uri.query().unwrap_or_default();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let (Some(name), Some(value)) = (decode(name, true), decode(value, true)) else {
+        let (Some(name), Some(value)) = (decode_form(name), decode_form(value)) else {
             return Err(Problem::usage("the query is not percent-encoded UTF-8"));
         };
         if !route.query.iter().any(|parameter| parameter.name == name) {

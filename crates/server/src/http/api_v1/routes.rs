@@ -1,6 +1,7 @@
 //! All that can be asked, in one table: requests are matched against it, and the description for programs is made
 //! from it, so that neither knows of anything that the other does not.
 
+use crate::http::percent::decode;
 use hyper::Method;
 
 use super::call::{Answer, Call};
@@ -109,9 +110,7 @@ pub(super) fn find(method: &Method, path: &str) -> Found {
             methods.push(route.method);
             continue;
         }
-        let decoded = given
-            .into_iter()
-            .map(|text| super::call::decode(text, false));
+        let decoded = given.into_iter().map(decode);
         return match decoded.collect::<Option<Vec<_>>>() {
             Some(path) => Found::Route(route, path),
             None => Found::Unreadable,

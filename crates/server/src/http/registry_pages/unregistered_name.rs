@@ -3,6 +3,7 @@
 //! Where the live entry names a mechanism, that is offered. Everything else is an identifier that nothing is claimed of but what
 //! it is: the answer is still 404, as what was asked for – the thing, or where it is – is not to be had here.
 
+use percent_encoding::percent_decode_str;
 use std::sync::Arc;
 
 use handfast_id::InfoUri;
@@ -13,7 +14,6 @@ use serde_json::{Map, Value as Json};
 
 use crate::http::registry_pages::page;
 use crate::http::resolver::page::{Failure, JSON, escape, fresh};
-use crate::http::resolver::query::decoded;
 use crate::http::resolver::redirect;
 use crate::http::response::Body;
 
@@ -67,7 +67,10 @@ impl Unkept {
         let entry = self.entry.as_ref();
         let is_dots = |segment: &[u8]| segment == b"." || segment == b"..";
         entry.is_some_and(|entry| entry.form.resolution.page_first)
-            || decoded(&self.identifier).split(|b| *b == b'/').any(is_dots)
+            || percent_decode_str(&self.identifier)
+                .collect::<Vec<_>>()
+                .split(|b| *b == b'/')
+                .any(is_dots)
     }
 
     /// To where the mechanism leads, with a link to its security considerations.
