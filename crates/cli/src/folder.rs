@@ -6,13 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
-use handfast_id::RuleBook;
 use handfast_registry::{Refusal, Registry, StoreError, World};
 use serde_json::json;
 
 use crate::commands::demo;
 use crate::commands::inspect_view::Shown as Safe;
-use crate::config;
+use crate::config::Config;
 use crate::exit::Answer;
 use crate::new_file::NewFile;
 use crate::terminal::console;
@@ -38,7 +37,7 @@ impl Data {
     pub(crate) fn open(&self) -> Result<Arc<Registry>, Refusal> {
         match console::registry() {
             Some(registry) => Ok(registry),
-            None => self.open_alone().map(Arc::new),
+            None => self.open_alone(&self.config()?).map(Arc::new),
         }
     }
 
@@ -48,19 +47,19 @@ impl Data {
         if let Some(registry) = console::registry() {
             return Ok(registry);
         }
-        let rules = self.rules()?;
+        let rules = self.config()?.rules().map_err(|error| unusable(&error))?;
         let registry = Registry::open_beside(&self.folder, world())?;
         Ok(Arc::new(registry.with_rules(rules)))
     }
 
-    fn rules(&self) -> Result<RuleBook, Refusal> {
-        config::rules(&self.folder).map_err(|error| unusable(&error))
+    fn config(&self) -> Result<Config, Refusal> {
+        Config::read(&self.folder).map_err(|error| unusable(&error))
     }
 
     /// Opens the folder for this process alone.
-    fn open_alone(&self) -> Result<Registry, Refusal> {
-        let rules = self.rules()?;
-        let limits = config::limits(&self.folder).map_err(|error| unusable(&error))?;
+    fn open_alone(&self, config: &Config) -> Result<Registry, Refusal> {
+        let rules = config.rules().map_err(|error| unusable(&error))?;
+        let limits = config.limits();
         let mut tries = 0;
         loop {
             match Registry::open(&self.folder, world()) {
@@ -97,15 +96,17 @@ impl Data {
         output: Output,
         with_demo: bool,
     ) -> Result<Arc<Registry>, Refusal> {
-        match console::registry() {
-            Some(registry) => Ok(registry),
-            None => self.open_or_make_alone(output, with_demo).map(Arc::new),
+        if let Some(registry) = console::registry() {
+            return Ok(registry);
         }
+        let opened = self.open_or_make_alone(&self.config()?, output, with_demo);
+        opened.map(Arc::new)
     }
 
     /// The same, for this process alone.
     pub(crate) fn open_or_make_alone(
         &self,
+        config: &Config,
         output: Output,
         with_demo: bool,
     ) -> Result<Registry, Refusal> {
@@ -120,7 +121,7 @@ impl Data {
             }
             output.note(&format!("made {}", self.folder.display()));
         }
-        self.open_alone()
+        self.open_alone(config)
     }
 }
 

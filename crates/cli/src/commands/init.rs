@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use crate::commands::demo;
 use crate::commands::takeover;
-use crate::config::{self, Config};
+use crate::config::{self, Config, ConfigFile};
 use crate::exit::Answer;
 use crate::folder::{Data, make, program};
 use crate::terminal::output::Output;
@@ -87,11 +87,8 @@ impl Init {
             );
             return Ok(self.output.misused(&problem));
         }
-        let doors = match config::doors(&data.folder) {
-            Ok(doors) => Addresses {
-                native: self.native.unwrap_or(doors.native),
-                web: self.web.unwrap_or(doors.web),
-            },
+        let doors = match Config::read(&data.folder) {
+            Ok(config) => config.with_listen(self.native, self.web).listen(),
             Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
         };
         if self.bundle {
@@ -112,10 +109,10 @@ impl Init {
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
         };
         if self.native.is_some() || self.web.is_some() {
-            let mut config = Config::default();
+            let mut config = ConfigFile::default();
             config.native.listen = self.native;
             config.web.listen = self.web;
-            config::write(folder, &config)?;
+            config.write(folder)?;
         }
         let ready = self.ready(folder, doors)?;
         self.output.print(
