@@ -4,25 +4,17 @@ use std::convert::Infallible;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context as Waking, Poll};
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
+use handfast_client::https::{HttpClient, TrustAnchors};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Body, Bytes, Frame, Incoming};
-use hyper::client::conn::http1;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, TE};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, TE};
 use hyper::{Request, Response, Uri};
-use hyper_util::rt::TokioIo;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
 
 /// How long a server may take to say something.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -102,27 +94,10 @@ pub(crate) async fn send(
     certificate: Option<&Path>,
     asked: Asked<'_>,
 ) -> anyhow::Result<Response<Incoming>> {
-    let host = server.host().context("the URL names no host")?;
-    let is_secure = match server.scheme_str() {
-        Some("https") => true,
-        Some("http") => false,
-        _ => bail!("a URL is https://HOST[:PORT]"),
-    };
-    let port = server
-        .port_u16()
-        .unwrap_or(if is_secure { 443 } else { 80 });
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let stream = TcpStream::connect((bare, port)).await?;
-    let is_local = stream.peer_addr()?.ip().to_canonical().is_loopback();
-    if token.is_some() && !is_secure && !is_local {
-        bail!("a token is sent over https alone");
-    }
     let start = server.path().trim_end_matches('/');
-    let authority = server.authority().map_or(host, |said| said.as_str());
     let mut request = Request::builder()
         .method(asked.method)
         .uri(format!("{start}/api/v1{}", asked.path))
-        .header(HOST, authority)
         .header(TE, "trailers");
     if let Some(token) = token {
         request = request.header(AUTHORIZATION, format!("Bearer {token}"));
@@ -134,40 +109,8 @@ pub(crate) async fn send(
         request = request.header(name, value);
     }
     let request = request.body(asked.body)?;
-    if is_secure {
-        let name = ServerName::try_from(bare.to_string())?;
-        let stream = tls(certificate)?.connect(name, stream).await?;
-        over(stream, request).await
-    } else {
-        over(stream, request).await
-    }
-}
-
-async fn over<S>(stream: S, request: Request<Sent>) -> anyhow::Result<Response<Incoming>>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    // What goes wrong with the connection is heard where the answer is read.
-    tokio::spawn(async move { drop(connection.await) });
-    Ok(sender.send_request(request).await?)
-}
-
-fn tls(certificate: Option<&Path>) -> anyhow::Result<TlsConnector> {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if let Some(file) = certificate {
-        let certificates = CertificateDer::pem_file_iter(file)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .with_context(|| format!("cannot use {}", file.display()))?;
-        roots.add_parsable_certificates(certificates);
-    }
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(TlsConnector::from(Arc::new(config)))
+    let trusted = certificate.map_or(TrustAnchors::System, TrustAnchors::SystemAnd);
+    Ok(HttpClient::new(trusted)?.send(server, request).await?)
 }
 
 /// Takes the whole of an answer.

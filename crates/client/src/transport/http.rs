@@ -1,4 +1,7 @@
 //! The handle protocol through HTTP (`handle-protocol.md` §1.6).
+//!
+//! No HTTP client is used: the protocol forbids chunks, and the length of a reply is that in its
+//! envelope, whatever the header says. So this library depends on no HTTP crate.
 
 use std::io;
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use self::challenges::Challenges;
-use self::client::Client;
+use self::client::AcmeClient;
 use crate::http::acme::stored::{Kept, Shelf};
 use crate::http::connection::tls::Current;
 use crate::native::Native;
@@ -145,7 +145,7 @@ impl Keeper {
     }
 
     async fn renew(&mut self) -> Result<(), AcmeError> {
-        let client = Client::new(self.settings.root_certificate.as_deref())?;
+        let client = AcmeClient::new(self.settings.root_certificate.as_deref())?;
         let ordered = order::order(
             &self.settings,
             client,

@@ -12,7 +12,7 @@ use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::sign::CertifiedKey;
 
-use super::client::Client;
+use super::client::AcmeClient;
 use super::{Acme, AcmeChallenge, AcmeError, Challenges};
 use crate::http::acme::stored::{Shelf, pem};
 
@@ -22,7 +22,7 @@ const STEP: RetryPolicy = RetryPolicy::new().timeout(Duration::from_mins(2));
 /// A new certificate with its key, in PEM.
 pub(super) async fn order(
     settings: &Acme,
-    client: Client,
+    client: AcmeClient,
     shelf: &Shelf,
     challenges: &Challenges,
 ) -> Result<String, AcmeError> {
@@ -45,7 +45,7 @@ pub(super) async fn order(
 }
 
 /// The account that was made before, or a new one.
-async fn account(settings: &Acme, client: Client, shelf: &Shelf) -> Result<Account, AcmeError> {
+async fn account(settings: &Acme, client: AcmeClient, shelf: &Shelf) -> Result<Account, AcmeError> {
     let builder = Account::builder_with_http(Box::new(client));
     if let Some(credentials) = shelf.account()? {
         return Ok(builder.from_credentials(credentials).await?);
