@@ -75,7 +75,7 @@ impl Config {
         self.file.native.full_access
     }
 
-    /// The root information, if the server asks other servers for names that are not registered here.
+    /// The root information, if the server asks other servers for names that it does not have.
     pub(crate) fn roots(&self) -> anyhow::Result<Option<Roots>> {
         let Some(file) = &self.file.native.roots else {
             return Ok(None);
@@ -104,8 +104,8 @@ impl Config {
             Some(bytes.unwrap_or(standard)).filter(|bytes| *bytes > 0)
         };
         UdpLimits {
-            per_network: limit(native.udp_allowance, UDP_BYTES_PER_NETWORK),
-            total: limit(native.udp_total_allowance, UDP_BYTES_TOTAL),
+            per_network: limit(native.udp_limit, UDP_BYTES_PER_NETWORK),
+            total: limit(native.udp_total_limit, UDP_BYTES_TOTAL),
         }
     }
 

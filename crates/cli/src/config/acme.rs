@@ -1,4 +1,4 @@
-//! `[web.acme]`: a certificate from an authority.
+//! `[web.acme]`: a certificate that the server obtains by ACME.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,8 @@ impl AcmeSection {
     pub(super) fn settings(self, folder: &Path) -> anyhow::Result<Acme> {
         if !self.agree_terms {
             bail!(
-                "the authority at {} wants its terms to be agreed to: read them, and say agree-terms = true",
+                "the authority at {} wants its terms to be agreed to: read them, and say \
+                 agree-terms = true",
                 self.directory
             );
         }

@@ -83,9 +83,11 @@ pub(crate) struct NativeSection {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) replication: Vec<String>,
     pub(super) roots: Option<PathBuf>,
-    pub(super) udp_allowance: Option<u64>,
+    #[serde(rename = "udp-allowance")]
+    pub(super) udp_limit: Option<u64>,
     pub(super) minimum_version: Option<String>,
-    pub(super) udp_total_allowance: Option<u64>,
+    #[serde(rename = "udp-total-allowance")]
+    pub(super) udp_total_limit: Option<u64>,
 }
 
 /// The HTTP server.

@@ -227,7 +227,7 @@ impl Web {
     pub(crate) fn keep_certified(&self, tls: Tls) -> io::Result<()> {
         if let (Tls::Acme(settings), Some(current)) = (tls, &self.tls.current) {
             let native = Arc::clone(&self.native);
-            acme::Keeper::new(settings, Arc::clone(current), native)?.begin()?;
+            acme::CertificateRenewal::new(settings, Arc::clone(current), native)?.begin()?;
         }
         Ok(())
     }

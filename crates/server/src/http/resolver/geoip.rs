@@ -61,7 +61,7 @@ impl Countries {
         if now == loaded.modified {
             return;
         }
-        // The file may be half written: the old database stays in use until the new one is complete.
+        // The file may be half written: the old database is used until the new one is complete.
         match read(&self.file) {
             Ok(new) => (loaded.database, loaded.modified) = (Arc::new(new), now),
             Err(error) => tracing::warn!(%error, "the new file of countries cannot be used"),
