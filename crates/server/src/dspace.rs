@@ -1,7 +1,7 @@
-//! `DSpace` repositories as sources: the server asks them for handles of their prefixes that are not
-//! registered here (`http-interfaces.md` C.4).
+//! `DSpace` repositories as sources: the server asks them for handles of their prefixes that are
+//! not registered here (`http-interfaces.md` C.4).
 //!
-//! A repository gives one URL for a handle, or none. Nothing is written to it, and nothing is cached.
+//! A repository gives one URL for a handle, or none. Nothing is written there or cached here.
 
 use std::collections::HashMap;
 use std::io;
@@ -91,8 +91,8 @@ impl Dspace {
         self.endpoint(handle).is_some()
     }
 
-    /// The value of a handle in its repository: "one value per handle: index 100, type URL, TTL 100,
-    /// public read, admin read".
+    /// The value of a handle in its repository: "one value per handle: index 100, type URL, TTL
+    /// 100, public read, admin read".
     pub(crate) fn resolve(&self, handle: &str) -> Result<Option<Value<'static>>, Fault> {
         let Some(endpoint) = self.endpoint(handle) else {
             return Ok(None);

@@ -33,7 +33,7 @@ pub struct Acme {
     pub directory: String,
     /// How the authority checks that the domains lead here.
     pub challenge: AcmeChallenge,
-    /// The authorities to trust for the directory, in PEM; without it, those that the system trusts.
+    /// The authorities to trust for the directory, in PEM; by default, those of the system.
     pub root_certificate: Option<PathBuf>,
     /// The folder in which account and certificate are stored.
     pub folder: PathBuf,

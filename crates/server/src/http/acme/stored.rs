@@ -107,7 +107,7 @@ pub(crate) struct AcmeCertificate {
 }
 
 impl AcmeCertificate {
-    /// Reads the authority's directory, the certificates with that of the server first, and the key.
+    /// Reads the authority's directory, the chain of certificates, and the key.
     pub(crate) fn read(pem: &str) -> io::Result<Self> {
         let bad = |what: &str| io::Error::other(format!("there is no {what} in it"));
         let chain: Vec<_> = CertificateDer::pem_slice_iter(pem.as_bytes())
