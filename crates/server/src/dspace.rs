@@ -26,7 +26,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tokio_rustls::TlsConnector;
 
-use crate::native::response::Fault;
+use crate::error::Fault;
 
 /// How long a repository is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);

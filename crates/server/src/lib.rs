@@ -7,14 +7,20 @@
 #![forbid(unsafe_code)]
 
 mod admission;
+mod auth;
+mod context;
 mod dspace;
+mod error;
+mod handles;
 mod http;
 mod listen;
 mod native;
 mod runtime;
 mod setup;
+mod status;
 
 pub use admission::udp_responses::UdpLimits;
+pub use context::ServerContext;
 pub use dspace::{Dspace, DspaceSource};
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
@@ -24,7 +30,7 @@ pub use http::{
     WebSettings,
 };
 pub use hyper::header::HeaderName;
-pub use native::{Addresses, Door, Native, Served};
+pub use listen::{Addresses, Door, Served};
 pub use runtime::panics::log_panics;
 pub use setup::bundle::{Bundle, Contact};
 pub use setup::identity::{Identity, IdentityError};

@@ -16,6 +16,8 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::admission::connections::{ConnectionLimits, Connections, accept};
+use crate::context::ServerContext;
+use crate::http::native_tunnel::NativeTunnel;
 use crate::http::{self, Web, WebSettings};
 use crate::native::{Native, tcp, udp};
 use crate::runtime::blocking::BLOCKING_THREADS;
@@ -128,12 +130,19 @@ impl Door {
     }
 
     /// Opens them.
-    pub fn open(self, native: Native, settings: WebSettings) -> io::Result<Served> {
+    pub fn open(self, context: ServerContext, settings: WebSettings) -> io::Result<Served> {
         let (closing, told) = watch::channel(false);
         let tls = settings.tls.clone();
         let proxies = settings.trusted_proxies.clone();
-        let native = Arc::new(native);
-        let web = Web::new(native, settings, self.addresses.web, told.clone())?;
+        let context = Arc::new(context);
+        let native = Arc::new(Native::new(Arc::clone(&context)));
+        let tunnel = NativeTunnel::new(Arc::clone(&native));
+        let web = Web::new(
+            (context, tunnel),
+            settings,
+            self.addresses.web,
+            told.clone(),
+        )?;
         let web = Arc::new(web);
         let registry = Arc::clone(web.registry());
         registry.set_own_urls(&web.hosts.urls());
@@ -145,16 +154,16 @@ impl Door {
                 Arc::clone(&native_connections),
                 Arc::clone(&web_connections),
             );
-            let to_udp = Arc::clone(&web.native);
+            let to_udp = Arc::clone(&native);
             let udp = core.udp;
             spawn("handfast-udp", move || udp::run(&to_udp, &udp))?;
-            let (runtime, web) = (runtime()?, Arc::clone(&web));
+            let (runtime, web, native) = (runtime()?, Arc::clone(&web), Arc::clone(&native));
             let (to_tcp, to_web) = (core.native, core.web);
             let told = told.clone();
             spawn("handfast-tcp", move || {
                 take_turns();
                 runtime.block_on(async {
-                    serve(&web, to_tcp, to_web, connections, &told).await;
+                    serve((&native, &web), to_tcp, to_web, connections, &told).await;
                     // What was begun goes on until the process ends.
                     std::future::pending::<()>().await;
                 });
@@ -172,7 +181,7 @@ impl Door {
 
 /// Takes connections on one core.
 async fn serve(
-    web: &Arc<Web>,
+    (native, web): (&Arc<Native>, &Arc<Web>),
     to_tcp: StdListener,
     to_web: StdListener,
     (native_connections, web_connections): (Arc<Connections>, Arc<Connections>),
@@ -183,8 +192,8 @@ async fn serve(
         tracing::error!("a socket cannot be listened at");
         return;
     };
-    let seen = &web.native.admission().seen_networks;
-    let by_native = |stream, client| tcp::converse(Arc::clone(&web.native), stream, client);
+    let seen = &web.context.admission.seen_networks;
+    let by_native = |stream, client| tcp::converse(Arc::clone(native), stream, client);
     let by_web = |stream, client| http::converse(Arc::clone(web), stream, client);
     tokio::join!(
         accept(to_tcp, native_connections, seen, closing.clone(), by_native),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use handfast_client::{Client, Query, ServerAddress};
 use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry};
-use handfast_server::{Door, Dspace, DspaceSource, Identity, Native};
+use handfast_server::{Door, Dspace, DspaceSource, Identity, ServerContext};
 use handfast_wire::{Permissions, ResponseCode, Ttl};
 use world::world;
 
@@ -150,10 +150,10 @@ fn handles_of_a_repository_resolve_here() {
     });
     let (dspace, silent) = Dspace::connect(sources.to_vec()).unwrap();
     assert_eq!(silent.len(), 1);
-    let native = Native::new(Arc::new(registry), identity, world(), Vec::new());
+    let context = ServerContext::new(Arc::new(registry), identity, world(), Vec::new());
     let served = door
         .open(
-            native.with_dspace(dspace),
+            context.with_dspace(dspace),
             handfast_server::WebSettings::default(),
         )
         .unwrap();

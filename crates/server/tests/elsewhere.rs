@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use handfast_client::{Client, ClientError, Login, Query, Roots, ServerAddress};
 use handfast_registry::{Edit, NewAuthority, NewName, NewValue, Principal, Registry, Role};
-use handfast_server::{Addresses, Door, Identity, Native, Served};
+use handfast_server::{Addresses, Door, Identity, Served, ServerContext};
 use handfast_wire::body::{ResolutionReply, ResolutionRequest};
 use handfast_wire::crypto::{SigningKey, read_private_key};
 use handfast_wire::{
@@ -40,14 +40,14 @@ impl Server {
         let door = Door::bind(any, any).unwrap();
         let identity = Identity::open_or_make(folder.path(), door.addresses()).unwrap();
         let site = identity.site().clone();
-        let mut native = Native::new(Arc::clone(&registry), identity, world(), Vec::new());
+        let mut context = ServerContext::new(Arc::clone(&registry), identity, world(), Vec::new());
         if let Some(roots) = roots {
-            native = native.with_roots(roots).unwrap();
+            context = context.with_roots(roots).unwrap();
         }
         Self {
             folder,
             served: door
-                .open(native, handfast_server::WebSettings::default())
+                .open(context, handfast_server::WebSettings::default())
                 .unwrap(),
             registry,
             site,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use handfast_registry::{NewAuthority, NewName, Principal, Registry};
-use handfast_server::{Door, Identity, Native, Served};
+use handfast_server::{Door, Identity, Served, ServerContext};
 use handfast_wire::body::{ResolutionReply, ResolutionRequest};
 use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, ResponseCode, Version};
 use world::world;
@@ -46,10 +46,10 @@ fn server() -> Server {
     let door = Door::bind(any, any).unwrap();
     let addresses = door.addresses();
     let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
-    let native = Native::new(Arc::new(registry), identity, world(), Vec::new());
+    let context = ServerContext::new(Arc::new(registry), identity, world(), Vec::new());
     Server {
         _served: door
-            .open(native, handfast_server::WebSettings::default())
+            .open(context, handfast_server::WebSettings::default())
             .unwrap(),
         _folder: folder,
         native: addresses.native,

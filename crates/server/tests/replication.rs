@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry};
-use handfast_server::{Door, Identity, Native, Served};
+use handfast_server::{Door, Identity, Served, ServerContext};
 use handfast_wire::body::{
     Body, Challenge, ChallengeAnswer, DumpRequest, Receiver, ReplicationPoint, RetrieveRequest,
 };
@@ -64,11 +64,11 @@ fn serve(registry: Registry) -> Server {
     let address = door.addresses().native;
     let identity = Identity::open_or_make(registry.folder(), door.addresses()).unwrap();
     let mirror = Principal::parse("300:20.1000/mirror").unwrap();
-    let native = Native::new(Arc::clone(&registry), identity, world(), Vec::new())
+    let context = ServerContext::new(Arc::clone(&registry), identity, world(), Vec::new())
         .with_replicators(vec![mirror]);
     Server {
         _served: door
-            .open(native, handfast_server::WebSettings::default())
+            .open(context, handfast_server::WebSettings::default())
             .unwrap(),
         registry,
         address,

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry, World};
-use handfast_server::{Door, Identity, Native, Served, WebSettings};
+use handfast_server::{Door, Identity, Served, ServerContext, WebSettings};
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, Version};
 
@@ -59,12 +59,13 @@ impl Host {
         let door = Door::bind(any, any).unwrap();
         let addresses = door.addresses();
         let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
-        let native = Native::new(Arc::new(registry), identity, world(&is_broken), Vec::new());
+        let context =
+            ServerContext::new(Arc::new(registry), identity, world(&is_broken), Vec::new());
         Self {
             is_broken,
             native: addresses.native,
             web: addresses.web,
-            _served: door.open(native, WebSettings::default()).unwrap(),
+            _served: door.open(context, WebSettings::default()).unwrap(),
             _folder: folder,
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
-use handfast_server::{Addresses, Door, Dspace, Identity, Native, PublicUrl, Tls};
+use handfast_server::{Addresses, Door, Dspace, Identity, PublicUrl, ServerContext, Tls};
 use serde_json::json;
 
 use crate::commands::demo;
@@ -79,12 +79,13 @@ impl Serve {
         }
         self.warn(&data.folder, &identity, addresses);
         let registry = Arc::new(registry);
-        let mut native = Native::new(Arc::clone(&registry), identity, world(), administrators)
-            .with_replicators(replicators)
-            .with_udp_limits(config::udp_limits(&data.folder)?)
-            .with_minimum_version(config::minimum_version(&data.folder)?);
+        let mut context =
+            ServerContext::new(Arc::clone(&registry), identity, world(), administrators)
+                .with_replicators(replicators)
+                .with_udp_limits(config::udp_limits(&data.folder)?)
+                .with_minimum_version(config::minimum_version(&data.folder)?);
         if let Some(roots) = config::roots(&data.folder)? {
-            native = native.with_roots(roots)?;
+            context = context.with_roots(roots)?;
         }
         let repositories = config::repositories(&data.folder)?;
         if !repositories.is_empty() {
@@ -94,13 +95,13 @@ impl Serve {
                     "warning: {endpoint} does not say its prefixes; say them in handfast.toml"
                 ));
             }
-            native = native.with_dspace(dspace);
+            context = context.with_dspace(dspace);
         }
         tell_operators();
         let mut settings = config::web(&data.folder)?;
         settings.public_url = self.public_url.clone().or(settings.public_url);
         let tls = settings.tls.clone();
-        let served = door.open(native, settings)?;
+        let served = door.open(context, settings)?;
         let socket = match Socket::open(&data.folder, &registry, crate::run_for_client) {
             Ok(socket) => Some(socket),
             Err(error) => {

@@ -13,7 +13,7 @@ use std::time::SystemTime;
 
 use handfast_client::{Client, Login, ServerAddress, World};
 use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry, Role};
-use handfast_server::{Addresses, Door, Identity, Native, Served};
+use handfast_server::{Addresses, Door, Identity, Served, ServerContext};
 use handfast_wire::crypto::{SigningKey, read_private_key};
 use handfast_wire::{Admin, AdminPermissions, Codec, Permissions, PublicKey, Site};
 
@@ -80,7 +80,7 @@ impl Server {
         let site = identity.site().clone();
         let registry = Arc::new(registry);
         let administrators = [SECRET_ADMIN, KEY_ADMIN].map(|who| Principal::parse(who).unwrap());
-        let native = Native::new(
+        let context = ServerContext::new(
             Arc::clone(&registry),
             identity,
             world(),
@@ -88,7 +88,7 @@ impl Server {
         );
         let server = Self {
             _served: door
-                .open(native, handfast_server::WebSettings::default())
+                .open(context, handfast_server::WebSettings::default())
                 .unwrap(),
             folder,
             ahead,

@@ -6,7 +6,6 @@
 pub(crate) mod body_memory;
 pub(crate) mod connections;
 pub(crate) mod expensive_work;
-pub(crate) mod failed_logins;
 pub(crate) mod memory_pool;
 pub(crate) mod peer;
 pub(crate) mod pending_responses;
@@ -18,15 +17,13 @@ use std::sync::Arc;
 
 use self::body_memory::BodyMemory;
 use self::expensive_work::ExpensiveWork;
-use self::failed_logins::FailedLogins;
 use self::memory_pool::MemoryPool;
 use self::seen_networks::SeenNetworks;
+use self::udp_responses::{UdpLimits, UdpResponses};
 
 /// The limits that the native protocol, HTTP and the API share.
 #[derive(Debug)]
 pub(crate) struct Admission {
-    /// Logins that failed, over every interface.
-    pub(crate) failed_logins: FailedLogins,
     /// Cryptography for clients that are not known yet.
     pub(crate) expensive_work: ExpensiveWork,
     /// Memory for request bodies and long messages.
@@ -35,16 +32,18 @@ pub(crate) struct Admission {
     pub(crate) response_memory: Arc<MemoryPool>,
     /// Networks that have connected over TCP lately.
     pub(crate) seen_networks: SeenNetworks,
+    /// Responses over UDP.
+    pub(crate) udp_responses: UdpResponses,
 }
 
 impl Default for Admission {
     fn default() -> Self {
         Self {
-            failed_logins: FailedLogins::default(),
             expensive_work: ExpensiveWork::default(),
             body_memory: BodyMemory::default(),
             response_memory: pending_responses::pool(),
             seen_networks: SeenNetworks::default(),
+            udp_responses: UdpResponses::new(UdpLimits::default()),
         }
     }
 }

@@ -47,6 +47,7 @@ use self::acme::challenges::ACME_TLS;
 pub use self::acme::{Acme, AcmeChallenge};
 use crate::admission::connections::{Activity, Client};
 use crate::admission::pending_responses::{self, ConnectionResponses};
+use crate::context::ServerContext;
 use crate::http::connection::fast_path::Left;
 use crate::http::connection::request_body::Incoming;
 use crate::http::connection::rewound::Rewound;
@@ -62,6 +63,7 @@ use crate::http::middleware::host::OwnHosts;
 pub use crate::http::middleware::host::{BadPublicUrl, PublicUrl};
 pub use crate::http::middleware::network::{BadNetwork, Network};
 use crate::http::middleware::proxies::Proxies;
+use crate::http::native_tunnel::NativeTunnel;
 use crate::http::operator::endpoints;
 use crate::http::operator::endpoints::Meters;
 use crate::http::operator::readiness::Readiness;
@@ -69,7 +71,6 @@ use crate::http::resolver::geoip::Countries;
 use crate::http::resolver::redirect_cache::Recent;
 pub(crate) use crate::http::response::Body;
 use crate::http::response::plain;
-use crate::native::Native;
 
 /// How long a client may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -90,7 +91,8 @@ const SPOOL_LIMIT: u64 = 1 << 30;
 
 /// What all parts of the web door share.
 pub(crate) struct Web {
-    pub(crate) native: Arc<Native>,
+    pub(crate) context: Arc<ServerContext>,
+    pub(crate) tunnel: NativeTunnel,
     pub(crate) rest: rest_api::Rest,
     tls: Acceptor,
     /// A header that says where clients are.
@@ -175,7 +177,7 @@ pub(crate) struct Caller {
 
 impl Web {
     pub(crate) fn new(
-        native: Arc<Native>,
+        (context, tunnel): (Arc<ServerContext>, NativeTunnel),
         settings: WebSettings,
         listen: SocketAddr,
         closing: watch::Receiver<bool>,
@@ -184,30 +186,31 @@ impl Web {
         // People who come with browsers would be asked which of their certificates to show: only clients of the
         // handle protocol come to a server whose certificate nobody vouches for.
         let asks = asks.unwrap_or(matches!(settings.tls, Tls::Site));
-        let identity = native.identity();
+        let identity = &context.identity;
         let names = self_signed::names(listen, identity.site(), settings.public_url.as_ref());
         let tls = tls::acceptor(identity.key(), &names, &settings.tls, asks)?;
         let certificate = Arc::clone(&tls.certificate);
         let hosts = OwnHosts::new(settings.public_url, listen, identity, certificate);
         let countries = settings.geoip.as_deref();
-        let countries = countries.map(|file| Countries::open(file, native.now()));
+        let countries = countries.map(|file| Countries::open(file, context.now()));
         Ok(Self {
             countries: countries.transpose()?,
             proxies: Proxies {
                 header: settings.client_header,
                 trusted: settings.trusted_proxies,
             },
-            started: native.now(),
+            started: context.now(),
             recent: Recent::new(),
             meters: Meters::default(),
             readiness: Readiness::default(),
             log: settings.access_log.as_ref().map(Log::open).transpose()?,
             requests: AtomicU64::new(0),
             closing,
-            api: api_v1::Api::new(native.registry()),
+            api: api_v1::Api::new(&context.registry),
             public_search: settings.public_search,
             spool_limit: settings.spool_limit.unwrap_or(SPOOL_LIMIT),
-            native,
+            context,
+            tunnel,
             rest: rest_api::Rest::default(),
             tls,
             country_header: settings.country_header,
@@ -225,8 +228,8 @@ impl Web {
     /// Gets certificates from an authority, if that is wished for: its questions are answered at this door.
     pub(crate) fn keep_certified(&self, tls: Tls) -> io::Result<()> {
         if let (Tls::Acme(settings), Some(current)) = (tls, &self.tls.current) {
-            let native = Arc::clone(&self.native);
-            acme::Keeper::new(settings, Arc::clone(current), native)?.begin()?;
+            let context = Arc::clone(&self.context);
+            acme::Keeper::new(settings, Arc::clone(current), context)?.begin()?;
         }
         Ok(())
     }
@@ -244,7 +247,7 @@ impl Web {
         headers: &HeaderMap,
         said: Option<IpAddr>,
     ) -> Option<String> {
-        let of = |address| self.countries.as_ref()?.of(address, self.native.now());
+        let of = |address| self.countries.as_ref()?.of(address, self.context.now());
         if let Some(said) = said {
             return of(said);
         }
@@ -284,7 +287,7 @@ impl Web {
 
     /// What is kept.
     pub(crate) fn registry(&self) -> &Arc<Registry> {
-        self.native.registry()
+        &self.context.registry
     }
 }
 
@@ -546,10 +549,10 @@ async fn answer(
     let is_named = given.is_some() || web.log.is_some() || part == Part::V1;
     let id = is_named.then(|| given.unwrap_or_else(|| web.new_id()));
     let noted = id.clone().filter(|_| web.log.is_some()).map(|id| {
-        let (address, now) = (caller.address.ip(), web.native.now());
+        let (address, now) = (caller.address.ip(), web.context.now());
         Noted::of(&request, address, caller.is_secure, id, now)
     });
-    let (client, memory) = (caller.address.ip(), &web.native.admission().response_memory);
+    let (client, memory) = (caller.address.ip(), &web.context.admission.response_memory);
     let making = caller.responses.begin().await;
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     if is_read && let Some(busy) = pending_responses::refuse(client, memory) {
@@ -566,7 +569,7 @@ async fn answer(
     let mut response = pending_responses::wait(response, counted, &caller.responses).await;
     web.meters.count(part, response.status());
     if let (Some(noted), Some(log)) = (noted, &web.log)
-        && !log.add(&noted, &response, web.native.now())
+        && !log.add(&noted, &response, web.context.now())
     {
         web.meters.unlogged.fetch_add(1, Ordering::Relaxed);
     }

@@ -16,7 +16,8 @@ use crate::admission::peer::Peer;
 use crate::http::connection::request_body::{HeldBody, Incoming};
 use crate::http::response::{Body, plain, reply};
 use crate::http::{Caller, Web};
-use crate::native::{LONG_MESSAGE_TIMEOUT, Native, Way, Work, tunnel};
+use crate::native::{LONG_MESSAGE_TIMEOUT, Native, Work, tunnel};
+use crate::runtime::native_metrics::Transport;
 
 /// What the protocol calls its messages in HTTP.
 const MESSAGE: &str = "application/x-hdl-message";
@@ -36,6 +37,20 @@ pub(crate) fn is_message(request: &Request<Incoming>) -> bool {
     is_said_in(&CONTENT_TYPE) && is_said_in(&ACCEPT)
 }
 
+/// The native protocol behind HTTP: the one place where HTTP calls it.
+pub(crate) struct NativeTunnel(Arc<Native>);
+
+impl NativeTunnel {
+    pub(crate) fn new(native: Arc<Native>) -> Self {
+        Self(native)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(context: &Arc<crate::context::ServerContext>) -> Self {
+        Self(Arc::new(Native::new(Arc::clone(context))))
+    }
+}
+
 pub(crate) async fn answer(
     web: &Arc<Web>,
     caller: &Caller,
@@ -48,7 +63,7 @@ pub(crate) async fn answer(
             .insert(ALLOW, HeaderValue::from_static("POST"));
         return refused;
     }
-    let native = Arc::clone(&web.native);
+    let native = Arc::clone(&web.tunnel.0);
     let Some(bytes) = receive(&native, caller.address.ip(), request.into_body()).await else {
         return plain(
             StatusCode::BAD_REQUEST,
@@ -64,7 +79,7 @@ pub(crate) async fn answer(
     let answered = match (enter(&native, work, peer).await, envelope) {
         (Err(Busy), Ok(envelope)) => {
             let mut busy = Vec::new();
-            native.busy(&envelope, Way::Http).write(&mut busy);
+            native.busy(&envelope, Transport::Http).write(&mut busy);
             busy
         }
         _ if work == Work::None => tunnel(&native, &bytes, peer, None),
@@ -80,9 +95,9 @@ pub(crate) async fn answer(
             answered.await.unwrap_or_default()
         }
     };
-    let meters = web.native.meters();
-    meters.received(Way::Http, length);
-    meters.sent(Way::Http, answered.len());
+    let meters = &web.context.native_metrics;
+    meters.received(Transport::Http, length);
+    meters.sent(Transport::Http, answered.len());
     reply(StatusCode::OK, MESSAGE, answered)
 }
 
@@ -97,7 +112,7 @@ async fn enter(native: &Native, work: Work, peer: Peer) -> Result<Option<WorkPer
 /// A message, without the line end that may stand in front of it, with the memory that it takes.
 async fn receive(native: &Native, client: IpAddr, mut body: Incoming) -> Option<Bytes> {
     let mut deadline = Instant::now() + BODY_TIMEOUT;
-    let bodies = &native.admission().body_memory;
+    let bodies = &native.context.admission.body_memory;
     let mut memory = bodies.pool(Sender::Anonymous).permit(client);
     let mut bytes = Vec::new();
     while let Some(frame) = timeout_at(deadline, body.frame()).await.ok()? {

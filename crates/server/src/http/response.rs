@@ -33,7 +33,7 @@ pub(crate) async fn aside(
     client: IpAddr,
     work: impl FnOnce() -> Response<Body> + Send + 'static,
 ) -> Response<Body> {
-    let queue = &web.native.admission().expensive_work.requests;
+    let queue = &web.context.admission.expensive_work.requests;
     match blocking::run(queue, client, work).await {
         Ok(response) => response,
         Err(Undone::Busy) => busy("too many requests are under way: try again\n"),

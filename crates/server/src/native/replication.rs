@@ -12,10 +12,11 @@ use handfast_wire::body::{
 use handfast_wire::{Codec, Message, Opcode, ResponseCode};
 use tokio::sync::OwnedSemaphorePermit;
 
+use crate::auth::login::Authenticated;
+use crate::error::Fault;
 use crate::native::feed::{Feed, Phase};
 use crate::native::operations::{Asked, Done};
-use crate::native::response::Fault;
-use crate::native::{Authenticated, Native, read};
+use crate::native::{Native, read};
 
 /// How many streams go on at once: each of them signs all the time.
 pub(crate) const MOST_STREAMS: usize = 4;
@@ -45,13 +46,13 @@ impl Native {
         let Some(place) = self.admit(who)? else {
             return Ok(Asked::Who);
         };
-        let homed = self.registry.homed()?;
+        let homed = self.context.registry.homed()?;
         let point = point(&asked.since, homed.first().map(String::as_str))?;
         let after = u64::try_from(point.transaction).unwrap_or(0);
-        let transactions = self.registry.transactions(after)?;
+        let transactions = self.context.registry.transactions(after)?;
         let last = transactions.last();
-        let now = signed(self.world.now());
-        let start = self.registry.log_start()?;
+        let now = signed(self.context.world.now());
+        let start = self.context.registry.log_start()?;
         let feed = if needs_copy(start, last, &point, now) {
             Feed::copy_anew(asked.receiver, point.queue.is_some(), point.date, place)
         } else {
@@ -89,8 +90,8 @@ impl Native {
         {
             None
         } else {
-            let last = self.registry.event_count()?;
-            let date = self.date_after(last, signed(self.world.now()))?;
+            let last = self.context.registry.event_count()?;
+            let date = self.date_after(last, signed(self.context.world.now()))?;
             Some((date, last))
         };
         let feed = Feed::dump(asked.receiver, phase, point, place);
@@ -102,8 +103,12 @@ impl Native {
         let Some(who) = who else {
             return Ok(None);
         };
-        if !self.registry.is_one_of(&who.who, &self.replicators)? {
-            self.need_administrator(who)?;
+        if !self
+            .context
+            .registry
+            .is_one_of(&who.who, &self.context.replicators)?
+        {
+            self.context.need_administrator(who)?;
         }
         match Arc::clone(&self.streams).try_acquire_owned() {
             Ok(place) => Ok(Some(place)),
@@ -116,7 +121,7 @@ impl Native {
 
     /// Now, and never before the last event: a clock that was set back would make mirrors copy anew.
     fn date_after(&self, last: u64, now: i64) -> Result<i64, Fault> {
-        let time = self.registry.event_time(last)?;
+        let time = self.context.registry.event_time(last)?;
         Ok(time.map_or(now, |time| signed(time).max(now)))
     }
 }

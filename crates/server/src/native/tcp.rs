@@ -16,8 +16,10 @@ use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
 use crate::admission::pending_responses::LONG_RESPONSE;
 use crate::native::feed::Feed;
-use crate::native::metrics::Meters;
-use crate::native::{LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, Native, Outgoing, Way, Work, header};
+use crate::native::{
+    LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, Native, Outgoing, Transport, Work, header,
+};
+use crate::runtime::native_metrics::NativeMetrics;
 
 /// How long a connection may be silent before a request, and how long a request and a reply may take to pass.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -30,7 +32,7 @@ pub(crate) async fn converse(
     client: Client,
 ) -> io::Result<()> {
     let ip = client.address.ip();
-    let _counted = Meters::connected(&native);
+    let _counted = NativeMetrics::connected(&native.context);
     let peer = Peer::connected(ip);
     let mut incoming = Vec::with_capacity(TYPICAL);
     let mut outgoing = Vec::with_capacity(TYPICAL);
@@ -64,7 +66,7 @@ pub(crate) async fn converse(
             if incoming.len() >= LONG_MESSAGE {
                 let memory = memory.get_or_insert_with(|| {
                     deadline = deadline.min(Instant::now() + LONG_MESSAGE_TIMEOUT);
-                    let bodies = &native.admission.body_memory;
+                    let bodies = &native.context.admission.body_memory;
                     bodies.pool(Sender::Anonymous).permit(ip)
                 });
                 let more = incoming.capacity().saturating_sub(memory.bytes());
@@ -81,7 +83,7 @@ pub(crate) async fn converse(
         let payload = incoming.get(Envelope::LENGTH..end).unwrap_or_default();
         let keeps = keeps_connection(payload);
         let mut feed = None;
-        if !native.answer_quickly(&envelope, payload, &mut outgoing, Way::Tcp) {
+        if !native.answer_quickly(&envelope, payload, &mut outgoing, Transport::Tcp) {
             let _working = client.activity.work();
             let replies = answer(&native, &stream, peer, envelope, payload.to_vec()).await;
             // Its client has gone.
@@ -93,7 +95,7 @@ pub(crate) async fn converse(
                 feed = feed.or(reply.feed.take());
             }
         }
-        native.meters.received(Way::Tcp, end);
+        native.context.native_metrics.received(Transport::Tcp, end);
         incoming.drain(..end);
         incoming.shrink_to(TYPICAL);
         drop(memory);
@@ -101,7 +103,10 @@ pub(crate) async fn converse(
             continue;
         }
         send(&native, &mut stream, &outgoing, ip).await?;
-        native.meters.sent(Way::Tcp, outgoing.len());
+        native
+            .context
+            .native_metrics
+            .sent(Transport::Tcp, outgoing.len());
         outgoing.clear();
         outgoing.shrink_to(TYPICAL);
         if let Some(feed) = feed {
@@ -155,6 +160,7 @@ async fn send(
         }
     }
     let waiting = native
+        .context
         .admission
         .response_memory
         .try_take(client, bytes.len());
@@ -180,7 +186,7 @@ async fn answer(
     payload: Vec<u8>,
 ) -> Option<Vec<Outgoing>> {
     let work = native.work_of(&envelope, &payload);
-    let from = (Way::Tcp, peer);
+    let from = (Transport::Tcp, peer);
     if work == Work::None {
         return Some(native.answer(envelope, &payload, from, None));
     }
@@ -194,7 +200,7 @@ async fn answer(
             };
             match permit {
                 Ok(permit) => Some(permit),
-                Err(Busy) => return Some(vec![native.busy(&envelope, Way::Tcp)]),
+                Err(Busy) => return Some(vec![native.busy(&envelope, Transport::Tcp)]),
             }
         }
     };
@@ -230,7 +236,7 @@ async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::R
     while let Some(mut left) = feed.take() {
         let (sending, native) = (native, Arc::clone(native));
         let made = crate::runtime::blocking::spawn_blocking(move || {
-            let made = left.next(&native.registry, native.identity.key());
+            let made = left.next(&native.context.registry, native.context.identity.key());
             made.map(|made| (left, made))
         });
         let (left, piece) = made.await?.map_err(|error| {
@@ -239,7 +245,10 @@ async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::R
         })?;
         if let Some(piece) = piece {
             timeout(PATIENCE, stream.write_all(&piece)).await??;
-            sending.meters.sent(Way::Tcp, piece.len());
+            sending
+                .context
+                .native_metrics
+                .sent(Transport::Tcp, piece.len());
             feed = Some(left);
         }
     }
@@ -258,7 +267,10 @@ async fn refuse(
 ) -> io::Result<()> {
     let code = ResponseCode::ProtocolError;
     let refusal = native.responder().refusal(request_id, code, text);
-    native.meters.count(Way::Tcp, Opcode::Reserved, code);
+    native
+        .context
+        .native_metrics
+        .count(Transport::Tcp, Opcode::Reserved, code);
     timeout(PATIENCE, stream.write_all(&refusal.to_bytes())).await??;
     stream.shutdown().await
 }

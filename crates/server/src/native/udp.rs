@@ -17,10 +17,11 @@ use tokio::time::Instant;
 use crate::admission::expensive_work::{MAX_WAITING_DATAGRAMS, WorkPermit};
 use crate::admission::peer::Peer;
 use crate::admission::udp_responses::Allowed;
-use crate::native::metrics::Dropped;
+use crate::auth::remote_servers::RemoteServers;
 use crate::native::reassembly::Parts;
-use crate::native::remote_handles::Elsewhere;
-use crate::native::{Native, Way, Work};
+use crate::native::{Native, Work};
+use crate::runtime::native_metrics::Dropped;
+use crate::runtime::native_metrics::Transport;
 use crate::runtime::snapshot_reuse;
 
 /// The largest packet that is looked at. Clients send at most 512 octets.
@@ -62,7 +63,10 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             }
         };
         let octets = received.iter().map(|(length, _)| *length).sum();
-        native.meters.received(Way::Udp, octets);
+        native
+            .context
+            .native_metrics
+            .received(Transport::Udp, octets);
         for (buffer, (length, from)) in buffers.iter().zip(received) {
             let packet = buffer.get(..length).unwrap_or_default();
             let Some((from, ip)) = from.and_then(with_ip) else {
@@ -70,17 +74,19 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             };
             let start = replies.end();
             let answered = catch_unwind(AssertUnwindSafe(|| {
-                let Some((envelope, payload)) = parts.whole(packet, ip, || native.world.now())
+                let Some((envelope, payload)) =
+                    parts.whole(packet, ip, || native.context.world.now())
                 else {
                     return;
                 };
                 // Who has had enough comes back over TCP.
-                let seen = &native.admission.seen_networks;
-                let Some(allowed) = native.udp_responses.allowed(ip, seen, Instant::now) else {
-                    native.meters.dropped(Dropped::Allowance);
+                let admission = &native.context.admission;
+                let (seen, responses) = (&admission.seen_networks, &admission.udp_responses);
+                let Some(allowed) = responses.allowed(ip, seen, Instant::now) else {
+                    native.context.native_metrics.dropped(Dropped::Allowance);
                     return;
                 };
-                if native.answer_quickly(&envelope, &payload, &mut replies.bytes, Way::Udp) {
+                if native.answer_quickly(&envelope, &payload, &mut replies.bytes, Transport::Udp) {
                     replies.finish(start.0, from);
                 } else if native.work_of(&envelope, &payload) == Work::None {
                     replies.answer(native, envelope, &payload, None, from);
@@ -89,10 +95,9 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
                     // clients ask again.
                     let message = (envelope, payload.into_owned(), from, (ip, allowed));
                     if slow.try_send(message).is_err() {
-                        native.meters.dropped(Dropped::Busy);
+                        native.context.native_metrics.dropped(Dropped::Busy);
                     }
-                    let cost = SLOW_COST;
-                    native.udp_responses.sent(ip, allowed, cost, Instant::now);
+                    responses.sent(ip, allowed, SLOW_COST, Instant::now);
                     return;
                 }
                 replies.account(native, start, (ip, allowed));
@@ -102,7 +107,10 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
                 replies.undo();
             }
         }
-        native.meters.sent(Way::Udp, replies.bytes.len());
+        native
+            .context
+            .native_metrics
+            .sent(Transport::Udp, replies.bytes.len());
         snapshot_reuse::end();
         replies.send(socket);
     }
@@ -134,8 +142,11 @@ impl Replies {
     fn account(&mut self, native: &Native, start: (usize, usize), client: (IpAddr, Allowed)) {
         let (ip, allowed) = client;
         match self.keep_within(start, allowed.max_response) {
-            Some(length) => native.udp_responses.sent(ip, allowed, length, Instant::now),
-            None => native.meters.dropped(Dropped::Allowance),
+            Some(length) => {
+                let responses = &native.context.admission.udp_responses;
+                responses.sent(ip, allowed, length, Instant::now);
+            }
+            None => native.context.native_metrics.dropped(Dropped::Allowance),
         }
     }
 
@@ -159,7 +170,7 @@ impl Replies {
         permit: Option<WorkPermit>,
         to: SockaddrStorage,
     ) {
-        for reply in native.answer(envelope, payload, (Way::Udp, Peer::Datagram), permit) {
+        for reply in native.answer(envelope, payload, (Transport::Udp, Peer::Datagram), permit) {
             let start = self.bytes.len();
             reply.write(&mut self.bytes);
             self.finish(start, to);
@@ -243,9 +254,9 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
             while let Ok((envelope, payload, from, client)) = next() {
                 let permit = match native.work_of(&envelope, &payload) {
                     Work::Login => {
-                        let logins = &native.admission.expensive_work.logins;
+                        let logins = &native.context.admission.expensive_work.logins;
                         let Ok(permit) = logins.enter_blocking(Peer::Datagram) else {
-                            native.meters.dropped(Dropped::Busy);
+                            native.context.native_metrics.dropped(Dropped::Busy);
                             continue;
                         };
                         Some(permit)
@@ -260,7 +271,10 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
                     replies.undo();
                 }
                 replies.account(&native, start, client);
-                native.meters.sent(Way::Udp, replies.bytes.len());
+                native
+                    .context
+                    .native_metrics
+                    .sent(Transport::Udp, replies.bytes.len());
                 replies.send(&socket);
             }
         };
@@ -271,7 +285,7 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
 }
 
 /// How many threads answer what takes time: two more than wait for other servers, or for a permit to log somebody in.
-const WORKERS: usize = Elsewhere::MOST + MAX_WAITING_DATAGRAMS + 2;
+const WORKERS: usize = RemoteServers::MOST + MAX_WAITING_DATAGRAMS + 2;
 
 /// What a message that takes time takes of a network's rate beside its answer, in bytes: for the work.
 const SLOW_COST: usize = 1_024;

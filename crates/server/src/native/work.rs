@@ -5,8 +5,9 @@ use handfast_wire::body::{ChallengeAnswer, VerifyRequest};
 use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, Reader};
 
 use crate::admission::expensive_work::WorkQueue;
-use crate::native::login::{busy, is_expensive};
-use crate::native::{Native, Outgoing, Way, understands_referrals};
+use crate::auth::login::{busy, is_expensive};
+use crate::native::{Native, Outgoing, understands_referrals};
+use crate::runtime::native_metrics::Transport;
 
 /// What an answer costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +27,10 @@ impl Native {
     /// What the answer to a message costs.
     pub(crate) fn work_of(&self, envelope: &Envelope, payload: &[u8]) -> Work {
         if envelope.flags.is_encrypted {
-            let session = self.sessions.get(envelope.session_id, self.world.now());
+            let session = self
+                .context
+                .sessions
+                .get(envelope.session_id, self.context.world.now());
             // What is in it is known when it is decrypted. Those who have logged in have shown who they are.
             let is_known = session.is_none_or(|session| session.who().is_some());
             return if is_known {
@@ -52,7 +56,7 @@ impl Native {
         let is_resolution = header.opcode == Opcode::Resolution;
         let text = reader.text().unwrap_or_default();
         // A repository, or another server, may have to be asked.
-        if is_resolution && (self.has_source(text) || !understands_referrals(envelope)) {
+        if is_resolution && (self.context.has_source(text) || !understands_referrals(envelope)) {
             return Work::Blocking;
         }
         // In a session, its key certifies answers.
@@ -61,7 +65,7 @@ impl Native {
         }
         let has_templates = || {
             let handle = Handle::from_stored(text).ok();
-            handle.is_some_and(|handle| self.registry.has_templates(&handle))
+            handle.is_some_and(|handle| self.context.registry.has_templates(&handle))
         };
         if is_resolution && !is_signed && !has_templates() {
             Work::None
@@ -74,18 +78,20 @@ impl Native {
     pub(crate) fn queue_of(&self, work: Work) -> Option<&WorkQueue> {
         match work {
             Work::None => None,
-            Work::Blocking => Some(&self.admission.expensive_work.requests),
-            Work::Signature => Some(&self.admission.expensive_work.signatures),
-            Work::Login => Some(&self.admission.expensive_work.logins),
+            Work::Blocking => Some(&self.context.admission.expensive_work.requests),
+            Work::Signature => Some(&self.context.admission.expensive_work.signatures),
+            Work::Login => Some(&self.context.admission.expensive_work.logins),
         }
     }
 
     /// The answer to a message that has no place in its queue.
-    pub(crate) fn busy(&self, envelope: &Envelope, way: Way) -> Outgoing {
+    pub(crate) fn busy(&self, envelope: &Envelope, transport: Transport) -> Outgoing {
         let fault = busy();
         let (code, text) = (fault.code, &fault.message);
         let refusal = self.responder().refusal(envelope.request_id, code, text);
-        self.meters.count(way, Opcode::Reserved, code);
+        self.context
+            .native_metrics
+            .count(transport, Opcode::Reserved, code);
         Outgoing::open(&refusal)
     }
 }

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use handfast_registry::{end_turn, takes_turns};
 use tokio::time::Instant;
 
-use crate::native::Native;
+use crate::context::ServerContext;
 
 thread_local! {
     /// When this turn began, and how often that may still be said.
@@ -32,7 +32,7 @@ pub(crate) fn end() {
 }
 
 /// When this turn began, or a little later.
-pub(crate) fn moment(native: &Native) -> Moment {
+pub(crate) fn moment(context: &ServerContext) -> Moment {
     if let Some((moment, left)) = MOMENT.get()
         && let Some(left) = left.checked_sub(1)
     {
@@ -43,7 +43,7 @@ pub(crate) fn moment(native: &Native) -> Moment {
     end();
     let moment = Moment {
         instant: Instant::now(),
-        now: native.now(),
+        now: context.now(),
     };
     if takes_turns() {
         MOMENT.set(Some((moment, OFTEN)));

@@ -7,7 +7,7 @@ use handfast_registry::Principal;
 use handfast_wire::crypto::{CryptoError, KeyFileError, SigningKey};
 use handfast_wire::{Codec, Permissions, Site, Value};
 
-use crate::native::Addresses;
+use crate::listen::Addresses;
 use crate::setup::key_files::{ADMINISTRATOR_PRIVATE, administrator_key, public_of, server_key};
 use crate::setup::site_record::{self, SiteNote};
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use handfast_wire::{Site, SiteInterface, SiteServer, json};
 
-use crate::native::Addresses;
+use crate::listen::Addresses;
 use crate::setup::identity::IdentityError;
 use crate::setup::key_files::{keep, read};
 

@@ -370,7 +370,7 @@ fn who_has_not_shown_who_they_are_hears_nothing() {
 #[test]
 fn a_minimum_version_is_asked_for_where_keys_are_used() {
     let minimum = Version::new(2, 7);
-    let server = Server::start_with(|native| native.with_minimum_version(Some(minimum)));
+    let server = Server::start_with(|context| context.with_minimum_version(Some(minimum)));
     let resolve = ResolutionRequest::all("20.1000/p1");
     let hidden = ResolutionRequest {
         indexes: vec![3],

@@ -11,7 +11,7 @@ use base64::prelude::BASE64_STANDARD;
 use handfast_registry::{
     AuthorityChange, NewAuthority, NewName, NewValue, Persistence, Principal, Registry, Role,
 };
-use handfast_server::{Door, Identity, Native, Served};
+use handfast_server::{Door, Identity, Served, ServerContext};
 use handfast_wire::crypto::{SigningKey, read_private_key};
 use handfast_wire::{Codec, Permissions};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -84,11 +84,11 @@ fn keys() -> &'static Path {
 
 impl Server {
     pub(crate) fn start() -> Self {
-        Self::start_with(|native| native)
+        Self::start_with(|context| context)
     }
 
     /// Starts one that is set up in another way.
-    pub(crate) fn start_with(change: impl FnOnce(Native) -> Native) -> Self {
+    pub(crate) fn start_with(change: impl FnOnce(ServerContext) -> ServerContext) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let registry = Arc::new(Registry::create(folder.path(), world()).unwrap());
         let erasable = NewAuthority {
@@ -169,12 +169,12 @@ impl Server {
         let door = Door::bind(any, any).unwrap();
         let identity = Identity::open_or_make(folder.path(), door.addresses()).unwrap();
         let administrators = vec![Principal::parse("300:20.1000/ADMIN").unwrap()];
-        let native = Native::new(Arc::clone(&registry), identity, world(), administrators);
+        let context = ServerContext::new(Arc::clone(&registry), identity, world(), administrators);
         let pkcs8 = key.to_pkcs8().unwrap().to_vec();
         Self {
             folder,
             served: door
-                .open(change(native), handfast_server::WebSettings::default())
+                .open(change(context), handfast_server::WebSettings::default())
                 .unwrap(),
             registry,
             key,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use handfast_registry::{
     AuthorityChange, NewAuthority, NewName, NewValue, Principal, Registry, World,
 };
-use handfast_server::{Door, Identity, Native, Served, WebSettings};
+use handfast_server::{Door, Identity, Served, ServerContext, WebSettings};
 
 const OPERATOR: Principal = Principal::Operator;
 /// What time it is: Sun, 15 Nov 2026 06:17:16 GMT.
@@ -95,9 +95,9 @@ impl Server {
         let door = Door::bind(any, any).unwrap();
         let addresses = door.addresses();
         let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
-        let native = Native::new(Arc::clone(&registry), identity, world(clock), Vec::new());
+        let context = ServerContext::new(Arc::clone(&registry), identity, world(clock), Vec::new());
         Self {
-            _served: door.open(native, settings).unwrap(),
+            _served: door.open(context, settings).unwrap(),
             _folder: folder,
             registry,
             web: addresses.web,

@@ -17,9 +17,9 @@ use std::time::Duration;
 
 pub(crate) use self::challenges::Challenges;
 use self::client::Client;
+use crate::context::ServerContext;
 use crate::http::acme::stored::{Kept, Shelf};
 use crate::http::connection::tls::Current;
-use crate::native::Native;
 
 /// What is asked for, and of whom.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub(crate) struct Keeper {
     shelf: Shelf,
     current: Arc<Current>,
     /// Whose clock it is.
-    native: Arc<Native>,
+    context: Arc<ServerContext>,
     kept: Option<Kept>,
 }
 
@@ -72,7 +72,7 @@ impl Keeper {
     pub(crate) fn new(
         settings: Acme,
         current: Arc<Current>,
-        native: Arc<Native>,
+        context: Arc<ServerContext>,
     ) -> io::Result<Self> {
         let shelf = Shelf::open(&settings)?;
         let kept = match shelf.certificate() {
@@ -89,7 +89,7 @@ impl Keeper {
             settings,
             shelf,
             current,
-            native,
+            context,
             kept,
         })
     }
@@ -133,13 +133,13 @@ impl Keeper {
     fn left(&self) -> Duration {
         let fits = |kept: &&Kept| kept.is_for(&self.settings);
         let due = self.kept.as_ref().filter(fits).map(Kept::due);
-        Duration::from_millis(due.unwrap_or(0).saturating_sub(self.native.now()))
+        Duration::from_millis(due.unwrap_or(0).saturating_sub(self.context.now()))
     }
 
     /// Longer after each failure, and not for all servers at the same moment.
     fn pause(&self, failures: u32) -> Duration {
         let pause = FIRST_PAUSE.saturating_mul(LONGER.saturating_pow(failures));
-        let [chance] = self.native.world().random();
+        let [chance] = self.context.world.random();
         let pause = pause.min(LONGEST_PAUSE);
         pause + pause.mul_f32(f32::from(chance) / 1_024.0)
     }
@@ -159,7 +159,7 @@ impl Keeper {
         if !kept.is_for(&self.settings) {
             return Err(AcmeError::Other("the certificate is for other names"));
         }
-        if kept.due() <= self.native.now() {
+        if kept.due() <= self.context.now() {
             let text = "the certificate is old already: is the clock right?";
             return Err(AcmeError::Other(text));
         }

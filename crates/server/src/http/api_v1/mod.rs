@@ -172,7 +172,7 @@ async fn find_and_answer(
         None => drop(body),
     }
     let (begun, first) = oneshot::channel();
-    let queue = &web.native.admission().expensive_work.requests;
+    let queue = &web.context.admission.expensive_work.requests;
     let permit = queue.enter(Peer::connected(caller.address.ip())).await;
     let permit = permit.map_err(|Busy| {
         let message = "too many requests are under way: try again in a few seconds";
@@ -246,7 +246,7 @@ fn once(
     let condition = condition.unwrap_or_default();
     let asked = idempotency::key(&[route.name.as_bytes(), query.as_bytes(), condition, body]);
     let answered = &call.web.api.answered;
-    match answered.begin(key, asked, call.web.native.now())? {
+    match answered.begin(key, asked, call.web.context.now())? {
         First::Again(response) => Ok(response),
         First::New(begun) => {
             let response = answer(call);

@@ -92,7 +92,7 @@ where
         let turn = turn.await?;
         if let Some(unsent) = turn.unsent {
             // What waits for its client is counted; when its network has too much waiting, the connection ends.
-            let memory = &web.native.admission().response_memory;
+            let memory = &web.context.admission.response_memory;
             let counted = match unsent.len() {
                 length if length < LONG_RESPONSE => None,
                 length => match memory.try_take(client.0, length) {
@@ -176,7 +176,7 @@ where
             if left.is_empty() {
                 return Poll::Ready(Ok(Turn::default()));
             }
-            let moment = snapshot_reuse::moment(&web.native);
+            let moment = snapshot_reuse::moment(&web.context);
             heard.last = moment.instant;
             heard.activity.touch(moment.instant);
             heard.times = heard.times.wrapping_add(1);
@@ -399,8 +399,10 @@ mod tests {
     use tokio::io::AsyncReadExt;
 
     use super::*;
+    use crate::context::ServerContext;
     use crate::http::WebSettings;
-    use crate::native::{Addresses, Native};
+    use crate::http::native_tunnel::NativeTunnel;
+    use crate::listen::Addresses;
     use crate::setup::identity::Identity;
 
     fn web(folder: &std::path::Path) -> Web {
@@ -431,13 +433,15 @@ mod tests {
             web: any,
         };
         let identity = Identity::open_or_make(folder, addresses).unwrap();
-        let native = Native::new(Arc::new(registry), identity, world(), Vec::new());
+        let context = ServerContext::new(Arc::new(registry), identity, world(), Vec::new());
+        let context = Arc::new(context);
+        let tunnel = NativeTunnel::of(&context);
         let settings = WebSettings {
             patience: Some(Duration::from_millis(200)),
             ..WebSettings::default()
         };
         let (_, closing) = tokio::sync::watch::channel(false);
-        Web::new(Arc::new(native), settings, any, closing).unwrap()
+        Web::new((context, tunnel), settings, any, closing).unwrap()
     }
 
     /// When the first answer could not be sent at once, and more requests had come meanwhile, silence had no end.

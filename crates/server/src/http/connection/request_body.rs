@@ -85,7 +85,7 @@ impl Incoming {
         if self.is_end_stream() {
             return Ok(Bytes::new());
         }
-        let memory = &web.native.admission().body_memory;
+        let memory = &web.context.admission.body_memory;
         let mut memory = memory.pool(sender).permit(caller.address.ip());
         let mut deadline = Instant::now() + BODY_TIMEOUT;
         let (mut bytes, mut since) = (Vec::new(), 0);

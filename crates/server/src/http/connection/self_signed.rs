@@ -102,7 +102,7 @@ mod tests {
     use x509_parser::prelude::{FromDer, X509Certificate};
 
     use super::*;
-    use crate::native::Addresses;
+    use crate::listen::Addresses;
     use crate::setup::identity::Identity;
 
     /// The certificate was for `localhost` alone, so that `--certificate` was of no use from any

@@ -86,7 +86,7 @@ impl Repository<'_> {
                 ("xsi:schemaLocation", &location),
             ],
         );
-        xml.text("responseDate", &date::written(self.web.native.now()));
+        xml.text("responseDate", &date::written(self.web.context.now()));
         let found = Request::read(&arguments).and_then(|request| self.find(request));
         let is_said_again = found.as_ref().err().is_none_or(|fault| !fault.is_of_form());
         let said: Vec<_> = arguments

@@ -56,7 +56,7 @@ fn doors(page: &mut Page, web: &Arc<Web>) {
 
 /// The handle protocol, by every way.
 fn native(page: &mut Page, web: &Arc<Web>) {
-    let meters = web.native.meters();
+    let meters = &web.context.native_metrics;
     page.title(
         "handfast_native_requests_total",
         "counter",
@@ -102,7 +102,7 @@ fn native(page: &mut Page, web: &Arc<Web>) {
     page.gauge(
         "handfast_native_sessions_open",
         "Sessions of the handle protocol that live.",
-        web.native.sessions_open(),
+        web.context.sessions.count(web.context.now()),
     );
 }
 
@@ -122,7 +122,11 @@ fn load(page: &mut Page, web: &Arc<Web>) {
     );
     let refused = web.meters.refused.load(Ordering::Relaxed);
     page.line(name, "interface=\"web\"", refused);
-    page.line(name, "interface=\"native\"", web.native.meters().refused());
+    page.line(
+        name,
+        "interface=\"native\"",
+        web.context.native_metrics.refused(),
+    );
 }
 
 /// What is kept, and what it is kept in.

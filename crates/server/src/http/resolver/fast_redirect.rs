@@ -67,7 +67,7 @@ pub(crate) fn answer(web: &Web, request: &Request<Incoming>) -> Option<Response<
     if !is_plain {
         return None;
     }
-    let now = snapshot_reuse::moment(&web.native).now;
+    let now = snapshot_reuse::moment(&web.context).now;
     let path = request.uri().path();
     find(web, path, wants_page, now, |redirect| {
         let mut response = Response::new(Either::Left(Full::default()));

@@ -54,7 +54,7 @@ pub(crate) async fn answer(
     }
     let (head, body) = request.into_parts();
     let source = match Asked::read(head.uri.path(), None) {
-        Ok(asked) if web.native.has_sources() => Source::ask(web, &asked.text).await,
+        Ok(asked) if web.context.dspace.is_some() => Source::ask(web, &asked.text).await,
         _ => None,
     };
     let mut asked = head.uri.query().unwrap_or_default().to_string();

@@ -7,11 +7,11 @@ use handfast_registry::{Principal, Record, Refusal, Registry, State, Tombstone};
 use handfast_wire::Value;
 use handfast_wire::namespace::{Namespace, namespace_value};
 
+use crate::context::ServerContext;
 use crate::http::resolver::ark;
 use crate::http::resolver::merged::{Merged, public};
 use crate::http::resolver::path::{Asked, Kind};
 use crate::http::resolver::target::{appended, path_of};
-use crate::native::Native;
 
 /// What became of looking a name up.
 #[derive(Debug)]
@@ -158,8 +158,8 @@ fn in_namespace(registry: &Registry, mut name: Name) -> Result<Found, Refusal> {
 }
 
 /// Follows the aliases of a name to their end; the name itself, if it is none.
-pub(crate) fn follow(native: &Native, name: Name) -> Result<Found, Refusal> {
-    let registry = native.registry();
+pub(crate) fn follow(context: &ServerContext, name: Name) -> Result<Found, Refusal> {
+    let registry = &context.registry;
     let mut at = name;
     for _ in 0..=MOST_HOPS {
         let Some(next) = at.alias() else {
@@ -171,7 +171,7 @@ pub(crate) fn follow(native: &Native, name: Name) -> Result<Found, Refusal> {
             Found::Foreign => {
                 return Ok(Found::Name(Name::made(&next, Vec::new())));
             }
-            Found::Missing if native.has_source(&next) => {
+            Found::Missing if context.has_source(&next) => {
                 return Ok(Found::Name(Name::made(&next, Vec::new())));
             }
             found => return Ok(found),

@@ -55,7 +55,7 @@ impl<'r> Visit<'r> {
             wishes,
             source,
             accept: Accept::of(&head.headers),
-            now: web.native.world().now(),
+            now: web.context.world.now(),
         }
     }
 
@@ -100,7 +100,7 @@ impl<'r> Visit<'r> {
     fn name(&self, asked: &Asked<'_>) -> Response<Body> {
         // The one handle that is the server's own.
         if asked.text.eq_ignore_ascii_case(Identity::ADMINISTRATOR) {
-            let key = self.web.native.identity().administrator_value();
+            let key = self.web.context.identity.administrator_value();
             return self.found(asked, Name::made(&asked.text, vec![key.into_owned()]));
         }
         let found = match find(self.web.registry(), asked) {
@@ -120,7 +120,7 @@ impl<'r> Visit<'r> {
         }
         let mut name = name;
         if !self.wishes.ignores_aliases && name.alias().is_some() {
-            match follow(&self.web.native, name) {
+            match follow(&self.web.context, name) {
                 Ok(Found::Name(meant)) if self.wishes.action == Action::Show => name = meant,
                 Ok(Found::Name(meant)) => return self.moved(&meant),
                 Ok(found) => return self.not_found(asked, found),
@@ -252,7 +252,7 @@ impl<'r> Visit<'r> {
                 web.country(self.caller, headers, self.wishes.address)
             }),
             address: self.caller.address.ip(),
-            chance: u64::from_be_bytes(self.web.native.world().random()),
+            chance: u64::from_be_bytes(self.web.context.world.random()),
         };
         taste.add_headers(&self.head.headers);
         taste

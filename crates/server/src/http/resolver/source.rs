@@ -24,15 +24,15 @@ pub(crate) enum Source {
 impl Source {
     /// Asks the repository of a name, if there is one. A name that is, or was, kept here is nowhere else.
     pub(crate) async fn ask(web: &Arc<Web>, text: &str) -> Option<Self> {
-        let handle = if web.native.has_source(text) {
+        let handle = if web.context.has_source(text) {
             text.to_string()
         } else {
             let read = recognise(text, &web.registry().rules()).ok()?;
             let handle = read.identifier.spellings(&web.registry().rules()).handle?;
-            Some(handle).filter(|handle| web.native.has_source(handle))?
+            Some(handle).filter(|handle| web.context.has_source(handle))?
         };
-        let native = Arc::clone(&web.native);
-        let asking = crate::runtime::blocking::spawn_blocking(move || native.ask_source(&handle));
+        let context = Arc::clone(&web.context);
+        let asking = crate::runtime::blocking::spawn_blocking(move || context.ask_source(&handle));
         Some(match asking.await {
             Ok(Ok(Some(value))) => Self::Value(value),
             Ok(Ok(None)) => Self::Nothing,

@@ -8,8 +8,8 @@ use hyper::{Response, StatusCode};
 use serde::Serialize;
 
 use super::presentation::Presentation;
+use crate::error::Fault;
 use crate::http::Body;
-use crate::native::response::Fault;
 
 /// An answer: a status, a text in JSON unless there is none, and what else stands in the head.
 #[derive(Debug)]

@@ -16,8 +16,8 @@ use super::credentials::login;
 use super::handles::referral;
 use super::parameters::wrong;
 use super::question::Question;
+use crate::error::Fault;
 use crate::http::Web;
-use crate::native::response::Fault;
 
 /// The longest handle that the protocol has.
 const LONGEST: usize = 2_048;
@@ -49,7 +49,7 @@ pub(crate) fn put(web: &Web, question: &Question, name: &str) -> Result<Answer, 
     if let Some(answer) = referral(web, question, name)? {
         return Ok(answer);
     }
-    web.native.need_responsible(name).map_err(about)?;
+    web.context.need_responsible(name).map_err(about)?;
     let is_whole = matches!(wanted, Wanted::All);
     check_values(&given.values, is_whole).map_err(about)?;
     let overwrite = question.parameters.strictly("overwrite").unwrap_or(true);
@@ -70,7 +70,7 @@ pub(crate) fn put(web: &Web, question: &Question, name: &str) -> Result<Answer, 
             mint,
         }
     } else {
-        web.native.found(name).map_err(about)?;
+        web.context.found(name).map_err(about)?;
         Operation::Add {
             handle: with_slash(name),
             values: given.values,
@@ -97,7 +97,7 @@ pub(crate) fn delete(web: &Web, question: &Question, name: &str) -> Result<Answe
         return Ok(answer);
     }
     let handle = with_slash(name);
-    web.native.found(&handle).map_err(about)?;
+    web.context.found(&handle).map_err(about)?;
     let who = login.need().map_err(about)?;
     let operation = if indexes.is_empty() {
         Operation::Delete { handle }

@@ -16,9 +16,10 @@ use super::certificate::Certified;
 use super::open_sessions::{Known, Session};
 use super::question::Question;
 use super::route::Route;
+use crate::auth::login::Authenticated;
+use crate::context::ServerContext;
+use crate::error::Fault;
 use crate::http::Web;
-use crate::native::response::Fault;
-use crate::native::{Authenticated, Native};
 
 /// Whether it takes a permit for expensive work to look at what a client says of itself: it shows a signature, or what
 /// PBKDF2 makes of a secret, or asks the server to sign. Passwords cost next to nothing.
@@ -114,10 +115,10 @@ pub(crate) fn are_given(question: &Question) -> bool {
 
 /// A session that lives: with the key that opened it, it goes.
 pub(crate) fn session(web: &Web, id: &str) -> Result<Option<Arc<Session>>, Fault> {
-    let session = web.rest.sessions.get(id, web.native.world().now());
+    let session = web.rest.sessions.get(id, web.context.world.now());
     let known = session.as_ref().and_then(|session| session.known());
     let by = known.and_then(|known| known.by);
-    if web.native.holds(by.as_ref())? {
+    if web.context.holds(by.as_ref())? {
         return Ok(session);
     }
     web.rest.sessions.end(id);
@@ -150,11 +151,11 @@ fn by_fields(web: &Web, question: &Question, fields: &Fields) -> Result<Login, P
         signed: None,
     };
     if let Some(nonce) = fields.client_nonce() {
-        let world = web.native.world();
+        let world = &web.context.world;
         let session = login
             .session
             .get_or_insert_with(|| web.rest.sessions.start(world));
-        login.signed = sign(&web.native, session, &nonce);
+        login.signed = sign(&web.context, session, &nonce);
     }
     if login.known.is_none() && !question.is_by_another_page() {
         login.known = by_certificate(web, question)?;
@@ -172,8 +173,8 @@ pub(crate) fn by_password(
     question: &Question,
     readings: Vec<Basic>,
 ) -> Result<Known, Problem> {
-    let native = &web.native;
-    let nonce: [u8; 16] = native.world().random();
+    let context = &web.context;
+    let nonce: [u8; 16] = context.world.random();
     for Basic { id, key, password } in readings {
         let algorithm = SecretAlgorithm::Sha256;
         let response = answer_with_secret(&password, algorithm, &nonce, &[], &[0; 16]);
@@ -225,7 +226,7 @@ pub(crate) fn by_answer(
         Some(Authenticated { who, by, .. }) => {
             let id = id.to_string();
             let known = Known { who, id, by };
-            let now = web.native.world().now();
+            let now = web.context.world.now();
             web.rest.sessions.keep(session, known.clone(), now);
             Ok(known)
         }
@@ -244,7 +245,7 @@ fn verified(
     let challenge = (nonce, client_nonce);
     let permit = question.take_permit();
     match web
-        .native
+        .context
         .log_in(question.peer(), answer, challenge, permit)
     {
         Ok(who) => Ok(Some(who)),
@@ -263,7 +264,7 @@ fn by_certificate(web: &Web, question: &Question) -> Result<Option<Known>, Probl
     let Some(certified) = Certified::read(certificate) else {
         return Ok(None);
     };
-    let values = web.native.keys_of(&certified.key)?;
+    let values = web.context.keys_of(&certified.key)?;
     let Some(found) = certified.is_in(&values) else {
         return Ok(None);
     };
@@ -278,8 +279,12 @@ fn by_certificate(web: &Web, question: &Question) -> Result<Option<Known>, Probl
 }
 
 /// "RSA/DSA signature with the site key over N + C"
-pub(crate) fn sign(native: &Native, session: &Session, client_nonce: &[u8]) -> Option<Signed> {
-    let key = native.identity().key();
+pub(crate) fn sign(
+    context: &ServerContext,
+    session: &Session,
+    client_nonce: &[u8],
+) -> Option<Signed> {
+    let key = context.identity.key();
     let is_dsa = matches!(key.public_key(), Some(PublicKey::Dsa { .. }));
     let algorithm = certified_algorithm(Version::CURRENT, is_dsa);
     let signed = key.sign(algorithm, &[&session.nonce, client_nonce].concat());
@@ -309,7 +314,7 @@ pub(crate) fn challenge(
         let basic = HeaderValue::from_static("Basic realm=\"handle\"");
         answer = answer.with(WWW_AUTHENTICATE, basic);
     }
-    let session = web.rest.sessions.start(web.native.world());
+    let session = web.rest.sessions.start(&web.context.world);
     let line = challenge_line(&session, None, error);
     match line {
         Some(line) => answer.with(WWW_AUTHENTICATE, line),

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use handfast_id::Handle;
-use handfast_registry::{Refusal, State, with_slash};
+use handfast_registry::with_slash;
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{ResponseCode, json};
 use hyper::StatusCode;
@@ -11,11 +10,11 @@ use hyper::StatusCode;
 use super::answer::{Answer, Problem, put_member, start};
 use super::credentials::{Login, challenge_line, login};
 use super::question::Question;
+use crate::auth::administrator::is_administrator;
+use crate::error::Fault;
+use crate::handles::ReadableValues;
 use crate::http::Web;
-use crate::native::administrator::is_administrator;
-use crate::native::operations::Given;
-use crate::native::response::Fault;
-use crate::native::status::is_status;
+use crate::status::is_status;
 
 /// The record of a handle, or what of it is asked for.
 pub(crate) fn read(web: &Web, question: &Question, name: &str) -> Result<Answer, Problem> {
@@ -36,7 +35,7 @@ pub(crate) fn read(web: &Web, question: &Question, name: &str) -> Result<Answer,
         None => login.known.is_none(),
     };
     let public = if is_public_only {
-        stored(web, &asked)?.map(|json| Answer::new(StatusCode::OK, json))
+        stored(web, &asked).map(|json| Answer::new(StatusCode::OK, json))
     } else {
         None
     };
@@ -50,36 +49,28 @@ pub(crate) fn read(web: &Web, question: &Question, name: &str) -> Result<Answer,
 }
 
 /// What everybody may read, straight from the store. `None` if it is not stored as it is said.
-pub(crate) fn stored(web: &Web, asked: &ResolutionRequest<'_>) -> Result<Option<Vec<u8>>, Refusal> {
+pub(crate) fn stored(web: &Web, asked: &ResolutionRequest<'_>) -> Option<Vec<u8>> {
     let name = &*asked.handle;
     // The records of prefixes, and what is the server's own, have values that are computed.
     if !name.contains('/') || name.starts_with("0.") {
-        return Ok(None);
+        return None;
     }
-    let Ok(handle) = Handle::from_stored(name) else {
-        return Ok(None);
-    };
-    let answered = web.registry().lend(&handle, |lent| {
-        if lent.state != State::Active {
-            return None;
-        }
+    let written = web.context.public_values(asked, name, |values| {
         let mut out = start(ResponseCode::Success);
         put_member(&mut out, "handle", name);
         out.extend_from_slice(b",\"values\":[");
         let mut has_any = false;
-        for (value, _) in lent.iter() {
-            if value.permissions.public_read() && asked.selects(&value) {
-                if has_any {
-                    out.push(b',');
-                }
-                json::write_value(&mut out, &value);
-                has_any = true;
+        for (value, _) in values.iter() {
+            if has_any {
+                out.push(b',');
             }
+            json::write_value(&mut out, &value);
+            has_any = true;
         }
         out.extend_from_slice(b"]}");
-        Some(out).filter(|_| has_any)
-    })?;
-    Ok(answered.flatten().flatten())
+        has_any.then_some(out)
+    });
+    written.ok().flatten()
 }
 
 fn read_any(
@@ -91,10 +82,10 @@ fn read_any(
 ) -> Result<Answer, Problem> {
     let name = &*asked.handle;
     let whole = with_slash(name);
-    let native = &web.native;
+    let context = &web.context;
     if is_status(&whole) {
         let who = login.who().filter(|_| !is_public_only);
-        let values = native.status_for(who.as_ref(), asked)?;
+        let values = context.status_for(who.as_ref(), asked)?;
         return Ok(if values.is_empty() {
             Answer::nothing(name)
         } else {
@@ -102,7 +93,7 @@ fn read_any(
         });
     }
     if is_administrator(&whole) {
-        let value = native.identity().administrator_value();
+        let value = context.identity.administrator_value();
         let selected: Vec<_> = Some(value)
             .filter(|value| asked.selects(value))
             .into_iter()
@@ -116,14 +107,14 @@ fn read_any(
     if let Some(answer) = referral(web, question, name)? {
         return Ok(answer);
     }
-    match native.values_for(asked, &whole, is_public_only, login.who().as_ref()) {
-        Ok(Given::Values(values)) => Ok(Answer::values(
+    match context.values_for(asked, &whole, is_public_only, login.who().as_ref()) {
+        Ok(ReadableValues::Values(values)) => Ok(Answer::values(
             StatusCode::OK,
             ResponseCode::Success,
             name,
             &values,
         )),
-        Ok(Given::Who) => Err(Problem::code(ResponseCode::AuthenticationNeeded)),
+        Ok(ReadableValues::LoginNeeded) => Err(Problem::code(ResponseCode::AuthenticationNeeded)),
         Err(fault) if fault.code == ResponseCode::ValuesNotFound => nothing_public(web, asked),
         Err(fault) => Err(fault.into()),
     }

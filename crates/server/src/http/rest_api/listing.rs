@@ -10,8 +10,8 @@ use super::answer::{Answer, Problem, put_member, start};
 use super::credentials::login;
 use super::parameters::Parameters;
 use super::question::Question;
+use crate::error::Fault;
 use crate::http::Web;
-use crate::native::response::Fault;
 
 pub(crate) fn list(web: &Web, question: &Question) -> Result<Answer, Problem> {
     let login = login(web, question)?;

@@ -47,11 +47,11 @@ use self::question::Question;
 use self::route::Route;
 use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::{Busy, WorkPermit};
+use crate::auth::login::busy;
+use crate::error::Fault;
 use crate::http::connection::request_body::{BodyError, Incoming};
 use crate::http::resolver::fast_redirect;
 use crate::http::{Body, Caller, Web};
-use crate::native::login::busy;
-use crate::native::response::Fault;
 use crate::runtime::blocking::{self, Undone};
 
 /// The longest body: a record of the most values, in the longest of their forms.
@@ -86,11 +86,11 @@ pub(crate) async fn answer(
 /// What everybody may read of a handle, if its path and what is stored are plain; `None` if it takes more than a look.
 pub(crate) fn stored(web: &Web, path: &str) -> Option<Vec<u8>> {
     let name = path.strip_prefix("/api/handles/")?;
-    if !fast_redirect::is_plain(name) || web.native.has_source(name) {
+    if !fast_redirect::is_plain(name) || web.context.has_source(name) {
         return None;
     }
     let asked = ResolutionRequest::all(name);
-    handles::stored(web, &asked).ok().flatten()
+    handles::stored(web, &asked)
 }
 
 async fn respond(
@@ -135,7 +135,7 @@ async fn respond(
                     Err(Busy) => return early(busy(), None),
                 }
                 let at_work = Arc::clone(web);
-                let queue = &web.native.admission().expensive_work.requests;
+                let queue = &web.context.admission.expensive_work.requests;
                 let work = move || {
                     let sender = log_in(&at_work, &question);
                     (question, sender)
@@ -160,7 +160,7 @@ async fn respond(
     }
     // What everybody may read waits for nothing.
     let is_near = match &route {
-        Ok(Route::Handles(name)) => !web.native.has_source(name),
+        Ok(Route::Handles(name)) => !web.context.has_source(name),
         Ok(Route::Site | Route::Ping) => true,
         _ => false,
     };
@@ -179,7 +179,7 @@ async fn respond(
         }
     }
     let at_work = Arc::clone(web);
-    let queue = &web.native.admission().expensive_work.requests;
+    let queue = &web.context.admission.expensive_work.requests;
     let work = move || finish(&at_work, question, route);
     match blocking::run(queue, caller.address.ip(), work).await {
         Ok(response) => response,
@@ -202,7 +202,7 @@ fn login_permit<'w>(
         if !costs {
             return Ok(None);
         }
-        let logins = &web.native.admission().expensive_work.logins;
+        let logins = &web.context.admission.expensive_work.logins;
         logins.enter(peer).await.map(Some)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use handfast_registry::{Principal, World};
 
-use crate::native::evidence::{Evidence, LONGEST};
+use crate::auth::evidence::{Evidence, LONGEST};
 
 /// How long a session lives without a request, in milliseconds.
 const IDLE: u64 = 30 * 60_000;

@@ -6,7 +6,7 @@ use handfast_wire::ResponseCode;
 use handfast_wire::body::ResolutionRequest;
 use serde_json::Value as Json;
 
-use crate::native::response::Fault;
+use crate::error::Fault;
 
 /// Names and what they are set to, in the order they came.
 #[derive(Debug, Default)]

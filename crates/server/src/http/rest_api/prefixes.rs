@@ -9,16 +9,16 @@ use super::credentials::{Login, login};
 use super::listing::{Listed, Page};
 use super::parameters::wrong;
 use super::question::Question;
+use crate::auth::login::Authenticated;
+use crate::error::Fault;
 use crate::http::Web;
-use crate::native::Authenticated;
-use crate::native::response::Fault;
 
 pub(crate) fn list(web: &Web, question: &Question) -> Result<Answer, Problem> {
     let login = login(web, question)?;
     let page = Page::read(&question.parameters)?;
     administrator(web, &login)?;
     let mut listed = Listed::new(page);
-    for handle in web.native.prefix_handles()? {
+    for handle in web.context.prefix_handles()? {
         listed.add(|| handle);
     }
     let mut out = start(ResponseCode::Success);
@@ -47,7 +47,7 @@ pub(crate) fn change(web: &Web, question: &Question, name: &str) -> Result<Answe
     } else {
         Operation::Home { prefix }
     };
-    let actor = web.native.acting(&who.who)?;
+    let actor = web.context.acting(&who.who)?;
     let performed = web.registry().perform(&actor, operation);
     performed.map_err(|refusal| about(refusal.into()))?;
     Ok(Answer::done(StatusCode::OK, &handle))
@@ -57,6 +57,6 @@ fn administrator(web: &Web, login: &Login) -> Result<Authenticated, Fault> {
     let who = login
         .who()
         .ok_or_else(|| Fault::plain(ResponseCode::AuthenticationNeeded))?;
-    web.native.need_administrator(&who)?;
+    web.context.need_administrator(&who)?;
     Ok(who)
 }

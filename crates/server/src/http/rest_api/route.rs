@@ -8,8 +8,8 @@ use super::answer::{Answer, Problem};
 use super::parameters::{decode, wrong};
 use super::question::Question;
 use super::{changes, handles, listing, prefixes, reverse, sessions, site, verifications};
+use crate::error::Fault;
 use crate::http::Web;
-use crate::native::response::Fault;
 
 /// A path of the API.
 #[derive(Debug)]

@@ -21,21 +21,21 @@ pub(crate) fn start(web: &Web, question: &Question) -> Result<Answer, Problem> {
     if said.fields.session().is_some() {
         return Ok(Answer::empty(StatusCode::BAD_REQUEST));
     }
-    let session = web.rest.sessions.start(web.native.world());
+    let session = web.rest.sessions.start(&web.context.world);
     if let Some(readings) = said.basic {
         if question.is_by_another_page() {
             return Ok(Answer::empty(StatusCode::FORBIDDEN));
         }
         match by_password(web, question, readings) {
             Ok(known) => {
-                let now = web.native.world().now();
+                let now = web.context.world.now();
                 web.rest.sessions.keep(&session, known, now);
             }
             Err(problem) => return not_verified(&session, problem),
         }
     }
     let nonce = said.fields.client_nonce();
-    let signed = nonce.and_then(|nonce| sign(&web.native, &session, &nonce));
+    let signed = nonce.and_then(|nonce| sign(&web.context, &session, &nonce));
     let shown = show(&session, signed.as_ref(), None);
     Ok(Answer::new(StatusCode::CREATED, shown)
         .with(LOCATION, HeaderValue::from_static("/api/sessions/this")))
@@ -70,7 +70,7 @@ pub(crate) fn this(web: &Web, question: &Question) -> Result<Answer, Problem> {
     }
     let nonce = said.fields.client_nonce();
     let nonce = nonce.filter(|_| !said.fields.is_authenticating());
-    let signed = nonce.and_then(|nonce| sign(&web.native, &session, &nonce));
+    let signed = nonce.and_then(|nonce| sign(&web.context, &session, &nonce));
     Ok(Answer::new(
         StatusCode::OK,
         show(&session, signed.as_ref(), None),

@@ -8,7 +8,7 @@ use super::answer::{Answer, put_member, start};
 use crate::http::Web;
 
 pub(crate) fn show(web: &Web) -> Answer {
-    let text = json::write_site(web.native.identity().site());
+    let text = json::write_site(web.context.identity.site());
     let site: Json = serde_json::from_str(&text).unwrap_or_default();
     let mut out = start(ResponseCode::Success);
     put_member(&mut out, "site", &site);

@@ -7,8 +7,8 @@ use super::answer::{Answer, Problem, put_member, start};
 use super::authorization::{from_base64, reference, secret_response};
 use super::parameters::wrong;
 use super::question::Question;
+use crate::error::Fault;
 use crate::http::Web;
-use crate::native::response::Fault;
 
 pub(crate) fn verify(web: &Web, question: &Question, name: &str) -> Result<Answer, Problem> {
     let key = key(question, name)?;
@@ -30,7 +30,7 @@ pub(crate) fn verify(web: &Web, question: &Question, name: &str) -> Result<Answe
     let (peer, permit) = (question.peer(), question.take_permit());
     // Whoever asks could be guessing: wrong ones are counted.
     let is_valid = web
-        .native
+        .context
         .verifies(peer, &key, challenge, &response, permit)?;
     let mut out = start(ResponseCode::Success);
     put_member(&mut out, "isValid", &is_valid);

@@ -58,7 +58,7 @@ pub(crate) async fn answer(
         }
         (Some(service), &Method::OPTIONS) => options(&head.headers, allowed(service)),
         (Some(service), &Method::GET | &Method::HEAD) => {
-            let source = if web.native.has_sources() {
+            let source = if web.context.dspace.is_some() {
                 Source::ask(web, &request::meant(query)).await
             } else {
                 None

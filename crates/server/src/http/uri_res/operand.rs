@@ -5,6 +5,7 @@ use std::sync::Arc;
 use handfast_id::{Identifier, recognise};
 use handfast_registry::{Principal, Refusal, Registry};
 
+use crate::context::ServerContext;
 use crate::http::Web;
 use crate::http::resolver::failure;
 use crate::http::resolver::name_lookup::{Found, Name, find, follow};
@@ -14,7 +15,6 @@ use crate::http::resolver::query::decoded;
 use crate::http::resolver::source::Source;
 use crate::http::resolver::target::is_web;
 use crate::http::uri_res::service::From;
-use crate::native::Native;
 
 /// What an operand turned out to be.
 pub(crate) enum Operand {
@@ -61,7 +61,7 @@ impl Operand {
                 return Err(Failure::missing(text));
             }
         }
-        let name = self::name(&web.native, text, source)?;
+        let name = self::name(&web.context, text, source)?;
         Ok(match from {
             From::Location => Self::Location { names: vec![name] },
             From::Any | From::Name => Self::Name(name),
@@ -70,11 +70,11 @@ impl Operand {
 }
 
 /// A name that is there, behind its aliases.
-fn name(native: &Native, text: &str, source: Option<&Source>) -> Result<Name, Failure> {
+fn name(context: &ServerContext, text: &str, source: Option<&Source>) -> Result<Name, Failure> {
     let found =
-        find(native.registry(), &Asked::typed(text)).map_err(|refusal| failure(&refusal))?;
+        find(&context.registry, &Asked::typed(text)).map_err(|refusal| failure(&refusal))?;
     let found = match Source::or(source, text, found)? {
-        Found::Name(name) => follow(native, name),
+        Found::Name(name) => follow(context, name),
         found => Ok(found),
     };
     match found {

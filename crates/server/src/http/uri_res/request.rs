@@ -144,7 +144,7 @@ impl Resolution<'_> {
 
     /// RFC 2169 §2.1: "clients of HTTP/1.1 get 303, those of HTTP/1.0 302".
     fn redirect(&self, name: &Name, usual: StatusCode) -> Result<Response<Body>, Failure> {
-        let world = self.web.native.world();
+        let world = &self.web.context.world;
         let now = world.now();
         let taste = || {
             let mut taste = Taste {

@@ -19,7 +19,7 @@ use handfast_wire::{Codec, DctError, PublicKey, Site, json};
 use zeroize::Zeroizing;
 
 use self::settings::Settings;
-use crate::native::Addresses;
+use crate::listen::Addresses;
 use crate::setup::identity::{Identity, IdentityError};
 use crate::setup::key_files::{
     ADMINISTRATOR_PRIVATE, ADMINISTRATOR_PUBLIC, PRIVATE, PUBLIC, keep, public_of, read,

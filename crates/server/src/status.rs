@@ -1,48 +1,19 @@
 //! `0.SITE/status`: what the server says of itself to its administrators (`handle-protocol.md`
 //! §3.2).
 
-use handfast_wire::body::{ResolutionReply, ResolutionRequest};
-use handfast_wire::{Codec, Message, OpFlags, Permissions, ResponseCode, Value};
+use handfast_wire::body::ResolutionRequest;
+use handfast_wire::{Permissions, ResponseCode, Value};
 
-use crate::native::Native;
-use crate::native::login::Authenticated;
-use crate::native::operations::{Asked, Done};
-use crate::native::response::Fault;
+use crate::auth::login::Authenticated;
+use crate::context::ServerContext;
+use crate::error::Fault;
 
 /// Whether a handle is the one of the status.
 pub(crate) fn is_status(handle: &str) -> bool {
     handle.eq_ignore_ascii_case("0.SITE/status")
 }
 
-impl Native {
-    /// The status, over the handle protocol: its values are for administrators, so others are asked
-    /// who they are.
-    pub(super) fn resolve_status(
-        &self,
-        request: &Message<'_>,
-        asked: ResolutionRequest<'_>,
-        who: Option<&Authenticated>,
-    ) -> Result<Asked, Fault> {
-        // Counting takes time, and is done for nobody else.
-        let is_selected = asked.selects(&value(""));
-        if !is_selected || request.header.flags.contains(OpFlags::PO) {
-            return Err(Fault::plain(ResponseCode::ValuesNotFound));
-        }
-        let Some(who) = who else {
-            return Ok(Asked::Who);
-        };
-        self.need_administrator(who)?;
-        let reply = ResolutionReply {
-            handle: asked.handle,
-            values: vec![self.status()],
-        };
-        let done = Done {
-            is_private: true,
-            ..Done::with(reply.to_bytes())
-        };
-        Ok(done.into())
-    }
-
+impl ServerContext {
     /// The status for whoever has logged in over the REST API: to those who administer nothing it
     /// is an empty record.
     pub(crate) fn status_for(
@@ -61,10 +32,10 @@ impl Native {
     }
 
     /// As deployed servers write it: memory in octets, time in milliseconds.
-    fn status(&self) -> Value<'static> {
+    pub(crate) fn status(&self) -> Value<'static> {
         let (free, total) = memory().unwrap_or_default();
         let runtime = self.now().saturating_sub(self.started);
-        let requests = self.meters.answered();
+        let requests = self.native_metrics.answered();
         value(&format!(
             "freemem={free}; totalmem={total}; maxmem={total}; runtime={runtime}; numreqs={requests}"
         ))
@@ -72,7 +43,7 @@ impl Native {
 }
 
 /// The value that holds the status.
-fn value(text: &str) -> Value<'static> {
+pub(crate) fn value(text: &str) -> Value<'static> {
     Value {
         permissions: Permissions::SECRET,
         ..Value::new(1, "CNRI.SERVER_STATUS", text.as_bytes()).into_owned()

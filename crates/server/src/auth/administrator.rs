@@ -2,12 +2,11 @@
 //! in the data folder, so that a server without a prefix can be administered.
 
 use handfast_registry::Principal;
-use handfast_wire::body::{ResolutionReply, ResolutionRequest};
-use handfast_wire::{Codec, ResponseCode, Value};
+use handfast_wire::{ResponseCode, Value};
 
-use crate::native::operations::Done;
-use crate::native::response::Fault;
-use crate::native::{Authenticated, Native};
+use crate::auth::login::Authenticated;
+use crate::context::ServerContext;
+use crate::error::Fault;
 use crate::setup::identity::Identity;
 
 /// Whether a handle is the administrator's.
@@ -15,7 +14,7 @@ pub(crate) fn is_administrator(handle: &str) -> bool {
     handle.eq_ignore_ascii_case(Identity::ADMINISTRATOR)
 }
 
-impl Native {
+impl ServerContext {
     /// The values by which someone may be known. Whatever is registered under the administrator's name is not
     /// looked at: nobody becomes administrator by creating a handle.
     pub(crate) fn values_of(&self, handle: &str) -> Result<Vec<Value<'static>>, Fault> {
@@ -25,22 +24,6 @@ impl Native {
         }
         let record = self.registry.handle(handle)?;
         Ok(record.map(|record| record.values).unwrap_or_default())
-    }
-
-    /// The administrator's public key, for everybody.
-    pub(super) fn resolve_administrator(
-        &self,
-        asked: ResolutionRequest<'_>,
-    ) -> Result<Done, Fault> {
-        let value = self.identity.administrator_value();
-        if !asked.selects(&value) {
-            return Err(Fault::plain(ResponseCode::ValuesNotFound));
-        }
-        let reply = ResolutionReply {
-            handle: asked.handle,
-            values: vec![value],
-        };
-        Ok(Done::with(reply.to_bytes()))
     }
 
     /// §7.6: homing is for those whom the configuration names.

@@ -4,28 +4,24 @@
 use std::time::Duration;
 
 use handfast_client::{Client, ClientError, Query, Roots, World};
-use handfast_registry::with_slash;
-use handfast_wire::body::{ResolutionReply, ResolutionRequest, VerifyReply, VerifyRequest};
-use handfast_wire::{Codec, Message, Opcode, Reference, ResponseCode, Value};
+use handfast_wire::{Message, Reference, ResponseCode, Value};
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
-use crate::native::operations::Done;
-use crate::native::read;
-use crate::native::response::Fault;
+use crate::error::Fault;
 
 /// How long others are waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// A client, and who to begin with.
 #[derive(Debug)]
-pub(crate) struct Elsewhere {
+pub(crate) struct RemoteServers {
     client: Client,
     /// There until this goes.
     runtime: Option<Runtime>,
     waiting: Semaphore,
 }
 
-impl Elsewhere {
+impl RemoteServers {
     /// How many are waited for at once: who asks for handles of servers that never answer must not keep everybody else
     /// waiting.
     pub(crate) const MOST: usize = 8;
@@ -79,45 +75,8 @@ impl Elsewhere {
         }))
     }
 
-    /// What those have to say to whom a client that does not understand referrals would be sent.
-    pub(crate) fn answer(
-        &self,
-        request: &Message<'_>,
-        delegations: &[Value<'_>],
-    ) -> Result<Done, Fault> {
-        // "A server at 10" hops gives up.
-        if request.header.recursion_count >= 10 {
-            return Err(Fault::plain(ResponseCode::RecursionCountTooHigh));
-        }
-        if request.header.opcode == Opcode::VerifyChallenge {
-            let asked: VerifyRequest<'_> = read(request)?;
-            let is_match = self.at_delegates(request, delegations, async |client| {
-                let (nonce, digest) = (&asked.nonce, &asked.digest);
-                client
-                    .verify(&asked.key, nonce, digest, &asked.response)
-                    .await
-            })?;
-            return Ok(Done::with(VerifyReply { is_match }.to_bytes()));
-        }
-        let asked: ResolutionRequest<'_> = read(request)?;
-        let query = Query {
-            indexes: asked.indexes.clone(),
-            types: asked.types.iter().map(ToString::to_string).collect(),
-            ..Query::all()
-        };
-        let whole = with_slash(&asked.handle);
-        let found = self.at_delegates(request, delegations, async |client| {
-            client.resolve(&whole, &query).await
-        })?;
-        let reply = ResolutionReply {
-            handle: asked.handle,
-            values: found.values,
-        };
-        Ok(Done::with(reply.to_bytes()))
-    }
-
     /// Asks whom the record of a prefix names for those that derive from it.
-    fn at_delegates<T>(
+    pub(crate) fn at_delegates<T>(
         &self,
         request: &Message<'_>,
         delegations: &[Value<'_>],
@@ -151,7 +110,7 @@ impl Elsewhere {
     }
 }
 
-impl Drop for Elsewhere {
+impl Drop for RemoteServers {
     /// Nobody is waited for, because this may go where nobody may wait.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {

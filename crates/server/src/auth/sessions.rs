@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use handfast_wire::crypto::{CounterWindow, SessionKey};
 use handfast_wire::{Reference, Version};
 
-use crate::native::Authenticated;
-use crate::native::evidence;
+use crate::auth::evidence;
+use crate::auth::login::Authenticated;
 
 /// How many sessions there are at most: those in which nobody has logged in, and then those that were silent longest,
 /// make room.

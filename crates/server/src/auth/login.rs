@@ -5,17 +5,17 @@
 //! that is missing or of another type, a wrong secret – has one answer, 403 without words.
 
 use handfast_registry::{Principal, with_slash};
-use handfast_wire::body::{ChallengeAnswer, VerifyReply, VerifyRequest};
+use handfast_wire::body::ChallengeAnswer;
 use handfast_wire::crypto::{CryptoError, SecretAlgorithm, SecretAnswer, verify_key_answer};
-use handfast_wire::{Codec, Message, PublicKey, Reference, ResponseCode, Value, Version};
+use handfast_wire::{Codec, PublicKey, Reference, ResponseCode, Value, Version};
 
 use crate::admission::expensive_work::{Busy, WorkPermit};
-use crate::admission::failed_logins::{LoginAttempt, TooManyFailures};
 use crate::admission::peer::Peer;
-use crate::native::evidence::Evidence;
-use crate::native::operations::Done;
-use crate::native::response::Fault;
-use crate::native::{Native, read};
+use crate::auth::evidence::Evidence;
+use crate::auth::failed_logins::{LoginAttempt, TooManyFailures};
+use crate::auth::remote_servers::RemoteServers;
+use crate::context::ServerContext;
+use crate::error::Fault;
 
 /// How many keys of a handle are tried for an identity without an index. Who has more says which one is meant.
 const MAX_KEYS_TRIED: usize = 8;
@@ -82,7 +82,7 @@ pub(crate) fn is_expensive(kind: &str, response: &[u8]) -> bool {
     Proof::read(kind, response, None).is_ok_and(|proof| proof.is_expensive())
 }
 
-impl Native {
+impl ServerContext {
     /// Whose answer to a challenge it is, if it is right. Wrong secrets are counted. The permit, which expensive proofs
     /// need, is given back as soon as the proof was looked at; without one, there has to be one now.
     pub(crate) fn log_in(
@@ -103,10 +103,10 @@ impl Native {
             }
             Proof::Secret(secret) => {
                 let attempt = self.begin_login(peer, handle)?;
-                let found = if let Some(elsewhere) = self.elsewhere_of(handle)? {
+                let found = if let Some(remote) = self.remote_servers_for(handle)? {
                     drop(permit);
                     let response = &answer.response;
-                    let is_right = elsewhere.verifies(&answer.key, nonce, digest, response)?;
+                    let is_right = remote.verifies(&answer.key, nonce, digest, response)?;
                     is_right.then_some((index, None))
                 } else {
                     let values = self.values_of(handle)?;
@@ -137,7 +137,7 @@ impl Native {
         response: &[u8],
         mut permit: Option<WorkPermit>,
     ) -> Result<Option<(u32, Option<Evidence>)>, Fault> {
-        if self.elsewhere_of(&key.handle)?.is_some() {
+        if self.remote_servers_for(&key.handle)?.is_some() {
             // Another server may take its time; how many are asked at once is limited there.
             drop(permit.take());
         } else if permit.is_none() {
@@ -178,33 +178,6 @@ impl Native {
         Ok(secrets.find(|secret| answer.verify(&secret.data, nonce, digest).is_ok()))
     }
 
-    /// §3.7: says for another server, or for anybody, whether an answer was made with a secret key.
-    pub(super) fn verify(
-        &self,
-        request: &Message<'_>,
-        peer: Peer,
-        permit: Option<WorkPermit>,
-    ) -> Result<Done, Fault> {
-        let asked: VerifyRequest<'_> = read(request)?;
-        let attempt = self.begin_login(peer, &asked.key.handle)?;
-        if let Some(done) = self.referral(request, &with_slash(&asked.key.handle))? {
-            drop(permit);
-            // Another server was asked, or is to be.
-            let said = done
-                .bodies
-                .first()
-                .map(|body| VerifyReply::from_bytes(body));
-            if let (ResponseCode::Success, Some(Ok(reply))) = (done.code, said) {
-                attempt.finish(reply.is_match).map_err(too_many)?;
-            }
-            return Ok(done);
-        }
-        let (nonce, digest) = (&*asked.nonce, &*asked.digest);
-        let is_match = self.matches(&asked.key, (nonce, digest), &asked.response, permit)?;
-        attempt.finish(is_match).map_err(too_many)?;
-        Ok(Done::with(VerifyReply { is_match }.to_bytes()))
-    }
-
     /// Whether a secret key that is kept here has made an answer to a challenge. The attempt is counted.
     pub(crate) fn verifies(
         &self,
@@ -220,7 +193,7 @@ impl Native {
         Ok(is_match)
     }
 
-    fn matches(
+    pub(crate) fn matches(
         &self,
         key: &Reference<'_>,
         challenge: (&[u8], &[u8]),
@@ -240,10 +213,20 @@ impl Native {
 
     /// The values among which a public key is: of a handle that is kept here, or elsewhere.
     pub(crate) fn keys_of(&self, key: &Reference<'_>) -> Result<Vec<Value<'static>>, Fault> {
-        match self.elsewhere_of(&key.handle)? {
-            Some(elsewhere) => elsewhere.keys(key),
+        match self.remote_servers_for(&key.handle)? {
+            Some(remote) => remote.keys(key),
             None => self.values_of(&key.handle),
         }
+    }
+
+    /// The remote servers to ask for the keys of a handle, if its prefix is not homed here.
+    fn remote_servers_for(&self, handle: &str) -> Result<Option<&RemoteServers>, Fault> {
+        let Some(remote) = &self.remote_servers else {
+            return Ok(None);
+        };
+        let is_here =
+            !self.values_of(handle)?.is_empty() || self.registry.is_responsible(handle)?;
+        Ok((!is_here).then_some(remote))
     }
 
     /// A permit for expensive work, if there is one now: those who could wait have waited before they came here.
@@ -252,8 +235,8 @@ impl Native {
         logins.try_enter().map_err(|Busy| busy())
     }
 
-    fn begin_login(&self, peer: Peer, handle: &str) -> Result<LoginAttempt<'_>, Fault> {
-        let logins = &self.admission.failed_logins;
+    pub(crate) fn begin_login(&self, peer: Peer, handle: &str) -> Result<LoginAttempt<'_>, Fault> {
+        let logins = &self.failed_logins;
         let begun = logins.begin(peer, &with_slash(handle), self.world.now());
         begun.map_err(too_many)
     }
@@ -271,7 +254,7 @@ fn keys_at<'v>(
     values.iter().filter(is_meant).take(MAX_KEYS_TRIED)
 }
 
-fn too_many(TooManyFailures: TooManyFailures) -> Fault {
+pub(crate) fn too_many(TooManyFailures: TooManyFailures) -> Fault {
     let text = "too many attempts have failed: try again in a minute";
     Fault::new(ResponseCode::ServerTooBusy, text)
 }

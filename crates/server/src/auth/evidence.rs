@@ -4,8 +4,8 @@
 
 use handfast_wire::{DigestAlgorithm, Value};
 
-use crate::native::Native;
-use crate::native::response::Fault;
+use crate::context::ServerContext;
+use crate::error::Fault;
 
 /// How long a session lives at most, whatever is said in it, in milliseconds: a day. Of keys that are kept elsewhere it is
 /// not known when they are taken away.
@@ -31,9 +31,9 @@ impl Evidence {
     }
 }
 
-impl Native {
+impl ServerContext {
     /// What a key is known by later; `None` if it is kept elsewhere.
-    pub(super) fn evidence(
+    pub(crate) fn evidence(
         &self,
         handle: &str,
         value: &Value<'_>,
