@@ -3,8 +3,9 @@
 #![expect(clippy::unwrap_used, unreachable_pub, reason = "a test may panic")]
 
 mod countries;
+mod fast_and_slow_path;
 mod hostile;
-mod kept;
+mod keep_alive;
 mod locations;
 #[expect(clippy::indexing_slicing, reason = "a test may panic")]
 #[path = "../web/mmdb.rs"]

@@ -16,14 +16,13 @@ use std::task::{Context, Poll};
 
 use httparse::{Header, Request, Status};
 use hyper::StatusCode;
-use itoa::{Buffer, Integer};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::admission::connections::Activity;
 use crate::admission::pending_responses::LONG_RESPONSE;
 use crate::http::resolver::fast_redirect;
-use crate::http::resolver::target::date;
+use crate::http::resolver::target::{date, put_number};
 use crate::http::{Part, Web, closed, rest_api};
 use crate::runtime::snapshot_reuse;
 
@@ -273,16 +272,7 @@ fn answer(
     let (status, body) = match part {
         Part::Resolve if !wishes.may_be_json => {
             fast_redirect::find(web, path, wishes.wants_page, now, |redirect| {
-                out.extend_from_slice(b"HTTP/1.1 302 Found\r\nlocation: ");
-                out.extend_from_slice(redirect.location);
-                out.extend_from_slice(b"\r\ncache-control: max-age=");
-                put_number(out, redirect.seconds);
-                out.extend_from_slice(b"\r\nexpires: ");
-                dates.expires.put(out, redirect.until());
-                out.extend_from_slice(b"\r\nvary: ");
-                out.extend_from_slice(fast_redirect::VARIES.as_bytes());
-                out.extend_from_slice(b"\r\nlink: ");
-                redirect.put_links(out);
+                redirect.put_http1(out, |out, second| dates.expires.put(out, second));
             })?;
             (StatusCode::FOUND, Vec::new())
         }
@@ -383,10 +373,6 @@ impl Date {
         }
         out.extend_from_slice(self.text.as_bytes());
     }
-}
-
-fn put_number(out: &mut Vec<u8>, number: impl Integer) {
-    out.extend_from_slice(Buffer::new().format(number).as_bytes());
 }
 
 #[cfg(test)]

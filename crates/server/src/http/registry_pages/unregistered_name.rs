@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json};
 use crate::http::registry_pages::page;
 use crate::http::resolver::page::{Failure, JSON, escape, fresh};
 use crate::http::resolver::query::decoded;
-use crate::http::resolver::redirect;
+use crate::http::resolver::redirect::RedirectResponse;
 use crate::http::response::Body;
 
 /// What is known of an identifier by its namespace alone.
@@ -73,7 +73,8 @@ impl Unkept {
     /// To where the mechanism leads, with a link to its security considerations.
     pub(crate) fn redirect(&self, status: StatusCode, version: Version) -> Option<Response<Body>> {
         let location = self.location()?;
-        let response = redirect::to(location.as_bytes(), status, version)?;
+        let redirect = RedirectResponse::new(location.as_bytes(), status);
+        let response = redirect.into_response(version)?;
         let mut response = self.described(response);
         // "Each resolution reads the live entry."
         let headers = response.headers_mut();

@@ -35,6 +35,7 @@ use crate::admission::body_memory::Sender;
 use crate::http::connection::request_body::{Incoming, not_received};
 use crate::http::resolver::path::Asked;
 use crate::http::resolver::query::Wishes;
+use crate::http::resolver::redirect::VARY_DEFAULT;
 use crate::http::resolver::slow_path::Visit;
 pub(crate) use crate::http::resolver::slow_path::{failure, with_components, with_scheme};
 use crate::http::resolver::source::Source;
@@ -49,12 +50,12 @@ pub(crate) async fn answer(
     caller: &Arc<Caller>,
     request: Request<Incoming>,
 ) -> Response<Body> {
-    if let Some(redirect) = fast_redirect::answer(web, &request) {
-        return redirect;
-    }
     let (head, body) = request.into_parts();
-    let source = match Asked::read(head.uri.path(), None) {
-        Ok(asked) if web.context.dspace.is_some() => Source::ask(web, &asked.text).await,
+    let name = Asked::read(head.uri.path(), head.uri.query()).map(Asked::into_owned);
+    let source = match &name {
+        Ok(name) if web.context.dspace.is_some() => {
+            Source::ask(web, name.without_components()).await
+        }
         _ => None,
     };
     let mut asked = head.uri.query().unwrap_or_default().to_string();
@@ -75,7 +76,7 @@ pub(crate) async fn answer(
     // Records can be long, and what is in them takes time to read.
     let visit = move || {
         let wishes = Wishes::read(&asked);
-        let response = Visit::new(&at_work, &client, &head, wishes, source).answer();
+        let response = Visit::new(&at_work, &client, &head, wishes, source).answer(name);
         finished(response, &head.headers)
     };
     aside(web, caller.address.ip(), visit).await
@@ -117,7 +118,9 @@ pub(crate) fn options(asked: &HeaderMap, allowed: &'static str) -> Response<Body
 pub(crate) fn finished(mut response: Response<Body>, asked: &HeaderMap) -> Response<Body> {
     let headers = response.headers_mut();
     // What was chosen for a client depends on more.
-    headers.entry(VARY).or_insert(fast_redirect::VARIES);
+    headers
+        .entry(VARY)
+        .or_insert(HeaderValue::from_static(VARY_DEFAULT));
     if let Some(origin) = asked.get(ORIGIN) {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         headers.insert(

@@ -140,7 +140,15 @@ impl<'p> Asked<'p> {
         })
     }
 
-    fn into_owned(self) -> Asked<'static> {
+    /// The name without the components of a URN.
+    pub(crate) fn without_components(&self) -> &str {
+        match self.kind {
+            Kind::Urn => &self.written,
+            _ => &self.text,
+        }
+    }
+
+    pub(crate) fn into_owned(self) -> Asked<'static> {
         Asked {
             text: Cow::Owned(self.text.into_owned()),
             written: Cow::Owned(self.written.into_owned()),

@@ -16,13 +16,11 @@ use crate::http::resolver::links::{self, LINKS, LINKSET};
 use crate::http::resolver::locations::Locations;
 use crate::http::resolver::name_lookup::{Found, Name, find, follow};
 use crate::http::resolver::page::{self, Failure, escape, fresh};
-use crate::http::resolver::path::{Asked, Kind};
+use crate::http::resolver::path::{Asked, BadPath, Kind};
 use crate::http::resolver::query::{Action, Wishes};
-use crate::http::resolver::redirect::{self, Target};
+use crate::http::resolver::redirect::{RedirectResponse, Target};
 use crate::http::resolver::source::Source;
-use crate::http::resolver::target::{
-    appended, escaped_text, path_of, put_lifetime, with_fragment, with_query,
-};
+use crate::http::resolver::target::{appended, escaped_text, path_of, with_fragment, with_query};
 use crate::http::resolver::{address, ark, front, headers, query_and_fragment, target};
 use crate::http::response::{Body, plain};
 use crate::http::{Caller, Web};
@@ -59,14 +57,14 @@ impl<'r> Visit<'r> {
         }
     }
 
-    pub(crate) fn answer(&self) -> Response<Body> {
+    pub(crate) fn answer(&self, asked: Result<Asked<'_>, BadPath>) -> Response<Body> {
         match self.head.uri.path().trim_matches('/') {
             "" => return self.front(),
             "favicon.ico" => return empty(StatusCode::NO_CONTENT),
             "robots.txt" => return plain(StatusCode::OK, "User-agent: *\nDisallow: /api/\n"),
             _ => {}
         }
-        match Asked::read(self.head.uri.path(), self.head.uri.query()) {
+        match asked {
             Ok(asked) if asked.written.is_empty() => self.fail(Failure::malformed(
                 "There is no identifier here.".to_string(),
             )),
@@ -93,7 +91,8 @@ impl<'r> Visit<'r> {
         if self.wishes.action == Action::Show {
             url = with_query(&url, b"noredirect");
         }
-        redirect::to(&url, StatusCode::SEE_OTHER, self.head.version)
+        RedirectResponse::new(&url, StatusCode::SEE_OTHER)
+            .into_response(self.head.version)
             .unwrap_or_else(|| front::page(&self.base(), None))
     }
 
@@ -193,13 +192,11 @@ impl<'r> Visit<'r> {
         if let Some(query) = self.head.uri.query() {
             url = format!("{url}?{query}");
         }
-        let moved = StatusCode::MOVED_PERMANENTLY;
-        let Some(mut response) = redirect::to(url.as_bytes(), moved, self.head.version) else {
-            return page::record(meant);
-        };
         let seconds = target::lifetime(meant.values.iter(), self.now);
-        put_lifetime(response.headers_mut(), seconds, self.now);
-        response
+        RedirectResponse::new(url.as_bytes(), StatusCode::MOVED_PERMANENTLY)
+            .cached(seconds, self.now)
+            .into_response(self.head.version)
+            .unwrap_or_else(|| page::record(meant))
     }
 
     /// To where the name leads; `None` if nothing in its record can be a target.
@@ -235,12 +232,10 @@ impl<'r> Visit<'r> {
             }
             url = with_query(&url, self.wishes.rest.as_bytes());
         }
-        let status = target.status.unwrap_or(usual);
-        let mut response = redirect::to(&url, status, self.head.version)?;
+        let mut response = target.respond(name, &url, usual, (self.head.version, self.now))?;
         if self.wishes.shows_headers {
             *response.status_mut() = StatusCode::OK;
         }
-        redirect::describe(response.headers_mut(), name, &target, self.now);
         Some(response)
     }
 

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
 
 use handfast_wire::{Ttl, Value};
-use hyper::HeaderMap;
-use hyper::header::{CACHE_CONTROL, EXPIRES, HeaderValue};
+use itoa::{Buffer, Integer};
 
 /// A redirect is kept no longer than this, whatever the TTLs say: two days.
 const LONGEST: u64 = 172_800;
@@ -104,11 +103,6 @@ pub(crate) fn escaped_text(url: &[u8]) -> String {
     String::from_utf8(escaped(url).into_owned()).unwrap_or_default()
 }
 
-/// The same, as a header.
-pub(crate) fn header(url: &[u8]) -> Option<HeaderValue> {
-    HeaderValue::from_bytes(&escaped(url)).ok()
-}
-
 /// The path of a handle at this resolver: "it leaves letters, digits and `- . _ ~ : @ / ! $ ( ) * , ; =` alone and
 /// escapes the rest".
 pub(crate) fn path_of(handle: &str) -> String {
@@ -149,19 +143,9 @@ pub(crate) fn lifetime<'v, 'd: 'v>(values: impl Iterator<Item = &'v Value<'d>>, 
     seconds.min().unwrap_or(DAY).min(LONGEST)
 }
 
-/// Says so.
-pub(crate) fn put_lifetime(headers: &mut HeaderMap, seconds: u64, now: u64) {
-    let age = if seconds == DAY {
-        Some(HeaderValue::from_static("max-age=86400"))
-    } else {
-        HeaderValue::try_from(format!("max-age={seconds}")).ok()
-    };
-    if let Some(age) = age {
-        headers.insert(CACHE_CONTROL, age);
-    }
-    if let Ok(until) = HeaderValue::try_from(date((now / 1_000).saturating_add(seconds))) {
-        headers.insert(EXPIRES, until);
-    }
+/// Appends a number in decimal.
+pub(crate) fn put_number(out: &mut Vec<u8>, number: impl Integer) {
+    out.extend_from_slice(Buffer::new().format(number).as_bytes());
 }
 
 /// A second since 1970 as headers say it.
@@ -223,9 +207,8 @@ mod tests {
             ),
         ] {
             assert_eq!(escaped_text(url.as_bytes()), expected);
-            assert_eq!(header(url.as_bytes()).unwrap(), expected);
         }
-        assert_eq!(header(b"\xFF\x7F").unwrap(), "%FF%7F");
+        assert_eq!(escaped_text(b"\xFF\x7F"), "%FF%7F");
     }
 
     #[test]
@@ -275,9 +258,6 @@ mod tests {
             let values: Vec<_> = ttls.iter().map(|ttl| value(*ttl)).collect();
             assert_eq!(lifetime(values.iter(), now), expected);
         }
-        let mut headers = HeaderMap::new();
-        put_lifetime(&mut headers, 60, 1_794_723_436_500);
-        assert_eq!(headers[EXPIRES], "Sun, 15 Nov 2026 06:18:16 GMT");
-        assert_eq!(headers[CACHE_CONTROL], "max-age=60");
+        assert_eq!(date(1_794_723_496), "Sun, 15 Nov 2026 06:18:16 GMT");
     }
 }

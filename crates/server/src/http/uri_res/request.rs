@@ -18,7 +18,7 @@ use crate::http::resolver::name_lookup::Name;
 use crate::http::resolver::page::{Failure, fresh};
 use crate::http::resolver::path::{Asked, Kind};
 use crate::http::resolver::query::decoded;
-use crate::http::resolver::redirect::{self, Target};
+use crate::http::resolver::redirect::Target;
 use crate::http::resolver::source::Source;
 use crate::http::resolver::target::{escaped_text, is_web};
 use crate::http::resolver::{failure, query_and_fragment, with_components, with_scheme};
@@ -158,10 +158,8 @@ impl Resolution<'_> {
         };
         let target = Target::of(name, taste, now).ok_or_else(|| nowhere(name))?;
         let url = self.with_components(&target.url);
-        let status = target.status.unwrap_or(usual);
-        let redirect = redirect::to(&url, status, self.head.version);
-        let mut response = redirect.ok_or_else(|| nowhere(name))?;
-        redirect::describe(response.headers_mut(), name, &target, now);
+        let response = target.respond(name, &url, usual, (self.head.version, now));
+        let mut response = response.ok_or_else(|| nowhere(name))?;
         if let Some(entry) = security::entry(self.web.registry(), name.authority()) {
             security::put_link(response.headers_mut(), &entry);
         }
