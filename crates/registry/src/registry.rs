@@ -207,7 +207,16 @@ impl Registry {
         &self,
         read: impl FnOnce(&View<'_>) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        self.store.read(|now| Ok(read(&self.view(now))))?
+        let outcome = self.store.read(|now| Ok(read(&self.view(now))))?;
+        outcome.map_err(|refusal| self.noted(refusal))
+    }
+
+    /// A refusal; the store remembers that it is damaged if something stored could not be read.
+    pub(crate) fn noted(&self, refusal: Refusal) -> Refusal {
+        if matches!(refusal, Refusal::Corrupt { .. }) {
+            self.store.note_damage();
+        }
+        refusal
     }
 
     /// Decides a change against the current state, and waits until it is on disk or refused.
@@ -219,13 +228,14 @@ impl Registry {
         let call = self.call(actor);
         let time = call.time;
         let (rules, administrators) = (Arc::clone(&self.rules), Arc::clone(&self.administrators));
-        let (done, touched) = self.store.change(move |now| {
+        let outcome = self.store.change(move |now| {
             let view = View::new(now, &rules).with_administrators(&administrators);
             let mut draft = Draft::begin(view, call)?;
             let done = decide(&mut draft)?;
             let touched = (draft.touches_authorities(), draft.touches_namespaces());
             Ok::<_, Refusal>((draft.into_writes(), (done, touched)))
-        })?;
+        });
+        let (done, touched) = outcome.map_err(|refusal| self.noted(refusal))?;
         let (touches_authorities, touches_namespaces) = touched;
         if touches_authorities {
             self.prefixes.changed();

@@ -1,13 +1,14 @@
 //! The embedded engine: LMDB.
 
 use std::fs::{self, File};
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use heed::types::Bytes;
 use heed::{CompactionOption, Database, Env, PutFlags, RoTxn, RwTxn, WithoutTls};
 
+use crate::checked_range::CheckedRange;
 use crate::damage_handler::{Copying, InStore};
 use crate::error::StoreError;
 use crate::health::{DiskSpace, MIN_FREE_BYTES};
@@ -27,6 +28,8 @@ pub(crate) struct Embedded {
     folder: PathBuf,
     id: u64,
     commits: AtomicU64,
+    /// Whether a read or a write has met a page that is damaged.
+    is_damaged: AtomicBool,
     /// None of those who only read beside the process that writes.
     _lock: Option<File>,
 }
@@ -95,6 +98,7 @@ impl Embedded {
             folder: folder.to_path_buf(),
             id: OPENED.fetch_add(1, Ordering::Relaxed),
             commits: AtomicU64::new(0),
+            is_damaged: AtomicBool::new(false),
             _lock: lock,
         }
     }
@@ -118,12 +122,13 @@ impl Embedded {
     }
 
     pub(crate) fn begin_read(&self) -> Result<RoTxn<'_, WithoutTls>, StoreError> {
-        Ok(self.env.read_txn()?)
+        self.env.read_txn().map_err(|error| self.noted(error))
     }
 
     /// The same, for as long as it is wanted.
     pub(crate) fn begin_lasting_read(&self) -> Result<RoTxn<'static, WithoutTls>, StoreError> {
-        Ok(self.env.clone().static_read_txn()?)
+        let txn = self.env.clone().static_read_txn();
+        txn.map_err(|error| self.noted(error))
     }
 
     /// Tells it from every other of this process.
@@ -139,7 +144,7 @@ impl Embedded {
     pub(crate) fn begin(&self) -> Result<Writing<'_>, StoreError> {
         Ok(Writing {
             engine: self,
-            txn: self.env.write_txn()?,
+            txn: self.env.write_txn().map_err(|error| self.noted(error))?,
         })
     }
 
@@ -153,6 +158,24 @@ impl Embedded {
     pub(crate) fn clear_stale_readers(&self) {
         // If it cannot be done now, it is done the next time.
         drop(self.env.clear_stale_readers());
+    }
+
+    /// Whether a read or a write has met damage since the store was opened.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.is_damaged.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_damage(&self) {
+        self.is_damaged.store(true, Ordering::Relaxed);
+    }
+
+    /// An error of the engine, which is remembered if it is damage.
+    pub(crate) fn noted(&self, error: impl Into<StoreError>) -> StoreError {
+        let error = error.into();
+        if matches!(error, StoreError::Damaged) {
+            self.note_damage();
+        }
+        error
     }
 
     /// LMDB reports a write that was cut short as an input/output error: mostly the disk is full.
@@ -169,7 +192,8 @@ impl Embedded {
         let _in_store = InStore::enter();
         // LMDB copies on a thread of its own.
         let _copying = Copying::begin();
-        Ok(self.env.copy_to_file(file, CompactionOption::Enabled)?)
+        let copied = self.env.copy_to_file(file, CompactionOption::Enabled);
+        copied.map_err(|error| self.noted(error))
     }
 
     pub(crate) fn table(&self, table: Table) -> &Database<Bytes, Bytes> {
@@ -209,7 +233,7 @@ impl Embedded {
 ///
 /// ```
 /// use handfast_store::{Place, Store, StoreError, Write};
-/// use std::ops::{Bound, ControlFlow};
+/// use std::ops::ControlFlow;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let store = Store::create(folder.path())?;
@@ -243,7 +267,8 @@ impl Snapshot<'_> {
         let found = self
             .engine
             .table(place.table())
-            .get(self.txn, &place.key())?;
+            .get(self.txn, &place.key())
+            .map_err(|error| self.engine.noted(error))?;
         Ok(found.and_then(|value| place.unwrap(value)).map(lend))
     }
 
@@ -254,7 +279,8 @@ impl Snapshot<'_> {
             return Ok(false);
         }
         let key = place.key();
-        let found = self.engine.table(place.table()).get(self.txn, &key)?;
+        let found = self.engine.table(place.table()).get(self.txn, &key);
+        let found = found.map_err(|error| self.engine.noted(error))?;
         let other = found.and_then(|value| place::read(place.table(), &key, value));
         Ok(other.is_some_and(|(other, _)| other.name() != place.name()))
     }
@@ -265,24 +291,31 @@ impl Snapshot<'_> {
         from: &Place<'_>,
         visit: &mut dyn FnMut(&Place<'_>, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
+        let scanned = self.scan_checked(from, visit);
+        scanned.inspect_err(|error| {
+            // A key that is none, or a value that is not of its key, comes from no write of ours.
+            if error.is_damage() {
+                self.engine.note_damage();
+            }
+        })
+    }
+
+    fn scan_checked(
+        &self,
+        from: &Place<'_>,
+        visit: &mut dyn FnMut(&Place<'_>, &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
         let table = from.table();
         let key = from.key();
-        // LMDB knows no empty key: before the first of them is the beginning.
-        let from = if key.is_empty() {
-            Bound::Unbounded
-        } else {
-            Bound::Included(&*key)
-        };
-        let range = (from, Bound::Unbounded);
-        for entry in self.engine.table(table).range(self.txn, &range)? {
-            let (key, value) = entry?;
+        let mut entries = CheckedRange::begin(self.engine.table(table), self.txn, &key)?;
+        while let Some((key, value)) = entries.next()? {
             let (place, value) =
                 place::read(table, key, value).ok_or_else(|| StoreError::Corrupt {
                     table: table.name(),
                     key: String::from_utf8_lossy(key).into_owned(),
                 })?;
             if visit(&place, value).is_break() {
-                break;
+                return entries.stop();
             }
         }
         Ok(())
@@ -294,7 +327,8 @@ impl Snapshot<'_> {
         let found = self
             .engine
             .table(table)
-            .get_lower_than_or_equal_to(self.txn, &place.key())?;
+            .get_lower_than_or_equal_to(self.txn, &place.key())
+            .map_err(|error| self.engine.noted(error))?;
         let Some((key, value)) = found else {
             return Ok(None);
         };
@@ -307,7 +341,8 @@ impl Snapshot<'_> {
 
     /// The largest number in a table whose keys are numbers.
     pub fn last_number(&self, table: Table) -> Result<Option<u64>, StoreError> {
-        let last = self.engine.table(table).last(self.txn)?;
+        let last = self.engine.table(table).last(self.txn);
+        let last = last.map_err(|error| self.engine.noted(error))?;
         let number = last.and_then(|(key, value)| place::read(table, key, value)?.0.number());
         Ok(number)
     }
@@ -320,14 +355,18 @@ impl Snapshot<'_> {
     ) -> Result<(), StoreError> {
         let value = place::short_name(value);
         let table = self.engine.table(Table::Reverse);
-        for entry in table
-            .get_duplicates(self.txn, &value)?
-            .into_iter()
-            .flatten()
-        {
-            if visit(entry?.1).is_break() {
+        let noted = |error| self.engine.noted(error);
+        let entries = table.get_duplicates(self.txn, &value).map_err(noted)?;
+        let mut last: Option<&[u8]> = None;
+        for entry in entries.into_iter().flatten() {
+            let (_, key) = entry.map_err(noted)?;
+            if last.is_some_and(|last| last >= key) {
+                return Err(self.engine.noted(StoreError::Damaged));
+            }
+            if visit(key).is_break() {
                 break;
             }
+            last = Some(key);
         }
         Ok(())
     }
@@ -336,28 +375,56 @@ impl Snapshot<'_> {
     /// as it is kept (see [`kept_value`](crate::kept_value)), the key of the name, and its record. Of a long start, only
     /// the first bytes are looked at.
     pub fn held(&self, start: &[u8], visit: &mut VisitHeld<'_>) -> Result<(), StoreError> {
+        let scanned = self.held_checked(start, visit);
+        scanned.map_err(|error| self.engine.noted(error))
+    }
+
+    fn held_checked(&self, start: &[u8], visit: &mut VisitHeld<'_>) -> Result<(), StoreError> {
         let start = start.get(..place::BEGINNING).unwrap_or(start);
-        let range = (Bound::Included(start), Bound::Unbounded);
         let records = self.engine.table(Table::Records);
-        for entry in self.engine.table(Table::Reverse).range(self.txn, &range)? {
-            let (value, key) = entry?;
+        let reverse = self.engine.table(Table::Reverse);
+        let mut entries = CheckedRange::begin(reverse, self.txn, start)?;
+        while let Some((value, key)) = entries.next()? {
             if !value.starts_with(start) {
-                break;
+                return entries.stop();
             }
             let record = records.get(self.txn, key)?;
             let found = record.and_then(|bytes| place::read(Table::Records, key, bytes));
             if let Some((place, record)) = found
                 && visit(value, place.name(), record).is_break()
             {
-                break;
+                return entries.stop();
             }
         }
         Ok(())
     }
 
+    /// Whether a read or a write has met damage since the store was opened, in this snapshot or another.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        self.engine.is_damaged()
+    }
+
+    /// How many entries a table has, by reading all of them.
+    pub(crate) fn count_by_reading(&self, table: Table) -> Result<u64, StoreError> {
+        // The values of such a table are keys, which scanning does not unwrap.
+        if table.is_multiple() {
+            let entries = CheckedRange::begin(self.engine.table(table), self.txn, b"");
+            let count = entries.and_then(CheckedRange::count);
+            return count.map_err(|error| self.engine.noted(error));
+        }
+        let mut count = 0;
+        self.scan(&Place::named(table, b""), &mut |_, _| {
+            count += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok(count)
+    }
+
     /// How many entries a table has.
     pub fn count(&self, table: Table) -> Result<u64, StoreError> {
-        Ok(self.engine.table(table).len(self.txn)?)
+        let count = self.engine.table(table).len(self.txn);
+        count.map_err(|error| self.engine.noted(error))
     }
 }
 
@@ -377,6 +444,12 @@ impl Writing<'_> {
     }
 
     pub(crate) fn apply(&mut self, write: &Write) -> Result<(), StoreError> {
+        let engine = self.engine;
+        let applied = self.apply_checked(write);
+        applied.map_err(|error| engine.noted(error))
+    }
+
+    fn apply_checked(&mut self, write: &Write) -> Result<(), StoreError> {
         match write {
             Write::Put(place, value) => {
                 let table = self.engine.table(place.table());
@@ -433,7 +506,8 @@ impl Writing<'_> {
         let found = self
             .engine
             .table(place.table())
-            .get(&self.txn, &place.key())?;
+            .get(&self.txn, &place.key())
+            .map_err(|error| self.engine.noted(error))?;
         match found {
             Some(value) if place.unwrap(value).is_none() => Err(StoreError::Corrupt {
                 table: place.table().name(),
@@ -445,7 +519,8 @@ impl Writing<'_> {
 
     /// On disk when this returns.
     pub(crate) fn commit(self) -> Result<(), StoreError> {
-        self.txn.commit()?;
+        let engine = self.engine;
+        self.txn.commit().map_err(|error| engine.noted(error))?;
         self.engine.commits.fetch_add(1, Ordering::Release);
         Ok(())
     }

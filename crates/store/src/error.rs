@@ -26,7 +26,7 @@ pub enum StoreError {
     #[error("this change failed inside the server: it was not made")]
     ChangePanicked,
     /// What was stored cannot be read.
-    #[error("table {table} is damaged at key {key}")]
+    #[error("the store is damaged: table {table} at key {key}")]
     Corrupt {
         /// The table.
         table: &'static str,
@@ -104,6 +104,12 @@ impl From<heed::Error> for StoreError {
 }
 
 impl StoreError {
+    /// Whether pages of the store, or entries in them, are not what was written.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Corrupt { .. } | Self::Damaged)
+    }
+
     /// The same error for each of several callers whose changes fail together.
     pub(crate) fn again(&self) -> Self {
         match self {

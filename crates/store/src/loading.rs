@@ -59,11 +59,19 @@ impl<'e> Loading<'e> {
     /// Whether a place is behind all that its table holds.
     pub fn is_behind(&mut self, place: &Place<'_>) -> Result<bool, StoreError> {
         let key = place.key();
-        Ok(self.last(place.table())?.is_none_or(|last| last < &*key))
+        let engine = self.writing.engine;
+        let last = self.last(place.table());
+        let last = last.map_err(|error| engine.noted(error))?;
+        Ok(last.is_none_or(|last| last < &*key))
     }
 
     /// Keeps bytes at a place, instead of what was there.
     pub fn put(&mut self, place: &Place<'_>, value: &[u8]) -> Result<(), StoreError> {
+        let outcome = self.put_checked(place, value);
+        outcome.map_err(|error| self.writing.engine.noted(error))
+    }
+
+    fn put_checked(&mut self, place: &Place<'_>, value: &[u8]) -> Result<(), StoreError> {
         self.notice(place);
         let (table, key) = (place.table(), place.key());
         let is_behind = self.last(table)?.is_none_or(|last| last < &*key);
@@ -84,6 +92,11 @@ impl<'e> Loading<'e> {
 
     /// Says that a name, by its key, holds a value.
     pub fn hold(&mut self, value: &[u8], key: &[u8]) -> Result<(), StoreError> {
+        let outcome = self.hold_checked(value, key);
+        outcome.map_err(|error| self.writing.engine.noted(error))
+    }
+
+    fn hold_checked(&mut self, value: &[u8], key: &[u8]) -> Result<(), StoreError> {
         let (value, key) = (place::short_name(value), place::short_name(key));
         let last = self.last(Table::Reverse)?;
         let is_behind = last.is_none_or(|last| last < &*value);

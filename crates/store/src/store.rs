@@ -161,7 +161,9 @@ impl Store {
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     pub fn probe(&self, answer: impl FnOnce(Result<(), StoreError>) + Send + 'static) {
-        match self.disk_space().and_then(DiskSpace::problem) {
+        let damage = self.is_damaged().then_some(StoreError::Damaged);
+        let problem = damage.or_else(|| self.disk_space().and_then(DiskSpace::problem));
+        match problem {
             Some(problem) => answer(Err(problem)),
             None => self.writer.probe(answer),
         }
@@ -171,6 +173,18 @@ impl Store {
     #[must_use]
     pub fn is_writer_stuck(&self) -> bool {
         self.health.is_stuck()
+    }
+
+    /// Whether a read or a write has met damage since the store was opened. It stays so: what else is damaged is not
+    /// known.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        self.engine.is_damaged()
+    }
+
+    /// Says that something which was stored cannot be read. The store sees bytes alone, and not what they mean.
+    pub fn note_damage(&self) {
+        self.engine.note_damage();
     }
 
     /// Why the last commit failed; nothing if it succeeded.
@@ -272,8 +286,12 @@ impl Store {
             .inspect_err(|_| drop(fs::remove_file(file)))
     }
 
-    /// The same, to a file that is open.
+    /// The same, to a file that is open. All tables are read to their end first: a copy of a damaged store would
+    /// look like a backup.
     pub fn backup_to(&self, file: &mut File) -> Result<(), StoreError> {
+        for table in self.check()? {
+            table.entries?;
+        }
         self.engine.copy_to(file)?;
         file.sync_all().map_err(StoreError::io("the copy"))
     }
@@ -304,25 +322,11 @@ impl Store {
     /// Reads all of every table. What cannot be read is reported; the rest is counted.
     pub fn check(&self) -> Result<Vec<TableCheck>, StoreError> {
         self.read(|now| {
-            let check = |table: Table| {
-                let mut count = 0;
-                let from = Place::named(table, b"");
-                let outcome = now.scan(&from, &mut |_, _| {
-                    count += 1;
-                    std::ops::ControlFlow::Continue(())
-                });
-                outcome.map(|()| count)
+            let check = |table| TableCheck {
+                table,
+                entries: now.count_by_reading(table),
             };
-            // The values of `reverse` are keys, which scanning does not unwrap.
-            let tables = Table::ALL
-                .into_iter()
-                .filter(|table| *table != Table::Reverse);
-            Ok(tables
-                .map(|table| TableCheck {
-                    table,
-                    entries: check(table),
-                })
-                .collect())
+            Ok(Table::ALL.into_iter().map(check).collect())
         })
     }
 }

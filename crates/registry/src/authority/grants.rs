@@ -1,32 +1,50 @@
 //! Who may do what on an authority: granting, revoking, deciding requests.
 
-use crate::access::account::no_account;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
-use crate::authority::policy::{AuthorityStatus, Grant, Role};
+use crate::authority::policy::{Authority, AuthorityStatus, Grant, Role};
 use crate::change::change_set::Draft;
 use crate::error::Refusal;
 use crate::log::event::Action;
 
 impl Draft<'_> {
-    pub(crate) fn decide_request(
-        &mut self,
-        path: &AuthorityPath,
-        approve: bool,
-    ) -> Result<(), Refusal> {
-        let mut authority = self.kept(path)?;
-        self.need_over_child(path, authority.parent.clone().as_ref())?;
-        let AuthorityStatus::Requested { by } = authority.status.clone() else {
-            return Err(Refusal::policy(
-                "not-requested",
-                format!("nobody waits for {path}"),
-            ));
+    /// Declines a request. Those who may create the authority do so, and the account that asked
+    /// takes its own request back; returns whether that was it.
+    pub(crate) fn decline_request(&mut self, path: &AuthorityPath) -> Result<bool, Refusal> {
+        let (authority, by) = match self.request_for(path) {
+            Ok(found) => found,
+            Err(refusal) => {
+                // Those without rights learn nothing about the authority.
+                let parent = self.kept(path)?.parent;
+                self.need_over_child(path, parent.as_ref())?;
+                return Err(refusal);
+            }
         };
-        if !approve {
-            self.keep_authority(authority, Action::DeclineAuthority)?;
-            self.forget_authority(path);
-            return Ok(());
+        let is_own = by == *self.who();
+        if !is_own {
+            self.need_over_child(path, authority.parent.as_ref())?;
         }
+        self.keep_authority(authority, Action::DeclineAuthority)?;
+        self.forget_authority(path);
+        Ok(is_own)
+    }
+
+    /// An authority that is only asked for, and who asked.
+    fn request_for(&self, path: &AuthorityPath) -> Result<(Authority, Principal), Refusal> {
+        let authority = self.kept(path)?;
+        let AuthorityStatus::Requested { by } = authority.status.clone() else {
+            let problem = format!("nobody waits for {path}");
+            return Err(Refusal::policy("not-requested", problem));
+        };
+        Ok((authority, by))
+    }
+
+    /// Approves a request: the account that asked becomes `admin`.
+    pub(crate) fn approve_request(&mut self, path: &AuthorityPath) -> Result<(), Refusal> {
+        let parent = self.kept(path)?.parent;
+        self.need_over_child(path, parent.as_ref())?;
+        let (mut authority, by) = self.request_for(path)?;
+        self.need_active_parent(path, parent.as_ref())?;
         if by == *self.who() && by != Principal::Operator {
             let problem = "someone else must approve what you have asked for";
             return Err(Refusal::policy("own-request", problem));
@@ -40,6 +58,33 @@ impl Draft<'_> {
         }
         self.keep_authority(authority, Action::ApproveAuthority)?;
         self.home(path)
+    }
+
+    /// Checks that the parent of a requested authority has not been retired since: nothing new is
+    /// named below one that is (`URN-5`).
+    fn need_active_parent(
+        &self,
+        path: &AuthorityPath,
+        parent: Option<&AuthorityPath>,
+    ) -> Result<(), Refusal> {
+        let Some(parent) = parent else {
+            return Ok(());
+        };
+        match self.active(parent) {
+            Err(Refusal::Retired(_)) => {
+                let again = if parent.prefix().is_some() {
+                    format!(", or HOME {parent} again before you approve it")
+                } else {
+                    String::new()
+                };
+                let problem = format!(
+                    "{parent} is retired, and nothing new is named below it: \
+                     run `handfast authority decline {path}`{again}"
+                );
+                Err(Refusal::policy("retired", problem))
+            }
+            parent => parent.map(|_| ()),
+        }
     }
 
     /// Whoever may create an authority need not decide on a request for it first: creating it declines the request,
@@ -67,14 +112,7 @@ impl Draft<'_> {
         creates_account: bool,
     ) -> Result<(), Refusal> {
         self.change_grants(path, Action::Grant, move |draft, grants| {
-            if matches!(to, Principal::Account(_)) && draft.account(&to)?.is_none() {
-                // A typing error would make an account, with a role, that nobody can remove again.
-                if !creates_account {
-                    return Err(no_account(&to));
-                }
-                draft.need_administrator()?;
-                draft.ensure_account(&to)?;
-            }
+            draft.need_or_create_account(&to, creates_account)?;
             // Lowering someone's role takes the right to give the one they had.
             let before = grants
                 .iter()
@@ -113,10 +151,11 @@ impl Draft<'_> {
         &mut self,
         path: &AuthorityPath,
         to: Principal,
+        creates_account: bool,
     ) -> Result<(), Refusal> {
         let action = Action::TransferAuthority;
         self.change_grants(path, action, move |draft, grants| {
-            draft.ensure_account(&to)?;
+            draft.need_or_create_account(&to, creates_account)?;
             grants.retain(|grant| grant.to != to && grant.role != Role::Admin);
             grants.push(Grant {
                 to,

@@ -85,7 +85,7 @@ pub const DOORS: [&str; 17] = [
 pub enum AuthorityAction {
     /// A request is granted: whoever asked becomes its `admin`.
     Approve,
-    /// A request is not granted: the path is free again.
+    /// A request is not granted, or the account that asked takes it back: the path is free again.
     Decline,
     /// Someone gets a role; one that was granted before is replaced.
     Grant {
@@ -93,7 +93,8 @@ pub enum AuthorityAction {
         to: Principal,
         /// The role.
         role: Role,
-        /// Whether an account of that name is created if there is none, which the operator and administrators may.
+        /// Whether an account of that name is created if there is none, which the operator and
+        /// administrators may.
         creates_account: bool,
     },
     /// Its names keep resolving, its path stays taken, nothing new is named there or below.
@@ -109,7 +110,13 @@ pub enum AuthorityAction {
         role: Option<Role>,
     },
     /// Someone becomes its only `admin`.
-    Transfer(Principal),
+    Transfer {
+        /// Who.
+        to: Principal,
+        /// Whether an account of that name is created if there is none, which the operator and
+        /// administrators may.
+        creates_account: bool,
+    },
 }
 
 impl Registry {
@@ -150,6 +157,7 @@ impl Registry {
     }
 
     /// Asks for an authority, which an administrator of its parent approves or declines (`URN-5`).
+    /// An account that asks must exist.
     pub fn request_authority(
         &self,
         who: &Principal,
@@ -174,7 +182,7 @@ impl Registry {
             let by = draft.who().lasting();
             let status = AuthorityStatus::Requested { by: by.clone() };
             let authority = draft.new_authority(&path, parent, new, status)?;
-            draft.ensure_account(&by)?;
+            draft.need_or_create_account(&by, false)?;
             draft.keep_authority(authority, Action::RequestAuthority)?;
             Ok(path)
         })
@@ -185,7 +193,7 @@ impl Registry {
         self.act_on_authority(who, path, None, AuthorityAction::Approve)
     }
 
-    /// Declines a request: the path is free again.
+    /// Declines a request, or takes one's own back: the path is free again.
     pub fn decline_authority(&self, who: &Principal, path: &str) -> Result<(), Refusal> {
         self.act_on_authority(who, path, None, AuthorityAction::Decline)
     }
@@ -199,15 +207,15 @@ impl Registry {
         action: AuthorityAction,
     ) -> Result<(), Refusal> {
         let text = path.to_string();
-        self.change(who, move |draft| {
+        let is_own_request = self.change(who, move |draft| {
             let path = draft.path(&text)?;
             let now = draft.kept(&path)?.version;
             if expected.is_some_and(|expected| expected != now) {
                 return Err(other_version(&text, now));
             }
             match action {
-                AuthorityAction::Approve => draft.decide_request(&path, true),
-                AuthorityAction::Decline => draft.decide_request(&path, false),
+                AuthorityAction::Approve => draft.approve_request(&path),
+                AuthorityAction::Decline => return draft.decline_request(&path),
                 AuthorityAction::Grant {
                     to,
                     role,
@@ -215,9 +223,17 @@ impl Registry {
                 } => draft.grant(&path, to, role, creates_account),
                 AuthorityAction::Retire { keep_children } => draft.retire(&text, keep_children),
                 AuthorityAction::Revoke { from, role } => draft.revoke(&path, &from, role),
-                AuthorityAction::Transfer(to) => draft.transfer_authority(&path, to),
+                AuthorityAction::Transfer {
+                    to,
+                    creates_account,
+                } => draft.transfer_authority(&path, to, creates_account),
             }
-        })
+            .map(|()| false)
+        })?;
+        if is_own_request {
+            self.count_withdrawn_request(who);
+        }
+        Ok(())
     }
 
     /// Retires an authority and those below it: their names keep resolving, their paths stay taken, nothing new is
@@ -281,14 +297,19 @@ impl Registry {
         self.act_on_authority(who, path, None, AuthorityAction::Revoke { from, role })
     }
 
-    /// Hands an authority to someone, who becomes its only `admin`.
+    /// Hands an authority to someone, who becomes its only `admin`. An account that does not exist
+    /// is created, if the operator or an administrator asks: [`AuthorityAction::Transfer`] can
+    /// refuse it instead.
     pub fn transfer_authority(
         &self,
         who: &Principal,
         path: &str,
         to: &Principal,
     ) -> Result<(), Refusal> {
-        let action = AuthorityAction::Transfer(to.clone());
+        let action = AuthorityAction::Transfer {
+            to: to.clone(),
+            creates_account: true,
+        };
         self.act_on_authority(who, path, None, action)
     }
 

@@ -354,8 +354,9 @@ impl Draft<'_> {
         }
     }
 
-    /// One that is kept here already needs nothing, and one that was retired is taken up again.
-    fn home_prefix(&mut self, prefix: &str) -> Result<Authority, Refusal> {
+    /// Homes a prefix. An active prefix stays as it is, and a retired one becomes active again,
+    /// with its names.
+    pub(crate) fn home_prefix(&mut self, prefix: &str) -> Result<Authority, Refusal> {
         let path = self.path(prefix)?;
         let there = self.authority(&path)?;
         if let Some(mut authority) = there.filter(|there| there.status.is_in_force()) {

@@ -16,7 +16,11 @@ impl Registry {
     /// Whoever takes what others send asks this before storing any of it.
     pub fn may_import(&self, who: &Principal) -> Result<(), Refusal> {
         let refused = || {
-            let problem = "an import needs the role write, or a higher one, on some authority";
+            let account = who.lasting();
+            let problem = format!(
+                "an import needs the role write, or a higher one, on some authority: someone with role lead or admin \
+                 there, or the operator, can run `handfast authority grant AUTHORITY --to {account} --role write`"
+            );
             Refusal::policy("no-role", problem)
         };
         self.read(|view| {
@@ -27,7 +31,13 @@ impl Registry {
                 // What the protocol grants them stands in the records of prefixes.
                 Principal::Identity { .. } => return Ok(()),
                 Principal::Limited { limit, .. } if limit.role < Role::Write => {
-                    return Err(refused());
+                    let problem = format!(
+                        "an import needs the role write, and this token has the role {} at most: its account can \
+                         have another one, by `handfast token create {} --role write`",
+                        limit.role,
+                        who.lasting()
+                    );
+                    return Err(Refusal::policy("no-role", problem));
                 }
                 _ => {}
             }

@@ -16,6 +16,7 @@ use handfast_wire::{Ttl, Value};
 use sha2::{Digest, Sha256};
 
 use crate::authority::path::AuthorityPath;
+use crate::authority::policy::AuthorityStatus;
 use crate::change::change_set::Draft;
 use crate::error::Refusal;
 use crate::import::changes::{Changes, ValueCounts};
@@ -425,11 +426,23 @@ impl Draft<'_> {
         let mut outcomes = Vec::new();
         for prefix in prefixes {
             let path = self.path(prefix)?;
-            let done = if self.authority(&path)?.is_some() {
-                Ok(Done::Unchanged)
-            } else {
-                let taken = self.take_authority(&GivenAuthority::named(prefix), taking, None);
-                judged(taken.map(|(done, _)| done))?
+            let status = self.authority(&path)?.map(|authority| authority.status);
+            let done = match status {
+                Some(AuthorityStatus::Active) => Ok(Done::Unchanged),
+                // As HOME of the handle protocol: a retired prefix is taken up again, and a request
+                // is answered.
+                Some(before) => {
+                    let homed = judged(self.home_prefix(prefix))?;
+                    let event = self.authority(&path)?.map(|authority| authority.last_event);
+                    homed.map(|_| match before {
+                        AuthorityStatus::Retired => Done::Changed(event),
+                        _ => Done::Created(event),
+                    })
+                }
+                None => {
+                    let taken = self.take_authority(&GivenAuthority::named(prefix), taking, None);
+                    judged(taken.map(|(done, _)| done))?
+                }
             };
             outcomes.push(Outcome::of(line, prefix.clone(), done));
         }

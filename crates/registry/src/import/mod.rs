@@ -274,6 +274,9 @@ impl Registry {
                 Refusal::policy("bad-header", format!("{}: {problem}", import.source))
             })?;
         }
+        if format == Format::Dump {
+            dump::check_beginning(&beginning).map_err(unreadable)?;
+        }
         let path = |text: &String| {
             self.read(|view| {
                 let path = view.path(text)?;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use handfast_id::{CordraId, Handle, HandleProfile, Rules};
-use handfast_store::{Place, Table};
+use handfast_store::{Place, StoreError, Table};
 
 use crate::access::account::Account;
 use crate::access::principal::Principal;
@@ -79,8 +79,6 @@ pub enum Problem {
     RecordAndEvent(String, u64),
     /// The rules of its namespace change the name that it is kept under, so that it is not found.
     Unstable(String),
-    /// A table cannot be read to its end.
-    Table(String),
     /// An earlier version cannot be read, or is not what its event committed to.
     Version(String, u64),
 }
@@ -106,7 +104,6 @@ impl fmt::Display for Problem {
             Self::RecordAndEvent(key, number) => {
                 write!(f, "the record of {key} is not what event {number} says")
             }
-            Self::Table(problem) => f.write_str(problem),
             Self::Unstable(key) => {
                 write!(
                     f,
@@ -119,35 +116,30 @@ impl fmt::Display for Problem {
 }
 
 impl Registry {
-    /// Reads all that is kept, and compares records with the events that made them.
+    /// Reads all that is kept, and compares records with the events that made them. Problems of the content are named;
+    /// damaged pages are an error, because nothing that is read beside them proves anything.
     pub fn check(&self) -> Result<Check, Refusal> {
-        let mut check = self.read(|view| {
+        let check = self.read(|view| {
             let mut check = Check::default();
-            check.events(view);
-            check.authorities(view);
-            check.namespaces(view);
-            check.records(view);
-            check.versions(view);
-            check.names_of_events(view);
-            check.people(view);
+            check.events(view)?;
+            check.authorities(view)?;
+            check.namespaces(view)?;
+            check.records(view)?;
+            check.versions(view)?;
+            check.names_of_events(view)?;
+            check.people(view)?;
             Ok(check)
         })?;
         // Tables that nothing above looks into are read to their end as well.
         for table in self.check_tables()? {
-            let problem = table
-                .entries
-                .err()
-                .map(|error| Problem::Table(error.to_string()));
-            check
-                .problems
-                .extend(problem.filter(|problem| !check.problems.contains(problem)));
+            table.entries?;
         }
         Ok(check)
     }
 }
 
 impl Check {
-    fn events(&mut self, view: &View<'_>) {
+    fn events(&mut self, view: &View<'_>) -> Result<(), Refusal> {
         let mut expected = 1;
         self.table(view, Table::Events, |check, place, bytes| {
             let number = place.number().unwrap_or_default();
@@ -159,10 +151,10 @@ impl Check {
             if read_event(bytes).is_none_or(|event| event.number != number) {
                 check.problems.push(Problem::Event(number));
             }
-        });
+        })
     }
 
-    fn authorities(&mut self, view: &View<'_>) {
+    fn authorities(&mut self, view: &View<'_>) -> Result<(), Refusal> {
         self.table(view, Table::Authorities, |check, place, bytes| {
             check.authorities += 1;
             let key = String::from_utf8_lossy(place.name()).into_owned();
@@ -173,10 +165,10 @@ impl Check {
             if !is_right {
                 check.problems.push(Problem::Authority(key));
             }
-        });
+        })
     }
 
-    fn records(&mut self, view: &View<'_>) {
+    fn records(&mut self, view: &View<'_>) -> Result<(), Refusal> {
         let mut held = 0;
         self.table(view, Table::Records, |check, place, bytes| {
             check.records += 1;
@@ -210,21 +202,19 @@ impl Check {
                     }
                 }
             }
-        });
+        })?;
         let is_whole = self.problems.is_empty();
         let is_left = !matches!(left_for_later(view), Ok(None));
-        match view.now.count(Table::Reverse) {
-            // What cannot be read has been reported, and what is left for later is not there yet.
-            Ok(found) if is_whole && !is_left && found != held => {
-                let expected = held;
-                self.problems.push(Problem::Index { found, expected });
-            }
-            Ok(_) => {}
-            Err(error) => self.problems.push(Problem::Table(error.to_string())),
+        let found = view.now.count(Table::Reverse)?;
+        // What cannot be read has been reported, and what is left for later is not there yet.
+        if is_whole && !is_left && found != held {
+            let expected = held;
+            self.problems.push(Problem::Index { found, expected });
         }
+        Ok(())
     }
 
-    fn versions(&mut self, view: &View<'_>) {
+    fn versions(&mut self, view: &View<'_>) -> Result<(), Refusal> {
         self.table(view, Table::Versions, |check, place, bytes| {
             check.versions += 1;
             let key = String::from_utf8_lossy(place.name()).into_owned();
@@ -245,10 +235,10 @@ impl Check {
             if !is_right {
                 check.problems.push(Problem::Version(key, version));
             }
-        });
+        })
     }
 
-    fn namespaces(&mut self, view: &View<'_>) {
+    fn namespaces(&mut self, view: &View<'_>) -> Result<(), Refusal> {
         self.table(view, Table::Namespaces, |check, place, bytes| {
             let key = String::from_utf8_lossy(place.name()).into_owned();
             let is_committed = |number: u64, commitments: &Commitments| {
@@ -269,11 +259,11 @@ impl Check {
             if !is_right {
                 check.problems.push(Problem::Namespace(key));
             }
-        });
+        })
     }
 
     /// Accounts are kept under their names; who an opaque id is, is known both ways.
-    fn people(&mut self, view: &View<'_>) {
+    fn people(&mut self, view: &View<'_>) -> Result<(), Refusal> {
         self.table(view, Table::Accounts, |check, place, bytes| {
             let account = Account::from_bytes(bytes);
             let who = account.and_then(|account| Principal::account(&account.name).ok());
@@ -282,7 +272,7 @@ impl Check {
                     String::from_utf8_lossy(place.name()).into_owned(),
                 ));
             }
-        });
+        })?;
         self.table(view, Table::Actors, |check, place, bytes| {
             let is_known = match place.name().strip_prefix(b"id:") {
                 Some(id) => postcard::from_bytes::<Principal>(bytes).is_ok_and(|who| {
@@ -297,11 +287,11 @@ impl Check {
             if !is_known {
                 check.problems.push(Problem::Person(String::from_utf8_lossy(place.name()).into_owned()));
             }
-        });
+        })
     }
 
     /// What was made by an event, and not unmade by a later one, must be there.
-    fn names_of_events(&mut self, view: &View<'_>) {
+    fn names_of_events(&mut self, view: &View<'_>) -> Result<(), Refusal> {
         // Entries of keys that begin alike may stand between each other: the last event of a key is known only
         // when no key that it begins with, or that begins with it, comes any more.
         let mut open: Vec<(String, u64)> = Vec::new();
@@ -319,7 +309,7 @@ impl Check {
                 Some((_, last)) => *last = number,
                 None => open.push((key.into_owned(), number)),
             }
-        });
+        })?;
         for last in open {
             self.is_there(view, &last);
         }
@@ -339,7 +329,7 @@ impl Check {
             if !is_found || !matches!(view.actor(&event.actor), Ok(Some(_))) {
                 check.problems.push(Problem::Event(number));
             }
-        });
+        })
     }
 
     /// Whether what the last event of a name, or of an authority, says is so.
@@ -375,16 +365,22 @@ impl Check {
         view: &View<'_>,
         table: Table,
         mut visit: impl FnMut(&mut Self, &Place<'_>, &[u8]),
-    ) {
-        let outcome = view
-            .now
+    ) -> Result<(), Refusal> {
+        view.now
             .scan(&Place::named(table, b""), &mut |place, bytes| {
                 visit(self, place, bytes);
-                ControlFlow::Continue(())
-            });
-        if let Err(error) = outcome {
-            self.problems.push(Problem::Table(error.to_string()));
+                // LMDB reads nothing more in a transaction that has met a damaged page: entries would look wrong
+                // because others are not found.
+                if view.now.is_damaged() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            })?;
+        if view.now.is_damaged() {
+            return Err(StoreError::Damaged.into());
         }
+        Ok(())
     }
 }
 

@@ -177,7 +177,7 @@ impl Registry {
         match lent {
             None => Ok(Some(None)),
             Some(Some(lent)) => Ok(Some(Some(lent))),
-            Some(None) => Err(corrupt()),
+            Some(None) => Err(self.noted(corrupt())),
         }
     }
 
@@ -233,27 +233,35 @@ impl Registry {
         let record = format!("{OF_PREFIXES}{upper}");
         let record = Place::record(record.as_bytes());
         let read = |bytes: &[u8]| postcard::from_bytes::<Authority>(bytes).ok();
+        let corrupt = || Refusal::Corrupt {
+            what: format!("the authority of {upper}"),
+        };
         let is_namespace = |bytes: &[u8]| {
             let mut values = Record::lend(bytes).into_iter().flat_map(|lent| lent.iter());
             values.any(|(value, _)| value.is_type("HS_NAMESPACE"))
         };
-        Ok(self.store.read(|now| {
-            let authority = now.get(&authority, read)?.flatten();
+        let found = self.store.read(|now| {
+            let authority = match now.get(&authority, read)? {
+                // Its names must not look as if they had never been.
+                Some(None) => return Ok(Err(corrupt())),
+                found => found.flatten(),
+            };
             let Some(authority) = authority.filter(|authority| authority.status.is_in_force())
             else {
                 // The record of a prefix is kept with the prefix, and asked for by everybody.
-                return Ok((upper == "0.NA").then_some(KnownPrefix {
+                return Ok(Ok((upper == "0.NA").then_some(KnownPrefix {
                     case: CaseRule::AsciiInsensitive,
                     profile: HandleProfile::Handle,
                     has_namespace: false,
-                }));
+                })));
             };
-            Ok(Some(KnownPrefix {
+            Ok(Ok(Some(KnownPrefix {
                 case: authority.policy.case_rule(),
                 profile: authority.policy.profile(),
                 has_namespace: now.get(&record, is_namespace)?.unwrap_or(false),
-            }))
-        })?)
+            })))
+        })?;
+        found.map_err(|refusal| self.noted(refusal))
     }
 }
 

@@ -26,7 +26,13 @@ pub enum NameAction {
     /// A withdrawn name becomes active again.
     Restore,
     /// Someone else looks after it.
-    Transfer(Principal),
+    Transfer {
+        /// Who.
+        to: Principal,
+        /// Whether an account of that name is created if there is none, which the operator and
+        /// administrators may.
+        creates_account: bool,
+    },
     /// What an event, by default the last one, did to it is undone.
     Undo(Option<u64>),
     /// It goes, leaving a tombstone.
@@ -94,7 +100,10 @@ impl Registry {
                 NameAction::Activate => Some((name.activate(draft)?, name)),
                 NameAction::Edit(edit) => Some((name.apply(draft, &edit)?, name)),
                 NameAction::Restore => Some((name.restore(draft)?, name)),
-                NameAction::Transfer(to) => Some((name.transfer(draft, Some(to))?, name)),
+                NameAction::Transfer {
+                    to,
+                    creates_account,
+                } => Some((name.transfer(draft, Some(to), creates_account)?, name)),
                 NameAction::Withdraw { reason, successor } => {
                     let date = draft.time();
                     let tombstone = Tombstone {

@@ -158,7 +158,9 @@ impl Registry {
         self.change_name(who, id, |draft, name| name.restore(draft))
     }
 
-    /// Hands the administration of a name to someone (`HDL-9`); the name stays.
+    /// Hands the administration of a name to someone (`HDL-9`); the name stays. An account that
+    /// does not exist is created, if the operator or an administrator asks:
+    /// [`NameAction::Transfer`](crate::NameAction) can refuse it instead.
     pub fn transfer_name(
         &self,
         who: &Principal,
@@ -166,7 +168,9 @@ impl Registry {
         to: &Principal,
     ) -> Result<Shown, Refusal> {
         let to = to.clone();
-        self.change_name(who, id, move |draft, name| name.transfer(draft, Some(to)))
+        self.change_name(who, id, move |draft, name| {
+            name.transfer(draft, Some(to), true)
+        })
     }
 
     /// Erases a name under an authority where that is allowed.

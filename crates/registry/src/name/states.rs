@@ -152,11 +152,12 @@ impl Name {
         &mut self,
         draft: &mut Draft<'_>,
         to: Option<Principal>,
+        creates_account: bool,
     ) -> Result<Action, Refusal> {
         self.need(draft, Role::Admin)?;
         check_holder(to.as_ref())?;
         if let Some(to) = &to {
-            draft.ensure_account(to)?;
+            draft.need_or_create_account(to, creates_account)?;
         }
         self.record.holder = to;
         Ok(Action::Transfer)

@@ -320,6 +320,15 @@ fn info_7_every_historical_example_comes_out_as_stated() {
         }
     }
     assert_eq!(count, 81);
+    // Of the namespaces that the draft names, these were registered and these never were.
+    for name in ["bibcode", "doi", "lccn", "ofi", "pmid", "sici"] {
+        assert!(stage.namespace(name).is_ok(), "{name}");
+    }
+    for name in ["ddc", "oai", "pii"] {
+        let uri = format!("info:{name}/1");
+        assert_eq!(code(stage.namespace(name)), "no-namespace");
+        assert_eq!(stage.canonical(&uri), (uri, Some(false)));
+    }
 }
 
 /// Each historical entry would be taken again: its examples and the generated trials come out alike twice.

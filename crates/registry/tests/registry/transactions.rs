@@ -55,6 +55,7 @@ fn an_authority_is_homed_and_its_record_created() {
     assert_eq!(after(&scene, 0)[0].number, 1);
     // Handles are given by what they are looked up by.
     assert_eq!(after(&scene, 0)[0].handle, "0.NA/20.AB");
+    scene.create_account(&OPERATOR, "ann", "").unwrap();
     let asked = new(&scene, || {
         scene
             .request_authority(&account("ann"), "20.ab.1", NewAuthority::default())

@@ -71,6 +71,26 @@ impl EntryState {
 }
 
 impl Namespaces {
+    /// Whether names may be under an authority: if it is of an `info` namespace, that is
+    /// registered. Whether it has lapsed is not seen in a log.
+    pub(super) fn is_live(&self, authority: &str) -> bool {
+        let Some(name) = authority.strip_prefix("info:").filter(|n| !n.is_empty()) else {
+            return true;
+        };
+        match self.entries.get(name) {
+            Some(entry) => matches!(entry.state, EntryState::Registered | EntryState::Deprecated),
+            None => is_historical(name),
+        }
+    }
+
+    /// Whether an authority is of an entry of the original registry that no event has changed: its
+    /// rules are known.
+    pub(super) fn is_original(&self, authority: &str) -> bool {
+        authority
+            .strip_prefix("info:")
+            .is_some_and(|name| !self.entries.contains_key(name) && is_historical(name))
+    }
+
     /// What an event does to its namespace, and whether it may.
     pub(super) fn follow(&mut self, event: &Event, out: &mut Findings) {
         let (number, action) = (event.number, event.action);
