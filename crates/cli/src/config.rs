@@ -159,7 +159,7 @@ pub(crate) fn web(folder: &Path) -> anyhow::Result<WebSettings> {
             client_header,
             trusted_proxies,
             access_log,
-            patience: None,
+            client_timeout: None,
             spool_limit,
             public_search: public_search.unwrap_or(false),
             public_url: public_url.as_deref().map(read_public_url).transpose()?,

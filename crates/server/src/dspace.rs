@@ -29,11 +29,11 @@ use tokio_rustls::TlsConnector;
 use crate::error::Fault;
 
 /// How long a repository is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
+const REPOSITORY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many questions are under way at once.
-const TOGETHER: usize = 16;
+const MAX_REQUESTS: usize = 16;
 /// The longest answer.
-const LONGEST: usize = 1 << 20;
+const MAX_RESPONSE: usize = 1 << 20;
 
 /// A repository, and the prefixes that it is asked for.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ impl Dspace {
             endpoints: HashMap::new(),
             tls: TlsConnectorDebug(TlsConnector::from(Arc::new(config))),
             runtime: Some(runtime),
-            waiting: Arc::new(Semaphore::new(TOGETHER)),
+            waiting: Arc::new(Semaphore::new(MAX_REQUESTS)),
         };
         let mut silent = Vec::new();
         for source in sources {
@@ -154,7 +154,7 @@ impl Dspace {
         let tls = self.tls.clone();
         let runtime = self.runtime.as_ref().ok_or_else(failed)?;
         runtime.spawn(async move {
-            let fetched = tokio::time::timeout(PATIENCE, fetch(&url, &tls.0)).await;
+            let fetched = tokio::time::timeout(REPOSITORY_TIMEOUT, fetch(&url, &tls.0)).await;
             let fetched = fetched.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
             if let Err(error) = &fetched {
                 tracing::warn!(%error, url, "a repository does not answer");
@@ -219,7 +219,9 @@ where
     if response.status() != StatusCode::OK {
         return Err(io::Error::other(format!("status {}", response.status())));
     }
-    let body = Limited::new(response.into_body(), LONGEST).collect().await;
+    let body = Limited::new(response.into_body(), MAX_RESPONSE)
+        .collect()
+        .await;
     body.map(http_body_util::Collected::to_bytes)
         .map_err(io::Error::other)
 }
@@ -301,7 +303,7 @@ mod tests {
 
     #[test]
     #[rustfmt::skip] // A row is a line.
-    fn handles_that_could_lead_elsewhere_are_not_asked_for() {
+    fn handles_that_could_lead_to_another_host_are_not_asked_for() {
         for (handle, stays) in [
             ("123456789/1", true),
             ("123456789/1.2..3", true),

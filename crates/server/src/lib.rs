@@ -30,7 +30,7 @@ pub use http::{
     WebSettings,
 };
 pub use hyper::header::HeaderName;
-pub use listen::{Addresses, Door, Served};
+pub use listen::{Addresses, Listener, RunningServer};
 pub use runtime::panics::log_panics;
 pub use setup::bundle::{Bundle, Contact};
 pub use setup::identity::{Identity, IdentityError};

@@ -34,7 +34,7 @@ pub struct Addresses {
 
 /// Doors that are not open yet: their places are taken.
 #[derive(Debug)]
-pub struct Door {
+pub struct Listener {
     addresses: Addresses,
     /// For each core its own sockets: nothing is handed from one to another.
     cores: Vec<Core>,
@@ -49,7 +49,7 @@ struct Core {
 
 /// Doors that are open.
 #[derive(Debug)]
-pub struct Served {
+pub struct RunningServer {
     /// Where they are.
     pub addresses: Addresses,
     /// Says that the server is about to end.
@@ -59,11 +59,11 @@ pub struct Served {
 }
 
 /// How long those who have asked for something have to get it when the server is told to end.
-const GRACE: Duration = Duration::from_secs(10);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long that takes over the native protocol, whose connections stay open when nothing is asked.
-const BRIEF_GRACE: Duration = Duration::from_millis(100);
+const SHUTDOWN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-impl Served {
+impl RunningServer {
     /// Waits until the process is told to end, by SIGTERM or from the keyboard. Then no connection is taken any more,
     /// and what was asked for is answered, within ten seconds. Nothing that was acknowledged is lost, however the
     /// process ends.
@@ -78,14 +78,14 @@ impl Served {
             // What takes long goes on another time.
             self.registry.pause_jobs();
             let answered = async {
-                tokio::time::sleep(BRIEF_GRACE).await;
+                tokio::time::sleep(SHUTDOWN_POLL_INTERVAL).await;
                 self.web_connections.drained().await;
                 while self.registry.jobs_under_way() > 0 {
-                    tokio::time::sleep(BRIEF_GRACE).await;
+                    tokio::time::sleep(SHUTDOWN_POLL_INTERVAL).await;
                 }
             };
             tokio::select! {
-                _ = timeout(GRACE, answered) => {}
+                _ = timeout(SHUTDOWN_TIMEOUT, answered) => {}
                 // Whoever says it twice means it.
                 _ = told.recv() => {}
                 _ = ctrl_c() => {}
@@ -95,7 +95,7 @@ impl Served {
     }
 }
 
-impl Door {
+impl Listener {
     /// Takes addresses. A port of 0 is left to the system to choose.
     pub fn bind(native: SocketAddr, web: SocketAddr) -> io::Result<Self> {
         allow_files();
@@ -130,7 +130,7 @@ impl Door {
     }
 
     /// Opens them.
-    pub fn open(self, context: ServerContext, settings: WebSettings) -> io::Result<Served> {
+    pub fn open(self, context: ServerContext, settings: WebSettings) -> io::Result<RunningServer> {
         let (closing, told) = watch::channel(false);
         let tls = settings.tls.clone();
         let proxies = settings.trusted_proxies.clone();
@@ -170,7 +170,7 @@ impl Door {
             })?;
         }
         web.keep_certified(tls)?;
-        Ok(Served {
+        Ok(RunningServer {
             addresses: self.addresses,
             closing,
             web_connections,
@@ -193,8 +193,8 @@ async fn serve(
         return;
     };
     let seen = &web.context.admission.seen_networks;
-    let by_native = |stream, client| tcp::converse(Arc::clone(native), stream, client);
-    let by_web = |stream, client| http::converse(Arc::clone(web), stream, client);
+    let by_native = |stream, client| tcp::serve_connection(Arc::clone(native), stream, client);
+    let by_web = |stream, client| http::serve_connection(Arc::clone(web), stream, client);
     tokio::join!(
         accept(to_tcp, native_connections, seen, closing.clone(), by_native),
         accept(to_web, web_connections, seen, closing.clone(), by_web),
@@ -230,14 +230,14 @@ fn listen(address: SocketAddr) -> io::Result<StdListener> {
         socket.set_reuse_port(true)?;
         socket.set_nonblocking(true)?;
         socket.bind(&address.into())?;
-        socket.listen(WAITING)?;
+        socket.listen(ACCEPT_BACKLOG)?;
         Ok(socket.into())
     };
     listen().map_err(|error| named(address, &error))
 }
 
 /// How many connections wait to be taken.
-const WAITING: i32 = 4_096;
+const ACCEPT_BACKLOG: i32 = 4_096;
 
 fn named(address: SocketAddr, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot listen at {address}: {error}"))
@@ -245,9 +245,9 @@ fn named(address: SocketAddr, error: &io::Error) -> io::Error {
 
 /// Each connection is a file, and what a process may open unless it asks is often 1,024.
 fn allow_files() {
-    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
+    if let Ok((_, max)) = getrlimit(Resource::RLIMIT_NOFILE) {
         // With fewer, connections beyond them wait.
-        if let Err(error) = setrlimit(Resource::RLIMIT_NOFILE, most, most) {
+        if let Err(error) = setrlimit(Resource::RLIMIT_NOFILE, max, max) {
             tracing::warn!(%error, "no more files may be open than were allowed");
         }
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use handfast_client::{Client, Query, ServerAddress};
 use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry};
-use handfast_server::{Door, Dspace, DspaceSource, Identity, ServerContext};
+use handfast_server::{Dspace, DspaceSource, Identity, Listener, ServerContext};
 use handfast_wire::{Permissions, ResponseCode, Ttl};
 use world::world;
 
@@ -142,8 +142,8 @@ fn handles_of_a_repository_resolve_here() {
         .withdraw_name(&operator, "123456789/gone", "old", None)
         .unwrap();
     let any = "127.0.0.1:0".parse().unwrap();
-    let door = Door::bind(any, any).unwrap();
-    let identity = Identity::open_or_make(folder.path(), door.addresses()).unwrap();
+    let listener = Listener::bind(any, any).unwrap();
+    let identity = Identity::open_or_make(folder.path(), listener.addresses()).unwrap();
     let sources = ["/server", "/nothing"].map(|path| DspaceSource {
         endpoint: format!("http://{}{path}", repository()),
         prefixes: Vec::new(),

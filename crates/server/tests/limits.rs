@@ -25,7 +25,7 @@ const SLACK: Duration = Duration::from_secs(15);
 
 fn impatient() -> Server {
     Server::start_with(WebSettings {
-        patience: Some(PATIENCE),
+        client_timeout: Some(PATIENCE),
         ..WebSettings::default()
     })
 }
@@ -115,7 +115,7 @@ fn a_head_that_comes_in_pieces_is_answered_and_so_is_what_follows() {
 }
 
 #[test]
-fn a_kept_connection_without_requests_is_closed() {
+fn an_idle_connection_is_closed() {
     let server = impatient();
     let mut stream = connect(&server);
     stream
@@ -205,8 +205,8 @@ fn bodies_that_do_not_come_are_not_waited_for() {
             let stream = connect(&server);
             scope.spawn(move || {
                 let mut stream = stream;
-                let patience = Some(Duration::from_secs(30) + SLACK);
-                stream.set_read_timeout(patience).unwrap();
+                let timeout = Some(Duration::from_secs(30) + SLACK);
+                stream.set_read_timeout(timeout).unwrap();
                 let head = format!(
                     "{path} HTTP/1.1\r\nHost: localhost\r\nAccept: {media}\r\nContent-Type: {media}\r\nContent-Length: 100\r\n\r\nxxxx"
                 );
@@ -293,12 +293,12 @@ fn bodies_that_are_only_announced_take_nothing_from_others() {
 fn one_network_does_not_hold_all_memory_for_bodies() {
     let server = Server::start();
     let head = "PUT /api/handles/20.1000/zz HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1048576\r\n\r\n";
-    let most = "x".repeat((1 << 20) - 1);
+    let limit = "x".repeat((1 << 20) - 1);
     // Those for whom there is no memory are told so, soon; the others are waited for.
     let send = || {
         let mut stream = connect(&server);
         stream.write_all(head.as_bytes()).unwrap();
-        drop(stream.write_all(most.as_bytes()));
+        drop(stream.write_all(limit.as_bytes()));
         let soon = Some(Duration::from_secs(15));
         stream.set_read_timeout(soon).unwrap();
         let mut start = [0; 12];

@@ -43,8 +43,8 @@ fn native(server: &Server) -> SocketAddr {
 fn over_udp(server: &Server, handle: &str) {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.connect(native(server)).unwrap();
-    let patience = Some(Duration::from_secs(5));
-    socket.set_read_timeout(patience).unwrap();
+    let timeout = Some(Duration::from_secs(5));
+    socket.set_read_timeout(timeout).unwrap();
     socket.send(&request(handle)).unwrap();
     socket.recv(&mut [0; 2_048]).unwrap();
 }
@@ -73,7 +73,7 @@ fn metric(server: &Server, name: &str) -> Option<u64> {
 }
 
 #[test]
-fn the_native_door_is_counted_by_way_operation_and_outcome() {
+fn native_requests_are_counted_by_transport_operation_and_outcome() {
     let server = Server::start();
     for _ in 0..3 {
         over_udp(&server, "20.1000/5555");
@@ -115,7 +115,7 @@ fn connections_the_store_and_the_process_are_told_of() {
     let open = "handfast_native_connections_open";
     assert_eq!(metric(&server, open), Some(0));
     let mut stream = TcpStream::connect(native(&server)).unwrap();
-    let kept = {
+    let stored = {
         let envelope = Envelope::new(Version::CURRENT);
         let header = Header {
             flags: OpFlags::PO | OpFlags::KC,
@@ -123,7 +123,7 @@ fn connections_the_store_and_the_process_are_told_of() {
         };
         Message::new(envelope, header, &ResolutionRequest::all("20.1000/5555")).to_bytes()
     };
-    stream.write_all(&kept).unwrap();
+    stream.write_all(&stored).unwrap();
     stream.read_exact(&mut [0; 20]).unwrap();
     assert_eq!(metric(&server, open), Some(1));
     let of = |name: &str| metric(&server, name).unwrap_or_default();

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry, World};
-use handfast_server::{Door, Identity, Served, ServerContext, WebSettings};
+use handfast_server::{Identity, Listener, RunningServer, ServerContext, WebSettings};
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, Version};
 
@@ -37,7 +37,7 @@ struct Host {
     is_broken: Arc<AtomicBool>,
     native: SocketAddr,
     web: SocketAddr,
-    _served: Served,
+    _served: RunningServer,
     _folder: tempfile::TempDir,
 }
 
@@ -56,8 +56,8 @@ impl Host {
         };
         registry.create_name(&operator, "20.1000/x", new).unwrap();
         let any = "127.0.0.1:0".parse().unwrap();
-        let door = Door::bind(any, any).unwrap();
-        let addresses = door.addresses();
+        let listener = Listener::bind(any, any).unwrap();
+        let addresses = listener.addresses();
         let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
         let context =
             ServerContext::new(Arc::new(registry), identity, world(&is_broken), Vec::new());
@@ -65,7 +65,7 @@ impl Host {
             is_broken,
             native: addresses.native,
             web: addresses.web,
-            _served: door.open(context, WebSettings::default()).unwrap(),
+            _served: listener.open(context, WebSettings::default()).unwrap(),
             _folder: folder,
         }
     }
@@ -84,11 +84,11 @@ impl Host {
     }
 
     /// Asks over UDP, for something quick or for a signature, which takes a thread.
-    fn udp(&self, flags: OpFlags, patience: u64) -> Option<Vec<u8>> {
+    fn udp(&self, flags: OpFlags, timeout: u64) -> Option<Vec<u8>> {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.connect(self.native).unwrap();
-        let patience = Some(Duration::from_millis(patience));
-        socket.set_read_timeout(patience).unwrap();
+        let timeout = Some(Duration::from_millis(timeout));
+        socket.set_read_timeout(timeout).unwrap();
         socket.send(&Self::request(flags)).unwrap();
         let mut reply = vec![0; 2_048];
         let length = socket.recv(&mut reply).ok()?;
@@ -98,8 +98,8 @@ impl Host {
 
     fn tcp(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
         let mut stream = TcpStream::connect(address).unwrap();
-        let patience = Some(Duration::from_secs(5));
-        stream.set_read_timeout(patience).unwrap();
+        let timeout = Some(Duration::from_secs(5));
+        stream.set_read_timeout(timeout).unwrap();
         stream.write_all(bytes).unwrap();
         let mut reply = Vec::new();
         drop(stream.read_to_end(&mut reply));

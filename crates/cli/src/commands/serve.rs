@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
-use handfast_server::{Addresses, Door, Dspace, Identity, PublicUrl, ServerContext, Tls};
+use handfast_server::{Addresses, Dspace, Identity, Listener, PublicUrl, ServerContext, Tls};
 use serde_json::json;
 
 use crate::commands::demo;
@@ -70,8 +70,8 @@ impl Serve {
             Some(_) => demo::EXAMPLE,
             None => Identity::ADMINISTRATOR,
         };
-        let door = Door::bind(doors.native, doors.web)?;
-        let addresses = door.addresses();
+        let listener = Listener::bind(doors.native, doors.web)?;
+        let addresses = listener.addresses();
         let mut identity = Identity::open_or_make(&data.folder, addresses)?;
         if addresses != doors {
             // A port that the system chose is where the server is now, whatever was said of it before.
@@ -101,7 +101,7 @@ impl Serve {
         let mut settings = config::web(&data.folder)?;
         settings.public_url = self.public_url.clone().or(settings.public_url);
         let tls = settings.tls.clone();
-        let served = door.open(context, settings)?;
+        let served = listener.open(context, settings)?;
         let socket = match Socket::open(&data.folder, &registry, crate::run_for_client) {
             Ok(socket) => Some(socket),
             Err(error) => {

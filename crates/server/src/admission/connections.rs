@@ -60,20 +60,20 @@ pub(crate) struct Connections {
     /// Proxies, which have many clients behind them: for these only the total counts.
     proxies: Vec<Network>,
     epoch: Instant,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenConnections {
     next: u64,
-    by_id: HashMap<u64, Entry>,
+    by_id: HashMap<u64, ConnectionEntry>,
     by_network: HashMap<IpAddr, usize>,
     by_site: HashMap<IpAddr, usize>,
     large: usize,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct ConnectionEntry {
     network: IpAddr,
     is_proxy: bool,
     is_large: bool,
@@ -150,14 +150,14 @@ impl Drop for Receiving {
 }
 
 /// A client that has connected.
-pub(crate) struct Client {
+pub(crate) struct ClientConnection {
     pub(crate) address: SocketAddr,
     pub(crate) activity: Arc<Activity>,
     connections: Arc<Connections>,
     id: u64,
 }
 
-impl Client {
+impl ClientConnection {
     /// From here on the connection takes much memory: others that do make place for it.
     pub(crate) fn becomes_large(&self) {
         self.connections.enlarge(self.id);
@@ -174,7 +174,7 @@ impl Connections {
         })
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -212,7 +212,7 @@ impl Connections {
         let id = open.next;
         open.next += 1;
         let activity = Arc::new(Activity::new(self.epoch));
-        let entry = Entry {
+        let entry = ConnectionEntry {
             network,
             is_proxy,
             is_large: false,
@@ -249,10 +249,10 @@ impl Connections {
     }
 }
 
-impl Open {
+impl OpenConnections {
     /// Closes some of the connections that have been idle longest: those of proxies last, and of the others first those
     /// of the network that has the most. Says whether there were any.
-    fn reclaim(&mut self, is_meant: impl Fn(&Entry) -> bool) -> bool {
+    fn reclaim(&mut self, is_meant: impl Fn(&ConnectionEntry) -> bool) -> bool {
         let meant = self.by_id.iter().filter(|(_, entry)| is_meant(entry));
         let mut idle: Vec<_> = meant
             .filter(|(_, entry)| entry.activity.is_idle())
@@ -326,7 +326,7 @@ pub(crate) async fn accept<C, F>(
     mut closing: watch::Receiver<bool>,
     converse: C,
 ) where
-    C: Fn(TcpStream, Client) -> F,
+    C: Fn(TcpStream, ClientConnection) -> F,
     F: Future + Send + 'static,
     F::Output: Send,
 {
@@ -343,7 +343,7 @@ pub(crate) async fn accept<C, F>(
                     continue;
                 };
                 let activity = Arc::clone(&place.activity);
-                let client = Client {
+                let client = ClientConnection {
                     address,
                     activity: Arc::clone(&activity),
                     connections: Arc::clone(&connections),
@@ -401,7 +401,7 @@ mod tests {
 
     /// Five networks with idle connections kept everybody else out.
     #[test]
-    fn the_longest_idle_connection_of_the_largest_network_makes_place() {
+    fn the_oldest_idle_connection_of_the_largest_network_is_closed() {
         let connections = Connections::new(LIMITS, Vec::new());
         let small = enter(&connections, "192.0.2.9").unwrap();
         let first: Vec<_> = (0..4)
@@ -429,32 +429,32 @@ mod tests {
     #[test]
     fn a_connection_whose_request_is_worked_on_is_not_closed() {
         let connections = Connections::new(LIMITS, Vec::new());
-        let places: Vec<_> = (0..4)
+        let permits: Vec<_> = (0..4)
             .map(|_| enter(&connections, "192.0.2.1").unwrap())
             .collect();
-        let working: Vec<_> = places.iter().map(|place| place.activity.work()).collect();
+        let working: Vec<_> = permits.iter().map(|place| place.activity.work()).collect();
         assert!(enter(&connections, "192.0.2.1").is_none());
         assert!(enter(&connections, "192.0.2.2").is_some());
         // A request whose body does not arrive is not worked on.
-        let receiving = places[2].activity.receive();
+        let receiving = permits[2].activity.receive();
         assert!(enter(&connections, "192.0.2.1").is_some());
-        assert!(!is_open(&places[2]) && is_open(&places[0]));
+        assert!(!is_open(&permits[2]) && is_open(&permits[0]));
         drop((working, receiving));
     }
 
     #[test]
     fn connections_that_take_much_memory_make_place_for_each_other() {
         let connections = Connections::new(LIMITS, Vec::new());
-        let places: Vec<_> = (1..=4)
+        let permits: Vec<_> = (1..=4)
             .map(|host| enter(&connections, &format!("192.0.2.{host}")).unwrap())
             .collect();
-        for place in &places[1..] {
+        for place in &permits[1..] {
             connections.enlarge(place.id);
             connections.enlarge(place.id);
         }
-        assert!(is_open(&places[0]) && !is_open(&places[1]));
-        assert!(is_open(&places[2]) && is_open(&places[3]));
-        drop(places);
+        assert!(is_open(&permits[0]) && !is_open(&permits[1]));
+        assert!(is_open(&permits[2]) && is_open(&permits[3]));
+        drop(permits);
         assert_eq!(connections.open().large, 0);
     }
 
@@ -469,7 +469,7 @@ mod tests {
             let seen = SeenNetworks::default();
             let (_open, closing) = watch::channel(false);
             let connections = Connections::new(LIMITS, Vec::new());
-            let echo = |mut stream: TcpStream, client: Client| async move {
+            let echo = |mut stream: TcpStream, client: ClientConnection| async move {
                 let mut byte = [0];
                 stream.read_exact(&mut byte).await?;
                 let _working = client.activity.work();
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_of_ipv6_are_counted_alone_and_together() {
+    fn networks_of_ipv6_are_counted_alone_and_in_groups() {
         let connections = Connections::new(LIMITS, Vec::new());
         let one: Vec<_> = (1..=4)
             .map(|host| enter(&connections, &format!("2001:db8::{host}")).unwrap())

@@ -124,11 +124,14 @@ pub(crate) async fn wait(
     let (parts, body) = response.into_parts();
     // A body that is there does not break off.
     let bytes = body.collect().await.map(Collected::to_bytes);
-    let held = HeldResponse {
+    let counted_body = CountedResponse {
         bytes: bytes.unwrap_or_default(),
         _permits: (own, permit),
     };
-    Response::from_parts(parts, Either::Left(Full::new(Bytes::from_owner(held))))
+    Response::from_parts(
+        parts,
+        Either::Left(Full::new(Bytes::from_owner(counted_body))),
+    )
 }
 
 fn length(response: &Response<Body>) -> usize {
@@ -144,12 +147,12 @@ fn busy() -> Response<Body> {
 }
 
 /// Bytes that count as long as anybody has them, to the last one that is sent.
-struct HeldResponse {
+struct CountedResponse {
     bytes: Bytes,
     _permits: (OwnedSemaphorePermit, MemoryPermit),
 }
 
-impl AsRef<[u8]> for HeldResponse {
+impl AsRef<[u8]> for CountedResponse {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -182,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_so_much_until_it_is_taken() {
+    fn responses_are_limited_until_they_are_read() {
         run(async {
             let new = || ConnectionResponses::new(64);
             let (one, other, all) = (new(), new(), MemoryPool::new(100 << 10, 100 << 10));

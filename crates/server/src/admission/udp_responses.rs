@@ -22,7 +22,7 @@ use crate::admission::seen_networks::SeenNetworks;
 const BURST: Duration = Duration::from_secs(4);
 /// How many networks have a rate of their own.
 const SLOTS: usize = 65_536;
-/// The longest answer to a network of which nobody has connected lately, in bytes.
+/// The max_response answer to a network of which nobody has connected lately, in bytes.
 const MAX_UNSEEN_RESPONSE: usize = 4 << 10;
 
 /// How much is sent over UDP, in bytes per second. This machine itself (`127.0.0.1` and `::1`) has no limit.
@@ -47,7 +47,7 @@ pub(crate) struct UdpResponses {
 /// What may be sent to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowed {
-    /// The longest answer, in bytes.
+    /// The max_response answer, in bytes.
     pub(crate) max_response: usize,
     is_seen: bool,
 }
@@ -246,14 +246,14 @@ mod tests {
     #[test]
     fn who_has_not_connected_is_sent_short_answers_alone() {
         let test = Test::new(Some(50_000), None);
-        let longest = |to: &str| {
+        let max_response = |to: &str| {
             let allowed = test.responses.allowed(ip(to), &test.seen, Instant::now);
             allowed.unwrap().max_response
         };
-        assert_eq!(longest("192.0.2.1"), MAX_UNSEEN_RESPONSE);
-        assert_eq!(longest("127.0.0.1"), usize::MAX);
+        assert_eq!(max_response("192.0.2.1"), MAX_UNSEEN_RESPONSE);
+        assert_eq!(max_response("127.0.0.1"), usize::MAX);
         test.seen.note(ip("192.0.2.1"));
-        assert_eq!(longest("192.0.2.1"), usize::MAX);
-        assert_eq!(longest("192.0.2.2"), MAX_UNSEEN_RESPONSE);
+        assert_eq!(max_response("192.0.2.1"), usize::MAX);
+        assert_eq!(max_response("192.0.2.2"), MAX_UNSEEN_RESPONSE);
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Fault;
 
 /// How long a session lives at most, whatever is said in it, in milliseconds: a day. Of keys that are kept elsewhere it is
 /// not known when they are taken away.
-pub(crate) const LONGEST: u64 = 24 * 60 * 60_000;
+pub(crate) const MAX_SESSION_AGE: u64 = 24 * 60 * 60_000;
 
 /// A key that is kept here, and that somebody has shown to have.
 #[derive(Clone, Debug, PartialEq, Eq)]

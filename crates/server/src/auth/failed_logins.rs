@@ -103,12 +103,12 @@ impl LoginAttempt<'_> {
 
 impl Tables {
     fn check(&self, peer: Peer, identity: u64, now: u64) -> Result<(), TooManyFailures> {
-        let most = if self.identities.count(identity, now) >= MAX_FAILURES_OF_IDENTITY {
+        let max = if self.identities.count(identity, now) >= MAX_FAILURES_OF_IDENTITY {
             MAX_FAILURES_UNDER_ATTACK
         } else {
             MAX_FAILURES
         };
-        if self.pairs.count((peer, identity), now) >= most
+        if self.pairs.count((peer, identity), now) >= max
             || self.networks.count(peer, now) >= MAX_FAILURES_OF_NETWORK
         {
             return Err(TooManyFailures);
@@ -147,7 +147,7 @@ impl<K: Copy + Eq + Hash> Table<K> {
             return;
         }
         if self.0.len() >= MAX_ENTRIES && !self.0.contains_key(&key) {
-            self.make_room(now);
+            self.evict(now);
         }
         let first = Failures {
             count: 1,
@@ -157,7 +157,7 @@ impl<K: Copy + Eq + Hash> Table<K> {
     }
 
     /// Forgets what is over, and if that is nothing, the oldest entry.
-    fn make_room(&mut self, now: u64) {
+    fn evict(&mut self, now: u64) {
         self.0.retain(|_, failures| !failures.is_over(now));
         if self.0.len() >= MAX_ENTRIES {
             let oldest = self.0.iter().min_by_key(|(_, failures)| failures.since);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn who_guesses_waits_and_nobody_else() {
+    fn only_the_client_with_failed_logins_waits() {
         let logins = FailedLogins::default();
         let from = peer("2001:db8::1");
         for _ in 0..MAX_FAILURES {
@@ -209,7 +209,7 @@ mod tests {
 
     /// Guessing for others made room for more guesses.
     #[test]
-    fn who_guesses_on_for_others_is_not_forgotten() {
+    fn failed_logins_for_other_handles_are_not_forgotten() {
         let logins = FailedLogins::default();
         let from = peer("192.0.2.1");
         for _ in 0..MAX_FAILURES {
@@ -285,7 +285,7 @@ mod tests {
 
     /// With 500 networks, 10,000 secrets of one identity could be tried in a minute.
     #[test]
-    fn guesses_from_many_networks_are_slowed_and_the_owner_is_not_locked_out() {
+    fn failed_logins_from_many_networks_do_not_lock_the_owner_out() {
         let logins = FailedLogins::default();
         let mut tried = 0;
         for number in 0..500 {

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use crate::error::Fault;
 
 /// How long others are waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+const REMOTE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A client, and who to begin with.
 #[derive(Debug)]
 pub(crate) struct RemoteServers {
@@ -24,7 +24,7 @@ pub(crate) struct RemoteServers {
 impl RemoteServers {
     /// How many are waited for at once: who asks for handles of servers that never answer must not keep everybody else
     /// waiting.
-    pub(crate) const MOST: usize = 8;
+    pub(crate) const MAX_REQUESTS: usize = 8;
 
     pub(crate) fn new(roots: Roots) -> std::io::Result<Self> {
         // Anybody can have records that name addresses: nobody is to reach through us what only we can reach.
@@ -38,7 +38,7 @@ impl RemoteServers {
         Ok(Self {
             client,
             runtime: Some(runtime),
-            waiting: Semaphore::new(Self::MOST),
+            waiting: Semaphore::new(Self::MAX_REQUESTS),
         })
     }
 
@@ -105,7 +105,7 @@ impl RemoteServers {
         let runtime = self.runtime.as_ref();
         let runtime = runtime.ok_or_else(|| Fault::plain(ResponseCode::Error))?;
         runtime
-            .block_on(async { tokio::time::timeout(PATIENCE, asked).await })
+            .block_on(async { tokio::time::timeout(REMOTE_TIMEOUT, asked).await })
             .map_err(slow)
     }
 }

@@ -19,7 +19,7 @@ const MAX_KNOWN: usize = 5_000;
 /// How many sessions may come before the server counts them again.
 const COUNT_INTERVAL: usize = 50;
 /// The longest that a session lives without a message, in seconds, whatever the client asks for.
-const LONGEST: u32 = 86_400;
+const MAX_IDLE_SECONDS: u32 = 86_400;
 
 /// A session.
 #[derive(Debug)]
@@ -32,11 +32,11 @@ pub(crate) struct Session {
     pub(crate) claimed: Option<Reference<'static>>,
     /// The network that set it up.
     peer: Peer,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct SessionState {
     /// Who the client has shown to be.
     who: Option<Authenticated>,
     incoming: CounterWindow,
@@ -62,18 +62,18 @@ impl Session {
             version,
             claimed,
             peer,
-            state: Mutex::new(State {
+            state: Mutex::new(SessionState {
                 who: None,
                 incoming: CounterWindow::default(),
                 outgoing: 0,
-                timeout: u64::from(timeout.min(LONGEST)) * 1_000,
+                timeout: u64::from(timeout.min(MAX_IDLE_SECONDS)) * 1_000,
                 began: now,
                 last: now,
             }),
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -108,20 +108,20 @@ impl Session {
 /// All sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    open: Mutex<Open>,
+    open: Mutex<SessionTable>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct SessionTable {
     by_number: HashMap<u32, Arc<Session>>,
     /// How many have come since they were counted.
     uncounted: usize,
 }
 
-impl Open {
+impl SessionTable {
     /// Makes room if there are too many sessions of either kind. Sessions in which nobody has
     /// logged in cost nothing, and push out no others.
-    fn make_room(&mut self, now: u64) {
+    fn evict(&mut self, now: u64) {
         self.uncounted = 0;
         self.by_number.retain(|_, session| session.is_alive(now));
         for (is_known, max) in [(false, MAX_ANONYMOUS), (true, MAX_KNOWN)] {
@@ -141,7 +141,7 @@ impl Open {
 }
 
 impl Sessions {
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, SessionTable> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -150,7 +150,7 @@ impl Sessions {
         open.uncounted += 1;
         let least = MAX_ANONYMOUS.min(MAX_KNOWN) - COUNT_INTERVAL;
         if open.by_number.len() >= least && open.uncounted >= COUNT_INTERVAL {
-            open.make_room(now);
+            open.evict(now);
         }
         open.by_number.insert(session.number, Arc::new(session));
     }
@@ -190,7 +190,7 @@ impl Session {
     fn is_alive(&self, now: u64) -> bool {
         let state = self.state();
         now.saturating_sub(state.last) <= state.timeout
-            && now.saturating_sub(state.began) <= evidence::LONGEST
+            && now.saturating_sub(state.began) <= evidence::MAX_SESSION_AGE
     }
 }
 

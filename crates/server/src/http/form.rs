@@ -3,14 +3,14 @@
 use crate::http::resolver::query::decoded;
 
 /// The most pairs that are read: nobody has a form of so many.
-const MOST: usize = 64;
+const MAX_FIELDS: usize = 64;
 
 /// The pairs of a query or of a form (`application/x-www-form-urlencoded`), in their order; `None` if they are no text,
 /// or too many.
 pub(crate) fn pairs(text: &str) -> Option<Vec<(String, String)>> {
     let mut all = Vec::new();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
-        if all.len() == MOST {
+        if all.len() == MAX_FIELDS {
             return None;
         }
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));

@@ -45,22 +45,22 @@ use tokio::time::timeout;
 
 use self::acme::challenges::ACME_TLS;
 pub use self::acme::{Acme, AcmeChallenge};
-use crate::admission::connections::{Activity, Client};
+use crate::admission::connections::{Activity, ClientConnection};
 use crate::admission::peer::Peer;
 use crate::admission::pending_responses::{self, ConnectionResponses};
 use crate::context::ServerContext;
-use crate::http::connection::fast_path::Left;
+use crate::http::connection::fast_path::HandOff;
 use crate::http::connection::handshake::shake_hands;
 use crate::http::connection::request_body::Incoming;
-use crate::http::connection::rewound::Rewound;
-use crate::http::connection::timeouts::Patient;
+use crate::http::connection::rewound::PrefixedStream;
+use crate::http::connection::timeouts::TimeoutStream;
 use crate::http::connection::tls::Acceptor;
 pub use crate::http::connection::tls::{Tls, TlsFiles};
 use crate::http::connection::{fast_path, self_signed, tls};
 use crate::http::middleware::access_log;
 pub use crate::http::middleware::access_log::AccessLog;
-use crate::http::middleware::access_log::{Log, Noted, REQUEST_ID};
-use crate::http::middleware::compression::Wish;
+use crate::http::middleware::access_log::{Log, LoggedRequest, REQUEST_ID};
+use crate::http::middleware::compression::Negotiation;
 use crate::http::middleware::host::OwnHosts;
 pub use crate::http::middleware::host::{BadPublicUrl, PublicUrl};
 pub use crate::http::middleware::network::{BadNetwork, Network};
@@ -70,23 +70,23 @@ use crate::http::operator::endpoints;
 use crate::http::operator::endpoints::Meters;
 use crate::http::operator::readiness::Readiness;
 use crate::http::resolver::geoip::Countries;
-use crate::http::resolver::redirect_cache::Recent;
+use crate::http::resolver::redirect_cache::RedirectCache;
 pub(crate) use crate::http::response::Body;
 use crate::http::response::plain;
 
 /// How long a client may take to say what it wants.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest start of a request: line and headers. Each connection may hold so much before anything is known of it.
-const LONGEST_HEAD: usize = 32 << 10;
+const MAX_HEAD: usize = 32 << 10;
 /// How many header lines a request has at most.
-const MOST_HEADERS: usize = 100;
+const MAX_HEADERS: usize = 100;
 /// How long an HTTP/2 connection may have hardly anything to say, whose client keeps it open: it is told to come again,
 /// and after as much time again it is closed, whatever waits for its client to read it.
-const SILENCE: Duration = Duration::from_mins(10);
+const HTTP2_IDLE_TIMEOUT: Duration = Duration::from_mins(10);
 /// The least that a client of HTTP/2 begins with: its preface, and a frame of settings (RFC 9113 §3.4).
-const HTTP2_START: u64 = 24 + 9;
+const MIN_HTTP2_START: u64 = 24 + 9;
 /// How many requests one HTTP/2 connection has under way.
-const TOGETHER: u32 = 64;
+const MAX_HTTP2_STREAMS: u32 = 64;
 
 /// How long an import that nobody waits for is, unless something else is said.
 const SPOOL_LIMIT: u64 = 1 << 30;
@@ -102,13 +102,13 @@ pub(crate) struct Web {
     /// Whom to write to about the register.
     pub(crate) registry_email: Option<String>,
     /// How long clients may take.
-    patience: Duration,
+    client_timeout: Duration,
     /// The hosts that mean this server.
     pub(crate) hosts: OwnHosts,
     /// A file that says where addresses are.
     countries: Option<Countries>,
     proxies: Proxies,
-    pub(crate) recent: Recent,
+    pub(crate) redirect_cache: RedirectCache,
     /// What is counted.
     pub(crate) meters: Meters,
     /// Whether the store can be read and written.
@@ -141,7 +141,7 @@ pub struct WebSettings {
     pub registry_email: Option<String>,
     /// How long a client may take for a handshake, for the head of a request, and to read some of an answer; without
     /// it, 30 seconds.
-    pub patience: Option<Duration>,
+    pub client_timeout: Option<Duration>,
     /// A file that says in which country addresses are, in the format of `MaxMind` DB.
     pub geoip: Option<PathBuf>,
     /// A header by which proxies in front say for whom they ask: `X-Forwarded-For`.
@@ -202,7 +202,7 @@ impl Web {
                 trusted: settings.trusted_proxies,
             },
             started: context.now(),
-            recent: Recent::new(),
+            redirect_cache: RedirectCache::new(),
             meters: Meters::default(),
             readiness: Readiness::default(),
             log: settings.access_log.as_ref().map(Log::open).transpose()?,
@@ -217,14 +217,14 @@ impl Web {
             tls,
             country_header: settings.country_header,
             registry_email: settings.registry_email,
-            patience: settings.patience.unwrap_or(PATIENCE),
+            client_timeout: settings.client_timeout.unwrap_or(CLIENT_TIMEOUT),
             hosts,
         })
     }
 
     /// How long clients may take.
-    pub(crate) fn patience(&self) -> Duration {
-        self.patience
+    pub(crate) fn client_timeout(&self) -> Duration {
+        self.client_timeout
     }
 
     /// Gets certificates from an authority, if that is wished for: its questions are answered at this door.
@@ -294,16 +294,17 @@ impl Web {
 }
 
 /// Answers one request after the other.
-pub(crate) async fn converse(
+pub(crate) async fn serve_connection(
     web: Arc<Web>,
     mut stream: TcpStream,
-    client: Client,
+    client: ClientConnection,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let address = client.address;
     let _counted = Meters::connected(&web);
-    let begun = fast_path::converse(&web, &mut stream, (address.ip(), &client.activity)).await?;
-    let Left::Bytes { start, is_first } = begun else {
+    let begun =
+        fast_path::serve_connection(&web, &mut stream, (address.ip(), &client.activity)).await?;
+    let HandOff::Bytes { start, is_first } = begun else {
         return Ok(());
     };
     client.becomes_large();
@@ -319,24 +320,24 @@ pub(crate) async fn converse(
     // What a connection has begun with it remains. This is the first octet of a TLS handshake.
     let is_tls = is_first && start.first() == Some(&0x16);
     let is_http2 = is_first && start.starts_with(b"PRI");
-    let stream = Rewound::new(start, stream);
+    let stream = PrefixedStream::new(start, stream);
     // Each way on its own, so that a connection that waits is not as large as the largest of them.
     if is_tls {
-        Box::pin(converse_securely(web, stream, caller)).await
+        Box::pin(serve_tls(web, stream, caller)).await
     } else {
         Box::pin(serve(web, stream, caller, is_http2)).await
     }
 }
 
-async fn converse_securely(
+async fn serve_tls(
     web: Arc<Web>,
-    stream: Rewound<TcpStream>,
+    stream: PrefixedStream<TcpStream>,
     caller: Caller,
 ) -> io::Result<()> {
     let queue = &web.context.admission.expensive_work.handshakes;
     let accept = web.tls.tls.accept(stream);
     let handshake = shake_hands(queue, Peer::connected(caller.address.ip()), accept);
-    let mut stream = timeout(web.patience, handshake).await??;
+    let mut stream = timeout(web.client_timeout, handshake).await??;
     let session = stream.get_ref().1;
     let is_http2 = match session.alpn_protocol() {
         // The certificate was all that was asked for.
@@ -354,11 +355,17 @@ async fn converse_securely(
         return Box::pin(serve(web, stream, caller, is_http2)).await;
     }
     let client = (caller.address.ip(), &*caller.activity);
-    match fast_path::converse(&web, &mut stream, client).await? {
-        Left::Bytes { start, .. } => {
-            Box::pin(serve(web, Rewound::new(start, stream), caller, false)).await
+    match fast_path::serve_connection(&web, &mut stream, client).await? {
+        HandOff::Bytes { start, .. } => {
+            Box::pin(serve(
+                web,
+                PrefixedStream::new(start, stream),
+                caller,
+                false,
+            ))
+            .await
         }
-        Left::Nothing => timeout(web.patience, stream.shutdown()).await?,
+        HandOff::Nothing => timeout(web.client_timeout, stream.shutdown()).await?,
     }
 }
 
@@ -368,7 +375,7 @@ where
 {
     let caller = Arc::new(caller);
     let closing = web.closing.clone();
-    let patience = web.patience;
+    let client_timeout = web.client_timeout;
     let responses = caller.responses.clone();
     let activity = Arc::clone(&caller.activity);
     let service = service_fn(move |request| {
@@ -381,33 +388,37 @@ where
             Ok::<_, Infallible>(answer(web, &caller, request).await)
         })
     });
-    let stream = Patient::new(stream, patience).with_activity(activity);
+    let stream = TimeoutStream::new(stream, client_timeout).with_activity(activity);
     let moved = stream.moved();
     let stream = TokioIo::new(stream);
     if is_http2 {
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
-            .max_concurrent_streams(TOGETHER)
-            .max_header_list_size(u32::try_from(LONGEST_HEAD).unwrap_or(u32::MAX))
-            .keep_alive_interval(patience)
-            .keep_alive_timeout(patience)
+            .max_concurrent_streams(MAX_HTTP2_STREAMS)
+            .max_header_list_size(u32::try_from(MAX_HEAD).unwrap_or(u32::MAX))
+            .keep_alive_interval(client_timeout)
+            .keep_alive_timeout(client_timeout)
             .serve_connection(stream, service);
-        let served = until_closed(Box::pin(connection), closing, moved.ceased(SILENCE));
+        let served = until_closed(
+            Box::pin(connection),
+            closing,
+            moved.ceased(HTTP2_IDLE_TIMEOUT),
+        );
         let serving = async {
             tokio::select! {
                 served = served => served,
-                () = moved.ceased(SILENCE * 2) => Err(io::ErrorKind::TimedOut.into()),
-                () = moved.not_taken(patience, &responses) => Err(io::ErrorKind::TimedOut.into()),
-                () = moved.not_begun(patience, HTTP2_START) => Err(io::ErrorKind::TimedOut.into()),
+                () = moved.ceased(HTTP2_IDLE_TIMEOUT * 2) => Err(io::ErrorKind::TimedOut.into()),
+                () = moved.not_taken(client_timeout, &responses) => Err(io::ErrorKind::TimedOut.into()),
+                () = moved.not_begun(client_timeout, MIN_HTTP2_START) => Err(io::ErrorKind::TimedOut.into()),
             }
         };
         Box::pin(serving).await
     } else {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(patience)
-            .max_buf_size(LONGEST_HEAD)
-            .max_headers(MOST_HEADERS)
+            .header_read_timeout(client_timeout)
+            .max_buf_size(MAX_HEAD)
+            .max_headers(MAX_HEADERS)
             .serve_connection(stream, service);
         // Between requests it is waited for a head, and that has its time.
         until_closed(Box::pin(connection), closing, std::future::pending()).await
@@ -537,7 +548,7 @@ async fn answer(
         return plain(StatusCode::BAD_REQUEST, text);
     }
     // HTTP/1.1 has this limit where it is read.
-    if request.headers().len() > MOST_HEADERS {
+    if request.headers().len() > MAX_HEADERS {
         let text = "there are more header lines than this server reads\n";
         return plain(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, text);
     }
@@ -546,16 +557,16 @@ async fn answer(
         web.meters.count(part, refused.status());
         return refused;
     }
-    let wish = Wish::take(&mut request, caller, part);
+    let negotiation = Negotiation::take(&mut request, caller, part);
     let behind = web.behind(caller, request.headers());
     let caller = behind.as_ref().unwrap_or(caller);
     let given = access_log::given_id(&request);
     // A new one is made only for those who would see it somewhere else.
     let is_named = given.is_some() || web.log.is_some() || part == Part::V1;
     let id = is_named.then(|| given.unwrap_or_else(|| web.new_id()));
-    let noted = id.clone().filter(|_| web.log.is_some()).map(|id| {
+    let logged = id.clone().filter(|_| web.log.is_some()).map(|id| {
         let (address, now) = (caller.address.ip(), web.context.now());
-        Noted::of(&request, address, caller.is_secure, id, now)
+        LoggedRequest::of(&request, address, caller.is_secure, id, now)
     });
     let (client, memory) = (caller.address.ip(), &web.context.admission.response_memory);
     let making = caller.responses.begin().await;
@@ -569,12 +580,12 @@ async fn answer(
     // In a box, so that a request that waits for its turn is not as large as one that is worked on.
     let response = Box::pin(dispatch(&web, caller, part, request)).await;
     let (response, counted) = pending_responses::count(response, client, memory);
-    let response = wish.grant(response).await;
+    let response = negotiation.grant(response).await;
     drop((making, working));
     let mut response = pending_responses::wait(response, counted, &caller.responses).await;
     web.meters.count(part, response.status());
-    if let (Some(noted), Some(log)) = (noted, &web.log)
-        && !log.add(&noted, &response, web.context.now())
+    if let (Some(logged), Some(log)) = (logged, &web.log)
+        && !log.add(&logged, &response, web.context.now())
     {
         web.meters.unlogged.fetch_add(1, Ordering::Relaxed);
     }

@@ -13,16 +13,16 @@ use tokio::time::{Instant, timeout_at};
 use crate::admission::body_memory::{BODY_TIMEOUT, Sender};
 use crate::admission::expensive_work::{Busy, WorkPermit};
 use crate::admission::peer::Peer;
-use crate::http::connection::request_body::{HeldBody, Incoming};
+use crate::http::connection::request_body::{CountedBody, Incoming};
 use crate::http::response::{Body, plain, reply};
 use crate::http::{Caller, Web};
-use crate::native::{LONG_MESSAGE_TIMEOUT, Native, Work, tunnel};
+use crate::native::{LONG_MESSAGE_TIMEOUT, MessageWork, Native, tunnel};
 use crate::runtime::native_metrics::Transport;
 
 /// What the protocol calls its messages in HTTP.
 const MESSAGE: &str = "application/x-hdl-message";
 /// The longest body: a message and its envelope, and a line end in front of them.
-const LONGEST: usize = 262_144 + 20 + 2;
+const MAX_TUNNEL_BODY: usize = 262_144 + 20 + 2;
 
 /// "Only if both the `Accept` and the `Content-Type` header contain `application/x-hdl-message`
 /// (case-insensitive substring)."
@@ -72,7 +72,7 @@ pub(crate) async fn answer(
     };
     let length = bytes.len();
     let envelope = Envelope::decode(&mut Reader::new(&bytes));
-    let work = envelope.as_ref().map_or(Work::Blocking, |envelope| {
+    let work = envelope.as_ref().map_or(MessageWork::Blocking, |envelope| {
         native.work_of(envelope, bytes.get(Envelope::LENGTH..).unwrap_or_default())
     });
     let peer = Peer::connected(caller.address.ip());
@@ -82,12 +82,12 @@ pub(crate) async fn answer(
             native.busy(&envelope, Transport::Http).write(&mut busy);
             busy
         }
-        _ if work == Work::None => tunnel(&native, &bytes, peer, None),
+        _ if work == MessageWork::None => tunnel(&native, &bytes, peer, None),
         // Changes wait for the disk, and signatures and logins for the processor.
         (permit, _) => {
             let answered = crate::runtime::blocking::spawn_blocking(move || {
                 let (login, _signature) = match work {
-                    Work::Login => (permit.ok().flatten(), None),
+                    MessageWork::Login => (permit.ok().flatten(), None),
                     _ => (None, permit.ok().flatten()),
                 };
                 tunnel(&native, &bytes, peer, login)
@@ -102,7 +102,7 @@ pub(crate) async fn answer(
 }
 
 /// Waits for the turn of a message, if it has to wait for one.
-async fn enter(native: &Native, work: Work, peer: Peer) -> Result<Option<WorkPermit>, Busy> {
+async fn enter(native: &Native, work: MessageWork, peer: Peer) -> Result<Option<WorkPermit>, Busy> {
     match native.queue_of(work) {
         Some(queue) => queue.enter(peer).await.map(Some),
         None => Ok(None),
@@ -119,7 +119,7 @@ async fn receive(native: &Native, client: IpAddr, mut body: Incoming) -> Option<
         let Ok(data) = frame.ok()?.into_data() else {
             continue;
         };
-        if bytes.len() + data.len() > LONGEST {
+        if bytes.len() + data.len() > MAX_TUNNEL_BODY {
             return None;
         }
         if bytes.is_empty() {
@@ -130,7 +130,7 @@ async fn receive(native: &Native, client: IpAddr, mut body: Incoming) -> Option<
         }
         bytes.extend_from_slice(&data);
     }
-    let mut bytes = Bytes::from_owner(HeldBody::new(bytes, memory));
+    let mut bytes = Bytes::from_owner(CountedBody::new(bytes, memory));
     // "One leading CR or LF octet in the body is skipped."
     if let [b'\r' | b'\n', ..] = *bytes {
         bytes.advance(1);

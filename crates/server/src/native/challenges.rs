@@ -1,4 +1,4 @@
-//! Challenges that wait for an answer.
+//! PendingChallenges that wait for an answer.
 //!
 //! An answer comes on a connection of its own, and is known by the number of its challenge only. So the server stores
 //! the request until the answer comes, for a while. Storage is shared by network: when it is full, the oldest request of
@@ -59,12 +59,12 @@ impl Pending {
 
 /// All challenges that wait, by number: that of the challenge, or that of the session it belongs to.
 #[derive(Debug, Default)]
-pub(crate) struct Challenges {
-    waiting: Mutex<Waiting>,
+pub(crate) struct PendingChallenges {
+    waiting: Mutex<WaitingChallenges>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct WaitingChallenges {
     by_number: HashMap<u32, Pending>,
     shares: HashMap<Peer, Share>,
     octets: usize,
@@ -79,8 +79,8 @@ struct Share {
     octets: usize,
 }
 
-impl Challenges {
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+impl PendingChallenges {
+    fn waiting(&self) -> MutexGuard<'_, WaitingChallenges> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -97,7 +97,7 @@ impl Challenges {
         waiting.by_number.insert(number, pending);
         waiting.compact(peer);
         waiting.drop_outdated(peer, now);
-        waiting.make_room(now);
+        waiting.evict(now);
     }
 
     /// Whether a number is taken.
@@ -111,7 +111,7 @@ impl Challenges {
     }
 }
 
-impl Waiting {
+impl WaitingChallenges {
     fn take(&mut self, number: u32) -> Option<Pending> {
         let pending = self.by_number.remove(&number)?;
         self.octets = self.octets.saturating_sub(pending.octets());
@@ -144,7 +144,7 @@ impl Waiting {
         self.by_number.len() > MAX_WAITING || self.octets > MAX_OCTETS
     }
 
-    fn make_room(&mut self, now: u64) {
+    fn evict(&mut self, now: u64) {
         if !self.is_full() {
             return;
         }
@@ -237,8 +237,8 @@ mod tests {
 
     /// Requests of 200,000 octets that nobody answered were kept until there were 10,000 of them.
     #[test]
-    fn long_requests_make_room_for_others() {
-        let challenges = Challenges::default();
+    fn long_requests_are_evicted_for_others() {
+        let challenges = PendingChallenges::default();
         for number in 0..1_000 {
             challenges.keep(number, pending(200_000, 0), 0);
         }
@@ -249,8 +249,8 @@ mod tests {
     }
 
     #[test]
-    fn many_make_room_and_the_outdated_go() {
-        let challenges = Challenges::default();
+    fn old_challenges_are_evicted() {
+        let challenges = PendingChallenges::default();
         for number in 0..20_000 {
             challenges.keep(number, pending(1, 0), 0);
             if number % 3 == 0 {
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn one_that_comes_again_counts_once() {
-        let challenges = Challenges::default();
+        let challenges = PendingChallenges::default();
         for now in 0..10 {
             challenges.keep(7, pending(100, now), now);
         }
@@ -280,7 +280,7 @@ mod tests {
     /// Four connections that sent long requests and answered none pushed out the challenges of everybody.
     #[test]
     fn a_network_that_floods_the_server_pushes_out_its_own_requests() {
-        let challenges = Challenges::default();
+        let challenges = PendingChallenges::default();
         let network = |last: u8| Peer::connected([192, 0, 2, last].into());
         challenges.keep(1, pending_of(network(1), 300, 0), 0);
         challenges.keep(2, pending_of(network(2), 1_000_000, 0), 0);

@@ -8,7 +8,7 @@ use handfast_wire::{Codec, Message, Opcode, ResponseCode, Value};
 
 use crate::auth::remote_servers::RemoteServers;
 use crate::error::Fault;
-use crate::native::operations::Done;
+use crate::native::operations::OperationReply;
 use crate::native::read;
 
 /// What those have to say to whom a client that does not understand referrals would be sent.
@@ -16,7 +16,7 @@ pub(crate) fn answer(
     remote: &RemoteServers,
     request: &Message<'_>,
     delegations: &[Value<'_>],
-) -> Result<Done, Fault> {
+) -> Result<OperationReply, Fault> {
     // "A server at 10" hops gives up.
     if request.header.recursion_count >= 10 {
         return Err(Fault::plain(ResponseCode::RecursionCountTooHigh));
@@ -29,7 +29,7 @@ pub(crate) fn answer(
                 .verify(&asked.key, nonce, digest, &asked.response)
                 .await
         })?;
-        return Ok(Done::with(VerifyReply { is_match }.to_bytes()));
+        return Ok(OperationReply::with(VerifyReply { is_match }.to_bytes()));
     }
     let asked: ResolutionRequest<'_> = read(request)?;
     let query = Query {
@@ -45,5 +45,5 @@ pub(crate) fn answer(
         handle: asked.handle,
         values: found.values,
     };
-    Ok(Done::with(reply.to_bytes()))
+    Ok(OperationReply::with(reply.to_bytes()))
 }

@@ -18,7 +18,7 @@ use crate::admission::peer::Peer;
 use crate::auth::sessions::Session;
 use crate::error::Fault;
 use crate::native::challenges::Pending;
-use crate::native::operations::{Asked, Done};
+use crate::native::operations::{OperationReply, Outcome};
 use crate::native::replication::is_streamed;
 use crate::native::{Native, Outgoing, Raw, read};
 use crate::runtime::native_metrics::Dropped;
@@ -83,20 +83,20 @@ impl Exchange<'_> {
             if request.envelope.session_id != 0 {
                 return Err(Fault::plain(ResponseCode::SessionTimeout));
             }
-            return Ok(match self.native.look_at(request, None)? {
-                Asked::Done(done) => self.replies(request, done),
-                Asked::Who => vec![self.challenge(request)?],
+            return Ok(match self.native.dispatch(request, None)? {
+                Outcome::Done(done) => self.replies(request, done),
+                Outcome::LoginNeeded => vec![self.challenge(request)?],
             });
         };
         if opcode == Opcode::SessionTerminate {
             let _: HandleRequest<'_> = read(request)?;
             self.check_mac(session, request, true)?;
             self.native.context.sessions.remove(session.number);
-            return Ok(self.replies(request, Done::empty()));
+            return Ok(self.replies(request, OperationReply::empty()));
         }
-        match self.native.look_at(request, None)? {
-            Asked::Done(done) => Ok(self.replies(request, done)),
-            Asked::Who => self.take_in_session(session, request),
+        match self.native.dispatch(request, None)? {
+            Outcome::Done(done) => Ok(self.replies(request, done)),
+            Outcome::LoginNeeded => self.take_in_session(session, request),
         }
     }
 
@@ -116,9 +116,9 @@ impl Exchange<'_> {
             self.native.context.sessions.remove(session.number);
             return Err(Fault::plain(ResponseCode::SessionTimeout));
         }
-        match self.native.look_at(request, Some(&who))? {
-            Asked::Done(done) => Ok(self.replies(request, done)),
-            Asked::Who => Err(Fault::plain(ResponseCode::InvalidAdmin)),
+        match self.native.dispatch(request, Some(&who))? {
+            Outcome::Done(done) => Ok(self.replies(request, done)),
+            Outcome::LoginNeeded => Err(Fault::plain(ResponseCode::InvalidAdmin)),
         }
     }
 
@@ -167,7 +167,7 @@ impl Exchange<'_> {
                 .native
                 .context
                 .log_in(self.peer, &answer, challenge, permit)?;
-            let done = self.native.look_at(&request, Some(&who))?;
+            let done = self.native.dispatch(&request, Some(&who))?;
             if let Some(session) = self.session {
                 // Only whom the session was set up for is known by it from here on.
                 let is_claimed = session.claimed.as_ref() == Some(&answer.key);
@@ -176,8 +176,8 @@ impl Exchange<'_> {
                 }
             }
             match done {
-                Asked::Done(done) => Ok(done),
-                Asked::Who => Err(Fault::plain(ResponseCode::InvalidAdmin)),
+                Outcome::Done(done) => Ok(done),
+                Outcome::LoginNeeded => Err(Fault::plain(ResponseCode::InvalidAdmin)),
             }
         });
         request.envelope.request_id = message.envelope.request_id;
@@ -283,7 +283,7 @@ impl Exchange<'_> {
         self.seal(request, reply, false)
     }
 
-    fn replies(&self, request: &Message<'_>, done: Done) -> Vec<Outgoing> {
+    fn replies(&self, request: &Message<'_>, done: OperationReply) -> Vec<Outgoing> {
         let feed = done.feed;
         // A challenge may be answered over another transport than the request.
         if feed.is_some() && self.transport != Transport::Tcp {

@@ -14,7 +14,7 @@ use crate::runtime::native_metrics::Transport;
 
 impl Native {
     /// Appends the reply, with its envelope, and says whether it did. If not, nothing is appended.
-    pub(crate) fn answer_quickly(
+    pub(crate) fn answer_fast(
         &self,
         envelope: &Envelope,
         payload: &[u8],
@@ -22,7 +22,7 @@ impl Native {
         transport: Transport,
     ) -> bool {
         let start = out.len();
-        let is_done = self.try_quickly(envelope, payload, out).is_some();
+        let is_done = self.try_fast(envelope, payload, out).is_some();
         if is_done {
             self.context
                 .native_metrics
@@ -33,7 +33,7 @@ impl Native {
         is_done
     }
 
-    fn try_quickly(&self, envelope: &Envelope, payload: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    fn try_fast(&self, envelope: &Envelope, payload: &[u8], out: &mut Vec<u8>) -> Option<()> {
         if envelope.session_id != 0 || envelope.flags.is_encrypted || envelope.version.is_ancient()
         {
             return None;

@@ -18,7 +18,7 @@ const SIGNED: [u8; 4] = [0; 4];
 /// The name of the hash that is signed.
 const HASH: &str = "SHA-256";
 /// How many blocks a piece has: signing takes about a millisecond for each.
-const MOST_BLOCKS: usize = 64;
+const MAX_BLOCKS: usize = 64;
 /// From how many bytes on a piece is long enough.
 const LONG: usize = 256 << 10;
 /// "u8 0xFF end — NOT followed by a signature."
@@ -33,7 +33,7 @@ pub(crate) struct Feed {
     opening: Vec<u8>,
     /// Blocks to be signed.
     waiting: VecDeque<Vec<u8>>,
-    source: Source,
+    source: FeedSource,
     /// What goes out unsigned at the end.
     closing: Vec<u8>,
     /// Among those who are served at the same time.
@@ -41,7 +41,7 @@ pub(crate) struct Feed {
 }
 
 /// Where blocks come from.
-enum Source {
+enum FeedSource {
     Dump(Phase),
     Ended,
     Transactions {
@@ -70,7 +70,7 @@ pub(crate) enum FeedError {
 }
 
 impl Feed {
-    fn new(receiver: Receiver, source: Source, place: OwnedSemaphorePermit) -> Self {
+    fn new(receiver: Receiver, source: FeedSource, place: OwnedSemaphorePermit) -> Self {
         let mut opening = SIGNED.to_vec();
         put_bytes(&mut opening, HASH.as_bytes());
         Self {
@@ -102,7 +102,7 @@ impl Feed {
             ),
         };
         let transactions = Box::new(transactions);
-        let source = Source::Transactions { transactions, end };
+        let source = FeedSource::Transactions { transactions, end };
         let mut feed = Self::new(receiver, source, place);
         feed.waiting.extend(begin);
         feed
@@ -116,7 +116,7 @@ impl Feed {
         date: i64,
         place: OwnedSemaphorePermit,
     ) -> Self {
-        let mut feed = Self::new(receiver, Source::Ended, place);
+        let mut feed = Self::new(receiver, FeedSource::Ended, place);
         feed.waiting.extend(if is_of_many {
             [status(2, Status::CopyAnew), block(0, &[])]
         } else {
@@ -133,7 +133,7 @@ impl Feed {
         point: Option<(i64, u64)>,
         place: OwnedSemaphorePermit,
     ) -> Self {
-        let mut feed = Self::new(receiver, Source::Dump(phase), place);
+        let mut feed = Self::new(receiver, FeedSource::Dump(phase), place);
         feed.waiting.push_back(DUMP_VERSION.to_be_bytes().to_vec());
         if let Some((date, last)) = point {
             let mut record = block(0, &date.to_be_bytes());
@@ -151,8 +151,8 @@ impl Feed {
         key: &SigningKey,
     ) -> Result<Option<Vec<u8>>, FeedError> {
         let mut out = std::mem::take(&mut self.opening);
-        for _ in 0..MOST_BLOCKS {
-            while self.waiting.is_empty() && !matches!(self.source, Source::Ended) {
+        for _ in 0..MAX_BLOCKS {
+            while self.waiting.is_empty() && !matches!(self.source, FeedSource::Ended) {
                 self.read(registry)?;
             }
             let Some(block) = self.waiting.pop_front() else {
@@ -177,16 +177,16 @@ impl Feed {
             hash.checked_rem(receiver.server_count) == Some(receiver.server_number)
         };
         match &mut self.source {
-            Source::Ended => {}
-            Source::Transactions { transactions, end } => {
+            FeedSource::Ended => {}
+            FeedSource::Transactions { transactions, end } => {
                 if let Some(read) = transactions.read(registry, &is_wanted)? {
                     self.waiting.extend(read.iter().map(transaction_block));
                 } else {
                     self.waiting.extend(std::mem::take(end));
-                    self.source = Source::Ended;
+                    self.source = FeedSource::Ended;
                 }
             }
-            Source::Dump(Phase::Handles(after)) => {
+            FeedSource::Dump(Phase::Handles(after)) => {
                 let page = registry.handles_after(after.as_deref(), &is_wanted)?;
                 let blocks = page.handles.iter().map(|(handle, values)| {
                     let mut block = text_block(1, handle);
@@ -194,12 +194,12 @@ impl Feed {
                     block
                 });
                 self.waiting.extend(blocks);
-                self.source = Source::Dump(match page.last {
+                self.source = FeedSource::Dump(match page.last {
                     Some(last) => Phase::Handles(Some(last)),
                     None => Phase::Prefixes(None),
                 });
             }
-            Source::Dump(Phase::Prefixes(after)) => {
+            FeedSource::Dump(Phase::Prefixes(after)) => {
                 let after = after.take().map(|after| after.to_ascii_uppercase());
                 let homed = registry.homed()?;
                 let left = homed
@@ -207,7 +207,7 @@ impl Feed {
                     .filter(|handle| after.as_ref().is_none_or(|after| *handle > after));
                 self.waiting
                     .extend(left.map(|handle| text_block(2, handle)));
-                self.source = Source::Ended;
+                self.source = FeedSource::Ended;
             }
         }
         Ok(())

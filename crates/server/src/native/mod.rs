@@ -33,16 +33,16 @@ use crate::admission::expensive_work::WorkPermit;
 use crate::admission::peer::Peer;
 use crate::context::ServerContext;
 use crate::error::Fault;
-use crate::native::challenges::Challenges;
+use crate::native::challenges::PendingChallenges;
 use crate::native::exchange::Exchange;
 use crate::native::feed::Feed;
-pub(crate) use crate::native::work::Work;
+pub(crate) use crate::native::work::MessageWork;
 use crate::runtime::native_metrics::Transport;
 
 /// The protocol, without a socket.
 pub(crate) struct Native {
     pub(crate) context: Arc<ServerContext>,
-    challenges: Challenges,
+    challenges: PendingChallenges,
     /// Limits the mirrors that are served at once.
     streams: Arc<Semaphore>,
 }
@@ -57,15 +57,15 @@ impl Native {
     pub(crate) fn new(context: Arc<ServerContext>) -> Self {
         Self {
             context,
-            challenges: Challenges::default(),
-            streams: Arc::new(Semaphore::new(replication::MOST_STREAMS)),
+            challenges: PendingChallenges::default(),
+            streams: Arc::new(Semaphore::new(replication::MAX_STREAMS)),
         }
     }
 
     /// Answers what came behind an envelope: nothing, a message, or several. What is itself a reply is
     /// never answered, so that two servers cannot be made to talk to each other.
     ///
-    /// `permit` is for [`Work::Login`].
+    /// `permit` is for [`MessageWork::Login`].
     pub(crate) fn answer(
         &self,
         envelope: Envelope,
@@ -80,8 +80,8 @@ impl Native {
         // A panic fails this request alone, by whatever way it came.
         let answered = answered.unwrap_or_else(|_| {
             let text = "this request failed inside the server; its log says where";
-            let refusal = self.responder().refusal(request, ResponseCode::Error, text);
-            vec![Outgoing::open(&refusal)]
+            let error = self.responder().refusal(request, ResponseCode::Error, text);
+            vec![Outgoing::open(&error)]
         });
         // Those of one request have one outcome.
         if let Some(reply) = answered.last() {
@@ -99,8 +99,8 @@ impl Native {
         permit: Option<WorkPermit>,
     ) -> Vec<Outgoing> {
         let refuse = |code, text: &str| {
-            let refusal = self.responder().refusal(envelope.request_id, code, text);
-            vec![Outgoing::open(&refusal)]
+            let error = self.responder().refusal(envelope.request_id, code, text);
+            vec![Outgoing::open(&error)]
         };
         let session = self
             .context

@@ -23,15 +23,15 @@ use crate::native::feed::Feed;
 use crate::native::{Native, delegated, read, understands_referrals};
 use crate::status::{is_status, value as status_value};
 
-/// What came of looking at a request.
-pub(crate) enum Asked {
-    Done(Done),
-    /// Whoever asks has to say who they are.
-    Who,
+/// The outcome of a request.
+pub(crate) enum Outcome {
+    Done(OperationReply),
+    /// The caller has to log in.
+    LoginNeeded,
 }
 
 /// What was done.
-pub(crate) struct Done {
+pub(crate) struct OperationReply {
     /// Success, or a referral to somebody else.
     pub(crate) code: ResponseCode,
     /// The bodies of the messages of the reply.
@@ -44,7 +44,7 @@ pub(crate) struct Done {
     pub(crate) feed: Option<Feed>,
 }
 
-impl Done {
+impl OperationReply {
     pub(crate) fn with(body: Vec<u8>) -> Self {
         Self {
             code: ResponseCode::Success,
@@ -69,8 +69,8 @@ impl Done {
     }
 }
 
-impl From<Done> for Asked {
-    fn from(done: Done) -> Self {
+impl From<OperationReply> for Outcome {
+    fn from(done: OperationReply) -> Self {
         Self::Done(done)
     }
 }
@@ -80,11 +80,11 @@ const PUBLIC: &str = "0:0.SITE/PUBLIC";
 
 impl Native {
     /// Looks at a request, by someone or by nobody that is known.
-    pub(crate) fn look_at(
+    pub(crate) fn dispatch(
         &self,
         request: &Message<'_>,
         who: Option<&Authenticated>,
-    ) -> Result<Asked, Fault> {
+    ) -> Result<Outcome, Fault> {
         let opcode = request.header.opcode;
         if opcode.is_about_a_handle()
             && opcode != Opcode::Resolution
@@ -96,7 +96,7 @@ impl Native {
         match opcode {
             Opcode::Resolution => self.resolve(request, who),
             Opcode::GetSiteInfo => {
-                Ok(Done::with(self.context.identity.site_bytes().to_vec()).into())
+                Ok(OperationReply::with(self.context.identity.site_bytes().to_vec()).into())
             }
             Opcode::CreateHandle => self.create(request, who),
             Opcode::DeleteHandle => self.delete(request, who),
@@ -115,7 +115,11 @@ impl Native {
     }
 
     /// §3.2 and §7.7.
-    fn resolve(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn resolve(
+        &self,
+        request: &Message<'_>,
+        who: Option<&Authenticated>,
+    ) -> Result<Outcome, Fault> {
         let asked: ResolutionRequest<'_> = read(request)?;
         if asked.is_excessive() {
             let text = "more indexes or types than a record has values";
@@ -145,19 +149,19 @@ impl Native {
         let is_unknown = who.is_none() && request.envelope.session_id != 0;
         let is_hidden = |fault: &Fault| fault.code == ResponseCode::InsufficientPermissions;
         if is_unknown && !is_public_only && given.as_ref().err().is_none_or(is_hidden) {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         }
         let ReadableValues::Values(given) = given? else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
         let is_private = given.iter().any(|value| !value.permissions.public_read());
         let reply = ResolutionReply {
             handle: asked.handle,
             values: given,
         };
-        let done = Done {
+        let done = OperationReply {
             is_private,
-            ..Done::with(reply.to_bytes())
+            ..OperationReply::with(reply.to_bytes())
         };
         Ok(done.into())
     }
@@ -167,12 +171,12 @@ impl Native {
         &self,
         asked: &ResolutionRequest<'_>,
         whole: &str,
-    ) -> Result<Option<Done>, Fault> {
+    ) -> Result<Option<OperationReply>, Fault> {
         let body = self.context.public_values(asked, whole, |values| {
             let mut body = Vec::new();
             put_resolution(&mut body, asked, &values).then_some(body)
         })?;
-        Ok(body.map(Done::with))
+        Ok(body.map(OperationReply::with))
     }
 
     /// The status, over the handle protocol: its values are for administrators, so others are asked
@@ -182,29 +186,29 @@ impl Native {
         request: &Message<'_>,
         asked: ResolutionRequest<'_>,
         who: Option<&Authenticated>,
-    ) -> Result<Asked, Fault> {
+    ) -> Result<Outcome, Fault> {
         // Counting takes time, and is done for nobody else.
         let is_selected = asked.selects(&status_value(""));
         if !is_selected || request.header.flags.contains(OpFlags::PO) {
             return Err(Fault::plain(ResponseCode::ValuesNotFound));
         }
         let Some(who) = who else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
         self.context.need_administrator(who)?;
         let reply = ResolutionReply {
             handle: asked.handle,
             values: vec![self.context.status()],
         };
-        let done = Done {
+        let done = OperationReply {
             is_private: true,
-            ..Done::with(reply.to_bytes())
+            ..OperationReply::with(reply.to_bytes())
         };
         Ok(done.into())
     }
 
     /// The administrator's public key, for everybody.
-    fn resolve_administrator(&self, asked: ResolutionRequest<'_>) -> Result<Done, Fault> {
+    fn resolve_administrator(&self, asked: ResolutionRequest<'_>) -> Result<OperationReply, Fault> {
         let value = self.context.identity.administrator_value();
         if !asked.selects(&value) {
             return Err(Fault::plain(ResponseCode::ValuesNotFound));
@@ -213,7 +217,7 @@ impl Native {
             handle: asked.handle,
             values: vec![value],
         };
-        Ok(Done::with(reply.to_bytes()))
+        Ok(OperationReply::with(reply.to_bytes()))
     }
 
     /// §8.6: where the record of a derived prefix is that is not here. Who is too old to be sent there is not.
@@ -221,7 +225,7 @@ impl Native {
         &self,
         request: &Message<'_>,
         handle: &str,
-    ) -> Result<Option<Done>, Fault> {
+    ) -> Result<Option<OperationReply>, Fault> {
         let opcode = request.header.opcode;
         let is_read = matches!(opcode, Opcode::Resolution | Opcode::VerifyChallenge);
         let is_old = !understands_referrals(&request.envelope);
@@ -240,14 +244,14 @@ impl Native {
             handle: Cow::Borrowed(""),
             values,
         };
-        Ok(Some(Done {
+        Ok(Some(OperationReply {
             code: ResponseCode::PrefixReferral,
-            ..Done::with(referral.to_bytes())
+            ..OperationReply::with(referral.to_bytes())
         }))
     }
 
     /// §3.3 and §9.
-    fn create(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn create(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let asked: ValuesRequest<'_> = read_handle(request)?;
         let flags = request.header.flags;
         let (overwrite, mint) = (flags.contains(OpFlags::OWE), flags.contains(OpFlags::MNS));
@@ -275,12 +279,12 @@ impl Native {
         };
         let creator = self.creator(&operation, who)?;
         let Some(performed) = self.perform(operation, creator.as_ref().or(who))? else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
         let reply = CreateReply {
             handle: Some(Cow::Owned(performed.handle)),
         };
-        let mut done = Done::with(reply.to_bytes());
+        let mut done = OperationReply::with(reply.to_bytes());
         if performed.overwrote {
             done.flags = done.flags | OpFlags::OWE;
         }
@@ -291,14 +295,14 @@ impl Native {
     }
 
     /// §3.4.
-    fn delete(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn delete(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let asked: HandleRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
         self.context.found(&handle)?;
         self.change(Operation::Delete { handle }, who)
     }
 
-    fn add(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn add(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let asked: ValuesRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
         if asked.values.is_empty() {
@@ -318,16 +322,16 @@ impl Native {
             overwrite,
         };
         let Some(performed) = self.perform(operation, who)? else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
-        let mut done = Done::empty();
+        let mut done = OperationReply::empty();
         if performed.overwrote {
             done.flags = OpFlags::OWE;
         }
         Ok(done.into())
     }
 
-    fn remove(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn remove(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let asked: RemoveRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
         self.context.found(&handle)?;
@@ -338,7 +342,7 @@ impl Native {
         self.change(Operation::Remove { handle, indexes }, who)
     }
 
-    fn modify(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn modify(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let asked: ValuesRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
         if asked.values.is_empty() {
@@ -369,13 +373,13 @@ impl Native {
             let public =
                 Principal::parse(PUBLIC).map_err(|_| Fault::plain(ResponseCode::InvalidAdmin))?;
             self.context.registry.perform(&public, operation)?;
-            return Ok(Done::empty().into());
+            return Ok(OperationReply::empty().into());
         }
         self.change(operation, who)
     }
 
     /// §3.9. `0.NA/0.NA/PREFIX` stands for the records of the prefixes that derive from one.
-    fn list(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn list(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let asked: HandleRequest<'_> = read_handle(request)?;
         let whole = with_slash(&asked.handle);
         let Some(named) = prefix_of(&whole) else {
@@ -393,7 +397,7 @@ impl Native {
             return Err(Fault::plain(ResponseCode::ServerNotResponsible));
         }
         let Some(who) = who else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
         // First whether they may, and only then the work.
         let mut stop = |_| ControlFlow::Break(());
@@ -430,23 +434,23 @@ impl Native {
         Ok(pages(&handles).into())
     }
 
-    fn list_prefixes(&self, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn list_prefixes(&self, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let Some(who) = who else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
         self.context.need_administrator(who)?;
         Ok(pages(&self.context.prefix_handles()?).into())
     }
 
     /// §3.10.
-    fn home(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn home(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let asked: HandleRequest<'_> = read_handle(request)?;
         let whole = with_slash(&asked.handle);
         let Some(prefix) = prefix_of(&whole) else {
             return Err(Fault::plain(ResponseCode::InvalidHandle));
         };
         let Some(who) = who else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
         self.context.need_administrator(who)?;
         // Who keeps a prefix keeps the records of those that derive from it.
@@ -458,13 +462,13 @@ impl Native {
         };
         let actor = self.context.acting(&who.who)?;
         self.context.registry.perform(&actor, operation)?;
-        Ok(Done::empty().into())
+        Ok(OperationReply::empty().into())
     }
 
-    fn change(&self, operation: Operation, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn change(&self, operation: Operation, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         Ok(match self.perform(operation, who)? {
-            Some(_) => Done::empty().into(),
-            None => Asked::Who,
+            Some(_) => OperationReply::empty().into(),
+            None => Outcome::LoginNeeded,
         })
     }
 
@@ -483,7 +487,7 @@ impl Native {
                 index,
                 problem: ValueProblem::Exists,
             }) => Err(index_conflict(index)),
-            Err(refusal) => Err(refusal.into()),
+            Err(error) => Err(error.into()),
         }
     }
 }
@@ -541,7 +545,7 @@ fn new_values(values: Vec<Value<'_>>) -> Vec<NewValue> {
 }
 
 /// Fifty in a message.
-fn pages(handles: &[String]) -> Done {
+fn pages(handles: &[String]) -> OperationReply {
     let page = |handles: &[String]| {
         let handles = handles.iter().map(|handle| Cow::Borrowed(handle.as_str()));
         ListReply {
@@ -553,9 +557,9 @@ fn pages(handles: &[String]) -> Done {
     if bodies.is_empty() {
         bodies.push(page(&[]));
     }
-    Done {
+    OperationReply {
         bodies,
-        ..Done::empty()
+        ..OperationReply::empty()
     }
 }
 

@@ -15,13 +15,13 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::auth::login::Authenticated;
 use crate::error::Fault;
 use crate::native::feed::{Feed, Phase};
-use crate::native::operations::{Asked, Done};
+use crate::native::operations::{OperationReply, Outcome};
 use crate::native::{Native, read};
 
 /// How many streams go on at once: each of them signs all the time.
-pub(crate) const MOST_STREAMS: usize = 4;
+pub(crate) const MAX_STREAMS: usize = 4;
 /// A day, in milliseconds.
-const DAY: i64 = 86_400_000;
+const DAY_MILLIS: i64 = 86_400_000;
 
 /// How far a mirror has come in the transactions of this server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,11 +40,11 @@ impl Native {
         &self,
         request: &Message<'_>,
         who: Option<&Authenticated>,
-    ) -> Result<Asked, Fault> {
+    ) -> Result<Outcome, Fault> {
         let asked: RetrieveRequest<'_> = read(request)?;
         check_receiver(asked.receiver)?;
         let Some(place) = self.admit(who)? else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
         let homed = self.context.registry.homed()?;
         let point = point(&asked.since, homed.first().map(String::as_str))?;
@@ -66,7 +66,7 @@ impl Native {
             )
         };
         let reply = RetrieveReply { keeps_alive: false };
-        Ok(Done::followed(reply.to_bytes(), feed).into())
+        Ok(OperationReply::followed(reply.to_bytes(), feed).into())
     }
 
     /// §11.4.
@@ -74,12 +74,12 @@ impl Native {
         &self,
         request: &Message<'_>,
         who: Option<&Authenticated>,
-    ) -> Result<Asked, Fault> {
+    ) -> Result<Outcome, Fault> {
         let asked: DumpRequest<'_> = read(request)?;
         check_receiver(asked.receiver)?;
         let phase = phase(asked.resume.as_ref())?;
         let Some(place) = self.admit(who)? else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
         // "Record 0 is taken before the handles are scanned." A copy that goes on keeps the point it was
         // begun at: what changed in between among the handles it has would be lost with a later one.
@@ -95,7 +95,7 @@ impl Native {
             Some((date, last))
         };
         let feed = Feed::dump(asked.receiver, phase, point, place);
-        Ok(Done::followed(Vec::new(), feed).into())
+        Ok(OperationReply::followed(Vec::new(), feed).into())
     }
 
     /// A place among those who are served, if it is someone who may be.
@@ -147,7 +147,8 @@ fn needs_copy(start: Option<LogStart>, last: u64, point: &Point, now: i64) -> bo
         return false;
     }
     let is_whole = start.number == 1;
-    let is_recent = first > now.saturating_sub(10 * DAY) || first <= point.date.saturating_add(DAY);
+    let is_recent = first > now.saturating_sub(10 * DAY_MILLIS)
+        || first <= point.date.saturating_add(DAY_MILLIS);
     !(point.transaction <= 0 && is_whole && is_recent)
 }
 
@@ -257,7 +258,7 @@ mod tests {
 
     #[test]
     fn who_was_here_since_the_log_began_goes_on() {
-        let old = NOW - 100 * DAY;
+        let old = NOW - 100 * DAY_MILLIS;
         assert!(!copies(1, old, 50, &at(41, NOW - 1)));
         assert!(!copies(1, old, 50, &at(41, old)));
         assert!(!copies(41, old, 50, &at(45, NOW - 1)));
@@ -266,23 +267,23 @@ mod tests {
 
     #[test]
     fn who_has_nothing_follows_a_young_log_and_copies_an_old_one() {
-        assert!(!copies(1, NOW - 9 * DAY, 50, &at(0, 0)));
-        assert!(copies(1, NOW - 11 * DAY, 50, &at(0, 0)));
-        assert!(copies(1, NOW - 9 * DAY, 50, &at(1, 0)));
+        assert!(!copies(1, NOW - 9 * DAY_MILLIS, 50, &at(0, 0)));
+        assert!(copies(1, NOW - 11 * DAY_MILLIS, 50, &at(0, 0)));
+        assert!(copies(1, NOW - 9 * DAY_MILLIS, 50, &at(1, 0)));
     }
 
     /// Events that the old log had after the backup may have reached a mirror, and are no longer so.
     #[test]
     fn who_was_here_before_a_restore_copies_anew() {
         for transaction in [0, 39, 40, 41, 50] {
-            let before = at(transaction, NOW - DAY);
+            let before = at(transaction, NOW - DAY_MILLIS);
             assert!(copies(41, NOW - 1, 50, &before));
         }
     }
 
     #[test]
     fn who_has_more_than_there_is_copies_anew() {
-        assert!(copies(1, NOW - DAY, 50, &at(51, NOW)));
+        assert!(copies(1, NOW - DAY_MILLIS, 50, &at(51, NOW)));
         assert!(needs_copy(None, 0, &at(1, NOW), NOW));
     }
 

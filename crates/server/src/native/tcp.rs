@@ -11,35 +11,35 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::admission::body_memory::Sender;
-use crate::admission::connections::Client;
+use crate::admission::connections::ClientConnection;
 use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
 use crate::admission::pending_responses::LONG_RESPONSE;
 use crate::native::feed::Feed;
 use crate::native::{
-    LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, Native, Outgoing, Transport, Work, header,
+    LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, MessageWork, Native, Outgoing, Transport, header,
 };
 use crate::runtime::native_metrics::NativeMetrics;
 
 /// How long a connection may be silent before a request, and how long a request and a reply may take to pass.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TCP_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// One request after the other, as long as the client asks for that. Requests that have come together are answered
 /// together.
-pub(crate) async fn converse(
+pub(crate) async fn serve_connection(
     native: Arc<Native>,
     mut stream: TcpStream,
-    client: Client,
+    client: ClientConnection,
 ) -> io::Result<()> {
     let ip = client.address.ip();
     let _counted = NativeMetrics::connected(&native.context);
     let peer = Peer::connected(ip);
-    let mut incoming = Vec::with_capacity(TYPICAL);
-    let mut outgoing = Vec::with_capacity(TYPICAL);
+    let mut incoming = Vec::with_capacity(TYPICAL_MESSAGE);
+    let mut outgoing = Vec::with_capacity(TYPICAL_MESSAGE);
     loop {
         let now = Instant::now();
         client.activity.touch(now);
-        let mut deadline = now + PATIENCE;
+        let mut deadline = now + TCP_TIMEOUT;
         let envelope = loop {
             if let Some(start) = incoming.first_chunk::<{ Envelope::LENGTH }>() {
                 break Envelope::decode(&mut Reader::new(start));
@@ -50,7 +50,7 @@ pub(crate) async fn converse(
                 return Ok(());
             }
             if !is_begun {
-                deadline = Instant::now() + PATIENCE;
+                deadline = Instant::now() + TCP_TIMEOUT;
             }
         };
         // One that says it is longer than any may be is not waited for.
@@ -83,7 +83,7 @@ pub(crate) async fn converse(
         let payload = incoming.get(Envelope::LENGTH..end).unwrap_or_default();
         let keeps = keeps_connection(payload);
         let mut feed = None;
-        if !native.answer_quickly(&envelope, payload, &mut outgoing, Transport::Tcp) {
+        if !native.answer_fast(&envelope, payload, &mut outgoing, Transport::Tcp) {
             let _working = client.activity.work();
             let replies = answer(&native, &stream, peer, envelope, payload.to_vec()).await;
             // Its client has gone.
@@ -97,9 +97,9 @@ pub(crate) async fn converse(
         }
         native.context.native_metrics.received(Transport::Tcp, end);
         incoming.drain(..end);
-        incoming.shrink_to(TYPICAL);
+        incoming.shrink_to(TYPICAL_MESSAGE);
         drop(memory);
-        if keeps && feed.is_none() && is_whole(&incoming) && outgoing.len() < TYPICAL * 16 {
+        if keeps && feed.is_none() && is_whole(&incoming) && outgoing.len() < TYPICAL_MESSAGE * 16 {
             continue;
         }
         send(&native, &mut stream, &outgoing, ip).await?;
@@ -108,7 +108,7 @@ pub(crate) async fn converse(
             .native_metrics
             .sent(Transport::Tcp, outgoing.len());
         outgoing.clear();
-        outgoing.shrink_to(TYPICAL);
+        outgoing.shrink_to(TYPICAL_MESSAGE);
         if let Some(feed) = feed {
             let _working = client.activity.work();
             return pour(&native, &mut stream, feed).await;
@@ -122,7 +122,7 @@ pub(crate) async fn converse(
 }
 
 /// What most requests, and most replies, have room in.
-const TYPICAL: usize = 1_024;
+const TYPICAL_MESSAGE: usize = 1_024;
 
 /// Takes what has come; how much that is, 0 if nothing will come any more.
 async fn receive(
@@ -132,7 +132,7 @@ async fn receive(
 ) -> io::Result<usize> {
     // Room is made for what has come, not for what a client says will come.
     if into.len() == into.capacity() {
-        into.reserve(into.len().max(TYPICAL));
+        into.reserve(into.len().max(TYPICAL_MESSAGE));
     }
     timeout_at(deadline, stream.read_buf(into)).await?
 }
@@ -145,7 +145,7 @@ async fn send(
     client: IpAddr,
 ) -> io::Result<()> {
     if bytes.len() < LONG_RESPONSE {
-        return timeout(PATIENCE, stream.write_all(bytes)).await?;
+        return timeout(TCP_TIMEOUT, stream.write_all(bytes)).await?;
     }
     // What the system takes at once waits nowhere here.
     loop {
@@ -165,7 +165,7 @@ async fn send(
         .response_memory
         .try_take(client, bytes.len());
     let _waiting = waiting.ok_or(io::ErrorKind::TimedOut)?;
-    timeout(PATIENCE, stream.write_all(bytes)).await?
+    timeout(TCP_TIMEOUT, stream.write_all(bytes)).await?
 }
 
 /// Whether a whole message has come already.
@@ -187,7 +187,7 @@ async fn answer(
 ) -> Option<Vec<Outgoing>> {
     let work = native.work_of(&envelope, &payload);
     let from = (Transport::Tcp, peer);
-    if work == Work::None {
+    if work == MessageWork::None {
         return Some(native.answer(envelope, &payload, from, None));
     }
     let permit = match native.queue_of(work) {
@@ -207,7 +207,7 @@ async fn answer(
     let native = Arc::clone(native);
     let answered = crate::runtime::blocking::spawn_blocking(move || {
         let (login, _signature) = match work {
-            Work::Login => (permit, None),
+            MessageWork::Login => (permit, None),
             _ => (None, permit),
         };
         native.answer(envelope, &payload, from, login)
@@ -244,7 +244,7 @@ async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::R
             io::Error::other(error)
         })?;
         if let Some(piece) = piece {
-            timeout(PATIENCE, stream.write_all(&piece)).await??;
+            timeout(TCP_TIMEOUT, stream.write_all(&piece)).await??;
             sending
                 .context
                 .native_metrics
@@ -266,11 +266,11 @@ async fn refuse(
     text: &str,
 ) -> io::Result<()> {
     let code = ResponseCode::ProtocolError;
-    let refusal = native.responder().refusal(request_id, code, text);
+    let error = native.responder().refusal(request_id, code, text);
     native
         .context
         .native_metrics
         .count(Transport::Tcp, Opcode::Reserved, code);
-    timeout(PATIENCE, stream.write_all(&refusal.to_bytes())).await??;
+    timeout(TCP_TIMEOUT, stream.write_all(&error.to_bytes())).await??;
     stream.shutdown().await
 }

@@ -18,14 +18,14 @@ use crate::admission::expensive_work::{MAX_WAITING_DATAGRAMS, WorkPermit};
 use crate::admission::peer::Peer;
 use crate::admission::udp_responses::Allowed;
 use crate::auth::remote_servers::RemoteServers;
-use crate::native::reassembly::Parts;
-use crate::native::{Native, Work};
+use crate::native::reassembly::MessageParts;
+use crate::native::{MessageWork, Native};
 use crate::runtime::native_metrics::Dropped;
 use crate::runtime::native_metrics::Transport;
 use crate::runtime::snapshot_reuse;
 
 /// The largest packet that is looked at. Clients send at most 512 octets.
-const LARGEST: usize = 2_048;
+const MAX_DATAGRAM: usize = 2_048;
 
 /// A socket that shares its address with others.
 pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
@@ -44,9 +44,9 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
 /// Answers what comes to a socket, until it fails for good. What has come together is taken together, and
 /// answered together: calls of the system cost more than answers.
 pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
-    let mut buffers = vec![[0; LARGEST]; TOGETHER];
-    let mut headers = MultiHeaders::preallocate(TOGETHER, None);
-    let mut parts = Parts::default();
+    let mut buffers = vec![[0; MAX_DATAGRAM]; DATAGRAM_BATCH];
+    let mut headers = MultiHeaders::preallocate(DATAGRAM_BATCH, None);
+    let mut parts = MessageParts::default();
     let mut replies = Replies::new();
     let Ok(slow) = workers(native, socket) else {
         tracing::error!("no thread could be started for a UDP socket");
@@ -83,12 +83,12 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
                 let admission = &native.context.admission;
                 let (seen, responses) = (&admission.seen_networks, &admission.udp_responses);
                 let Some(allowed) = responses.allowed(ip, seen, Instant::now) else {
-                    native.context.native_metrics.dropped(Dropped::Allowance);
+                    native.context.native_metrics.dropped(Dropped::RateLimit);
                     return;
                 };
-                if native.answer_quickly(&envelope, &payload, &mut replies.bytes, Transport::Udp) {
+                if native.answer_fast(&envelope, &payload, &mut replies.bytes, Transport::Udp) {
                     replies.finish(start.0, from);
-                } else if native.work_of(&envelope, &payload) == Work::None {
+                } else if native.work_of(&envelope, &payload) == MessageWork::None {
                     replies.answer(native, envelope, &payload, None, from);
                 } else {
                     // What signs or waits must not hold others up. When there is too much of it, some is dropped: its
@@ -129,7 +129,7 @@ impl Replies {
         Self {
             bytes: Vec::new(),
             packets: Vec::new(),
-            headers: MultiHeaders::preallocate(TOGETHER, None),
+            headers: MultiHeaders::preallocate(DATAGRAM_BATCH, None),
         }
     }
 
@@ -146,7 +146,7 @@ impl Replies {
                 let responses = &native.context.admission.udp_responses;
                 responses.sent(ip, allowed, length, Instant::now);
             }
-            None => native.context.native_metrics.dropped(Dropped::Allowance),
+            None => native.context.native_metrics.dropped(Dropped::RateLimit),
         }
     }
 
@@ -215,7 +215,7 @@ impl Replies {
         let addresses: Vec<_> = self.packets.iter().map(|(_, to)| Some(*to)).collect();
         let (mut slices, mut addresses) = (&*slices, &*addresses);
         while !slices.is_empty() {
-            let some = slices.len().min(TOGETHER);
+            let some = slices.len().min(DATAGRAM_BATCH);
             let sent = sendmmsg(
                 socket.as_raw_fd(),
                 &mut self.headers,
@@ -244,7 +244,7 @@ type Slow = (Envelope, Vec<u8>, SockaddrStorage, (IpAddr, Allowed));
 
 /// Threads that answer what takes time: some of it may wait for other servers, and must not hold up the rest.
 fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Slow>> {
-    let (give, take) = sync_channel::<Slow>(WAITING);
+    let (give, take) = sync_channel::<Slow>(MAX_WAITING_MESSAGES);
     let take = Arc::new(Mutex::new(take));
     for _ in 0..WORKERS {
         let (native, socket, take) = (Arc::clone(native), socket.try_clone()?, Arc::clone(&take));
@@ -253,7 +253,7 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
             let next = || take.lock().unwrap_or_else(PoisonError::into_inner).recv();
             while let Ok((envelope, payload, from, client)) = next() {
                 let permit = match native.work_of(&envelope, &payload) {
-                    Work::Login => {
+                    MessageWork::Login => {
                         let logins = &native.context.admission.expensive_work.logins;
                         let Ok(permit) = logins.enter_blocking(Peer::Datagram) else {
                             native.context.native_metrics.dropped(Dropped::Busy);
@@ -285,20 +285,20 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
 }
 
 /// How many threads answer what takes time: two more than wait for other servers, or for a permit to log somebody in.
-const WORKERS: usize = RemoteServers::MOST + MAX_WAITING_DATAGRAMS + 2;
+const WORKERS: usize = RemoteServers::MAX_REQUESTS + MAX_WAITING_DATAGRAMS + 2;
 
 /// What a message that takes time takes of a network's rate beside its answer, in bytes: for the work.
 const SLOW_COST: usize = 1_024;
 /// How many messages that take time wait at most.
-const WAITING: usize = 256;
+const MAX_WAITING_MESSAGES: usize = 256;
 /// How many packets are taken, and sent, by one call.
-const TOGETHER: usize = 32;
+const DATAGRAM_BATCH: usize = 32;
 
 /// Waits for a packet, and takes those that have come with it: how long each is, and whose.
 fn receive(
     socket: &UdpSocket,
     headers: &mut MultiHeaders<SockaddrStorage>,
-    buffers: &mut [[u8; LARGEST]],
+    buffers: &mut [[u8; MAX_DATAGRAM]],
 ) -> io::Result<Vec<(usize, Option<SockaddrStorage>)>> {
     let mut slices: Vec<_> = buffers
         .iter_mut()

@@ -8,7 +8,7 @@ use crate::admission::expensive_work::WorkPermit;
 use crate::admission::peer::Peer;
 use crate::auth::login::too_many;
 use crate::error::Fault;
-use crate::native::operations::Done;
+use crate::native::operations::OperationReply;
 use crate::native::{Native, read};
 
 impl Native {
@@ -18,7 +18,7 @@ impl Native {
         request: &Message<'_>,
         peer: Peer,
         permit: Option<WorkPermit>,
-    ) -> Result<Done, Fault> {
+    ) -> Result<OperationReply, Fault> {
         let asked: VerifyRequest<'_> = read(request)?;
         let attempt = self.context.begin_login(peer, &asked.key.handle)?;
         if let Some(done) = self.referral(request, &with_slash(&asked.key.handle))? {
@@ -38,6 +38,6 @@ impl Native {
             self.context
                 .matches(&asked.key, (nonce, digest), &asked.response, permit)?;
         attempt.finish(is_match).map_err(too_many)?;
-        Ok(Done::with(VerifyReply { is_match }.to_bytes()))
+        Ok(OperationReply::with(VerifyReply { is_match }.to_bytes()))
     }
 }

@@ -11,7 +11,7 @@ use crate::runtime::native_metrics::Transport;
 
 /// What an answer costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
+pub(crate) enum MessageWork {
     /// Nothing is signed, nothing waits for the disk, no template is evaluated, and no other server is asked, as for
     /// clients that do not understand referrals.
     None,
@@ -25,7 +25,7 @@ pub(crate) enum Work {
 
 impl Native {
     /// What the answer to a message costs.
-    pub(crate) fn work_of(&self, envelope: &Envelope, payload: &[u8]) -> Work {
+    pub(crate) fn work_of(&self, envelope: &Envelope, payload: &[u8]) -> MessageWork {
         if envelope.flags.is_encrypted {
             let session = self
                 .context
@@ -34,21 +34,21 @@ impl Native {
             // What is in it is known when it is decrypted. Those who have logged in have shown who they are.
             let is_known = session.is_none_or(|session| session.who().is_some());
             return if is_known {
-                Work::Blocking
+                MessageWork::Blocking
             } else {
-                Work::Login
+                MessageWork::Login
             };
         }
         let mut reader = Reader::new(payload);
         let Ok(header) = Header::decode(&mut reader) else {
-            return Work::None;
+            return MessageWork::None;
         };
         match header.opcode {
-            Opcode::SessionSetup => return Work::Login,
+            Opcode::SessionSetup => return MessageWork::Login,
             Opcode::ChallengeResponse | Opcode::VerifyChallenge
                 if is_expensive_message(*envelope, payload) =>
             {
-                return Work::Login;
+                return MessageWork::Login;
             }
             _ => {}
         }
@@ -57,30 +57,30 @@ impl Native {
         let text = reader.text().unwrap_or_default();
         // A repository, or another server, may have to be asked.
         if is_resolution && (self.context.has_source(text) || !understands_referrals(envelope)) {
-            return Work::Blocking;
+            return MessageWork::Blocking;
         }
         // In a session, its key certifies answers.
         if is_signed && envelope.session_id == 0 {
-            return Work::Signature;
+            return MessageWork::Signature;
         }
         let has_templates = || {
             let handle = Handle::from_stored(text).ok();
             handle.is_some_and(|handle| self.context.registry.has_templates(&handle))
         };
         if is_resolution && !is_signed && !has_templates() {
-            Work::None
+            MessageWork::None
         } else {
-            Work::Blocking
+            MessageWork::Blocking
         }
     }
 
     /// Where a message waits for its turn, if it has to.
-    pub(crate) fn queue_of(&self, work: Work) -> Option<&WorkQueue> {
+    pub(crate) fn queue_of(&self, work: MessageWork) -> Option<&WorkQueue> {
         match work {
-            Work::None => None,
-            Work::Blocking => Some(&self.context.admission.expensive_work.requests),
-            Work::Signature => Some(&self.context.admission.expensive_work.signatures),
-            Work::Login => Some(&self.context.admission.expensive_work.logins),
+            MessageWork::None => None,
+            MessageWork::Blocking => Some(&self.context.admission.expensive_work.requests),
+            MessageWork::Signature => Some(&self.context.admission.expensive_work.signatures),
+            MessageWork::Login => Some(&self.context.admission.expensive_work.logins),
         }
     }
 
@@ -88,11 +88,11 @@ impl Native {
     pub(crate) fn busy(&self, envelope: &Envelope, transport: Transport) -> Outgoing {
         let fault = busy();
         let (code, text) = (fault.code, &fault.message);
-        let refusal = self.responder().refusal(envelope.request_id, code, text);
+        let error = self.responder().refusal(envelope.request_id, code, text);
         self.context
             .native_metrics
             .count(transport, Opcode::Reserved, code);
-        Outgoing::open(&refusal)
+        Outgoing::open(&error)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Work that waits for the disk or the processor runs on threads of its own, and how much of it waits for a thread is
+//! MessageWork that waits for the disk or the processor runs on threads of its own, and how much of it waits for a thread is
 //! counted: a queue that grows is the first sign that the server has too much to do.
 
 use std::net::IpAddr;
@@ -20,7 +20,7 @@ static WAITING: AtomicU64 = AtomicU64::new(0);
 pub(crate) fn spawn_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> JoinHandle<T> {
-    let waiting = Waiting::begin();
+    let waiting = WaitingWork::begin();
     tokio::task::spawn_blocking(move || {
         drop(waiting);
         work()
@@ -58,16 +58,16 @@ pub(crate) fn queue_length() -> u64 {
 }
 
 /// Counted until it is dropped: when the work begins, or is given up.
-struct Waiting(());
+struct WaitingWork(());
 
-impl Waiting {
+impl WaitingWork {
     fn begin() -> Self {
         WAITING.fetch_add(1, Ordering::Relaxed);
         Self(())
     }
 }
 
-impl Drop for Waiting {
+impl Drop for WaitingWork {
     fn drop(&mut self) {
         WAITING.fetch_sub(1, Ordering::Relaxed);
     }

@@ -26,20 +26,20 @@ const TRANSPORTS: [(Transport, &str); 3] = [
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Dropped {
     /// Its network has had what it may have over UDP.
-    Allowance,
+    RateLimit,
     /// Too many that take time were waiting.
     Busy,
 }
 
-/// Counters.
+/// NativeCounters.
 #[derive(Default)]
 pub(crate) struct NativeMetrics {
-    shards: Shards<Counters>,
+    shards: Shards<NativeCounters>,
     /// Connections that are open.
     open: AtomicI64,
 }
 
-struct Counters {
+struct NativeCounters {
     /// By transport, operation and outcome, one behind the other, with a place for those that are not known.
     requests: Box<[AtomicU64]>,
     received: [AtomicU64; TRANSPORTS.len()],
@@ -47,11 +47,11 @@ struct Counters {
     dropped: [AtomicU64; 2],
 }
 
-impl Default for Counters {
+impl Default for NativeCounters {
     fn default() -> Self {
-        let places = TRANSPORTS.len() * OPCODES * CODES;
+        let slots = TRANSPORTS.len() * OPCODES * CODES;
         Self {
-            requests: (0..places).map(|_| AtomicU64::new(0)).collect(),
+            requests: (0..slots).map(|_| AtomicU64::new(0)).collect(),
             received: Default::default(),
             sent: Default::default(),
             dropped: Default::default(),
@@ -91,16 +91,16 @@ impl NativeMetrics {
     /// A message that was not answered.
     pub(crate) fn dropped(&self, why: Dropped) {
         let place = match why {
-            Dropped::Allowance => 0,
+            Dropped::RateLimit => 0,
             Dropped::Busy => 1,
         };
         self.shards.add(1, |counters| counters.dropped.get(place));
     }
 
     /// Counts a connection as long as what comes back is kept.
-    pub(crate) fn connected(context: &Arc<ServerContext>) -> Connected {
+    pub(crate) fn connected(context: &Arc<ServerContext>) -> NativeConnection {
         context.native_metrics.open.fetch_add(1, Ordering::Relaxed);
-        Connected(Arc::clone(context))
+        NativeConnection(Arc::clone(context))
     }
 
     /// Each transport, operation and outcome that was ever met, by name, and how often.
@@ -175,9 +175,9 @@ impl NativeMetrics {
 }
 
 /// A connection that is counted.
-pub(crate) struct Connected(Arc<ServerContext>);
+pub(crate) struct NativeConnection(Arc<ServerContext>);
 
-impl Drop for Connected {
+impl Drop for NativeConnection {
     fn drop(&mut self) {
         self.0.native_metrics.open.fetch_sub(1, Ordering::Relaxed);
     }

@@ -11,15 +11,15 @@ use crate::context::ServerContext;
 
 thread_local! {
     /// When this turn began, and how often that may still be said.
-    static MOMENT: Cell<Option<(Moment, u8)>> = const { Cell::new(None) };
+    static COARSE_TIME: Cell<Option<(CoarseTime, u8)>> = const { Cell::new(None) };
 }
 
 /// After how many answers the time is looked at again: where there is always something to do, a turn may be long.
-const OFTEN: u8 = 64;
+const REFRESH_EVERY: u8 = 64;
 
 /// A point in time.
 #[derive(Clone, Copy)]
-pub(crate) struct Moment {
+pub(crate) struct CoarseTime {
     pub(crate) instant: Instant,
     /// Milliseconds since 1970.
     pub(crate) now: u64,
@@ -27,26 +27,26 @@ pub(crate) struct Moment {
 
 /// Ends a turn. Threads that take turns do this before they wait for anything.
 pub(crate) fn end() {
-    MOMENT.set(None);
+    COARSE_TIME.set(None);
     end_turn();
 }
 
 /// When this turn began, or a little later.
-pub(crate) fn moment(context: &ServerContext) -> Moment {
-    if let Some((moment, left)) = MOMENT.get()
+pub(crate) fn time(context: &ServerContext) -> CoarseTime {
+    if let Some((time, left)) = COARSE_TIME.get()
         && let Some(left) = left.checked_sub(1)
     {
-        MOMENT.set(Some((moment, left)));
-        return moment;
+        COARSE_TIME.set(Some((time, left)));
+        return time;
     }
     // Old pages of the store are let go of as well.
     end();
-    let moment = Moment {
+    let time = CoarseTime {
         instant: Instant::now(),
         now: context.now(),
     };
     if takes_turns() {
-        MOMENT.set(Some((moment, OFTEN)));
+        COARSE_TIME.set(Some((time, REFRESH_EVERY)));
     }
-    moment
+    time
 }

@@ -27,13 +27,13 @@ impl Identity {
     /// The index of the administrator's key, where deployed servers have it.
     pub const ADMINISTRATOR_INDEX: u32 = 300;
 
-    /// The identity in a data folder; keys that are not there are made. The site record is the one that is kept in
-    /// the folder, or says where the doors are.
-    pub fn open_or_make(folder: &Path, doors: Addresses) -> Result<Self, IdentityError> {
+    /// The identity in a data folder; keys that are not there are made. The site record is the one that is stored in
+    /// the folder, or says where the addresses are.
+    pub fn open_or_make(folder: &Path, addresses: Addresses) -> Result<Self, IdentityError> {
         let key = server_key(folder)?;
         let public = public_of(&key)?;
         let administrator = administrator_key(folder)?;
-        let site = match site_record::kept(folder)? {
+        let site = match site_record::stored(folder)? {
             Some(site) => {
                 let servers = &site.servers;
                 if servers.iter().all(|server| server.public_key != public) {
@@ -42,7 +42,7 @@ impl Identity {
                 }
                 site
             }
-            None => site_record::at(doors, public),
+            None => site_record::at(addresses, public),
         };
         Ok(Self {
             key: SigningKey::new(key)?,
@@ -52,10 +52,10 @@ impl Identity {
         })
     }
 
-    /// The same, with a site record that says something else about the site, which is kept in the folder. Its serial
-    /// number is counted up, if one was kept that said otherwise.
+    /// The same, with a site record that says something else about the site, which is stored in the folder. Its serial
+    /// number is counted up, if one was stored that said otherwise.
     pub fn say(mut self, folder: &Path, note: &SiteNote) -> Result<Self, IdentityError> {
-        let before = site_record::kept(folder)?;
+        let before = site_record::stored(folder)?;
         let mut site = site_record::noted(self.site.clone(), note);
         if before.is_some_and(|before| before != site) {
             site.serial = site.serial.wrapping_add(1);
@@ -66,18 +66,18 @@ impl Identity {
         Ok(self)
     }
 
-    /// The same, with the ports of its doors in the site record, whatever was kept.
+    /// The same, with the ports of its addresses in the site record, whatever was stored.
     #[must_use]
-    pub fn with_ports_of(mut self, doors: Addresses) -> Self {
-        site_record::move_ports(&mut self.site, doors);
+    pub fn with_ports_of(mut self, addresses: Addresses) -> Self {
+        site_record::move_ports(&mut self.site, addresses);
         self.bytes = self.site.to_bytes();
         self
     }
 
-    /// Whether the site record names the ports of the doors.
+    /// Whether the site record names the ports of the addresses.
     #[must_use]
-    pub fn names_ports_of(&self, doors: Addresses) -> bool {
-        site_record::names_ports(&self.site, doors)
+    pub fn names_ports_of(&self, addresses: Addresses) -> bool {
+        site_record::names_ports(&self.site, addresses)
     }
 
     /// The key that signs.

@@ -97,7 +97,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, IdentityError> {
         Err(source) => return Err(failed(path)(source)),
     };
     let mut bytes = Vec::new();
-    let mut limited = io::Read::take(file, LONGEST);
+    let mut limited = io::Read::take(file, MAX_KEY_FILE);
     io::Read::read_to_end(&mut limited, &mut bytes).map_err(failed(path))?;
     Ok(Some(bytes))
 }
@@ -131,7 +131,7 @@ pub(crate) fn failed(path: &Path) -> impl Fn(io::Error) -> IdentityError + use<>
 }
 
 /// The longest file that is read: keys, site records and configurations are far shorter.
-const LONGEST: u64 = 16 << 20;
+const MAX_KEY_FILE: u64 = 16 << 20;
 
 #[cfg(test)]
 mod tests {

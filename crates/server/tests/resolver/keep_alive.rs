@@ -47,7 +47,7 @@ fn get(target: &str, headers: &str) -> String {
 const LAST: &str = "GET /healthz HTTP/1.1\r\nHost: names.example\r\nConnection: close\r\n\r\n";
 
 #[test]
-fn redirects_that_were_found_before_are_those_of_the_moment() {
+fn cached_redirects_follow_every_change() {
     let clock = Arc::new(AtomicU64::new(NOW));
     let server = Server::start_by(&clock, WebSettings::default());
     server.name("20.1000/moves", &[(1, "URL", b"https://a.example/")]);

@@ -72,14 +72,14 @@ fn every_spelling_leads_to_the_same_place() {
 #[test]
 fn a_redirect_says_how_long_it_holds_and_what_it_links_to() {
     let server = Server::start();
-    let quick = server.get("/20.1000/5555");
-    assert_eq!(quick.header("cache-control"), Some("max-age=86400"));
+    let fast = server.get("/20.1000/5555");
+    assert_eq!(fast.header("cache-control"), Some("max-age=86400"));
     assert_eq!(
-        quick.header("expires"),
+        fast.header("expires"),
         Some("Mon, 16 Nov 2026 06:17:16 GMT")
     );
-    assert_eq!(quick.header("vary"), Some("Accept, Origin"));
-    let links = quick.header("link").unwrap();
+    assert_eq!(fast.header("vary"), Some("Accept, Origin"));
+    let links = fast.header("link").unwrap();
     assert!(
         links.contains("</20.1000/5555>; rel=\"cite-as\""),
         "{links}"
@@ -91,8 +91,8 @@ fn a_redirect_says_how_long_it_holds_and_what_it_links_to() {
     assert!(links.contains("rel=\"linkset\""), "{links}");
     // The short way and the long way say the same.
     let slow = server.get("/20.1000/5555?");
-    assert_eq!(slow.sorted_head(), quick.sorted_head());
-    assert_eq!(quick.body, "");
+    assert_eq!(slow.sorted_head(), fast.sorted_head());
+    assert_eq!(fast.body, "");
     for (id, ttl, age) in [("short", 60, 60), ("long", 999_999, 172_800)] {
         let id = format!("20.1000/{id}");
         let value = NewValue {

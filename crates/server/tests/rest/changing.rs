@@ -3,7 +3,7 @@
 use handfast_client::{Client, Creation, Login, Query, ServerAddress};
 use handfast_registry::NewName;
 
-use crate::server::{ADMIN, GUEST, OPERATOR, Server, Who};
+use crate::server::{ADMIN, LIMITED, OPERATOR, Server, Who};
 use Who::{Nobody, Plain, PlainAdmin};
 
 fn code(code: u32, handle: &str) -> String {
@@ -51,8 +51,8 @@ fn handles_are_put_as_tabled() {
         (PlainAdmin, "PUT /api/handles/20.1000/n", &one, 403, &code(402, n)),
         (Who::Basic("300%3A20.1000/ADMIN:no"), "PUT /api/handles/20.1000/n", &one, 401, ""),
         (ADMIN, "PUT /api/handles/20.1000/n?index=1", &one, 404, &code(100, n)),
-        (GUEST, "PUT /api/handles/20.1000/n", &one, 403, &code(400, n)),
-        (GUEST, "PUT /api/handles/20.1000/p1", &one, 403, &code(400, "20.1000/p1")),
+        (LIMITED, "PUT /api/handles/20.1000/n", &one, 403, &code(400, n)),
+        (LIMITED, "PUT /api/handles/20.1000/p1", &one, 403, &code(400, "20.1000/p1")),
         // And done.
         (ADMIN, "PUT /api/handles/20.1000/n?overwrite=false", &one, 201, &done),
         (ADMIN, "PUT /api/handles/20.1000/n", &object, 200, &done),
@@ -95,7 +95,7 @@ fn handles_are_deleted_as_tabled() {
     server.check(&[
         (Nobody, "DELETE /api/handles/20.1000/p1", "", 401, &code(402, p1)),
         (PlainAdmin, "DELETE /api/handles/20.1000/p1", "", 403, &code(402, p1)),
-        (GUEST, "DELETE /api/handles/20.1000/p1", "", 403, &code(400, p1)),
+        (LIMITED, "DELETE /api/handles/20.1000/p1", "", 403, &code(400, p1)),
         (ADMIN, "DELETE /api/handles/20.1000/p1?index=various", "", 400, &code(4, p1)),
         (ADMIN, "DELETE /api/handles/20.1000/p1?index=1&index=9", "", 400, &code(200, p1)),
         (ADMIN, "DELETE /api/handles/20.1000/p1?index=1&index=2", "", 200, &done),
@@ -167,7 +167,7 @@ fn values_of_every_form_come_back() {
 }
 
 #[test]
-fn what_one_door_acknowledges_every_door_shows() {
+fn a_change_over_one_interface_shows_on_every_interface() {
     let server = Server::start();
     let address: ServerAddress = server.served.addresses.native.to_string().parse().unwrap();
     let login = Login::with_secret("300:20.1000/ADMIN", b"secret").unwrap();
@@ -214,7 +214,7 @@ fn what_is_reserved_is_nobodys_business() {
         .create_name(&OPERATOR, "20.1000/kept", reserved);
     created.unwrap();
     let value = r#"[{"index":1,"type":"URL","data":"http://x/"}]"#;
-    for who in [Nobody, Plain, GUEST] {
+    for who in [Nobody, Plain, LIMITED] {
         for overwrite in [true, false] {
             let put = |name: &str| {
                 let path = format!("/api/handles/20.1000/{name}?overwrite={overwrite}");
@@ -238,14 +238,14 @@ fn what_is_hidden_in_a_record_is_not_told_to_those_without_rights() {
     let path = |index: u32, rest: &str| format!("/api/handles/20.1000/p1?index={index}{rest}");
     for rest in ["", "&overwrite=false", "&overwrite=true"] {
         let told = |index| {
-            let reply = server.put(GUEST, &path(index, rest), &value(index));
+            let reply = server.put(LIMITED, &path(index, rest), &value(index));
             (reply.status, reply.text())
         };
         assert_eq!(told(3), told(9), "{rest}");
         assert_eq!(told(3).0, 403);
     }
     let told = |index| {
-        let reply = server.ask(GUEST, &format!("DELETE {}", path(index, "")), &[], "");
+        let reply = server.ask(LIMITED, &format!("DELETE {}", path(index, "")), &[], "");
         (reply.status, reply.text())
     };
     assert_eq!(told(3), told(9));
@@ -257,6 +257,6 @@ fn what_is_hidden_in_a_record_is_not_told_to_those_without_rights() {
     assert_eq!(reply.json()["responseCode"], 200);
     // So is everybody of what everybody sees.
     let url = r#"[{"index":1,"type":"URL","data":"http://x/"}]"#;
-    let reply = server.put(GUEST, &path(1, "&overwrite=false"), url);
+    let reply = server.put(LIMITED, &path(1, "&overwrite=false"), url);
     assert_eq!(reply.json()["responseCode"], 201);
 }

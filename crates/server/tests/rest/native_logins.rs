@@ -21,7 +21,7 @@ use socket2::{Domain, Socket, Type};
 use crate::server::{ADMIN, OPERATOR, Reply, Server, Who};
 
 const HERE: [u8; 4] = [127, 0, 0, 1];
-const ELSEWHERE: [u8; 4] = [127, 0, 0, 2];
+const OTHER_NETWORK: [u8; 4] = [127, 0, 0, 2];
 
 /// A connection from one of the addresses of this machine.
 fn connect(to: SocketAddr, from: [u8; 4]) -> TcpStream {
@@ -137,7 +137,7 @@ fn login_over_rest(server: &Server, who: Who) -> Reply {
 
 /// 29,000 secrets a second were tried natively, and the limit was that of REST alone.
 #[test]
-fn guesses_over_the_native_protocol_are_limited_with_those_of_rest() {
+fn failed_logins_over_the_native_protocol_count_for_rest() {
     let server = Server::start();
     let told: Vec<_> = (0..25).map(|_| verify(&server, HERE, b"wrong")).collect();
     assert_eq!(told[..20], [Ok(false); 20]);
@@ -168,11 +168,11 @@ fn guesses_over_the_native_protocol_are_limited_with_those_of_rest() {
     let reply = Message::from_bytes(&reply.body).unwrap();
     assert_eq!(reply.outcome(), ResponseCode::ServerTooBusy);
     // Nobody else waits.
-    assert_eq!(verify(&server, ELSEWHERE, b"secret"), Ok(true));
+    assert_eq!(verify(&server, OTHER_NETWORK, b"secret"), Ok(true));
 }
 
 #[test]
-fn guesses_over_rest_are_limited_with_those_of_the_native_protocol() {
+fn failed_logins_over_rest_count_for_the_native_protocol() {
     let server = Server::start();
     let wrong = Who::Basic("300%3A20.1000/ADMIN:wrong");
     for _ in 0..10 {
@@ -201,7 +201,7 @@ fn guesses_over_rest_are_limited_with_those_of_the_native_protocol() {
 
 /// Anybody can forge the addresses of others over UDP, and would have locked them out.
 #[test]
-fn guesses_over_udp_do_not_lock_anybody_out_of_tcp() {
+fn failed_logins_over_udp_do_not_lock_clients_out_of_tcp() {
     let server = Server::start();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.connect(server.served.addresses.native).unwrap();
@@ -241,7 +241,7 @@ fn a_name_with_many_secrets_costs_little_and_keeps_nobody_waiting() {
     let attack = message(Opcode::VerifyChallenge, &attack, 0, Version::CURRENT);
     let began = Instant::now();
     assert_eq!(
-        send(&server, ELSEWHERE, &attack).outcome(),
+        send(&server, OTHER_NETWORK, &attack).outcome(),
         ResponseCode::Success
     );
     assert!(began.elapsed() < Duration::from_secs(5));
@@ -271,7 +271,7 @@ fn a_name_with_many_secrets_costs_little_and_keeps_nobody_waiting() {
     let own = expensive("300:20.1000/ADMIN", 10_000);
     let own = message(Opcode::VerifyChallenge, &own, 0, Version::CURRENT);
     assert_eq!(send(&server, HERE, &own).outcome(), ResponseCode::Success);
-    let last = send(&server, ELSEWHERE, &attack).outcome();
+    let last = send(&server, OTHER_NETWORK, &attack).outcome();
     assert_eq!(last, ResponseCode::Success);
     assert!(
         began.elapsed() < Duration::from_secs(10),
@@ -353,12 +353,12 @@ fn who_has_not_shown_who_they_are_hears_nothing() {
     let code = |opcode, index, (who, secret): (&str, &[u8])| {
         ask_as(&server, opcode, &values(index), who, secret).outcome()
     };
-    let guest: (&str, &[u8]) = ("300:20.1000/GUEST", b"guest");
+    let anonymous: (&str, &[u8]) = ("300:20.1000/GUEST", b"anonymous");
     let admin: (&str, &[u8]) = ("300:20.1000/ADMIN", b"secret");
     for opcode in [Opcode::AddValue, Opcode::ModifyValue] {
         for index in [3, 9] {
             let denied = ResponseCode::InvalidAdmin;
-            assert_eq!(code(opcode, index, guest), denied, "{opcode} {index}");
+            assert_eq!(code(opcode, index, anonymous), denied, "{opcode} {index}");
         }
     }
     assert_eq!(code(Opcode::AddValue, 3, admin), conflict);

@@ -1,6 +1,6 @@
 //! A.3, A.5, A.8 to A.10, A.16.
 
-use crate::server::{ADMIN, GUEST, OPERATOR, Server, Who};
+use crate::server::{ADMIN, LIMITED, OPERATOR, Server, Who};
 use handfast_registry::{Edit, NewValue};
 
 use Who::{Nobody, Plain, PlainAdmin};
@@ -45,8 +45,8 @@ fn handles_are_read_as_tabled() {
         (ADMIN, "GET /api/handles/20.1000/p1", "", 200, &all),
         (ADMIN, "GET /api/handles/20.1000/p1?publicOnly=true", "", 200, &public),
         (ADMIN, "GET /api/handles/20.1000/p1?publicOnly", "", 200, &public),
-        (GUEST, "GET /api/handles/20.1000/p1", "", 403, &code(400, p1)),
-        (GUEST, "GET /api/handles/20.1000/p1?index=1", "", 200, &record(p1, &[URL])),
+        (LIMITED, "GET /api/handles/20.1000/p1", "", 403, &code(400, p1)),
+        (LIMITED, "GET /api/handles/20.1000/p1?index=1", "", 200, &record(p1, &[URL])),
         (Nobody, "GET /api/handles/20.1000/p1?type=URL&index=2", "", 200, &record(p1, &[URL, EMAIL])),
         (Nobody, "GET /api/handles/20.1000/p1?type=url.", "", 200, &record(p1, &[URL, DE])),
         (Nobody, "GET /api/handles/20.1000/p1?type=url", "", 200, &record(p1, &[URL])),
@@ -55,7 +55,7 @@ fn handles_are_read_as_tabled() {
         (Nobody, "GET /api/handles/20.1000/p1?index=3", "", 200, &nothing(p1)),
         (Nobody, "GET /api/handles/20.1000/p1?type=NONE", "", 200, &nothing(p1)),
         (Nobody, "GET /api/handles/20.1000/empty", "", 200, &nothing("20.1000/empty")),
-        (Nobody, "GET /api/handles/20.1000/GUEST", "", 200, &nothing("20.1000/GUEST")),
+        (Nobody, "GET /api/handles/20.1000/LIMITED", "", 200, &nothing("20.1000/LIMITED")),
         (Nobody, "GET /api/handles/0.SITE/status", "", 200, &nothing("0.SITE/status")),
         (Nobody, "GET /api/handles/20.1000/none", "", 404, &code(100, "20.1000/none")),
         (Nobody, "GET /api/handles/20.1000/p1/", "", 404, &code(100, "20.1000/p1/")),
@@ -106,7 +106,7 @@ fn the_status_is_shown_to_administrators_of_the_server() {
     let public = format!("{path}?publicOnly=true");
     server.check(&[
         (ADMIN, &public, "", 200, &nothing),
-        (GUEST, path, "", 200, &nothing),
+        (LIMITED, path, "", 200, &nothing),
         (PlainAdmin, path, "", 200, &nothing),
         (Plain, path, "", 200, &nothing),
     ]);
@@ -143,8 +143,8 @@ fn a_delegated_prefix_is_referred() {
 #[rustfmt::skip] // A row is a line.
 fn listings_are_as_tabled() {
     let server = Server::start();
-    let all = r#"{"responseCode":1,"prefix":"20.1000","totalCount":"5","handles":["20.1000/ADMIN","20.1000/EMPTY","20.1000/GUEST","20.1000/P1","20.1000/SEALED"]}"#;
-    let page = r#"{"responseCode":1,"prefix":"0.na/20.1000","totalCount":"5","page":1,"pageSize":2,"handles":["20.1000/GUEST","20.1000/P1"]}"#;
+    let all = r#"{"responseCode":1,"prefix":"20.1000","totalCount":"5","handles":["20.1000/ADMIN","20.1000/EMPTY","20.1000/LIMITED","20.1000/P1","20.1000/SEALED"]}"#;
+    let page = r#"{"responseCode":1,"prefix":"0.na/20.1000","totalCount":"5","page":1,"pageSize":2,"handles":["20.1000/LIMITED","20.1000/P1"]}"#;
     let none = r#"{"responseCode":1,"prefix":"20.1000","totalCount":"5","page":9,"pageSize":2,"handles":[]}"#;
     let count = r#"{"responseCode":1,"prefix":"20.1000","totalCount":"5","page":0,"pageSize":0,"handles":[]}"#;
     let prefixes =
@@ -163,16 +163,16 @@ fn listings_are_as_tabled() {
         (ADMIN, "GET /api/handles?prefix=21.9999", "", 400, away),
         (Nobody, "GET /api/handles?prefix=20.1000", "", 401, r#"{"responseCode":402}"#),
         (PlainAdmin, "GET /api/handles?prefix=20.1000", "", 403, r#"{"responseCode":402}"#),
-        (GUEST, "GET /api/handles?prefix=20.1000", "", 403, r#"{"responseCode":400}"#),
+        (LIMITED, "GET /api/handles?prefix=20.1000", "", 403, r#"{"responseCode":400}"#),
         (ADMIN, "GET /api/prefixes", "", 200, prefixes),
         (ADMIN, "GET /api/prefixes?page=0&pageSize=1", "", 200, first),
-        (GUEST, "GET /api/prefixes", "", 403, r#"{"responseCode":400}"#),
+        (LIMITED, "GET /api/prefixes", "", 403, r#"{"responseCode":400}"#),
         (Nobody, "GET /api/prefixes", "", 401, r#"{"responseCode":402}"#),
         (ADMIN, "POST /api/prefixes/0.NA/55.5", "", 200, r#"{"responseCode":1,"handle":"0.NA/55.5"}"#),
         (ADMIN, "POST /api/prefixes", r#"{"prefix":"0.NA/55.6"}"#, 200, r#"{"responseCode":1,"handle":"0.NA/55.6"}"#),
         (ADMIN, "POST /api/prefixes?prefix=55.7", "", 200, r#"{"responseCode":1,"handle":"0.NA/55.7"}"#),
         (ADMIN, "DELETE /api/prefixes/0.NA/55.5", "", 200, r#"{"responseCode":1,"handle":"0.NA/55.5"}"#),
-        (GUEST, "POST /api/prefixes/55.8", "", 403, r#"{"responseCode":400,"handle":"0.NA/55.8"}"#),
+        (LIMITED, "POST /api/prefixes/55.8", "", 403, r#"{"responseCode":400,"handle":"0.NA/55.8"}"#),
         (Nobody, "POST /api/prefixes/55.8", "", 401, r#"{"responseCode":402,"handle":"0.NA/55.8"}"#),
         (ADMIN, "POST /api/prefixes/20.1000/x", "", 400, r#"{"responseCode":102,"handle":"20.1000/x"}"#),
         (ADMIN, "POST /api/prefixes", "", 400, r#"{"responseCode":4}"#),

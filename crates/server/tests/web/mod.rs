@@ -9,7 +9,7 @@ use std::time::Duration;
 use handfast_registry::{
     AuthorityChange, NewAuthority, NewName, NewValue, Principal, Registry, World,
 };
-use handfast_server::{Door, Identity, Served, ServerContext, WebSettings};
+use handfast_server::{Identity, Listener, RunningServer, ServerContext, WebSettings};
 
 const OPERATOR: Principal = Principal::Operator;
 /// What time it is: Sun, 15 Nov 2026 06:17:16 GMT.
@@ -17,7 +17,7 @@ pub const NOW: u64 = 1_794_723_436_000;
 
 pub struct Server {
     _folder: tempfile::TempDir,
-    _served: Served,
+    _served: RunningServer,
     pub registry: Arc<Registry>,
     pub web: SocketAddr,
 }
@@ -92,12 +92,12 @@ impl Server {
         let registry = Arc::new(Registry::create(folder.path(), world(clock)).unwrap());
         fill(&registry);
         let any = "127.0.0.1:0".parse().unwrap();
-        let door = Door::bind(any, any).unwrap();
-        let addresses = door.addresses();
+        let listener = Listener::bind(any, any).unwrap();
+        let addresses = listener.addresses();
         let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
         let context = ServerContext::new(Arc::clone(&registry), identity, world(clock), Vec::new());
         Self {
-            _served: door.open(context, settings).unwrap(),
+            _served: listener.open(context, settings).unwrap(),
             _folder: folder,
             registry,
             web: addresses.web,

@@ -19,7 +19,7 @@ pub(crate) use self::challenges::Challenges;
 use self::client::Client;
 use crate::context::ServerContext;
 use crate::http::acme::stored::{Kept, Shelf};
-use crate::http::connection::tls::Current;
+use crate::http::connection::tls::ReplaceableCertificate;
 
 /// What is asked for, and of whom.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ const LOOK: Duration = Duration::from_hours(1);
 pub(crate) struct Keeper {
     settings: Acme,
     shelf: Shelf,
-    current: Arc<Current>,
+    current: Arc<ReplaceableCertificate>,
     /// Whose clock it is.
     context: Arc<ServerContext>,
     kept: Option<Kept>,
@@ -71,7 +71,7 @@ impl Keeper {
     /// Takes what was kept into use.
     pub(crate) fn new(
         settings: Acme,
-        current: Arc<Current>,
+        current: Arc<ReplaceableCertificate>,
         context: Arc<ServerContext>,
     ) -> io::Result<Self> {
         let shelf = Shelf::open(&settings)?;

@@ -19,7 +19,7 @@ use super::jobs::MOST_TOLD;
 use super::problem::Problem;
 use super::routes::Route;
 use super::{once, spool};
-use crate::http::PATIENCE;
+use crate::http::CLIENT_TIMEOUT;
 use crate::http::connection::request_body::Incoming;
 use crate::http::response::{Body, reply};
 
@@ -213,7 +213,7 @@ impl Sending<'_> {
         let value = HeaderValue::from_str(&summary.to_string());
         trailers.insert(SUMMARY, value.map_err(io::Error::other)?);
         let sender = &mut self.sender;
-        let sending = async { timeout(PATIENCE, sender.send_trailers(trailers)).await };
+        let sending = async { timeout(CLIENT_TIMEOUT, sender.send_trailers(trailers)).await };
         match self.runtime.block_on(sending) {
             Ok(Ok(())) => Ok(()),
             _ => Err(io::ErrorKind::BrokenPipe.into()),
@@ -228,7 +228,7 @@ impl Sending<'_> {
         let piece = Bytes::from(std::mem::take(&mut self.gathered));
         // Whoever does not read keeps a snapshot of the store alive: not for long.
         let sender = &mut self.sender;
-        let sending = async { timeout(PATIENCE, sender.send_data(piece)).await };
+        let sending = async { timeout(CLIENT_TIMEOUT, sender.send_data(piece)).await };
         match self.runtime.block_on(sending) {
             Ok(Ok(())) => Ok(()),
             _ => Err(io::ErrorKind::BrokenPipe.into()),

@@ -178,7 +178,7 @@ pub(super) fn receive(call: &Call, body: Incoming) -> Result<Spooled, Problem> {
     });
     let mut file = opened.map_err(|error| failed(&error))?;
     let mut hash = Sha256::new();
-    let mut body = SteadyBody::new(body, call.web.patience());
+    let mut body = SteadyBody::new(body, call.web.client_timeout());
     while let Some(piece) = body.next()? {
         spooled.grow(u64::try_from(piece.len()).unwrap_or(u64::MAX), &waiting)?;
         hash.update(&piece);

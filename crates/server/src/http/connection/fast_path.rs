@@ -27,18 +27,18 @@ use crate::http::{Part, Web, closed, rest_api};
 use crate::runtime::snapshot_reuse;
 
 /// What is read at once.
-const CHUNK: usize = 16 << 10;
+const READ_BUFFER: usize = 16 << 10;
 /// How much is answered before it is sent: who asks for more at once is answered the long way.
-const MOST_UNSENT: usize = 64 << 10;
+const MAX_UNSENT: usize = 64 << 10;
 /// What is longer may be sent compressed to those who would like that.
-const LEAST_ENCODED: usize = 1 << 10;
+const MIN_COMPRESSED: usize = 1 << 10;
 /// The longest start of a head that is kept here until the rest arrives.
 const MAX_PARTIAL_HEAD: usize = 4 << 10;
 /// A request with more headers is none of the usual.
-const MOST_HEADERS: usize = 32;
+const MAX_HEADERS: usize = 32;
 
 /// How a conversation went on.
-pub(crate) enum Left {
+pub(crate) enum HandOff {
     /// It is over.
     Nothing,
     /// What has been read and not been answered, and whether nothing had been before.
@@ -46,17 +46,17 @@ pub(crate) enum Left {
 }
 
 /// Answers requests as long as they are of the usual kind.
-pub(crate) async fn converse<S>(
+pub(crate) async fn serve_connection<S>(
     web: &Web,
     stream: &mut S,
     client: (IpAddr, &Activity),
-) -> io::Result<Left>
+) -> io::Result<HandOff>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let mut closing = pin!(closed(web.closing.clone()));
-    let mut patience = pin!(sleep(web.patience));
-    let mut heard = Heard {
+    let mut timer = pin!(sleep(web.client_timeout));
+    let mut state = ReadState {
         last: Instant::now(),
         times: 0,
         is_first: true,
@@ -66,36 +66,36 @@ where
     };
     let mut is_new = true;
     loop {
-        let turn = poll_fn(|context| {
-            let before = heard.times;
-            let turn = take_turn(web, stream, &mut heard, context);
+        let unfinished = poll_fn(|context| {
+            let before = state.times;
+            let unfinished = read_and_answer(web, stream, &mut state, context);
             // Whoever is woken without having been sent anything is woken by one of these. They know whom to wake
             // since they were polled for the first time.
-            let may_be_other = is_new || heard.times == before;
-            if turn.is_ready() || !may_be_other {
-                return turn;
+            let may_be_other = is_new || state.times == before;
+            if unfinished.is_ready() || !may_be_other {
+                return unfinished;
             }
             is_new = false;
             if closing.as_mut().poll(context).is_ready() {
-                return Poll::Ready(Ok(Turn::default()));
+                return Poll::Ready(Ok(Unfinished::default()));
             }
-            while patience.as_mut().poll(context).is_ready() {
-                let since = heard.head_began.unwrap_or(heard.last);
-                if since.elapsed() >= web.patience {
-                    return Poll::Ready(Ok(Turn::default()));
+            while timer.as_mut().poll(context).is_ready() {
+                let since = state.head_began.unwrap_or(state.last);
+                if since.elapsed() >= web.client_timeout {
+                    return Poll::Ready(Ok(Unfinished::default()));
                 }
-                patience.as_mut().reset(since + web.patience);
+                timer.as_mut().reset(since + web.client_timeout);
             }
             Poll::Pending
         });
-        let turn = turn.await?;
-        if let Some(unsent) = turn.unsent {
+        let unfinished = unfinished.await?;
+        if let Some(unsent) = unfinished.unsent {
             // What waits for its client is counted; when its network has too much waiting, the connection ends.
             let memory = &web.context.admission.response_memory;
             let counted = match unsent.len() {
                 length if length < LONG_RESPONSE => None,
                 length => match memory.try_take(client.0, length) {
-                    None => return Ok(Left::Nothing),
+                    None => return Ok(HandOff::Nothing),
                     counted => counted,
                 },
             };
@@ -103,24 +103,24 @@ where
                 stream.write_all(&unsent).await?;
                 stream.flush().await
             };
-            timeout(web.patience, sending).await??;
+            timeout(web.client_timeout, sending).await??;
             drop(counted);
-            if turn.left.is_empty() {
+            if unfinished.left.is_empty() {
                 continue;
             }
         }
-        return Ok(match turn.left {
-            left if left.is_empty() => Left::Nothing,
-            start => Left::Bytes {
+        return Ok(match unfinished.left {
+            left if left.is_empty() => HandOff::Nothing,
+            start => HandOff::Bytes {
                 start,
-                is_first: heard.is_first,
+                is_first: state.is_first,
             },
         });
     }
 }
 
-/// What has been heard from the other side.
-struct Heard<'c> {
+/// What has been state from the other side.
+struct ReadState<'c> {
     last: Instant,
     times: u32,
     /// Whether nothing has been answered yet.
@@ -133,7 +133,7 @@ struct Heard<'c> {
 
 /// What could not be done at once.
 #[derive(Default)]
-struct Turn {
+struct Unfinished {
     /// Answers that the connection did not take; empty if it is to be flushed only.
     unsent: Option<Vec<u8>>,
     /// Requests that somebody else has to answer.
@@ -143,24 +143,24 @@ struct Turn {
 struct Buffers {
     read: Vec<u8>,
     written: Vec<u8>,
-    dates: Dates,
+    dates: CachedDates,
 }
 
 thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::new(Buffers {
-        read: vec![0; CHUNK],
-        written: Vec::with_capacity(CHUNK),
-        dates: Dates::default(),
+        read: vec![0; READ_BUFFER],
+        written: Vec::with_capacity(READ_BUFFER),
+        dates: CachedDates::default(),
     });
 }
 
 /// Reads and answers until there is nothing to read, or something to do that takes longer.
-fn take_turn<S>(
+fn read_and_answer<S>(
     web: &Web,
     stream: &mut S,
-    heard: &mut Heard<'_>,
+    state: &mut ReadState<'_>,
     context: &mut Context<'_>,
-) -> Poll<io::Result<Turn>>
+) -> Poll<io::Result<Unfinished>>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -173,38 +173,38 @@ where
             }
             let mut left = read.filled();
             if left.is_empty() {
-                return Poll::Ready(Ok(Turn::default()));
+                return Poll::Ready(Ok(Unfinished::default()));
             }
-            let moment = snapshot_reuse::moment(&web.context);
-            heard.last = moment.instant;
-            heard.activity.touch(moment.instant);
-            heard.times = heard.times.wrapping_add(1);
-            let mut begun = std::mem::take(&mut heard.head);
+            let time = snapshot_reuse::time(&web.context);
+            state.last = time.instant;
+            state.activity.touch(time.instant);
+            state.times = state.times.wrapping_add(1);
+            let mut begun = std::mem::take(&mut state.head);
             if !begun.is_empty() {
                 begun.extend_from_slice(left);
                 left = &begun;
             }
             buffers.written.clear();
-            while !left.is_empty() && buffers.written.len() < MOST_UNSENT {
+            while !left.is_empty() && buffers.written.len() < MAX_UNSENT {
                 let (out, dates) = (&mut buffers.written, &mut buffers.dates);
-                let answered = answer(web, moment.now, left, out, dates);
+                let answered = answer(web, time.now, left, out, dates);
                 let Some(rest) = answered.and_then(|length| left.get(length..)) else {
                     break;
                 };
                 left = rest;
-                heard.is_first = false;
+                state.is_first = false;
             }
             if is_part_of_head(left) {
-                heard.head = left.to_vec();
-                heard.head_began.get_or_insert(moment.instant);
+                state.head = left.to_vec();
+                state.head_began.get_or_insert(time.instant);
                 left = &[];
             } else {
-                heard.head_began = None;
+                state.head_began = None;
             }
             let unsent = send(stream, &buffers.written, context)?;
             if unsent.is_some() || !left.is_empty() {
                 let left = left.to_vec();
-                return Poll::Ready(Ok(Turn { unsent, left }));
+                return Poll::Ready(Ok(Unfinished { unsent, left }));
             }
         }
     })
@@ -218,7 +218,7 @@ fn is_part_of_head(bytes: &[u8]) -> bool {
     if !is_http1 || is_http2 || bytes.len() > MAX_PARTIAL_HEAD {
         return false;
     }
-    let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+    let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
     let mut request = Request::new(&mut []);
     let parsed = request.parse_with_uninit_headers(bytes, &mut headers);
     matches!(parsed, Ok(Status::Partial))
@@ -251,9 +251,9 @@ fn answer(
     now: u64,
     bytes: &[u8],
     out: &mut Vec<u8>,
-    dates: &mut Dates,
+    dates: &mut CachedDates,
 ) -> Option<usize> {
-    let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+    let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
     let mut request = Request::new(&mut []);
     let Ok(Status::Complete(length)) = request.parse_with_uninit_headers(bytes, &mut headers)
     else {
@@ -267,24 +267,24 @@ fn answer(
         return None;
     }
     let path = request.path?;
-    let wishes = Wishes::of(request.headers)?;
+    let hints = RequestHints::of(request.headers)?;
     let part = Part::of_path(path);
     let (status, body) = match part {
-        Part::Resolve if !wishes.may_be_json => {
-            fast_redirect::find(web, path, wishes.wants_page, now, |redirect| {
+        Part::Resolve if !hints.may_be_json => {
+            fast_redirect::find(web, path, hints.wants_page, now, |redirect| {
                 redirect.put_http1(out, |out, second| dates.expires.put(out, second));
             })?;
             (StatusCode::FOUND, Vec::new())
         }
         Part::Rest => {
             let body = rest_api::stored(web, path)?;
-            if wishes.is_encoded && body.len() >= LEAST_ENCODED || body.len() > MOST_UNSENT {
+            if hints.is_encoded && body.len() >= MIN_COMPRESSED || body.len() > MAX_UNSENT {
                 return None;
             }
             out.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-type: ");
             out.extend_from_slice(rest_api::JSON.as_bytes());
             out.extend_from_slice(b"\r\nx-content-type-options: nosniff");
-            if body.len() >= LEAST_ENCODED {
+            if body.len() >= MIN_COMPRESSED {
                 out.extend_from_slice(b"\r\nvary: Accept-Encoding");
             }
             (StatusCode::OK, body)
@@ -302,7 +302,7 @@ fn answer(
 }
 
 /// What headers say that matters here.
-struct Wishes {
+struct RequestHints {
     may_be_json: bool,
     /// Whether a page is asked for, without a doubt.
     wants_page: bool,
@@ -310,10 +310,10 @@ struct Wishes {
     is_encoded: bool,
 }
 
-impl Wishes {
+impl RequestHints {
     /// `None` if there is anything in them that changes an answer, or that HTTP itself has to look at.
     fn of(headers: &[Header<'_>]) -> Option<Self> {
-        let mut wishes = Self {
+        let mut hints = Self {
             may_be_json: false,
             wants_page: true,
             is_encoded: false,
@@ -324,22 +324,22 @@ impl Wishes {
             match header.name.len() {
                 4 if is("host") => hosts += 1,
                 6 if is("accept") => {
-                    wishes.may_be_json |= fast_redirect::may_be_json(header.value);
-                    wishes.wants_page &= fast_redirect::is_page(header.value);
+                    hints.may_be_json |= fast_redirect::may_be_json(header.value);
+                    hints.wants_page &= fast_redirect::is_page(header.value);
                 }
                 10 if is("connection") && header.value.eq_ignore_ascii_case(b"keep-alive") => {}
-                15 if is("accept-encoding") => wishes.is_encoded = true,
-                _ if OTHERS.iter().any(|name| is(name)) => return None,
+                15 if is("accept-encoding") => hints.is_encoded = true,
+                _ if SLOW_PATH_HEADERS.iter().any(|name| is(name)) => return None,
                 _ => {}
             }
         }
         // HTTP asks for one, and has an answer to others.
-        (hosts == 1).then_some(wishes)
+        (hosts == 1).then_some(hints)
     }
 }
 
 /// Headers of requests that are not of the usual kind.
-const OTHERS: [&str; 10] = [
+const SLOW_PATH_HEADERS: [&str; 10] = [
     "authorization",
     "connection",
     "content-length",
@@ -354,18 +354,18 @@ const OTHERS: [&str; 10] = [
 
 /// The times that answers say, written once a second.
 #[derive(Default)]
-struct Dates {
-    now: Date,
-    expires: Date,
+struct CachedDates {
+    now: CachedDate,
+    expires: CachedDate,
 }
 
 #[derive(Default)]
-struct Date {
+struct CachedDate {
     second: u64,
     text: String,
 }
 
-impl Date {
+impl CachedDate {
     fn put(&mut self, out: &mut Vec<u8>, second: u64) {
         if self.second != second || self.text.is_empty() {
             self.second = second;
@@ -423,7 +423,7 @@ mod tests {
         let context = Arc::new(context);
         let tunnel = NativeTunnel::of(&context);
         let settings = WebSettings {
-            patience: Some(Duration::from_millis(200)),
+            client_timeout: Some(Duration::from_millis(200)),
             ..WebSettings::default()
         };
         let (_, closing) = tokio::sync::watch::channel(false);
@@ -445,8 +445,8 @@ mod tests {
                 tokio::spawn(async move {
                     let activity = Activity::new(Instant::now());
                     let client = ([192, 0, 2, 1].into(), &activity);
-                    let ended = converse(&web, &mut ours, client).await;
-                    assert!(matches!(ended, Ok(Left::Nothing)));
+                    let ended = serve_connection(&web, &mut ours, client).await;
+                    assert!(matches!(ended, Ok(HandOff::Nothing)));
                 })
             };
             // How long an answer is.

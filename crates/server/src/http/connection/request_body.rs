@@ -19,10 +19,10 @@ use crate::admission::body_memory::{BODY_TIMEOUT, MEMORY_TIMEOUT, MIN_BODY_BYTES
 use crate::admission::connections::{Activity, Receiving};
 use crate::admission::memory_pool::MemoryPermit;
 use crate::http::response::{Body, reply};
-use crate::http::{Caller, PATIENCE, Web};
+use crate::http::{CLIENT_TIMEOUT, Caller, Web};
 
 /// How much is thrown away at most.
-const MOST_THROWN_AWAY: usize = 16 << 20;
+const MAX_DISCARDED: usize = 16 << 20;
 
 /// The body of a request.
 pub(crate) struct Incoming {
@@ -77,9 +77,9 @@ impl Incoming {
         web: &Web,
         caller: &Caller,
         sender: Sender,
-        longest: usize,
+        max_length: usize,
     ) -> Result<Bytes, BodyError> {
-        if self.length().is_some_and(|length| length > longest) {
+        if self.length().is_some_and(|length| length > max_length) {
             return Err(BodyError::TooLong);
         }
         if self.is_end_stream() {
@@ -97,7 +97,7 @@ impl Incoming {
             let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else {
                 continue;
             };
-            if bytes.len() + data.len() > longest {
+            if bytes.len() + data.len() > max_length {
                 return Err(BodyError::TooLong);
             }
             if !memory.try_grow(data.len()) {
@@ -113,7 +113,7 @@ impl Incoming {
                 deadline = Instant::now() + BODY_TIMEOUT;
             }
         }
-        Ok(Bytes::from_owner(HeldBody::new(bytes, memory)))
+        Ok(Bytes::from_owner(CountedBody::new(bytes, memory)))
     }
 }
 
@@ -150,12 +150,12 @@ pub(crate) fn not_received(error: BodyError) -> Response<Body> {
 }
 
 /// Bytes that count as long as anybody has them.
-pub(crate) struct HeldBody {
+pub(crate) struct CountedBody {
     bytes: Vec<u8>,
     _memory: MemoryPermit,
 }
 
-impl HeldBody {
+impl CountedBody {
     pub(crate) fn new(bytes: Vec<u8>, memory: MemoryPermit) -> Self {
         Self {
             bytes,
@@ -164,7 +164,7 @@ impl HeldBody {
     }
 }
 
-impl AsRef<[u8]> for HeldBody {
+impl AsRef<[u8]> for CountedBody {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -206,9 +206,9 @@ impl Drop for Incoming {
         let left = self.stream.take().filter(|stream| !stream.is_end_stream());
         if let (Some(left), Ok(runtime)) = (left, Handle::try_current()) {
             runtime.spawn(async {
-                let mut left = Limited::new(left, MOST_THROWN_AWAY);
+                let mut left = Limited::new(left, MAX_DISCARDED);
                 let reading = async { while let Some(Ok(_)) = left.frame().await {} };
-                drop(timeout(PATIENCE, reading).await);
+                drop(timeout(CLIENT_TIMEOUT, reading).await);
             });
         }
     }

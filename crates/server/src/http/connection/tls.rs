@@ -83,7 +83,7 @@ pub(crate) struct Acceptor {
     pub(crate) tls: TlsAcceptor,
     pub(crate) certificate: Arc<dyn CurrentCertificate>,
     /// The certificate that is used now, if somebody gets others for it.
-    pub(crate) current: Option<Arc<Current>>,
+    pub(crate) current: Option<Arc<ReplaceableCertificate>>,
 }
 
 /// Takes connections with a certificate from elsewhere, or with one that is made for the key of the site and the names
@@ -107,13 +107,13 @@ pub(crate) fn acceptor(
     let mut current = None;
     let resolver: Arc<dyn CurrentCertificate> = match tls {
         Tls::Acme(_) => {
-            let resolver = Arc::new(Current::new(self_signed(site, names)?));
+            let resolver = Arc::new(ReplaceableCertificate::new(self_signed(site, names)?));
             current = Some(Arc::clone(&resolver));
             protocols.push(ACME_TLS.to_vec());
             resolver
         }
         Tls::Files(files) => Arc::new(Renewed::new(files.clone())?),
-        Tls::Site => Arc::new(Current::new(self_signed(site, names)?)),
+        Tls::Site => Arc::new(ReplaceableCertificate::new(self_signed(site, names)?)),
     };
     let certificate = Arc::clone(&resolver);
     let mut config = builder.with_cert_resolver(resolver);
@@ -132,7 +132,7 @@ pub(crate) trait CurrentCertificate: ResolvesServerCert {
     fn current(&self) -> Arc<CertifiedKey>;
 }
 
-impl CurrentCertificate for Current {
+impl CurrentCertificate for ReplaceableCertificate {
     fn current(&self) -> Arc<CertifiedKey> {
         Arc::clone(&self.key.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -147,12 +147,12 @@ impl CurrentCertificate for Renewed {
 
 /// A certificate that is replaced while the server runs, and those that are shown to an authority.
 #[derive(Debug)]
-pub(crate) struct Current {
+pub(crate) struct ReplaceableCertificate {
     key: Mutex<Arc<CertifiedKey>>,
     pub(crate) challenges: Arc<Challenges>,
 }
 
-impl Current {
+impl ReplaceableCertificate {
     fn new(first: CertifiedKey) -> Self {
         Self {
             key: Mutex::new(Arc::new(first)),
@@ -165,7 +165,7 @@ impl Current {
     }
 }
 
-impl ResolvesServerCert for Current {
+impl ResolvesServerCert for ReplaceableCertificate {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         // "The client MUST send an ALPN extension with the single protocol name" (RFC 8737 §3).
         let is_challenge = hello

@@ -40,7 +40,7 @@ pub(crate) struct Log {
 }
 
 /// How many lines wait to be written.
-const WAITING: usize = 8_192;
+const MAX_WAITING_LINES: usize = 8_192;
 
 impl Log {
     /// Begins to write.
@@ -58,7 +58,7 @@ impl Log {
             }
             None => Box::new(io::stdout()),
         };
-        let (lines, waiting) = sync_channel(WAITING);
+        let (lines, waiting) = sync_channel(MAX_WAITING_LINES);
         let writer = thread::Builder::new().name("handfast-log".into());
         writer.spawn(move || write(out, &waiting))?;
         Ok(Self {
@@ -68,11 +68,11 @@ impl Log {
     }
 
     /// Takes the line of a request that was answered; says whether there was room for it.
-    pub(crate) fn add(&self, noted: &Noted, response: &Response<Body>, now: u64) -> bool {
+    pub(crate) fn add(&self, logged: &LoggedRequest, response: &Response<Body>, now: u64) -> bool {
         let line = if self.is_json {
-            noted.as_json(response, now)
+            logged.as_json(response, now)
         } else {
-            noted.as_common(response, now)
+            logged.as_common(response, now)
         };
         self.lines.try_send(line).is_ok()
     }
@@ -93,7 +93,7 @@ fn write(out: Box<dyn Write + Send>, waiting: &Receiver<String>) {
 }
 
 /// What is kept of a request until it is answered.
-pub(crate) struct Noted {
+pub(crate) struct LoggedRequest {
     address: IpAddr,
     is_secure: bool,
     method: String,
@@ -105,7 +105,7 @@ pub(crate) struct Noted {
     began: u64,
 }
 
-impl Noted {
+impl LoggedRequest {
     pub(crate) fn of(
         request: &Request<Incoming>,
         address: IpAddr,

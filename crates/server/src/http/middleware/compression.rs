@@ -23,9 +23,9 @@ use crate::http::resolver::accept::weighted;
 use crate::http::{Body, Caller, Part};
 
 /// The shortest body that is made smaller, in octets: others fit into a packet or two anyway.
-const SHORTEST: u64 = 1_024;
+const MIN_COMPRESSED_LENGTH: u64 = 1_024;
 /// The longest that is made smaller where it is: others would keep the connections of this core waiting.
-const LONGEST_HERE: u64 = 32 << 10;
+const MAX_INLINE_LENGTH: u64 = 32 << 10;
 /// How hard it is tried: about as much as web servers do for what they make anew each time.
 const GZIP_LEVEL: u32 = 5;
 const BROTLI_QUALITY: i32 = 4;
@@ -65,7 +65,10 @@ impl Coding {
             // "Equivalent to gzip" (RFC 9110 §8.4.1.3).
             let alias = (coding == Self::Gzip).then(|| named("x-gzip")).flatten();
             let weight = weight.or(alias).unwrap_or(any);
-            if weight > 0 && weight >= own && best.is_none_or(|(most, _)| weight > most) {
+            if weight > 0
+                && weight >= own
+                && best.is_none_or(|(best_weight, _)| weight > best_weight)
+            {
                 best = Some((weight, coding));
             }
         }
@@ -97,7 +100,7 @@ impl Coding {
 }
 
 /// What a request says of how it is to be answered.
-pub(crate) struct Wish {
+pub(crate) struct Negotiation {
     is_head: bool,
     /// `Accept-Encoding`, if what is answered may be made smaller.
     accepted: HeaderMap,
@@ -105,29 +108,29 @@ pub(crate) struct Wish {
     known: Option<HeaderValue>,
 }
 
-impl Wish {
+impl Negotiation {
     /// Takes codings out of the tags of a request, and notes them.
     pub(crate) fn take(request: &mut Request<Incoming>, caller: &Caller, part: Part) -> Self {
-        let mut wish = Self {
+        let mut negotiation = Self {
             is_head: request.method() == Method::HEAD,
             accepted: HeaderMap::new(),
             known: None,
         };
         if part == Part::Tunnel {
-            return wish;
+            return negotiation;
         }
         let is_asked = request.headers().contains_key(ACCEPT_ENCODING);
         // Names are looked up far more often than anything else is asked, by many with not a word of codings.
         if is_asked || part != Part::Resolve {
             untag(request.headers_mut(), &IF_MATCH);
-            wish.known = untag(request.headers_mut(), &IF_NONE_MATCH);
+            negotiation.known = untag(request.headers_mut(), &IF_NONE_MATCH);
         }
         if is_asked && is_harmless(request, caller) {
             for line in request.headers().get_all(ACCEPT_ENCODING) {
-                wish.accepted.append(ACCEPT_ENCODING, line.clone());
+                negotiation.accepted.append(ACCEPT_ENCODING, line.clone());
             }
         }
-        wish
+        negotiation
     }
 
     /// The answer as it is sent: smaller if that is wished for and can be, and without a body if only its head is.
@@ -194,7 +197,7 @@ fn is_worth_it(response: &Response<Body>) -> bool {
         return false;
     };
     let headers = response.headers();
-    body.size_hint().lower() >= SHORTEST
+    body.size_hint().lower() >= MIN_COMPRESSED_LENGTH
         && !response.status().is_redirection()
         && !headers.contains_key(CONTENT_ENCODING)
         && headers.get(CONTENT_TYPE).is_some_and(is_text)
@@ -220,7 +223,7 @@ async fn smaller(response: Response<Body>, coding: Coding) -> Response<Body> {
         // A body that is there does not break off.
         return Response::from_parts(parts, Either::Left(Full::default()));
     };
-    let written = if length > LONGEST_HERE {
+    let written = if length > MAX_INLINE_LENGTH {
         let plain = plain.clone();
         let working = crate::runtime::blocking::spawn_blocking(move || coding.write(&plain));
         working.await.map_err(std::io::Error::other).flatten()

@@ -129,11 +129,11 @@ pub(crate) struct OwnHosts {
     /// The addresses that the site record says.
     addresses: Vec<IpAddr>,
     certificate: Arc<dyn CurrentCertificate>,
-    certified: Mutex<Certified>,
+    certified: Mutex<CertifiedHosts>,
 }
 
 /// The names of a certificate.
-type Certified = Option<(Arc<CertifiedKey>, Arc<[HostName]>)>;
+type CertifiedHosts = Option<(Arc<CertifiedKey>, Arc<[HostName]>)>;
 
 impl OwnHosts {
     pub(crate) fn new(

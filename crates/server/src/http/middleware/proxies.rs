@@ -21,7 +21,7 @@ pub(crate) struct Proxies {
 const PROTOCOL: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// How many addresses of a header are looked at, from the right.
-const MOST: usize = 32;
+const MAX_HOPS: usize = 32;
 
 impl Proxies {
     pub(crate) fn is_trusted(&self, address: IpAddr) -> bool {
@@ -43,7 +43,7 @@ impl Proxies {
         let addresses = lines
             .map(|line| line.to_str().unwrap_or_default())
             .flat_map(|line| line.rsplit(','))
-            .take(MOST);
+            .take(MAX_HOPS);
         let mut client = None;
         for text in addresses {
             // Behind what cannot be read nothing can be believed.

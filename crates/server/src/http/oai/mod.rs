@@ -13,11 +13,11 @@ use handfast_registry::{NamespaceChange, NamespacesChanged};
 use hyper::{Method, Request as HttpRequest, Response, StatusCode};
 
 use self::record::{OAI_DC, header, record};
-use self::request::{Fault, Format, Request, Selection, Set};
+use self::request::{Format, OaiError, Request, Selection, Set};
 use crate::admission::body_memory::Sender;
 use crate::http::connection::request_body::{Incoming, not_received};
 use crate::http::form;
-use crate::http::registry_pages::contact::{Contact, is_email};
+use crate::http::registry_pages::contact::{ContactLink, is_email};
 use crate::http::registry_pages::reg::{self, INSTANCE};
 use crate::http::resolver::address;
 use crate::http::resolver::page::fresh;
@@ -31,7 +31,7 @@ const SCHEMA: &str = "http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd";
 /// How many records a list has at once.
 const PAGE: usize = 10;
 /// The longest form: no request has as much to say.
-const LONGEST_FORM: usize = 16 << 10;
+const MAX_FORM: usize = 16 << 10;
 const ALLOWED: &str = "GET, HEAD, POST, OPTIONS";
 /// No record is older: the day before the first namespace was registered.
 const EARLIEST: u64 = 1_065_571_200_000;
@@ -46,7 +46,7 @@ pub(crate) async fn answer(
     match head.method {
         Method::GET | Method::HEAD => {}
         Method::POST => {
-            let received = body.receive(web, caller, Sender::Anonymous, LONGEST_FORM);
+            let received = body.receive(web, caller, Sender::Anonymous, MAX_FORM);
             let form = match received.await {
                 Ok(form) => form,
                 Err(error) => return not_received(error),
@@ -102,29 +102,29 @@ impl Repository<'_> {
         xml.finish()
     }
 
-    fn find(&self, request: Request) -> Result<Found, Fault> {
+    fn find(&self, request: Request) -> Result<OaiRecords, OaiError> {
         Ok(match request {
             Request::GetRecord { identifier, format } => {
-                Found::Record(self.item(&identifier)?, format)
+                OaiRecords::Record(self.item(&identifier)?, format)
             }
-            Request::Identify => Found::Identity,
-            Request::ListIdentifiers(selection) => Found::Identifiers(self.list(&selection)?),
+            Request::Identify => OaiRecords::Identity,
+            Request::ListIdentifiers(selection) => OaiRecords::Identifiers(self.list(&selection)?),
             Request::ListMetadataFormats { identifier } => {
                 let item = identifier.map(|identifier| self.item(&identifier));
                 if item.transpose()?.is_some_and(|item| item.deleted) {
                     let message = "the entry is gone, and nothing is said of it any more";
-                    return Err(Fault::new("noMetadataFormats", message));
+                    return Err(OaiError::new("noMetadataFormats", message));
                 }
-                Found::Formats
+                OaiRecords::Formats
             }
-            Request::ListRecords(selection) => Found::Records(self.list(&selection)?),
-            Request::ListSets => Found::Sets,
+            Request::ListRecords(selection) => OaiRecords::Records(self.list(&selection)?),
+            Request::ListSets => OaiRecords::Sets,
         })
     }
 
     /// An item by its identifier, such as `info:lccn/`.
-    fn item(&self, identifier: &str) -> Result<NamespaceChange, Fault> {
-        let unknown = || Fault::new("idDoesNotExist", "there is no such entry");
+    fn item(&self, identifier: &str) -> Result<NamespaceChange, OaiError> {
+        let unknown = || OaiError::new("idDoesNotExist", "there is no such entry");
         let wanted = identifier.to_ascii_lowercase();
         let all = self.changes(&NamespacesChanged::default());
         all.into_iter()
@@ -132,7 +132,7 @@ impl Repository<'_> {
             .ok_or_else(unknown)
     }
 
-    fn list(&self, selection: &Selection) -> Result<Page, Fault> {
+    fn list(&self, selection: &Selection) -> Result<OaiPage, OaiError> {
         let mut all = self.changes(&NamespacesChanged {
             from: selection.from,
             until: selection.until,
@@ -148,7 +148,7 @@ impl Repository<'_> {
         all.retain(|change| Some((change.changed, change.entry.name())) > after);
         if all.is_empty() && selection.after.is_none() {
             let message = "no record has all of that";
-            return Err(Fault::new("noRecordsMatch", message));
+            return Err(OaiError::new("noRecordsMatch", message));
         }
         let is_more = all.len() > PAGE;
         all.truncate(PAGE);
@@ -165,7 +165,7 @@ impl Repository<'_> {
             _ if selection.after.is_some() => Some(String::new()),
             _ => None,
         };
-        Ok(Page {
+        Ok(OaiPage {
             format: selection.format,
             records: all,
             cursor: selection.cursor,
@@ -182,29 +182,29 @@ impl Repository<'_> {
         format!("{}/oai", self.base)
     }
 
-    fn write(&self, xml: &mut Xml, found: &Found) {
+    fn write(&self, xml: &mut Xml, found: &OaiRecords) {
         match found {
-            Found::Formats => formats(xml),
-            Found::Identifiers(page) => {
+            OaiRecords::Formats => formats(xml),
+            OaiRecords::Identifiers(page) => {
                 xml.open("ListIdentifiers", &[]);
                 for change in &page.records {
                     header(xml, change);
                 }
                 page.end(xml);
             }
-            Found::Identity => self.identify(xml),
-            Found::Record(change, format) => {
+            OaiRecords::Identity => self.identify(xml),
+            OaiRecords::Record(change, format) => {
                 xml.open("GetRecord", &[]);
                 record(xml, change, *format, self.base);
             }
-            Found::Records(page) => {
+            OaiRecords::Records(page) => {
                 xml.open("ListRecords", &[]);
                 for change in &page.records {
                     record(xml, change, page.format, self.base);
                 }
                 page.end(xml);
             }
-            Found::Sets => sets(xml),
+            OaiRecords::Sets => sets(xml),
         }
     }
 
@@ -233,7 +233,7 @@ impl Repository<'_> {
         }
         let nobody = handfast_registry::Principal::nobody();
         if let Ok(root) = self.web.registry().authority(&nobody, "info:")
-            && let Contact::Email(email) = Contact::of(&root.contact)
+            && let ContactLink::Email(email) = ContactLink::of(&root.contact)
         {
             return email.to_string();
         }
@@ -254,17 +254,17 @@ impl Repository<'_> {
 }
 
 /// What is answered.
-enum Found {
+enum OaiRecords {
     Formats,
-    Identifiers(Page),
+    Identifiers(OaiPage),
     Identity,
     Record(NamespaceChange, Format),
-    Records(Page),
+    Records(OaiPage),
     Sets,
 }
 
 /// A part of a list.
-struct Page {
+struct OaiPage {
     format: Format,
     records: Vec<NamespaceChange>,
     cursor: usize,
@@ -273,7 +273,7 @@ struct Page {
     token: Option<String>,
 }
 
-impl Page {
+impl OaiPage {
     fn end(&self, xml: &mut Xml) {
         if let Some(token) = &self.token {
             let (size, cursor) = (self.size.to_string(), self.cursor.to_string());

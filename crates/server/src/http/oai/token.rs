@@ -7,7 +7,7 @@
 use crate::http::oai::request::{Format, Selection, Set};
 
 /// The longest that any token is: with the longest namespace that is registered.
-const LONGEST: usize = 512;
+const MAX_TOKEN: usize = 512;
 
 /// The token behind a record.
 pub(crate) fn written(selection: &Selection, after: (u64, &str), cursor: usize) -> String {
@@ -28,7 +28,7 @@ pub(crate) fn written(selection: &Selection, after: (u64, &str), cursor: usize) 
 
 /// Reads one, if it is one that this server could have given.
 pub(crate) fn read(text: &str) -> Option<Selection> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_TOKEN {
         return None;
     }
     let parts: Vec<_> = text.split('~').collect();
@@ -59,11 +59,11 @@ pub(crate) fn read(text: &str) -> Option<Selection> {
         (Some(from), Some(until)) => from <= until,
         _ => true,
     };
-    (is_in_order && selection.cursor > 0 && selection.cursor <= MOST).then_some(selection)
+    (is_in_order && selection.cursor > 0 && selection.cursor <= MAX_POSITION).then_some(selection)
 }
 
 /// More records than there will ever be.
-const MOST: usize = 1_000_000_000;
+const MAX_POSITION: usize = 1_000_000_000;
 
 /// A number in its one spelling, and no later than times go.
 fn plain(text: &str) -> Option<u64> {

@@ -85,16 +85,16 @@ impl Meters {
     }
 
     /// Counts a connection as long as what comes back is kept.
-    pub(crate) fn connected(web: &Arc<Web>) -> Connected {
+    pub(crate) fn connected(web: &Arc<Web>) -> HttpConnection {
         web.meters.open.fetch_add(1, Ordering::Relaxed);
-        Connected(Arc::clone(web))
+        HttpConnection(Arc::clone(web))
     }
 }
 
 /// A connection that is counted.
-pub(crate) struct Connected(Arc<Web>);
+pub(crate) struct HttpConnection(Arc<Web>);
 
-impl Drop for Connected {
+impl Drop for HttpConnection {
     fn drop(&mut self) {
         self.0.meters.open.fetch_sub(1, Ordering::Relaxed);
     }

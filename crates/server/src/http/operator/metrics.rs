@@ -13,18 +13,18 @@ use crate::http::response::{Body, reply};
 use crate::http::{Part, Web};
 
 pub(crate) fn answer(web: &Arc<Web>) -> Response<Body> {
-    let mut page = Page::default();
-    doors(&mut page, web);
+    let mut page = MetricsPage::default();
+    interfaces(&mut page, web);
     native(&mut page, web);
     load(&mut page, web);
-    kept(&mut page, web);
+    stored(&mut page, web);
     process(&mut page, web);
     let text_format = "text/plain; version=0.0.4; charset=utf-8";
     reply(StatusCode::OK, text_format, page.0)
 }
 
 /// The web door.
-fn doors(page: &mut Page, web: &Arc<Web>) {
+fn interfaces(page: &mut MetricsPage, web: &Arc<Web>) {
     page.title(
         "handfast_web_requests_total",
         "counter",
@@ -55,7 +55,7 @@ fn doors(page: &mut Page, web: &Arc<Web>) {
 }
 
 /// The handle protocol, by every way.
-fn native(page: &mut Page, web: &Arc<Web>) {
+fn native(page: &mut MetricsPage, web: &Arc<Web>) {
     let meters = &web.context.native_metrics;
     page.title(
         "handfast_native_requests_total",
@@ -107,7 +107,7 @@ fn native(page: &mut Page, web: &Arc<Web>) {
 }
 
 /// What the server cannot keep up with.
-fn load(page: &mut Page, web: &Arc<Web>) {
+fn load(page: &mut MetricsPage, web: &Arc<Web>) {
     page.gauge(
         "handfast_blocking_queue_length",
         "Requests that wait for a thread because they need the disk or the processor.",
@@ -129,15 +129,15 @@ fn load(page: &mut Page, web: &Arc<Web>) {
     );
 }
 
-/// What is kept, and what it is kept in.
-fn kept(page: &mut Page, web: &Arc<Web>) {
+/// What is stored, and what it is stored in.
+fn stored(page: &mut MetricsPage, web: &Arc<Web>) {
     let registry = web.registry();
     if let Ok(statistics) = registry.statistics() {
         for (name, help, count) in [
-            ("handfast_names", "Names that are kept.", statistics.names),
+            ("handfast_names", "Names that are stored.", statistics.names),
             (
                 "handfast_authorities",
-                "Authorities that are kept.",
+                "Authorities that are stored.",
                 statistics.authorities,
             ),
             (
@@ -189,7 +189,7 @@ fn kept(page: &mut Page, web: &Arc<Web>) {
 }
 
 /// The process, by the names that clients of Prometheus give it.
-fn process(page: &mut Page, web: &Arc<Web>) {
+fn process(page: &mut MetricsPage, web: &Arc<Web>) {
     for (field, name, help) in [
         (
             "VmRSS:",
@@ -240,9 +240,9 @@ fn open_files() -> Option<u64> {
 }
 
 #[derive(Default)]
-struct Page(String);
+struct MetricsPage(String);
 
-impl Page {
+impl MetricsPage {
     fn title(&mut self, name: &str, kind: &str, help: &str) {
         // A string takes everything.
         let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");

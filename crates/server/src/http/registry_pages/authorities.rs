@@ -26,7 +26,7 @@ impl Asking<'_> {
             Err(Refusal::NoAuthority(_) | Refusal::Identifier { .. } | Refusal::Policy { .. }) => {
                 return self.nothing("There is no such authority here.");
             }
-            Err(refusal) => return self.failed(&refusal),
+            Err(error) => return self.failed(&error),
         };
         let next = found.next.as_deref().map(|next| self.next_of(next, form));
         let mut links = String::from(
@@ -60,11 +60,11 @@ impl Asking<'_> {
             _ => "/registry/authorities".to_string(),
         };
         let mut mark = '?';
-        let kept = ["under", "limit"];
-        let kept = kept
+        let shown = ["under", "limit"];
+        let shown = shown
             .iter()
             .filter_map(|name| Some((*name, self.query(name)?)));
-        for (name, value) in kept.chain([("after", after)]) {
+        for (name, value) in shown.chain([("after", after)]) {
             url.push(mark);
             mark = '&';
             url.extend([name, "=", &encoded(value, b"-._~")]);

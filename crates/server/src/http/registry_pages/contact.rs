@@ -2,13 +2,13 @@
 
 /// What kind of address it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Contact<'t> {
+pub(crate) enum ContactLink<'t> {
     Email(&'t str),
     Web(&'t str),
     Words(&'t str),
 }
 
-impl<'t> Contact<'t> {
+impl<'t> ContactLink<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
         let text = text.trim();
         let bare = text.strip_prefix("mailto:").unwrap_or(text);
@@ -56,24 +56,27 @@ mod tests {
         for (text, kind) in [
             (
                 "desk@library.example",
-                Contact::Email("desk@library.example"),
+                ContactLink::Email("desk@library.example"),
             ),
-            ("mailto:a.b@c.d", Contact::Email("a.b@c.d")),
-            ("a@localhost", Contact::Words("a@localhost")),
-            ("a b@c.d", Contact::Words("a b@c.d")),
-            ("a@b.c?cc=d@e.f", Contact::Words("a@b.c?cc=d@e.f")),
+            ("mailto:a.b@c.d", ContactLink::Email("a.b@c.d")),
+            ("a@localhost", ContactLink::Words("a@localhost")),
+            ("a b@c.d", ContactLink::Words("a b@c.d")),
+            ("a@b.c?cc=d@e.f", ContactLink::Words("a@b.c?cc=d@e.f")),
             (
                 "https://a.example/ask",
-                Contact::Web("https://a.example/ask"),
+                ContactLink::Web("https://a.example/ask"),
             ),
-            ("javascript:alert(1)", Contact::Words("javascript:alert(1)")),
+            (
+                "javascript:alert(1)",
+                ContactLink::Words("javascript:alert(1)"),
+            ),
             (
                 "https://a.example/\nx",
-                Contact::Words("https://a.example/\nx"),
+                ContactLink::Words("https://a.example/\nx"),
             ),
-            ("", Contact::Words("")),
+            ("", ContactLink::Words("")),
         ] {
-            assert_eq!(Contact::of(text), kind, "{text}");
+            assert_eq!(ContactLink::of(text), kind, "{text}");
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::http::resolver::target::encoded;
 use crate::http::response::Body;
 
 /// The most versions that a page shows; all of them are in the API.
-const MOST_VERSIONS: u64 = 50;
+const MAX_VERSIONS: u64 = 50;
 
 impl Asking<'_> {
     /// `/registry/info/{namespace}`, and with `.json` or `.xml` behind it.
@@ -38,7 +38,7 @@ impl Asking<'_> {
             }
             Form::Xml => self.tagged(XML, &reg::document(&entry)),
             Form::Page => {
-                let before = entry.version.saturating_sub(MOST_VERSIONS);
+                let before = entry.version.saturating_sub(MAX_VERSIONS);
                 let history = self.web.registry().namespace_history(
                     &Principal::nobody(),
                     entry.name(),
@@ -51,7 +51,7 @@ impl Asking<'_> {
                     .namespace_comments(&Principal::nobody(), entry.name());
                 let (history, comments) = match (history, comments) {
                     (Ok(history), Ok(comments)) => (history, comments),
-                    (Err(refusal), _) | (_, Err(refusal)) => return self.failed(&refusal),
+                    (Err(error), _) | (_, Err(error)) => return self.failed(&error),
                 };
                 let title = format!("{} {}", entry.uri(), entry.form.title);
                 let mut body = self.entry_body(&entry, trial.as_ref());

@@ -75,11 +75,11 @@ impl Asking<'_> {
             _ => "/registry/".to_string(),
         };
         let mut mark = '?';
-        let kept = ["q", "status", "historical", "limit"];
-        let kept = kept
+        let shown = ["q", "status", "historical", "limit"];
+        let shown = shown
             .iter()
             .filter_map(|name| Some((*name, self.query(name)?)));
-        for (name, value) in kept.chain([("after", after)]) {
+        for (name, value) in shown.chain([("after", after)]) {
             url.push(mark);
             mark = '&';
             url.extend([name, "=", &encoded(value, b"-._~")]);
@@ -90,7 +90,7 @@ impl Asking<'_> {
     fn body(&self, found: &NamespacePage, next: Option<String>) -> String {
         let mut out = format!(
             "<p>An <code>info</code> URI names something by an identifier of a public namespace (RFC 4452). Here is \
-             kept which namespaces there are, whose they are, and what counts in their identifiers. That a namespace \
+             shown which namespaces there are, whose they are, and what counts in their identifiers. That a namespace \
              is registered says what its identifiers identify: not that they resolve.</p>\n{}\n",
             self.search_form()
         );

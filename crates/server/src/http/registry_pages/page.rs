@@ -3,7 +3,7 @@
 use hyper::header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 
-use crate::http::registry_pages::contact::{Contact, is_http};
+use crate::http::registry_pages::contact::{ContactLink, is_http};
 pub(super) use crate::http::resolver::page::escape;
 use crate::http::resolver::page::fresh;
 use crate::http::resolver::target::escaped_text;
@@ -61,14 +61,14 @@ pub(super) fn link(url: &str) -> String {
 
 /// How someone is reached.
 pub(super) fn contact(text: &str) -> String {
-    match Contact::of(text) {
-        Contact::Email(email) => {
+    match ContactLink::of(text) {
+        ContactLink::Email(email) => {
             let shown = escape(email);
             let href = escape(&escaped_text(email.as_bytes()));
             format!("<a href=\"mailto:{href}\">{shown}</a>")
         }
-        Contact::Web(url) => link(url),
-        Contact::Words(words) => paragraphs(words),
+        ContactLink::Web(url) => link(url),
+        ContactLink::Words(words) => paragraphs(words),
     }
 }
 

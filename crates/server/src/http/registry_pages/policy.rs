@@ -11,7 +11,7 @@ impl Asking<'_> {
     pub(super) fn policy(&self, form: Form) -> Response<Body> {
         let policy = match self.web.registry().namespace_policy() {
             Ok(policy) => policy,
-            Err(refusal) => return self.failed(&refusal),
+            Err(error) => return self.failed(&error),
         };
         let links = "</registry/policy.json>; rel=\"alternate\"; type=\"application/json\"";
         if form == Form::Json {

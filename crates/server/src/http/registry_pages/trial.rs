@@ -9,7 +9,7 @@ use super::page::{escape, row};
 use crate::http::registry_pages::unregistered_name::Unkept;
 
 /// The longest text that is tried.
-const LONGEST: usize = 4 << 10;
+const MAX_TRIAL_TEXT: usize = 4 << 10;
 
 /// An identifier, and perhaps a second one.
 pub(super) struct Trial {
@@ -111,7 +111,7 @@ impl Trial {
 impl Tried {
     fn new(registry: &Registry, entry: &NamespaceEntry, text: &str, rules: &RuleBook) -> Self {
         let input = text.trim().to_string();
-        let outcome = if input.len() > LONGEST {
+        let outcome = if input.len() > MAX_TRIAL_TEXT {
             Err("that is too long to be tried here".to_string())
         } else {
             Read::new(registry, entry, &input, rules)

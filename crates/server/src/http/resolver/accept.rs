@@ -3,7 +3,7 @@
 use hyper::HeaderMap;
 use hyper::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderName};
 
-/// The media types that a client names, most liked first.
+/// The media types that a client names, best_weight liked first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accept {
     ranges: Vec<(String, u16)>,
@@ -20,7 +20,7 @@ const CITATIONS: [&str; 7] = [
     "text/x-bibliography",
 ];
 /// How many are looked at.
-const MOST: usize = 32;
+const MAX_RANGES: usize = 32;
 /// The weight of what is liked without reserve.
 const FULL: u16 = 1_000;
 
@@ -69,12 +69,12 @@ impl Accept {
             .map_or(0, |(_, weight)| *weight)
     }
 
-    /// Of what is offered, best first, what is liked most; `None` if none of it will do.
+    /// Of what is offered, best first, what is liked best_weight; `None` if none of it will do.
     pub(crate) fn choose<'m>(&self, offered: &[&'m str]) -> Option<&'m str> {
         let mut best = None;
         for media in offered {
             let weight = self.weight(media);
-            if weight > 0 && best.is_none_or(|(most, _)| weight > most) {
+            if weight > 0 && best.is_none_or(|(best_weight, _)| weight > best_weight) {
                 best = Some((weight, *media));
             }
         }
@@ -109,14 +109,14 @@ impl Accept {
             .max(self.named("application/xhtml+xml"))
     }
 
-    /// The types by name, most liked first.
+    /// The types by name, best_weight liked first.
     pub(crate) fn types(&self) -> impl Iterator<Item = &str> {
         let liked = self.ranges.iter().filter(|(_, weight)| *weight > 0);
         liked.map(|(range, _)| range.as_str())
     }
 }
 
-/// The languages that a client names, most liked first.
+/// The languages that a client names, best_weight liked first.
 pub(crate) fn languages(headers: &HeaderMap) -> Vec<String> {
     let liked = weighted(headers, &ACCEPT_LANGUAGE).into_iter();
     let liked = liked.filter(|(language, weight)| *weight > 0 && language != "*");
@@ -143,7 +143,7 @@ pub(crate) fn weighted(headers: &HeaderMap, name: &HeaderName) -> Vec<(String, u
                 thousandths(weight.unwrap_or("1")),
             ))
         })
-        .take(MOST)
+        .take(MAX_RANGES)
         .collect();
     items.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
     items
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_liked_is_chosen_and_the_first_offered_of_equals() {
+    fn the_preferred_type_is_chosen_and_the_first_offered_of_equals() {
         let offered = ["text/html", "text/uri-list", "application/json"];
         for (text, chosen) in [
             ("*/*", Some("text/html")),

@@ -9,7 +9,7 @@ use crate::http::resolver::page::{escape, fresh, page};
 use crate::http::response::Body;
 
 /// How many parts of a name are taken off, at most.
-const MOST: usize = 32;
+const MAX_ANCESTORS: usize = 32;
 
 /// What an ARK may be a part or a variant of, longest first, each with what stands behind it.
 pub(crate) fn ancestors(text: &str) -> impl Iterator<Item = (&str, &str)> {
@@ -18,7 +18,7 @@ pub(crate) fn ancestors(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let cuts = behind.rmatch_indices(['/', '.']);
     cuts.map(move |(at, _)| start + at)
         .filter(move |at| *at > start)
-        .take(MOST)
+        .take(MAX_ANCESTORS)
         .filter_map(|at| text.split_at_checked(at))
 }
 
@@ -169,6 +169,6 @@ mod tests {
                 "{none}"
             );
         }
-        assert!(ancestors(&format!("ark:1/{}", "a/".repeat(4_000))).count() <= MOST);
+        assert!(ancestors(&format!("ark:1/{}", "a/".repeat(4_000))).count() <= MAX_ANCESTORS);
     }
 }

@@ -13,9 +13,9 @@ use hyper::StatusCode;
 use crate::http::Web;
 use crate::http::resolver::links::Links;
 use crate::http::resolver::name_lookup::is_url;
-use crate::http::resolver::path::{Asked, Kind};
+use crate::http::resolver::path::{NameKind, RequestedName};
 use crate::http::resolver::redirect::RedirectResponse;
-use crate::http::resolver::redirect_cache::Found;
+use crate::http::resolver::redirect_cache::CachedRedirect;
 use crate::http::resolver::target::{escaped, is_web, lifetime};
 
 /// Lends where a path leads, if that takes no more than a look. Of DOIs something else than a page may be wanted.
@@ -26,7 +26,7 @@ pub(crate) fn find<T>(
     now: u64,
     take: impl FnOnce(&RedirectResponse<'_>) -> T,
 ) -> Option<T> {
-    let take = |found: &Found<'_>| {
+    let take = |found: &CachedRedirect<'_>| {
         let handle = match found.registered {
             Some(registered) => registered,
             None => path.get(found.start..)?,
@@ -36,10 +36,10 @@ pub(crate) fn find<T>(
         Some(take(&redirect.cached(found.seconds, now).linked(links)))
     };
     let registry = web.registry();
-    let edition = registry.edition();
+    let generation = registry.edition();
     if wants_page
-        && let Some(pair) = web.recent.at(path)
-        && let Some(found) = pair.found(path, edition)
+        && let Some(bucket) = web.redirect_cache.at(path)
+        && let Some(found) = bucket.found(path, generation)
     {
         return take(&found);
     }
@@ -52,7 +52,7 @@ pub(crate) fn find<T>(
         if registered.is_some_and(|text| !text.eq_ignore_ascii_case(handle)) {
             return None;
         }
-        let found = Found {
+        let found = CachedRedirect {
             location: &escaped(&url.data),
             seconds: lifetime(std::iter::once(&url), now),
             start: path.len() - handle.len(),
@@ -60,7 +60,7 @@ pub(crate) fn find<T>(
         };
         // A moment that was set comes nearer.
         if matches!(url.ttl, Ttl::Relative(_)) {
-            web.recent.put(path, edition, &found);
+            web.redirect_cache.put(path, generation, &found);
         }
         take(&found)
     });
@@ -69,8 +69,8 @@ pub(crate) fn find<T>(
 
 /// The handle that a path ends with, if it is read as it stands there.
 fn handle_in(path: &str, wants_page: bool) -> Option<&str> {
-    let asked = Asked::read(path, None).ok()?;
-    let (Kind::Handle, Cow::Borrowed(handle)) = (asked.kind, asked.text) else {
+    let asked = RequestedName::read(path, None).ok()?;
+    let (NameKind::Handle, Cow::Borrowed(handle)) = (asked.kind, asked.text) else {
         return None;
     };
     // What is computed is not stored as it is said, and what is odd has another path.

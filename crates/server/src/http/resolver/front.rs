@@ -24,7 +24,9 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 /// The page with the box, and where this resolver is; after a text that cannot be resolved, with
 /// that text and the reason.
 pub(crate) fn page(base: &str, failed: Option<(&str, &Failure)>) -> Response<Body> {
-    let doors = DOORS.map(|door| format!("<code>{door}</code>")).join(", ");
+    let interfaces = DOORS
+        .map(|interface| format!("<code>{interface}</code>"))
+        .join(", ");
     let base = escape(base);
     let (status, title, message, typed) = match failed {
         None => (StatusCode::OK, "Resolve an identifier", String::new(), ""),
@@ -49,7 +51,7 @@ pub(crate) fn page(base: &str, failed: Option<(&str, &Failure)>) -> Response<Bod
          <button>Resolve</button></form>\n\
          <p>Or put an identifier behind the address of this resolver, <code>{base}/</code>, with or without \
          <code>hdl/</code> between: <code>{base}/10.1045/april2006-paskin</code>.</p>\n\
-         <p>These words begin the addresses of other pages here, and no prefix is called so: {doors}.</p>"
+         <p>These words begin the addresses of other pages here, and no prefix is called so: {interfaces}.</p>"
     );
     let mut response = page::page(status, title, &body);
     let headers = response.headers_mut();

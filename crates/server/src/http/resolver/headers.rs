@@ -21,9 +21,9 @@ const ALLOWED: [&str; 6] = [
 const FAMILIES: [&str; 3] = ["x-doi-", "x-handle-", "x-pid-"];
 
 /// How many are sent.
-const MOST: usize = 32;
+const MAX_RECORD_HEADERS: usize = 32;
 /// The longest.
-const LONGEST: usize = 2 << 10;
+const MAX_RECORD_HEADER: usize = 2 << 10;
 
 /// Adds what the record of a name, those it includes and its namespace wish for. Of one name the first counts, but for links.
 pub(crate) fn put(headers: &mut HeaderMap, name: &Name) {
@@ -31,7 +31,9 @@ pub(crate) fn put(headers: &mut HeaderMap, name: &Name) {
     let lines = values
         .filter_map(|value| value.text())
         .flat_map(|text| text.split(['\r', '\n']));
-    let said = lines.filter_map(|line| read(line, &name.text)).take(MOST);
+    let said = lines
+        .filter_map(|line| read(line, &name.text))
+        .take(MAX_RECORD_HEADERS);
     for (header, value) in said {
         if header == hyper::header::LINK {
             headers.append(header, value);
@@ -47,7 +49,7 @@ fn read(line: &str, handle: &str) -> Option<(HeaderName, HeaderValue)> {
     let name = name.trim().to_ascii_lowercase();
     let is_allowed =
         ALLOWED.contains(&name.as_str()) || FAMILIES.iter().any(|family| name.starts_with(family));
-    if !is_allowed || value.len() > LONGEST {
+    if !is_allowed || value.len() > MAX_RECORD_HEADER {
         return None;
     }
     if name == "link" && is_obeyed(value) {
@@ -55,7 +57,7 @@ fn read(line: &str, handle: &str) -> Option<(HeaderName, HeaderValue)> {
     }
     let value = expanded(value.trim(), handle);
     let is_plain = value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
-    let is_short = is_plain && !value.is_empty() && value.len() <= 2 * LONGEST;
+    let is_short = is_plain && !value.is_empty() && value.len() <= 2 * MAX_RECORD_HEADER;
     let name = HeaderName::from_bytes(name.as_bytes()).ok();
     name.filter(|_| is_short)
         .zip(HeaderValue::try_from(value).ok())

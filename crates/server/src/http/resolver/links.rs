@@ -15,7 +15,7 @@ pub(crate) const LINKSET: &str = "application/linkset+json";
 pub(crate) const LINKS: &str = "application/linkset";
 
 /// The longest header that is sent: some clients take no more.
-const LONGEST: usize = 8 << 10;
+const MAX_LINK_HEADER: usize = 8 << 10;
 
 /// What every name links to: itself, as it is to be cited; its record; its links. They are the same address, and what is
 /// wanted of it is asked for by media type. This is what follows the address.
@@ -52,7 +52,7 @@ impl<'n> Links<'n> {
         for link in self::related(name) {
             let link = written(&link, None);
             length += link.len() + 2;
-            if length > LONGEST {
+            if length > MAX_LINK_HEADER {
                 break;
             }
             related.extend([", ", &link]);

@@ -28,11 +28,11 @@ pub(crate) struct Location {
 }
 
 /// The most elements and texts of one value.
-const MOST_NODES: u32 = 10_000;
+const MAX_XML_NODES: u32 = 10_000;
 /// How many locations one name has.
-const MOST_LOCATIONS: usize = 10_000;
+const MAX_LOCATIONS: usize = 10_000;
 /// How many of them others can be about.
-const MOST_ANCHORS: usize = 100;
+const MAX_ANCHORS: usize = 100;
 
 impl Location {
     pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
@@ -63,7 +63,7 @@ impl Locations {
             legacy.add(name, &mut found);
         }
         found.list.append(&mut of_namespace.list);
-        found.list.truncate(MOST_LOCATIONS);
+        found.list.truncate(MAX_LOCATIONS);
         Self {
             methods: found.methods.or(of_namespace.methods),
             status: found.status.or(of_namespace.status),
@@ -95,7 +95,7 @@ impl Locations {
         first(&mut legacy.url_weight, "urlWeight");
         first(&mut legacy.subtype_weight, "urlSubtypeWeight");
         legacy.is_suppressed |= is_set(root, "no_legacy");
-        if self.list.len() < MOST_LOCATIONS {
+        if self.list.len() < MAX_LOCATIONS {
             self.list.extend(locations(root, handle));
         }
     }
@@ -158,7 +158,7 @@ pub(crate) fn links(name: &Name) -> Vec<Location> {
     let mut links = Vec::new();
     for value_type in ["10320/links", "10320/loc"] {
         for value in own_and_shared(name, value_type) {
-            if links.len() < MOST_LOCATIONS {
+            if links.len() < MAX_LOCATIONS {
                 read(value, |root| links.extend(locations(root, &name.text)));
             }
         }
@@ -166,7 +166,7 @@ pub(crate) fn links(name: &Name) -> Vec<Location> {
     let anchors: Vec<_> = links
         .iter()
         .filter_map(|one| Some((one.attribute("id")?.to_string(), one.href.clone())))
-        .take(MOST_ANCHORS)
+        .take(MAX_ANCHORS)
         .collect();
     links.retain_mut(|link| {
         let Some(id) = link.attribute("anchor-id") else {
@@ -212,7 +212,7 @@ pub(crate) fn of_type<'v>(
 /// Reads the XML of a value. What is none says nothing. A document type is refused: it can make much out of little.
 pub(crate) fn read(value: &Value<'_>, read: impl FnOnce(Node<'_, '_>)) {
     let options = ParsingOptions {
-        nodes_limit: MOST_NODES,
+        nodes_limit: MAX_XML_NODES,
         ..ParsingOptions::default()
     };
     let text = value.text().filter(|text| has_few_attributes(text));

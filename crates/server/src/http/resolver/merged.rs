@@ -23,9 +23,9 @@ pub(crate) struct Merged {
 /// "Depth ≤ 20."
 const DEEPEST: usize = 20;
 /// How many names are asked.
-const MOST_NAMES: usize = 64;
+const MAX_INCLUDED_NAMES: usize = 64;
 /// How many octets their values have.
-const MOST_OCTETS: usize = 1 << 20;
+const MAX_INCLUDED_BYTES: usize = 1 << 20;
 
 impl Merged {
     /// What holds for a handle with a record.
@@ -41,9 +41,9 @@ impl Merged {
             octets: 0,
         };
         let mut merged = Self::default();
-        let said = Said::of(values);
+        let said = IncludedValues::of(values);
         merging.include(&said.includes, 0, &mut merged.included)?;
-        let of_included = Said::of(&merged.included);
+        let of_included = IncludedValues::of(&merged.included);
         let said = said.or(of_included);
         if !said.is_alone {
             let own = namespace_value(values).filter(|_| said.prefix.is_none());
@@ -76,7 +76,7 @@ pub(crate) fn public(registry: &Registry, handle: &str) -> Result<Vec<Value<'sta
 
 /// What `10320/loc` values say of others; the first to say something counts.
 #[derive(Default)]
-struct Said {
+struct IncludedValues {
     /// `include`: handles, with commas or blanks between them.
     includes: Vec<String>,
     /// `includeNamespace`: prefixes whose namespaces hold as well.
@@ -93,7 +93,7 @@ struct Said {
     hides_headers_if_own: bool,
 }
 
-impl Said {
+impl IncludedValues {
     fn of(values: &[Value<'static>]) -> Self {
         let mut said = Self::default();
         for value in of_type(values, "10320/loc") {
@@ -101,7 +101,9 @@ impl Said {
                 let list = |name: &str| {
                     let text = root.attribute(name).unwrap_or_default();
                     let parts = text.split([',', ' ', '\t', '\n']).map(str::trim);
-                    let parts = parts.filter(|part| !part.is_empty()).take(MOST_NAMES);
+                    let parts = parts
+                        .filter(|part| !part.is_empty())
+                        .take(MAX_INCLUDED_NAMES);
                     parts.map(str::to_string).collect::<Vec<_>>()
                 };
                 let one = |name: &str| list(name).into_iter().next();
@@ -151,7 +153,10 @@ impl Merging<'_> {
     ) -> Result<(), Refusal> {
         for handle in handles {
             let seen = handle.to_lowercase();
-            if depth >= DEEPEST || self.seen.len() >= MOST_NAMES || self.seen.contains(&seen) {
+            if depth >= DEEPEST
+                || self.seen.len() >= MAX_INCLUDED_NAMES
+                || self.seen.contains(&seen)
+            {
                 continue;
             }
             self.seen.push(seen);
@@ -159,13 +164,13 @@ impl Merging<'_> {
             values.retain(|value| {
                 let is_wanted = value.value_type.starts_with("10320/");
                 let octets = self.octets.saturating_add(value.data.len());
-                let fits = is_wanted && octets <= MOST_OCTETS;
+                let fits = is_wanted && octets <= MAX_INCLUDED_BYTES;
                 if fits {
                     self.octets = octets;
                 }
                 fits
             });
-            let said = Said::of(&values);
+            let said = IncludedValues::of(&values);
             into.extend(values);
             self.include(&said.includes, depth + 1, into)?;
         }

@@ -33,17 +33,17 @@ use hyper::{Method, Request, Response, StatusCode};
 
 use crate::admission::body_memory::Sender;
 use crate::http::connection::request_body::{Incoming, not_received};
-use crate::http::resolver::path::Asked;
-use crate::http::resolver::query::Wishes;
+use crate::http::resolver::path::RequestedName;
+use crate::http::resolver::query::ResolveOptions;
 use crate::http::resolver::redirect::VARY_DEFAULT;
-use crate::http::resolver::slow_path::Visit;
+use crate::http::resolver::slow_path::ResolveRequest;
 pub(crate) use crate::http::resolver::slow_path::{failure, with_components, with_scheme};
 use crate::http::resolver::source::Source;
 use crate::http::response::{Body, aside, plain};
 use crate::http::{Caller, Web};
 
 /// The longest form.
-const LONGEST_FORM: usize = 16 << 10;
+const MAX_FORM: usize = 16 << 10;
 
 pub(crate) async fn answer(
     web: &Arc<Web>,
@@ -51,7 +51,8 @@ pub(crate) async fn answer(
     request: Request<Incoming>,
 ) -> Response<Body> {
     let (head, body) = request.into_parts();
-    let name = Asked::read(head.uri.path(), head.uri.query()).map(Asked::into_owned);
+    let name =
+        RequestedName::read(head.uri.path(), head.uri.query()).map(RequestedName::into_owned);
     let source = match &name {
         Ok(name) if web.context.dspace.is_some() => {
             Source::ask(web, name.without_components()).await
@@ -62,7 +63,7 @@ pub(crate) async fn answer(
     match head.method {
         Method::GET | Method::HEAD => {}
         Method::POST => {
-            let received = body.receive(web, caller, Sender::Anonymous, LONGEST_FORM);
+            let received = body.receive(web, caller, Sender::Anonymous, MAX_FORM);
             let form = match received.await {
                 Ok(form) => form,
                 Err(error) => return not_received(error),
@@ -75,8 +76,8 @@ pub(crate) async fn answer(
     let (at_work, client) = (Arc::clone(web), Arc::clone(caller));
     // Records can be long, and what is in them takes time to read.
     let visit = move || {
-        let wishes = Wishes::read(&asked);
-        let response = Visit::new(&at_work, &client, &head, wishes, source).answer(name);
+        let options = ResolveOptions::read(&asked);
+        let response = ResolveRequest::new(&at_work, &client, &head, options, source).answer(name);
         finished(response, &head.headers)
     };
     aside(web, caller.address.ip(), visit).await

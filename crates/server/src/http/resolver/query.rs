@@ -7,7 +7,7 @@ use handfast_wire::body::ResolutionRequest;
 
 /// What is asked for, beside the name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct ResolveOptions {
     pub(crate) action: Action,
     /// Do not follow aliases.
     pub(crate) ignores_aliases: bool,
@@ -30,11 +30,11 @@ pub(crate) struct Wishes {
     pub(crate) rest: String,
 }
 
-impl Wishes {
+impl ResolveOptions {
     /// Reads a query. "Separators are `&` and `;`. Keys and values are percent-decoded, `+` stays. Most flags count by
     /// presence, whatever their value."
     pub(crate) fn read(query: &str) -> Self {
-        let mut wishes = Self::default();
+        let mut options = Self::default();
         let mut is_to_show = false;
         let mut action = None;
         let mut is_number = true;
@@ -48,35 +48,35 @@ impl Wishes {
             match &*String::from_utf8_lossy(&decoded(key)) {
                 // The only copy there is answers always, and unsigned.
                 "" | "auth" | "cert" => {}
-                "ip" => wishes.address = text().trim().parse().ok(),
+                "ip" => options.address = text().trim().parse().ok(),
                 "noredirect" => is_to_show = true,
-                "ignore_aliases" => wishes.ignores_aliases = true,
-                "redirectionHeaders" => wishes.shows_headers = true,
-                "type" => wishes.types.push(text()),
+                "ignore_aliases" => options.ignores_aliases = true,
+                "redirectionHeaders" => options.shows_headers = true,
+                "type" => options.types.push(text()),
                 "index" => match text().parse() {
-                    Ok(index) => wishes.indexes.push(index),
+                    Ok(index) => options.indexes.push(index),
                     Err(_) => is_number = false,
                 },
-                "urlappend" => wishes.append.extend(decoded(value)),
+                "urlappend" => options.append.extend(decoded(value)),
                 "locatt" => {
                     let text = text();
-                    wishes.attributes.push(match text.split_once(':') {
+                    options.attributes.push(match text.split_once(':') {
                         Some((name, value)) => (name.to_string(), Some(value.to_string())),
                         None => (text, None),
                     });
                 }
-                "country" => wishes.country = Some(text()),
+                "country" => options.country = Some(text()),
                 "action" => action = Some(text()),
                 key => {
                     // In the form of the front page they are the name, behind a name they are anybody's.
                     if matches!(key, "hdl" | "id") {
                         let typed = decoded(&value.replace('+', " "));
-                        wishes.name = Some(String::from_utf8_lossy(&typed).into_owned());
+                        options.name = Some(String::from_utf8_lossy(&typed).into_owned());
                     }
-                    if !wishes.rest.is_empty() {
-                        wishes.rest.push_str(separator);
+                    if !options.rest.is_empty() {
+                        options.rest.push_str(separator);
                     }
-                    wishes.rest.push_str(pair);
+                    options.rest.push_str(pair);
                 }
             }
             separator = after.get(..1).unwrap_or_default();
@@ -84,21 +84,21 @@ impl Wishes {
         }
         // "A non-number makes all index parameters ignored."
         if !is_number {
-            wishes.indexes.clear();
+            options.indexes.clear();
         }
-        wishes.action = match action.as_deref() {
+        options.action = match action.as_deref() {
             None if is_to_show => Action::Show,
             Some("showvalues") => Action::Show,
             Some("showurls") => Action::Locations,
             Some("api") => Action::Json,
             Some("metadata") => {
                 let role = ("role".to_string(), Some("metadata".to_string()));
-                wishes.attributes.push(role);
+                options.attributes.push(role);
                 Action::Redirect
             }
             _ => Action::Redirect,
         };
-        wishes
+        options
     }
 
     /// Whether only some values are asked for.
@@ -175,7 +175,7 @@ mod tests {
             ("id=7", "id=7"),
             ("&&;", ""),
         ] {
-            assert_eq!(Wishes::read(query).rest, rest, "{query}");
+            assert_eq!(ResolveOptions::read(query).rest, rest, "{query}");
         }
     }
 
@@ -187,14 +187,15 @@ mod tests {
             ("action=anything", Action::Redirect),
             ("action=showvalues", Action::Show),
         ] {
-            assert_eq!(Wishes::read(query).action, action, "{query}");
+            assert_eq!(ResolveOptions::read(query).action, action, "{query}");
         }
-        let several = Wishes::read("index=1;index=7&urlappend=%0D%0Aa+b&locatt=id:1:2&locatt=x");
+        let several =
+            ResolveOptions::read("index=1;index=7&urlappend=%0D%0Aa+b&locatt=id:1:2&locatt=x");
         assert_eq!(several.indexes, [1, 7]);
         assert_eq!(several.append, b"\r\na+b");
         assert_eq!(several.attributes[0], ("id".into(), Some("1:2".into())));
         assert_eq!(several.attributes[1], ("x".into(), None));
-        assert!(!Wishes::read("index=1&index=x").is_selective());
+        assert!(!ResolveOptions::read("index=1&index=x").is_selective());
     }
 
     /// A pasted name with a blank behind it was looked up with a `+` at its end, and never found.
@@ -204,7 +205,11 @@ mod tests {
             ("id=+20.1/a+", " 20.1/a "),
             ("hdl=20.1/a%2Bb+c", "20.1/a+b c"),
         ] {
-            assert_eq!(Wishes::read(query).name.as_deref(), Some(typed), "{query}");
+            assert_eq!(
+                ResolveOptions::read(query).name.as_deref(),
+                Some(typed),
+                "{query}"
+            );
         }
     }
 

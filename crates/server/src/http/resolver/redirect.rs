@@ -11,7 +11,7 @@ use hyper::header::{
 };
 use hyper::{Response, StatusCode, Version};
 
-use crate::http::resolver::choice::Taste;
+use crate::http::resolver::choice::ClientPreferences;
 use crate::http::resolver::headers;
 use crate::http::resolver::links::Links;
 use crate::http::resolver::locations::Locations;
@@ -153,10 +153,14 @@ pub(crate) struct Target {
 
 impl Target {
     /// One of the locations of a name, or its first URL; `None` if a browser may not be sent to it.
-    pub(crate) fn of(name: &Name, taste: impl FnOnce() -> Taste, now: u64) -> Option<Self> {
+    pub(crate) fn of(
+        name: &Name,
+        preferences: impl FnOnce() -> ClientPreferences,
+        now: u64,
+    ) -> Option<Self> {
         let locations = Locations::of(name);
         let target = if locations.is_described {
-            let chosen = taste().choose(&locations)?;
+            let chosen = preferences().choose(&locations)?;
             let status = chosen.attribute("http_sc").or(locations.status.as_deref());
             Self {
                 status: status.and_then(status_of),

@@ -8,7 +8,7 @@ use handfast_wire::Value;
 use hyper::StatusCode;
 
 use crate::http::Web;
-use crate::http::resolver::name_lookup::{Found, Name};
+use crate::http::resolver::name_lookup::{Name, NameLookup};
 use crate::http::resolver::page::Failure;
 
 /// What a repository said of a handle.
@@ -41,14 +41,18 @@ impl Source {
     }
 
     /// What was found, if it was not found here.
-    pub(crate) fn or(source: Option<&Self>, text: &str, found: Found) -> Result<Found, Failure> {
-        if !matches!(found, Found::Foreign | Found::Missing) {
+    pub(crate) fn or(
+        source: Option<&Self>,
+        text: &str,
+        found: NameLookup,
+    ) -> Result<NameLookup, Failure> {
+        if !matches!(found, NameLookup::Foreign | NameLookup::Missing) {
             return Ok(found);
         }
         match source {
             None => Ok(found),
-            Some(Self::Nothing) => Ok(Found::Missing),
-            Some(Self::Value(value)) => Ok(Found::Name(Name::made(text, vec![value.clone()]))),
+            Some(Self::Nothing) => Ok(NameLookup::Missing),
+            Some(Self::Value(value)) => Ok(NameLookup::Name(Name::made(text, vec![value.clone()]))),
             Some(Self::Busy) => {
                 let detail = "The repository that has this name does not answer.".to_string();
                 let status = StatusCode::SERVICE_UNAVAILABLE;

@@ -7,8 +7,8 @@ use handfast_wire::{Ttl, Value};
 use itoa::{Buffer, Integer};
 
 /// A redirect is kept no longer than this, whatever the TTLs say: two days.
-const LONGEST: u64 = 172_800;
-const DAY: u64 = 86_400;
+const MAX_LIFETIME: u64 = 172_800;
+const DEFAULT_LIFETIME: u64 = 86_400;
 
 /// Whether a browser is sent there, whatever is stored: `http`, `https` and `ftp`.
 pub(crate) fn is_web(url: &[u8]) -> bool {
@@ -140,7 +140,7 @@ pub(crate) fn lifetime<'v, 'd: 'v>(values: impl Iterator<Item = &'v Value<'d>>, 
         Ttl::Relative(seconds) => u64::from(seconds),
         Ttl::Absolute(time) => u64::from(time).saturating_sub(now / 1_000),
     });
-    seconds.min().unwrap_or(DAY).min(LONGEST)
+    seconds.min().unwrap_or(DEFAULT_LIFETIME).min(MAX_LIFETIME)
 }
 
 /// Appends a number in decimal.
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_ttl_counts_and_at_most_two_days() {
+    fn the_smallest_ttl_counts_up_to_two_days() {
         let value = |ttl| Value {
             ttl,
             ..Value::new(1, "URL", b"")

@@ -216,8 +216,8 @@ pub(crate) fn secret_response(
 
 /// "case and, for the last four, punctuation ignored"
 fn plainly(name: &str) -> String {
-    let kept = name.chars().filter(char::is_ascii_alphanumeric);
-    kept.map(|c| c.to_ascii_uppercase()).collect()
+    let unescaped = name.chars().filter(char::is_ascii_alphanumeric);
+    unescaped.map(|c| c.to_ascii_uppercase()).collect()
 }
 
 fn digest_named(name: &str) -> Option<DigestAlgorithm> {

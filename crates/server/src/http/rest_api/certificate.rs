@@ -10,13 +10,13 @@ use super::authorization::reference;
 
 /// Who a certificate names, and the key that its holder has shown to have.
 #[derive(Debug)]
-pub(crate) struct Certified {
+pub(crate) struct ClientCertificate {
     pub(crate) id: String,
     pub(crate) key: Reference<'static>,
     public: PublicKey<'static>,
 }
 
-impl Certified {
+impl ClientCertificate {
     /// "Self-signed is fine, issuer ignored. Identity = the subject's UID attribute, else CN."
     pub(crate) fn read(der: &[u8]) -> Option<Self> {
         let (_, certificate) = X509Certificate::from_der(der).ok()?;

@@ -10,12 +10,12 @@ use handfast_wire::crypto::{SecretAlgorithm, answer_with_secret, certified_algor
 use handfast_wire::{PublicKey, Reference, ResponseCode as Code, Version};
 use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 
-use super::answer::{Answer, Problem};
+use super::answer::{RestAnswer, RestProblem};
 use super::authorization::{Authorization, Basic, Fields};
-use super::certificate::Certified;
-use super::open_sessions::{Known, Session};
+use super::certificate::ClientCertificate;
+use super::open_sessions::{Known, RestSession};
 use super::question::Question;
-use super::route::Route;
+use super::route::RestRoute;
 use crate::admission::peer::Peer;
 use crate::auth::login::Authenticated;
 use crate::context::ServerContext;
@@ -24,12 +24,12 @@ use crate::http::Web;
 
 /// Whether it takes a permit for expensive work to look at what a client says of itself: it shows a signature, or what
 /// PBKDF2 makes of a secret, or asks the server to sign. Passwords cost next to nothing.
-pub(crate) fn is_expensive(question: &Question, route: &Route) -> bool {
+pub(crate) fn is_expensive(question: &Question, route: &RestRoute) -> bool {
     let has_body = !question.body.is_empty();
     match route {
         // Fields may be in the body as well.
-        Route::Sessions | Route::SessionThis if has_body => return true,
-        Route::Verifications(_) => return true,
+        RestRoute::Sessions | RestRoute::SessionThis if has_body => return true,
+        RestRoute::Verifications(_) => return true,
         _ => {}
     }
     let header = question.headers.get(AUTHORIZATION);
@@ -44,7 +44,7 @@ pub(crate) fn is_expensive(question: &Question, route: &Route) -> bool {
 pub(crate) struct Login {
     pub(crate) known: Option<Known>,
     /// The session that was named.
-    pub(crate) session: Option<Arc<Session>>,
+    pub(crate) session: Option<Arc<RestSession>>,
     /// The signature of the server that was asked for.
     pub(crate) signed: Option<Signed>,
 }
@@ -77,7 +77,7 @@ impl Login {
 }
 
 /// Who asks a question about handles. Wrong credentials end it, whatever it is about.
-pub(crate) fn login(web: &Web, question: &Question) -> Result<Login, Problem> {
+pub(crate) fn login(web: &Web, question: &Question) -> Result<Login, RestProblem> {
     if let Some(login) = question.take_login() {
         return Ok(login);
     }
@@ -87,7 +87,7 @@ pub(crate) fn login(web: &Web, question: &Question) -> Result<Login, Problem> {
     login
 }
 
-fn look_at(web: &Web, question: &Question) -> Result<Login, Problem> {
+fn look_at(web: &Web, question: &Question) -> Result<Login, RestProblem> {
     if !question.caller.is_secure {
         return Ok(Login::default());
     }
@@ -99,7 +99,7 @@ fn look_at(web: &Web, question: &Question) -> Result<Login, Problem> {
             ..Login::default()
         }),
         Some(Authorization::Handle(fields)) => by_fields(web, question, &fields),
-        Some(Authorization::Other) => Err(Problem::Credentials(NOT_VERIFIED)),
+        Some(Authorization::Other) => Err(RestProblem::Credentials(NOT_VERIFIED)),
         None if is_trusted => Ok(Login {
             known: by_certificate(web, question)?,
             ..Login::default()
@@ -115,7 +115,7 @@ pub(crate) fn are_given(question: &Question) -> bool {
 }
 
 /// A session that lives: with the key that opened it, it goes.
-pub(crate) fn session(web: &Web, id: &str) -> Result<Option<Arc<Session>>, Fault> {
+pub(crate) fn session(web: &Web, id: &str) -> Result<Option<Arc<RestSession>>, Fault> {
     let session = web.rest.sessions.get(id, web.context.world.now());
     let known = session.as_ref().and_then(|session| session.known());
     let by = known.and_then(|known| known.by);
@@ -126,19 +126,19 @@ pub(crate) fn session(web: &Web, id: &str) -> Result<Option<Arc<Session>>, Fault
     Ok(None)
 }
 
-fn by_fields(web: &Web, question: &Question, fields: &Fields) -> Result<Login, Problem> {
+fn by_fields(web: &Web, question: &Question, fields: &Fields) -> Result<Login, RestProblem> {
     if !fields.is_version_known() {
-        return Err(Problem::Credentials("Unsupported version"));
+        return Err(RestProblem::Credentials("Unsupported version"));
     }
     let session = match fields.session() {
         None => None,
         Some(id) => {
             let session = session(web, id)?;
-            Some(session.ok_or(Problem::Credentials("Invalid session"))?)
+            Some(session.ok_or(RestProblem::Credentials("Invalid session"))?)
         }
     };
     if fields.is_authenticating() {
-        let session = session.ok_or(Problem::Credentials("Missing session"))?;
+        let session = session.ok_or(RestProblem::Credentials("Missing session"))?;
         let known = by_answer(web, question, fields, &session)?;
         return Ok(Login {
             known: Some(known),
@@ -162,7 +162,7 @@ fn by_fields(web: &Web, question: &Question, fields: &Fields) -> Result<Login, P
     if login.known.is_none() && !question.is_by_another_page() {
         login.known = by_certificate(web, question)?;
         if login.known.is_none() && fields.asks_for_certificate() {
-            return Err(Problem::Credentials(NOT_VERIFIED));
+            return Err(RestProblem::Credentials(NOT_VERIFIED));
         }
     }
     Ok(login)
@@ -174,7 +174,7 @@ pub(crate) fn by_password(
     web: &Web,
     question: &Question,
     readings: Vec<Basic>,
-) -> Result<Known, Problem> {
+) -> Result<Known, RestProblem> {
     let context = &web.context;
     let nonce: [u8; 16] = context.world.random();
     for Basic { id, key, password } in readings {
@@ -191,7 +191,7 @@ pub(crate) fn by_password(
             return Ok(Known { who, id, by });
         }
     }
-    Err(Problem::Credentials(NOT_VERIFIED))
+    Err(RestProblem::Credentials(NOT_VERIFIED))
 }
 
 /// What a key has made of the nonces of both sides.
@@ -199,9 +199,9 @@ pub(crate) fn by_answer(
     web: &Web,
     question: &Question,
     fields: &Fields,
-    session: &Arc<Session>,
-) -> Result<Known, Problem> {
-    let missing = Problem::Credentials("Missing fields in authentication data");
+    session: &Arc<RestSession>,
+) -> Result<Known, RestProblem> {
+    let missing = RestProblem::Credentials("Missing fields in authentication data");
     let given = (
         fields.get("id"),
         fields.get("type"),
@@ -217,7 +217,7 @@ pub(crate) fn by_answer(
     let key = super::authorization::reference(id);
     let (Some(key), Some(client_nonce), Some(response)) = (key, client_nonce, fields.response())
     else {
-        return Err(Problem::Credentials(NOT_VERIFIED));
+        return Err(RestProblem::Credentials(NOT_VERIFIED));
     };
     let answer = ChallengeAnswer {
         authentication_type: key_type.to_string().into(),
@@ -232,7 +232,7 @@ pub(crate) fn by_answer(
             web.rest.sessions.keep(session, known.clone(), now);
             Ok(known)
         }
-        None => Err(Problem::Credentials(NOT_VERIFIED)),
+        None => Err(RestProblem::Credentials(NOT_VERIFIED)),
     }
 }
 
@@ -243,7 +243,7 @@ fn verified(
     answer: &ChallengeAnswer<'_>,
     nonce: &[u8],
     client_nonce: &[u8],
-) -> Result<Option<Authenticated>, Problem> {
+) -> Result<Option<Authenticated>, RestProblem> {
     let challenge = (nonce, client_nonce);
     let permit = question.take_permit();
     match web
@@ -259,11 +259,11 @@ fn verified(
 
 /// Whom a certificate names, if it is their key. Browsers show certificates unasked: one that names nobody here is as
 /// good as none.
-fn by_certificate(web: &Web, question: &Question) -> Result<Option<Known>, Problem> {
+fn by_certificate(web: &Web, question: &Question) -> Result<Option<Known>, RestProblem> {
     let Some(certificate) = &question.caller.certificate else {
         return Ok(None);
     };
-    let Some(certified) = Certified::read(certificate) else {
+    let Some(certified) = ClientCertificate::read(certificate) else {
         return Ok(None);
     };
     let values = web.context.keys_of(&certified.key)?;
@@ -283,7 +283,7 @@ fn by_certificate(web: &Web, question: &Question) -> Result<Option<Known>, Probl
 /// "RSA/DSA signature with the site key over N + C"
 pub(crate) fn sign(
     context: &ServerContext,
-    session: &Session,
+    session: &RestSession,
     client_nonce: &[u8],
 ) -> Option<Signed> {
     let key = context.identity.key();
@@ -300,9 +300,9 @@ pub(crate) fn sign(
 pub(crate) fn challenge(
     web: &Web,
     question: &Question,
-    mut answer: Answer,
+    mut answer: RestAnswer,
     error: Option<&str>,
-) -> Answer {
+) -> RestAnswer {
     let header = question.headers.get(AUTHORIZATION);
     let is_basic = header.is_none_or(|header| {
         let start = header.as_bytes().get(..6);
@@ -327,7 +327,7 @@ pub(crate) fn challenge(
 
 /// `Handle sessionId="…", nonce="…"`
 pub(crate) fn challenge_line(
-    session: &Session,
+    session: &RestSession,
     signed: Option<&Signed>,
     error: Option<&str>,
 ) -> Option<HeaderValue> {

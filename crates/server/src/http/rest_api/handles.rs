@@ -7,7 +7,7 @@ use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{ResponseCode, json};
 use hyper::StatusCode;
 
-use super::answer::{Answer, Problem, put_member, start};
+use super::answer::{RestAnswer, RestProblem, put_member, start};
 use super::credentials::{Login, challenge_line, login};
 use super::question::Question;
 use crate::auth::administrator::is_administrator;
@@ -17,7 +17,7 @@ use crate::http::Web;
 use crate::status::is_status;
 
 /// The record of a handle, or what of it is asked for.
-pub(crate) fn read(web: &Web, question: &Question, name: &str) -> Result<Answer, Problem> {
+pub(crate) fn read(web: &Web, question: &Question, name: &str) -> Result<RestAnswer, RestProblem> {
     let login = login(web, question)?;
     let indexes = question.parameters.indexes()?;
     let types = question.parameters.types()?;
@@ -35,7 +35,7 @@ pub(crate) fn read(web: &Web, question: &Question, name: &str) -> Result<Answer,
         None => login.known.is_none(),
     };
     let public = if is_public_only {
-        stored(web, &asked).map(|json| Answer::new(StatusCode::OK, json))
+        stored(web, &asked).map(|json| RestAnswer::new(StatusCode::OK, json))
     } else {
         None
     };
@@ -79,7 +79,7 @@ fn read_any(
     asked: &ResolutionRequest<'_>,
     is_public_only: bool,
     login: &Login,
-) -> Result<Answer, Problem> {
+) -> Result<RestAnswer, RestProblem> {
     let name = &*asked.handle;
     let whole = with_slash(name);
     let context = &web.context;
@@ -87,9 +87,9 @@ fn read_any(
         let who = login.who().filter(|_| !is_public_only);
         let values = context.status_for(who.as_ref(), asked)?;
         return Ok(if values.is_empty() {
-            Answer::nothing(name)
+            RestAnswer::nothing(name)
         } else {
-            Answer::values(StatusCode::OK, ResponseCode::Success, name, &values)
+            RestAnswer::values(StatusCode::OK, ResponseCode::Success, name, &values)
         });
     }
     if is_administrator(&whole) {
@@ -99,22 +99,24 @@ fn read_any(
             .into_iter()
             .collect();
         return Ok(if selected.is_empty() {
-            Answer::nothing(name)
+            RestAnswer::nothing(name)
         } else {
-            Answer::values(StatusCode::OK, ResponseCode::Success, name, &selected)
+            RestAnswer::values(StatusCode::OK, ResponseCode::Success, name, &selected)
         });
     }
     if let Some(answer) = referral(web, question, name)? {
         return Ok(answer);
     }
     match context.values_for(asked, &whole, is_public_only, login.who().as_ref()) {
-        Ok(ReadableValues::Values(values)) => Ok(Answer::values(
+        Ok(ReadableValues::Values(values)) => Ok(RestAnswer::values(
             StatusCode::OK,
             ResponseCode::Success,
             name,
             &values,
         )),
-        Ok(ReadableValues::LoginNeeded) => Err(Problem::code(ResponseCode::AuthenticationNeeded)),
+        Ok(ReadableValues::LoginNeeded) => {
+            Err(RestProblem::code(ResponseCode::AuthenticationNeeded))
+        }
         Err(fault) if fault.code == ResponseCode::ValuesNotFound => nothing_public(web, asked),
         Err(fault) => Err(fault.into()),
     }
@@ -122,14 +124,14 @@ fn read_any(
 
 /// A record of which nothing is given. Clients resolve the handle of whoever is to log in, and take one without values
 /// for none: if that is somebody with a role here, the role is shown.
-fn nothing_public(web: &Web, asked: &ResolutionRequest<'_>) -> Result<Answer, Problem> {
+fn nothing_public(web: &Web, asked: &ResolutionRequest<'_>) -> Result<RestAnswer, RestProblem> {
     let name = &*asked.handle;
     let mut roles = web.registry().roles_of(name)?;
     roles.retain(|value| asked.selects(value));
     Ok(if roles.is_empty() {
-        Answer::nothing(name)
+        RestAnswer::nothing(name)
     } else {
-        Answer::values(StatusCode::OK, ResponseCode::Success, name, &roles)
+        RestAnswer::values(StatusCode::OK, ResponseCode::Success, name, &roles)
     })
 }
 
@@ -138,17 +140,17 @@ pub(crate) fn referral(
     web: &Web,
     question: &Question,
     name: &str,
-) -> Result<Option<Answer>, Problem> {
+) -> Result<Option<RestAnswer>, RestProblem> {
     if question.parameters.is_true("doNotRefer") {
         return Ok(None);
     }
     let values = web.registry().delegation(name)?;
     let code = ResponseCode::PrefixReferral;
-    Ok(values.map(|values| Answer::values(StatusCode::MULTIPLE_CHOICES, code, name, &values)))
+    Ok(values.map(|values| RestAnswer::values(StatusCode::MULTIPLE_CHOICES, code, name, &values)))
 }
 
 /// "It comes back in the `WWW-Authenticate: Handle` line … The request proceeds normally."
-fn with_signature(answer: Answer, login: &Login) -> Answer {
+fn with_signature(answer: RestAnswer, login: &Login) -> RestAnswer {
     let (Some(session), Some(signed)) = (&login.session, &login.signed) else {
         return answer;
     };

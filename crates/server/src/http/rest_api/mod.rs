@@ -37,14 +37,14 @@ use hyper::header::{
 };
 use hyper::{Method, Request, Response, StatusCode};
 
-use self::answer::{Answer, Problem, refusal};
+use self::answer::{RestAnswer, RestProblem, error_answer};
 use self::credentials::{challenge, is_expensive};
 use self::open_sessions::OpenSessions;
 use self::parameters::{Parameters, wrong};
 pub(crate) use self::presentation::JSON;
 use self::presentation::Presentation;
 use self::question::Question;
-use self::route::Route;
+use self::route::RestRoute;
 use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::{Busy, WorkPermit};
 use crate::auth::login::busy;
@@ -55,7 +55,7 @@ use crate::http::{Body, Caller, Web};
 use crate::runtime::blocking::{self, Undone};
 
 /// The longest body: a record of the most values, in the longest of their forms.
-const LONGEST: usize = 1 << 20;
+const MAX_REST_BODY: usize = 1 << 20;
 
 /// What the API remembers between requests.
 #[derive(Debug, Default)]
@@ -101,7 +101,7 @@ async fn respond(
 ) -> Response<Body> {
     let is_secure = caller.is_secure;
     let early = |fault: Fault, status| {
-        let answer = refusal(&fault, None, status, is_secure);
+        let answer = error_answer(&fault, None, status, is_secure);
         answer.into_response(&Presentation::default())
     };
     let parameters = match Parameters::read(parts.uri.query().unwrap_or_default()) {
@@ -125,11 +125,13 @@ async fn respond(
         login: RefCell::default(),
         permit: RefCell::default(),
     };
-    let route = Route::of(&question.path);
+    let route = RestRoute::of(&question.path);
     if has_body {
         // Credentials are looked at before the body they come with: wrong ones end everything.
         let sender = match &route {
-            Ok(Route::Handles(_) | Route::Prefixes(_)) if credentials::are_given(&question) => {
+            Ok(RestRoute::Handles(_) | RestRoute::Prefixes(_))
+                if credentials::are_given(&question) =>
+            {
                 match login_permit(web, &question, &route).await {
                     Ok(permit) => drop(question.permit.replace(permit)),
                     Err(Busy) => return early(busy(), None),
@@ -153,22 +155,22 @@ async fn respond(
             }
             _ => Sender::Anonymous,
         };
-        match body.receive(web, caller, sender, LONGEST).await {
+        match body.receive(web, caller, sender, MAX_REST_BODY).await {
             Ok(body) => question.body = body,
             Err(error) => return not_received(error, sender, is_secure),
         }
     }
     // What everybody may read waits for nothing.
     let is_near = match &route {
-        Ok(Route::Handles(name)) => !web.context.has_source(name),
-        Ok(Route::Site | Route::Ping) => true,
+        Ok(RestRoute::Handles(name)) => !web.context.has_source(name),
+        Ok(RestRoute::Site | RestRoute::Ping) => true,
         _ => false,
     };
-    let is_quick = is_near
+    let is_nonblocking = is_near
         && question.method == Method::GET
         && !question.headers.contains_key(AUTHORIZATION)
         && caller.certificate.is_none();
-    if is_quick {
+    if is_nonblocking {
         return finish(web, question, route);
     }
     // A client that is known already has had its permit.
@@ -192,7 +194,7 @@ async fn respond(
 fn login_permit<'w>(
     web: &'w Web,
     question: &Question,
-    route: &Result<Route, Fault>,
+    route: &Result<RestRoute, Fault>,
 ) -> impl Future<Output = Result<Option<WorkPermit>, Busy>> + Send + use<'w> {
     let costs = route
         .as_ref()
@@ -208,7 +210,7 @@ fn login_permit<'w>(
 }
 
 /// Finds out who asks, and keeps it for when the question is answered.
-fn log_in(web: &Web, question: &Question) -> Result<Sender, Problem> {
+fn log_in(web: &Web, question: &Question) -> Result<Sender, RestProblem> {
     let login = credentials::login(web, question)?;
     let sender = if login.known.is_some() {
         Sender::Known
@@ -227,9 +229,9 @@ fn not_received(error: BodyError, sender: Sender, is_secure: bool) -> Response<B
             "too many bodies are on their way to this server: try again",
         ),
         BodyError::Late => wrong(late_body(sender)),
-        BodyError::TooLong => wrong(format!("the body has more than {LONGEST} bytes")),
+        BodyError::TooLong => wrong(format!("the body has more than {MAX_REST_BODY} bytes")),
     };
-    let answer = refusal(&fault, None, Some(error.status()), is_secure);
+    let answer = error_answer(&fault, None, Some(error.status()), is_secure);
     answer.into_response(&Presentation::default())
 }
 
@@ -238,7 +240,7 @@ fn failed() -> Fault {
 }
 
 /// Answers a question that was read.
-fn finish(web: &Web, mut question: Question, route: Result<Route, Fault>) -> Response<Body> {
+fn finish(web: &Web, mut question: Question, route: Result<RestRoute, Fault>) -> Response<Body> {
     let answered = match (with_body(&mut question), route) {
         (Ok(()), Ok(route)) => route::follow(web, &question, route),
         (Err(fault), _) | (_, Err(fault)) => Err(fault.into()),
@@ -250,20 +252,20 @@ fn finish(web: &Web, mut question: Question, route: Result<Route, Fault>) -> Res
 }
 
 /// Says why there is no answer.
-fn explain(web: &Web, question: &Question, problem: Problem) -> Response<Body> {
+fn explain(web: &Web, question: &Question, problem: RestProblem) -> Response<Body> {
     let answer = match problem {
-        Problem::Plain(answer) => answer,
-        Problem::Credentials(error) => {
-            let answer = Answer::empty(StatusCode::UNAUTHORIZED);
+        RestProblem::Plain(answer) => answer,
+        RestProblem::Credentials(error) => {
+            let answer = RestAnswer::empty(StatusCode::UNAUTHORIZED);
             challenge(web, question, answer, Some(error))
         }
-        Problem::Refused {
+        RestProblem::Refused {
             fault,
             handle,
             status,
         } => {
             let is_secure = question.caller.is_secure;
-            let answer = refusal(&fault, handle.as_deref(), status, is_secure);
+            let answer = error_answer(&fault, handle.as_deref(), status, is_secure);
             if answer.status == StatusCode::UNAUTHORIZED {
                 challenge(web, question, answer, None)
             } else {
@@ -302,7 +304,7 @@ fn options(path: &str, headers: &HeaderMap) -> Response<Body> {
             out.insert(name, HeaderValue::from_static(value));
         }
     } else {
-        let allowed = Route::of(path).map_or("OPTIONS", |route| route.methods());
+        let allowed = RestRoute::of(path).map_or("OPTIONS", |route| route.methods());
         out.insert(ALLOW, HeaderValue::from_static(allowed));
     }
     response

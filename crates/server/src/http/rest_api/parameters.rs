@@ -109,12 +109,12 @@ impl Parameters {
 
 /// Each is compared with each value: more than a record can have are a mistake, or malice.
 fn check_count(name: &str, count: usize) -> Result<(), Fault> {
-    let most = ResolutionRequest::MOST;
-    if count <= most {
+    let max = ResolutionRequest::MOST;
+    if count <= max {
         return Ok(());
     }
     Err(wrong(format!(
-        "the parameter `{name}` has more than {most} values"
+        "the parameter `{name}` has more than {max} values"
     )))
 }
 

@@ -4,18 +4,18 @@ use handfast_registry::{Operation, prefix_of, with_slash};
 use handfast_wire::ResponseCode;
 use hyper::{Method, StatusCode};
 
-use super::answer::{Answer, Problem, start};
+use super::answer::{RestAnswer, RestProblem, start};
 use super::credentials::{Login, login};
-use super::listing::{Listed, Page};
+use super::listing::{Listed, ListingPage};
 use super::parameters::wrong;
 use super::question::Question;
 use crate::auth::login::Authenticated;
 use crate::error::Fault;
 use crate::http::Web;
 
-pub(crate) fn list(web: &Web, question: &Question) -> Result<Answer, Problem> {
+pub(crate) fn list(web: &Web, question: &Question) -> Result<RestAnswer, RestProblem> {
     let login = login(web, question)?;
-    let page = Page::read(&question.parameters)?;
+    let page = ListingPage::read(&question.parameters)?;
     administrator(web, &login)?;
     let mut listed = Listed::new(page);
     for handle in web.context.prefix_handles()? {
@@ -23,11 +23,15 @@ pub(crate) fn list(web: &Web, question: &Question) -> Result<Answer, Problem> {
     }
     let mut out = start(ResponseCode::Success);
     listed.put(&mut out, "prefixes");
-    Ok(Answer::new(StatusCode::OK, out))
+    Ok(RestAnswer::new(StatusCode::OK, out))
 }
 
 /// Becomes responsible for a prefix, or is no longer.
-pub(crate) fn change(web: &Web, question: &Question, name: &str) -> Result<Answer, Problem> {
+pub(crate) fn change(
+    web: &Web,
+    question: &Question,
+    name: &str,
+) -> Result<RestAnswer, RestProblem> {
     let login = login(web, question)?;
     let named = question.parameters.first("prefix").unwrap_or_default();
     let name = if name.is_empty() { named } else { name };
@@ -36,9 +40,9 @@ pub(crate) fn change(web: &Web, question: &Question, name: &str) -> Result<Answe
     }
     // A bare prefix stands for its record.
     let handle = with_slash(name);
-    let about = |problem: Problem| problem.of(&handle);
+    let about = |problem: RestProblem| problem.of(&handle);
     let Some(prefix) = prefix_of(&handle) else {
-        return Err(about(Problem::code(ResponseCode::InvalidHandle)));
+        return Err(about(RestProblem::code(ResponseCode::InvalidHandle)));
     };
     let who = administrator(web, &login).map_err(|fault| about(fault.into()))?;
     let prefix = prefix.to_string();
@@ -49,8 +53,8 @@ pub(crate) fn change(web: &Web, question: &Question, name: &str) -> Result<Answe
     };
     let actor = web.context.acting(&who.who)?;
     let performed = web.registry().perform(&actor, operation);
-    performed.map_err(|refusal| about(refusal.into()))?;
-    Ok(Answer::done(StatusCode::OK, &handle))
+    performed.map_err(|error| about(error.into()))?;
+    Ok(RestAnswer::done(StatusCode::OK, &handle))
 }
 
 fn administrator(web: &Web, login: &Login) -> Result<Authenticated, Fault> {

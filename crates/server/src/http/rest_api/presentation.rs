@@ -47,14 +47,14 @@ fn function(name: &str) -> String {
             || matches!(c, '_' | '$' | '\u{A0}'..)
             || c.is_ascii_digit() && at > 0
     };
-    let characters = name.chars().take(LONGEST_NAME).enumerate();
+    let characters = name.chars().take(MAX_CALLBACK_NAME).enumerate();
     characters
         .map(|(at, c)| if is_allowed(at, c) { c } else { '_' })
         .collect()
 }
 
 /// No function has a longer name.
-const LONGEST_NAME: usize = 256;
+const MAX_CALLBACK_NAME: usize = 256;
 
 /// The same JSON with a line for each member, two spaces deep for each level. The order of members stays, which it
 /// would not in a tree.

@@ -57,12 +57,12 @@ impl Question {
         if self.method == Method::GET {
             return self.presentation.is_script();
         }
-        self.is_from_elsewhere() && !self.was_asked_for()
+        self.is_from_other_site() && !self.was_asked_for()
     }
 
     /// Whether a browser says that a page of another origin asks. What it says of the site, no page and no proxy
     /// changes; older browsers say the origin alone.
-    fn is_from_elsewhere(&self) -> bool {
+    fn is_from_other_site(&self) -> bool {
         match self.said("sec-fetch-site") {
             Some(b"same-origin" | b"none") => return false,
             Some(_) => return true,

@@ -4,7 +4,7 @@ use handfast_wire::ResponseCode;
 use hyper::header::{ALLOW, HeaderValue};
 use hyper::{Method, StatusCode};
 
-use super::answer::{Answer, Problem};
+use super::answer::{RestAnswer, RestProblem};
 use super::parameters::{decode, wrong};
 use super::question::Question;
 use super::{changes, handles, listing, prefixes, reverse, sessions, site, verifications};
@@ -13,7 +13,7 @@ use crate::http::Web;
 
 /// A path of the API.
 #[derive(Debug)]
-pub(crate) enum Route {
+pub(crate) enum RestRoute {
     /// A handle; if it is empty, perhaps all of a prefix.
     Handles(String),
     /// Whether reverse lookup is there.
@@ -32,7 +32,7 @@ pub(crate) enum Route {
     Verifications(String),
 }
 
-impl Route {
+impl RestRoute {
     /// A path as it was sent.
     pub(crate) fn of(path: &str) -> Result<Self, Fault> {
         let path = path.trim_start_matches('/');
@@ -93,52 +93,58 @@ impl Route {
 }
 
 /// Answers a question that came by a route.
-pub(crate) fn follow(web: &Web, question: &Question, route: Route) -> Result<Answer, Problem> {
+pub(crate) fn follow(
+    web: &Web,
+    question: &Question,
+    route: RestRoute,
+) -> Result<RestAnswer, RestProblem> {
     let method = &question.method;
     let is_known = [&Method::GET, &Method::POST, &Method::PUT, &Method::DELETE].contains(&method);
     if !is_known && *method != Method::TRACE {
         let fault = wrong(format!("Unknown method {method}"));
-        return Err(Problem::with_status(fault, StatusCode::NOT_IMPLEMENTED));
+        return Err(RestProblem::with_status(fault, StatusCode::NOT_IMPLEMENTED));
     }
     let (is_read, is_post) = (*method == Method::GET, *method == Method::POST);
     match route {
-        Route::Handles(name) if is_read || is_post => {
+        RestRoute::Handles(name) if is_read || is_post => {
             if name.is_empty() && question.parameters.first("prefix").is_some() {
                 return listing::list(web, question);
             }
             handles::read(web, question, &name)
         }
-        Route::Handles(name) if *method == Method::PUT => changes::put(web, question, &name),
-        Route::Handles(name) if *method == Method::DELETE => changes::delete(web, question, &name),
-        Route::Prefixes(name) if name.is_empty() && is_read => prefixes::list(web, question),
-        Route::Prefixes(name) if is_post || *method == Method::DELETE => {
+        RestRoute::Handles(name) if *method == Method::PUT => changes::put(web, question, &name),
+        RestRoute::Handles(name) if *method == Method::DELETE => {
+            changes::delete(web, question, &name)
+        }
+        RestRoute::Prefixes(name) if name.is_empty() && is_read => prefixes::list(web, question),
+        RestRoute::Prefixes(name) if is_post || *method == Method::DELETE => {
             prefixes::change(web, question, &name)
         }
-        Route::Site if is_read => Ok(site::show(web)),
-        Route::Verifications(name) if is_read || is_post => {
+        RestRoute::Site if is_read => Ok(site::show(web)),
+        RestRoute::Verifications(name) if is_read || is_post => {
             verifications::verify(web, question, &name)
         }
-        Route::Sessions if is_post => sessions::start(web, question),
-        Route::SessionThis if is_known => sessions::this(web, question),
-        Route::SessionOther => Ok(Answer::empty(StatusCode::FORBIDDEN)),
-        Route::Sessions | Route::Prefixes(_) => Err(Problem::Plain(not_allowed(
-            Answer::empty(StatusCode::METHOD_NOT_ALLOWED),
+        RestRoute::Sessions if is_post => sessions::start(web, question),
+        RestRoute::SessionThis if is_known => sessions::this(web, question),
+        RestRoute::SessionOther => Ok(RestAnswer::empty(StatusCode::FORBIDDEN)),
+        RestRoute::Sessions | RestRoute::Prefixes(_) => Err(RestProblem::Plain(not_allowed(
+            RestAnswer::empty(StatusCode::METHOD_NOT_ALLOWED),
             &route,
         ))),
-        Route::Ping if is_read => Ok(reverse::ping()),
-        Route::Search(prefix) if is_read => reverse::search(web, question, prefix.as_deref()),
-        Route::Unknown => Err(Problem::with_status(
+        RestRoute::Ping if is_read => Ok(reverse::ping()),
+        RestRoute::Search(prefix) if is_read => reverse::search(web, question, prefix.as_deref()),
+        RestRoute::Unknown => Err(RestProblem::with_status(
             unknown(question),
             StatusCode::NOT_FOUND,
         )),
         route => {
-            let refused = super::answer::refusal(
+            let refused = super::answer::error_answer(
                 &unknown(question),
                 None,
                 Some(StatusCode::METHOD_NOT_ALLOWED),
                 question.caller.is_secure,
             );
-            Err(Problem::Plain(not_allowed(refused, &route)))
+            Err(RestProblem::Plain(not_allowed(refused, &route)))
         }
     }
 }
@@ -151,6 +157,6 @@ fn unknown(question: &Question) -> Fault {
     )
 }
 
-fn not_allowed(answer: Answer, route: &Route) -> Answer {
+fn not_allowed(answer: RestAnswer, route: &RestRoute) -> RestAnswer {
     answer.with(ALLOW, HeaderValue::from_static(route.methods()))
 }

@@ -3,14 +3,18 @@
 use handfast_wire::{Reference, ResponseCode};
 use hyper::StatusCode;
 
-use super::answer::{Answer, Problem, put_member, start};
+use super::answer::{RestAnswer, RestProblem, put_member, start};
 use super::authorization::{from_base64, reference, secret_response};
 use super::parameters::wrong;
 use super::question::Question;
 use crate::error::Fault;
 use crate::http::Web;
 
-pub(crate) fn verify(web: &Web, question: &Question, name: &str) -> Result<Answer, Problem> {
+pub(crate) fn verify(
+    web: &Web,
+    question: &Question,
+    name: &str,
+) -> Result<RestAnswer, RestProblem> {
     let key = key(question, name)?;
     let parameters = &question.parameters;
     let bytes = |name: &str| {
@@ -36,7 +40,7 @@ pub(crate) fn verify(web: &Web, question: &Question, name: &str) -> Result<Answe
     put_member(&mut out, "isValid", &is_valid);
     put_member(&mut out, "handle", &*key.handle);
     out.push(b'}');
-    Ok(Answer::new(StatusCode::OK, out))
+    Ok(RestAnswer::new(StatusCode::OK, out))
 }
 
 /// "or the index inside the path as `/api/verifications/300:{handle}`"

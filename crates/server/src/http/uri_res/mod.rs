@@ -20,11 +20,11 @@ use crate::http::resolver::source::Source;
 use crate::http::resolver::{finished, options, refused};
 use crate::http::response::{Body, aside};
 use crate::http::uri_res::request::Resolution;
-use crate::http::uri_res::service::{Service, To};
+use crate::http::uri_res::service::{Service, ServiceOutput};
 use crate::http::{Caller, Web};
 
 /// The longest two URIs, one a line.
-const LONGEST_BODY: usize = 20_000;
+const MAX_BODY: usize = 20_000;
 const ALLOWED: &str = "GET, HEAD, OPTIONS";
 const ALLOWED_WITH_BODY: &str = "GET, HEAD, POST, OPTIONS";
 
@@ -45,11 +45,11 @@ pub(crate) async fn answer(
             let status = StatusCode::NOT_IMPLEMENTED;
             Failure::new(status, "no-service", "Unknown Service", detail).answer(&accept)
         }
-        (Some(service), &Method::GET | &Method::HEAD) if service.to == To::Equality => {
+        (Some(service), &Method::GET | &Method::HEAD) if service.to == ServiceOutput::Equality => {
             equality(web, &decoded_line_ends(query), &accept)
         }
-        (Some(service), &Method::POST) if service.to == To::Equality => {
-            let received = body.receive(web, caller, Sender::Anonymous, LONGEST_BODY);
+        (Some(service), &Method::POST) if service.to == ServiceOutput::Equality => {
+            let received = body.receive(web, caller, Sender::Anonymous, MAX_BODY);
             let body = match received.await {
                 Ok(body) => body,
                 Err(error) => return not_received(error),
@@ -85,7 +85,7 @@ pub(crate) async fn answer(
 }
 
 fn allowed(service: Service) -> &'static str {
-    if service.to == To::Equality {
+    if service.to == ServiceOutput::Equality {
         ALLOWED_WITH_BODY
     } else {
         ALLOWED

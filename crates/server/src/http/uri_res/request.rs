@@ -12,11 +12,11 @@ use hyper::{Response, StatusCode};
 use crate::http::registry_pages::security;
 use crate::http::registry_pages::unregistered_name::Unkept;
 use crate::http::resolver::accept::Accept;
-use crate::http::resolver::choice::Taste;
+use crate::http::resolver::choice::ClientPreferences;
 use crate::http::resolver::locations::Locations;
 use crate::http::resolver::name_lookup::Name;
 use crate::http::resolver::page::{Failure, fresh};
-use crate::http::resolver::path::{Asked, Kind};
+use crate::http::resolver::path::{NameKind, RequestedName};
 use crate::http::resolver::query::decoded;
 use crate::http::resolver::redirect::Target;
 use crate::http::resolver::source::Source;
@@ -24,12 +24,12 @@ use crate::http::resolver::target::{escaped_text, is_web};
 use crate::http::resolver::{failure, query_and_fragment, with_components, with_scheme};
 use crate::http::response::Body;
 use crate::http::uri_res::operand::{self, Operand, uri};
-use crate::http::uri_res::service::{Service, To};
+use crate::http::uri_res::service::{Service, ServiceOutput};
 use crate::http::uri_res::{description, list};
 use crate::http::{Caller, Web};
 
 /// How many places are listed of all names at one place.
-const MOST_LOCATIONS: usize = 1_000;
+const MAX_LISTED_LOCATIONS: usize = 1_000;
 
 /// One request.
 pub(crate) struct Resolution<'r> {
@@ -79,12 +79,18 @@ impl Resolution<'_> {
         // RFC 2169 §2.1: programs that ask for a location get one, with a link to the security
         // considerations; a page that must be shown first is for people, who ask for `/info:…`.
         let offered = match (self.service.to, unkept.location()) {
-            (To::Location | To::Resource | To::Resources, _) if unkept.has_dot_segment() => {
+            (ServiceOutput::Location | ServiceOutput::Resource | ServiceOutput::Resources, _)
+                if unkept.has_dot_segment() =>
+            {
                 unkept.shown(self.accept.wants_json())
             }
-            (To::Location, _) => unkept.redirect(StatusCode::SEE_OTHER, version),
-            (To::Resource | To::Resources, _) => unkept.redirect(StatusCode::FOUND, version),
-            (To::Locations, Some(location)) => Some(unkept.described(self.list(&[location]))),
+            (ServiceOutput::Location, _) => unkept.redirect(StatusCode::SEE_OTHER, version),
+            (ServiceOutput::Resource | ServiceOutput::Resources, _) => {
+                unkept.redirect(StatusCode::FOUND, version)
+            }
+            (ServiceOutput::Locations, Some(location)) => {
+                Some(unkept.described(self.list(&[location])))
+            }
             _ => None,
         };
         let nothing = || unkept.described(unkept.failure().answer(self.accept));
@@ -97,17 +103,19 @@ impl Resolution<'_> {
 
     fn of_name(&self, name: &Name) -> Result<Response<Body>, Failure> {
         match self.service.to {
-            To::Location => self.redirect(name, StatusCode::SEE_OTHER),
-            To::Resource => self.redirect(name, StatusCode::FOUND),
-            To::Resources => self.resources(name),
-            To::Locations => Ok(self.list(&self.locations(name))),
-            To::Description => Ok(description::one(name, self.accept)),
-            To::Descriptions => Ok(description::several(
+            ServiceOutput::Location => self.redirect(name, StatusCode::SEE_OTHER),
+            ServiceOutput::Resource => self.redirect(name, StatusCode::FOUND),
+            ServiceOutput::Resources => self.resources(name),
+            ServiceOutput::Locations => Ok(self.list(&self.locations(name))),
+            ServiceOutput::Description => Ok(description::one(name, self.accept)),
+            ServiceOutput::Descriptions => Ok(description::several(
                 std::slice::from_ref(name),
                 self.accept,
             )),
-            To::Name | To::Equality => Ok(self.list(&[uri(self.web.registry(), name)])),
-            To::Names => self.others(name).map_err(|refusal| failure(&refusal)),
+            ServiceOutput::Name | ServiceOutput::Equality => {
+                Ok(self.list(&[uri(self.web.registry(), name)]))
+            }
+            ServiceOutput::Names => self.others(name).map_err(|error| failure(&error)),
         }
     }
 
@@ -117,21 +125,21 @@ impl Resolution<'_> {
         };
         let own = self.text();
         match self.service.to {
-            To::Names => {
+            ServiceOutput::Names => {
                 let uris = names.iter().map(|name| uri(self.web.registry(), name));
                 Ok(self.list(&uris.collect::<Vec<_>>()))
             }
-            To::Name => Ok(self.list(&[uri(self.web.registry(), first)])),
-            To::Description => Ok(description::one(first, self.accept)),
-            To::Descriptions => Ok(description::several(names, self.accept)),
-            To::Locations | To::Resources | To::Equality => {
+            ServiceOutput::Name => Ok(self.list(&[uri(self.web.registry(), first)])),
+            ServiceOutput::Description => Ok(description::one(first, self.accept)),
+            ServiceOutput::Descriptions => Ok(description::several(names, self.accept)),
+            ServiceOutput::Locations | ServiceOutput::Resources | ServiceOutput::Equality => {
                 let mut seen = HashSet::from([own.into_owned()]);
                 let urls = names.iter().flat_map(|name| self.locations(name));
                 let urls = urls.filter(|url| seen.insert(url.clone()));
-                Ok(self.list(&urls.take(MOST_LOCATIONS).collect::<Vec<_>>()))
+                Ok(self.list(&urls.take(MAX_LISTED_LOCATIONS).collect::<Vec<_>>()))
             }
-            To::Location => self.redirect(first, StatusCode::SEE_OTHER),
-            To::Resource => self.redirect(first, StatusCode::FOUND),
+            ServiceOutput::Location => self.redirect(first, StatusCode::SEE_OTHER),
+            ServiceOutput::Resource => self.redirect(first, StatusCode::FOUND),
         }
     }
 
@@ -148,17 +156,17 @@ impl Resolution<'_> {
     fn redirect(&self, name: &Name, usual: StatusCode) -> Result<Response<Body>, Failure> {
         let world = &self.web.context.world;
         let now = world.now();
-        let taste = || {
-            let mut taste = Taste {
+        let preferences = || {
+            let mut preferences = ClientPreferences {
                 attributes: Vec::new(),
                 country: self.web.country(self.caller, &self.head.headers, None),
                 address: self.caller.address.ip(),
                 chance: u64::from_be_bytes(world.random()),
             };
-            taste.add_headers(&self.head.headers);
-            taste
+            preferences.add_headers(&self.head.headers);
+            preferences
         };
-        let target = Target::of(name, taste, now).ok_or_else(|| nowhere(name))?;
+        let target = Target::of(name, preferences, now).ok_or_else(|| nowhere(name))?;
         let url = self.with_components(&target.url);
         let response = target.respond(name, &url, usual, (self.head.version, now));
         let mut response = response.ok_or_else(|| nowhere(name))?;
@@ -193,7 +201,7 @@ impl Resolution<'_> {
     fn others(&self, name: &Name) -> Result<Response<Body>, Refusal> {
         let registry = self.web.registry();
         let own = uri(registry, name);
-        if self.service.from == crate::http::uri_res::service::From::Any {
+        if self.service.from == crate::http::uri_res::service::ServiceInput::Any {
             return Ok(self.list(&[own]));
         }
         let mut uris = Vec::new();
@@ -207,8 +215,8 @@ impl Resolution<'_> {
 
     fn with_components(&self, url: &[u8]) -> Vec<u8> {
         let text = self.text();
-        let asked = Asked::typed(&text);
-        if asked.kind != Kind::Urn {
+        let asked = RequestedName::typed(&text);
+        if asked.kind != NameKind::Urn {
             return query_and_fragment::handed_on(url, &text, &self.web.registry().rules());
         }
         let text = with_scheme(&asked.text);

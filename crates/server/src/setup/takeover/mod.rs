@@ -30,7 +30,7 @@ use crate::setup::site_record;
 pub struct HandleServer {
     settings: Settings,
     site: Site,
-    /// The private key, as it is kept here: without a passphrase.
+    /// The private key, as it is stored here: without a passphrase.
     key: Zeroizing<Vec<u8>>,
     public_key: Vec<u8>,
     administrator: Option<Administrator>,
@@ -143,9 +143,9 @@ impl HandleServer {
         Ok(known)
     }
 
-    /// Where its doors were.
+    /// Where its addresses were.
     #[must_use]
-    pub fn doors(&self) -> Addresses {
+    pub fn addresses(&self) -> Addresses {
         let any = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Addresses {
             native: self.settings.native.unwrap_or_else(|| any(2641)),
@@ -183,7 +183,7 @@ impl HandleServer {
         &self.settings.prefixes
     }
 
-    /// Whether its key had a passphrase, which the one that is kept here has not.
+    /// Whether its key had a passphrase, which the one that is stored here has not.
     #[must_use]
     pub fn was_encrypted(&self) -> bool {
         self.was_encrypted
@@ -281,9 +281,9 @@ fn administrator(
 ) -> Result<Option<Administrator>, TakeoverError> {
     let private = folder.join(ADMINISTRATOR_PRIVATE);
     let public = folder.join(ADMINISTRATOR_PUBLIC);
-    let (kept, published) = (read(&private)?.map(Zeroizing::new), read(&public)?);
+    let (stored, published) = (read(&private)?.map(Zeroizing::new), read(&public)?);
     // With a passphrase it stays as it is, and need not be opened if its public key is there.
-    let derived = match &kept {
+    let derived = match &stored {
         Some(bytes) if published.is_none() || !is_encrypted(bytes) => {
             Some(public_of(&private_key(&private, bytes, passphrase)?)?)
         }
@@ -304,7 +304,7 @@ fn administrator(
     PublicKey::from_bytes(&public_key).map_err(unreadable)?;
     Ok(Some(Administrator {
         public: public_key,
-        private: kept,
+        private: stored,
     }))
 }
 

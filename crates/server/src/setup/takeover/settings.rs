@@ -30,9 +30,9 @@ impl Settings {
         let mut udp = None;
         for (key, value) in entries(config, "config.dct")? {
             match key.as_str() {
-                "hdl_tcp_config" => settings.native = Some(settings.door(key, value)?),
-                "hdl_udp_config" => udp = Some(settings.door(key, value)?),
-                "hdl_http_config" => settings.web = Some(settings.door(key, value)?),
+                "hdl_tcp_config" => settings.native = Some(settings.address(key, value)?),
+                "hdl_udp_config" => udp = Some(settings.address(key, value)?),
+                "hdl_http_config" => settings.web = Some(settings.address(key, value)?),
                 "server_config" => settings.take_server(value)?,
                 // Which doors there are follows from where they are.
                 "interfaces" => {}
@@ -53,8 +53,8 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Where a door is.
-    fn door(&mut self, name: &str, config: &Dct) -> Result<SocketAddr, TakeoverError> {
+    /// Where a address is.
+    fn address(&mut self, name: &str, config: &Dct) -> Result<SocketAddr, TakeoverError> {
         let wrong = |key: &str, expected| TakeoverError::Setting {
             key: format!("{name}.{key}"),
             expected,
