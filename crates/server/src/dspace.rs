@@ -1,7 +1,8 @@
-//! Repositories of `DSpace` as sources: handles of their prefixes that are not kept here are asked for there
-//! (`http-interfaces.md` C.4).
+//! `DSpace` repositories as sources of handles (`http-interfaces.md` C.4): the server asks a
+//! repository for handles of its prefixes that are not registered on this server.
 //!
-//! Such a source says one URL for a handle, or that it knows none. Nothing is written there, and nothing is kept here.
+//! A repository answers with one URL for a handle, or that it knows none. The server writes
+//! nothing there and stores nothing here.
 
 use std::collections::HashMap;
 use std::io;
@@ -115,7 +116,8 @@ impl Dspace {
         self.endpoint(handle).is_some()
     }
 
-    /// What a repository says of a handle: "one value per handle: index 100, type URL, TTL 100, public read, admin read".
+    /// What a repository says of a handle: "one value per handle: index 100, type URL, TTL 100,
+    /// public read, admin read".
     pub(crate) fn resolve(&self, handle: &str) -> Result<Option<Value<'static>>, Fault> {
         let Some(endpoint) = self.endpoint(handle) else {
             return Ok(None);
@@ -139,8 +141,8 @@ impl Dspace {
         }))
     }
 
-    /// Waits for an answer, on whatever thread this is. A repository that fails may be there again soon: clients are
-    /// told to try later.
+    /// Waits for an answer, on whatever thread this is. A repository that fails may be there again
+    /// soon: clients are told to try later.
     fn ask<T: DeserializeOwned>(&self, url: String) -> Result<T, Fault> {
         let failed = || {
             Fault::new(
@@ -241,8 +243,9 @@ fn escaped(handle: &str) -> String {
     out
 }
 
-/// Whether a handle, behind the path of the question, is part of that path for everybody who may read it: proxies and
-/// servers that walk up at `..`, cut off what follows `;`, take `\` for `/`, or decode once more than they should.
+/// Whether a handle, behind the path of the question, is part of that path for everybody who may
+/// read it: proxies and servers that walk up at `..`, cut off what follows `;`, take `\` for `/`,
+/// or decode once more than they should.
 fn stays_in_place(handle: &str) -> bool {
     let mut bytes = handle.as_bytes().to_vec();
     for _ in 0..DECODINGS {

@@ -1,4 +1,5 @@
-//! What a refusal is called in the protocol.
+//! Errors as response codes of the handle protocol. The REST API derives its statuses from
+//! them.
 
 use handfast_registry::{Refusal, StoreError, ValueProblem};
 use handfast_wire::ResponseCode;

@@ -1,8 +1,9 @@
-//! The doors: a request becomes a call of the registry, and what comes of it bytes.
+//! The network interfaces of Handfast: a request becomes a call of the registry, and the result
+//! becomes bytes.
 //!
-//! The native door speaks the handle protocol (`handle-protocol.md`) over UDP and TCP, the web door takes it
-//! through HTTP. No rule about names
-//! is here: who may do what, and what becomes of a name, is the registry's.
+//! `native` speaks the handle protocol (`handle-protocol.md`) over UDP and TCP; `http` holds
+//! the resolver, the REST API, `/api/v1`, and pages. Both share a [`ServerContext`]. This crate
+//! has no rules about names: the registry decides who may do what, and what happens to a name.
 
 #![forbid(unsafe_code)]
 

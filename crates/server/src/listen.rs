@@ -1,4 +1,4 @@
-//! Where the doors are, and opening them.
+//! Binding the addresses of the server, and serving them.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener, UdpSocket};
@@ -64,9 +64,9 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 const SHUTDOWN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 impl RunningServer {
-    /// Waits until the process is told to end, by SIGTERM or from the keyboard. Then no connection is taken any more,
-    /// and what was asked for is answered, within ten seconds. Nothing that was acknowledged is lost, however the
-    /// process ends.
+    /// Waits until the process is told to end, by SIGTERM or from the keyboard. Then no connection
+    /// is taken any more, and what was asked for is answered, within ten seconds. Nothing that was
+    /// acknowledged is lost, however the process ends.
     pub fn wait(self) -> io::Result<()> {
         runtime()?.block_on(async {
             let mut told = signal(SignalKind::terminate())?;

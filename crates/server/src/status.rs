@@ -1,4 +1,4 @@
-//! `0.SITE/status`: what the server says of itself to its administrators (`handle-protocol.md`
+//! `0.SITE/status`: the status of the server, for its administrators (`handle-protocol.md`
 //! §3.2).
 
 use handfast_wire::body::ResolutionRequest;
@@ -37,7 +37,8 @@ impl ServerContext {
         let runtime = self.now().saturating_sub(self.started);
         let requests = self.native_metrics.answered();
         value(&format!(
-            "freemem={free}; totalmem={total}; maxmem={total}; runtime={runtime}; numreqs={requests}"
+            "freemem={free}; totalmem={total}; maxmem={total}; runtime={runtime}; \
+             numreqs={requests}"
         ))
     }
 }

@@ -1,4 +1,5 @@
-//! Answers that are made smaller, octet by octet: what is sent, what it is called, and what is left as it is.
+//! Answers that are made smaller, octet by octet: what is sent, what it is called, and what is left
+//! as it is.
 
 #![expect(
     clippy::unwrap_used,

@@ -151,7 +151,7 @@ fn handles_of_a_repository_resolve_here() {
     let (dspace, silent) = Dspace::connect(sources.to_vec()).unwrap();
     assert_eq!(silent.len(), 1);
     let context = ServerContext::new(Arc::new(registry), identity, world(), Vec::new());
-    let served = door
+    let served = listener
         .open(
             context.with_dspace(dspace),
             handfast_server::WebSettings::default(),

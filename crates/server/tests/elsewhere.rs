@@ -46,7 +46,7 @@ impl Server {
         }
         Self {
             folder,
-            served: door
+            served: listener
                 .open(context, handfast_server::WebSettings::default())
                 .unwrap(),
             registry,

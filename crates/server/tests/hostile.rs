@@ -1,5 +1,5 @@
-//! What strangers send: random bytes, halves, lies. The server answers what it can, keeps nothing, and goes on
-//! serving everybody else.
+//! What strangers send: random bytes, halves, lies. The server answers what it can, keeps nothing,
+//! and goes on serving everybody else.
 
 #![expect(
     clippy::unwrap_used,

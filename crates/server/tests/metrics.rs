@@ -59,7 +59,8 @@ fn over_http(server: &Server, handle: &str) {
     let body = request(handle);
     let media = "application/x-hdl-message";
     let head = format!(
-        "POST / HTTP/1.1\r\nHost: x\r\nAccept: {media}\r\nContent-Type: {media}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nAccept: {media}\r\nContent-Type: {media}\r\nConnection: \
+         close\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
     assert_eq!(server.raw(&[head.as_bytes(), &body].concat()).status, 200);
@@ -94,7 +95,8 @@ fn native_requests_are_counted_by_transport_operation_and_outcome() {
         ("http", "RESOLUTION", "100", 1),
     ] {
         let name = format!(
-            "handfast_native_requests_total{{transport=\"{way}\",operation=\"{operation}\",code=\"{code}\"}}"
+            "handfast_native_requests_total{{transport=\"{way}\",operation=\"{operation}\",code=\"\
+             {code}\"}}"
         );
         assert_eq!(metric(&server, &name), Some(count), "{name}");
     }

@@ -1,5 +1,5 @@
-//! Mirrors of a server: what a restore means to them, and how many are served at once. What is in the streams is
-//! looked at from outside, in `tests/native`.
+//! Mirrors of a server: what a restore means to them, and how many are served at once. What is in
+//! the streams is looked at from outside, in `tests/native`.
 
 #![expect(
     clippy::unwrap_used,

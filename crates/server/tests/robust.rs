@@ -119,7 +119,8 @@ fn code(reply: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(code.try_into().ok()?))
 }
 
-/// Guards against a panic that ends the thread of a UDP socket, a worker or a core: all later requests to it were lost.
+/// Guards against a panic that ends the thread of a UDP socket, a worker or a core: all later
+/// requests to it were lost.
 #[test]
 fn a_panic_fails_one_request() {
     let server = Host::start();
@@ -159,8 +160,8 @@ fn a_panic_fails_one_request() {
     }
 }
 
-/// Guards against times that no calendar writes: dates of HTTP and of RFC 3339 end with the year 9999, and their
-/// formatters panic beyond it.
+/// Guards against times that no calendar writes: dates of HTTP and of RFC 3339 end with the year
+/// 9999, and their formatters panic beyond it.
 #[test]
 fn times_beyond_the_year_9999_fail_no_request() {
     let clock = Arc::new(AtomicU64::new(web::NOW));
@@ -205,7 +206,8 @@ fn times_beyond_the_year_9999_fail_no_request() {
     }
 }
 
-/// Overwrites the bytes of a file where a text stands, as a failing disk does below a running server.
+/// Overwrites the bytes of a file where a text stands, as a failing disk does below a running
+/// server.
 fn damage_below(registry: &Registry, text: &[u8], damage: impl Fn(usize) -> (usize, Vec<u8>)) {
     use std::os::unix::fs::FileExt;
 

@@ -28,7 +28,8 @@ fn a_list_of_locations_is_in_order_and_begins_with_what_was_asked() {
             (200, Some("text/uri-list"))
         );
         let expected = format!(
-            "# {uri}\r\nhttps://first.example/h\r\nhttps://second.example/h\r\nftp://third.example/h\r\n"
+            "# {uri}\r\nhttps://first.example/h\r\nhttps://second.example/h\r\nftp://third.example\
+             /h\r\n"
         );
         assert_eq!(answer.body, expected);
     }
@@ -220,7 +221,12 @@ fn equality_is_true_or_false() {
     }
     let body = format!("{HOME}\r\nurn:urn-3:hul.ois:home\r\n");
     let posted = server.raw(
-        format!("POST /uri-res/I=I HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len()).as_bytes(),
+        format!(
+            "POST /uri-res/I=I HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: \
+            {}\r\n\r\n{body}",
+            body.len()
+        )
+        .as_bytes(),
     );
     assert_eq!(posted.body, "TRUE\r\n");
     for bad in [

@@ -1,8 +1,8 @@
-//! Memory for what clients send: request bodies and long native messages.
+//! Memory for request bodies and long native messages.
 //!
-//! Bytes are counted as they arrive, not as they are announced: a client that only says that a body is long takes
-//! nothing. Clients that are not known yet share a pool of their own, so that they cannot keep those out who have
-//! logged in.
+//! Bytes count when they arrive, not when they are announced: a client that only announces a
+//! long body takes no memory. Anonymous clients share a pool of their own, so that they cannot
+//! take the memory of clients that have logged in.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,11 +1,14 @@
-//! Accepting connections: a limit for all of them, one for each network, and who makes place for whom.
+//! Accepting connections: one limit for all of them, and one for each network.
 //!
-//! A new connection is accepted first, and then finds a place. At a limit the connection that has been idle longest is
-//! closed for it: of the network that has the most. A connection is idle while the server waits for its client: before
-//! the first request, between two, and in the middle of one that does not arrive. One whose request is worked on is not.
+//! The server accepts a new connection first. When a limit is exceeded, it closes the
+//! connection that has been idle for the longest time, of the network that has the most
+//! connections. A connection is idle while the server waits for its client: before the first
+//! request, between two requests, and in the middle of a request that does not arrive. A
+//! connection whose request is being worked on is not idle.
 //!
-//! A connection notes when it last moved in an atomic of its own, so that requests on kept connections take no lock; the
-//! connections are looked through only when there are too many, and then some are closed at once.
+//! A connection notes its last activity in an atomic of its own, so that requests on open
+//! connections take no lock. The server looks through the connections only when there are too
+//! many, and then closes several at once.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -33,7 +36,8 @@ pub(crate) struct ConnectionLimits {
     pub(crate) per_network: usize,
     /// From one /48 of IPv6: a provider gives a client as many networks as that.
     pub(crate) per_site: usize,
-    /// Connections that take ten times the memory of others: with TLS, or with requests that the fast path leaves.
+    /// Connections that take ten times the memory of others: with TLS, or with requests that the
+    /// fast path leaves.
     pub(crate) large: usize,
 }
 
@@ -185,7 +189,8 @@ impl Connections {
         }
     }
 
-    /// A place for a connection, for which idle ones are closed at a limit; `None` if all others are worked for.
+    /// A place for a connection, for which idle ones are closed at a limit; `None` if all others
+    /// are worked for.
     fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
         let network = network_of(address);
         let site = site_of(network);
@@ -250,8 +255,8 @@ impl Connections {
 }
 
 impl OpenConnections {
-    /// Closes some of the connections that have been idle longest: those of proxies last, and of the others first those
-    /// of the network that has the most. Says whether there were any.
+    /// Closes some of the connections that have been idle longest: those of proxies last, and of
+    /// the others first those of the network that has the most. Says whether there were any.
     fn reclaim(&mut self, is_meant: impl Fn(&ConnectionEntry) -> bool) -> bool {
         let meant = self.by_id.iter().filter(|(_, entry)| is_meant(entry));
         let mut idle: Vec<_> = meant
@@ -318,7 +323,8 @@ impl Drop for Place {
     }
 }
 
-/// Accepts connections, and has each of them served until it ends; none any more once the server is closing.
+/// Accepts connections, and has each of them served until it ends; none any more once the server is
+/// closing.
 pub(crate) async fn accept<C, F>(
     listener: TcpListener,
     connections: Arc<Connections>,

@@ -1,9 +1,11 @@
-//! Work that costs the server more than an answer from the store: how much of it runs, and who waits for it.
+//! Work that costs the server more than an answer from the store: how much of it runs, and who
+//! waits for it.
 //!
-//! A login with PBKDF2, a signature or Diffie–Hellman costs the server milliseconds of a processor, and the client
-//! nothing. So it takes a permit first, of which there are few. Clients wait for one without occupying a thread, in one
-//! queue for each network; permits go to the networks in next. A queue is bounded, and the largest one gives way when
-//! there is no room. A client that has gone has left its queue.
+//! A login with PBKDF2, a signature or Diffie–Hellman costs the server milliseconds of a
+//! processor, and the client nothing. So such work needs one of a few permits. Clients wait for
+//! a permit without occupying a thread, in one queue for each network, and the networks get
+//! permits in rotation. Queues are bounded; when all are full, the largest one gives up its
+//! oldest client. A client that disconnects leaves its queue.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,15 +26,17 @@ pub(crate) const MAX_WAITING_DATAGRAMS: usize = 2;
 /// The queues of all expensive work.
 #[derive(Debug)]
 pub(crate) struct ExpensiveWork {
-    /// Logins: PBKDF2, signatures of clients, Diffie–Hellman. One for two cores, so that everything else goes on.
+    /// Logins: PBKDF2, signatures of clients, Diffie–Hellman. One for two cores, so that everything
+    /// else goes on.
     pub(crate) logins: WorkQueue,
     /// Steps of TLS handshakes, which sign. They are done on the threads of sockets, so that one
     /// core is left.
     pub(crate) handshakes: WorkQueue,
     /// Answers that are signed on request. They are short, and many at once keep all cores busy.
     pub(crate) signatures: WorkQueue,
-    /// Requests that wait for the disk, or take long to answer: as many as there are threads for them. A network that
-    /// sends thousands of them waits for itself, and not before everybody else.
+    /// Requests that wait for the disk, or take long to answer: as many as there are threads for
+    /// them. A network that sends thousands of them waits for itself, and not before everybody
+    /// else.
     pub(crate) requests: WorkQueue,
 }
 
@@ -144,7 +148,8 @@ impl WorkQueue {
         permit.ok().and_then(Result::ok).ok_or(Busy)
     }
 
-    /// Waits for a permit on a thread that serves nobody else. Never call this on a thread of a runtime.
+    /// Waits for a permit on a thread that serves nobody else. Never call this on a thread of a
+    /// runtime.
     pub(crate) fn enter_blocking(&self, peer: Peer) -> Result<WorkPermit, Busy> {
         match self.ask(peer)? {
             Entered::Permit(permit) => Ok(permit),
@@ -259,7 +264,8 @@ impl Drop for WaitingClient {
 }
 
 impl Drop for WorkPermit {
-    /// The permit goes to whoever is next. One whose client has gone in this moment goes to the one after.
+    /// The permit goes to whoever is next. One whose client has gone in this moment goes to the one
+    /// after.
     fn drop(&mut self) {
         let Some(shared) = self.shared.take() else {
             return;

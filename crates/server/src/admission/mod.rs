@@ -1,7 +1,8 @@
 //! Admission: how much work, memory and network the server gives to each client.
 //!
-//! The native protocol, HTTP and the API ask here before they do anything that costs more than an answer from the
-//! store. Limits go by network ([`network_of`]) for anonymous clients and by account for known ones.
+//! The native protocol, HTTP and the API ask here before they do anything that costs more than an
+//! answer from the store. Limits go by network ([`network_of`]) for anonymous clients and by
+//! account for known ones.
 
 pub(crate) mod body_memory;
 pub(crate) mod connections;
@@ -49,8 +50,8 @@ impl Default for Admission {
     }
 }
 
-/// The network that an address belongs to: the address itself for IPv4, its first 64 bits for IPv6, because one
-/// client has all 2⁶⁴ addresses of such a network.
+/// The network that an address belongs to: the address itself for IPv4, its first 64 bits for IPv6,
+/// because one client has all 2⁶⁴ addresses of such a network.
 pub(crate) fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) >> 64 << 64).into()),

@@ -1,8 +1,8 @@
-//! Long answers that wait until their clients have read them.
+//! Long responses that wait until their clients have read them.
 //!
-//! An answer is made whole and sent as fast as the other side reads. Over HTTP/2 many wait on one connection, for as
-//! long as the client likes. So each connection has a limit, for answers that are being made and for those that wait;
-//! each network has one, and all of them together.
+//! The server makes a response as a whole and sends it as fast as the client reads. Over HTTP/2
+//! many responses wait on one connection, for as long as the client likes. So there is a limit
+//! for each connection, one for each network, and one for all networks.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ const MAX_PER_CONNECTION: u32 = 1 << 10;
 const MAX_WORKING: usize = 16;
 /// How many bytes wait on all connections together.
 const MAX_TOTAL: usize = 20 << 20;
-/// A network that has less than this left is answered nothing that may be long: what was made would not be sent, and
-/// making it again and again would keep the processor busy.
+/// A network that has less than this left is answered nothing that may be long: what was made would
+/// not be sent, and making it again and again would keep the processor busy.
 const RESERVE: usize = 1 << 20;
 /// How many bytes wait on the connections of one network.
 const MAX_PER_NETWORK: usize = 3 << 20;
@@ -65,8 +65,8 @@ impl ConnectionResponses {
         usize::try_from(self.max_waiting).is_ok_and(|max| self.waiting.available_permits() == max)
     }
 
-    /// Waits until a request of this connection may be worked on: the client has read most of what waits for it, and few
-    /// other requests are being worked on.
+    /// Waits until a request of this connection may be worked on: the client has read most of what
+    /// waits for it, and few other requests are being worked on.
     pub(crate) async fn begin(&self) -> Option<OwnedSemaphorePermit> {
         let working = Arc::clone(&self.working).acquire_owned().await.ok();
         if self.waiting.available_permits() == 0 {
@@ -76,15 +76,15 @@ impl ConnectionResponses {
     }
 }
 
-/// Says that a client has to ask again, if its network, or all of them, have so much waiting that no long answer would
-/// be sent: then none is made.
+/// Says that a client has to ask again, if its network, or all of them, have so much waiting that
+/// no long answer would be sent: then none is made.
 pub(crate) fn refuse(client: IpAddr, all: &Arc<MemoryPool>) -> Option<Response<Body>> {
     let has_left = all.has_left(client, RESERVE);
     (!has_left).then(busy)
 }
 
-/// Counts a response that has been made, if it is a long one. When its network, or all of them, have too much waiting
-/// the client has to ask again.
+/// Counts a response that has been made, if it is a long one. When its network, or all of them,
+/// have too much waiting the client has to ask again.
 pub(crate) fn count(
     response: Response<Body>,
     client: IpAddr,

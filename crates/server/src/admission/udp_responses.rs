@@ -1,13 +1,15 @@
-//! How much is sent over UDP.
+//! Rate limits for responses over UDP.
 //!
-//! Whoever sends a datagram can write any address on it, and the answer, which is longer, goes there: many of them would
-//! drown somebody who asked for nothing. So there is a rate for each network and one for all of them, and a network of
-//! which nobody has connected lately is sent short answers alone. The protocol has no way to say "ask over TCP": what
-//! goes beyond is not sent, and a client that really asked comes back over TCP after three seconds.
+//! A datagram may carry a forged address, and the response, which is longer, goes to that
+//! address: many of them would flood a victim. So there is a rate for each network and one for
+//! all networks, and a network that has not connected over TCP lately gets short responses
+//! only. The protocol has no way to say "ask over TCP": the server drops responses above the
+//! rate, and a real client comes back over TCP after three seconds.
 //!
-//! Rates are kept as the time at which a network will have used up nothing (the generic cell rate algorithm): one number
-//! for each slot of a table of fixed size. Networks that meet in a slot share its rate. To fill many slots one would
-//! have to be sent more than the rate of all networks together allows.
+//! The limiter is the generic cell rate algorithm. It stores one number in each slot of a table
+//! of fixed size: the time at which the network of the slot has its full rate again. Networks
+//! that share a slot share its rate. To fill many slots, an attacker would have to receive more
+//! than the rate for all networks allows.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -25,7 +27,8 @@ const SLOTS: usize = 65_536;
 /// The max_response answer to a network of which nobody has connected lately, in bytes.
 const MAX_UNSEEN_RESPONSE: usize = 4 << 10;
 
-/// How much is sent over UDP, in bytes per second. This machine itself (`127.0.0.1` and `::1`) has no limit.
+/// How much is sent over UDP, in bytes per second. This machine itself (`127.0.0.1` and `::1`) has
+/// no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UdpLimits {
     /// To each network: a /24 of IPv4, a /56 of IPv6. Without it, nothing is limited.
@@ -68,8 +71,8 @@ impl UdpResponses {
         }
     }
 
-    /// What an address may be sent now; `None` if its network, or all of them, had enough. Whoever has any left gets a
-    /// whole answer.
+    /// What an address may be sent now; `None` if its network, or all of them, had enough. Whoever
+    /// has any left gets a whole answer.
     pub(crate) fn allowed(
         &self,
         to: IpAddr,
@@ -125,8 +128,9 @@ impl UdpResponses {
         }
     }
 
-    /// Nobody outside can send datagrams from the address that this machine calls itself by. The other addresses of the
-    /// loopback network have the limits of any network: programs use them to stand for other machines.
+    /// Nobody outside can send datagrams from the address that this machine calls itself by. The
+    /// other addresses of the loopback network have the limits of any network: programs use them to
+    /// stand for other machines.
     fn is_unlimited(&self, to: IpAddr) -> bool {
         let to = to.to_canonical();
         self.limits.per_network.is_none() || to == Ipv4Addr::LOCALHOST || to == Ipv6Addr::LOCALHOST
@@ -222,7 +226,8 @@ mod tests {
         assert!((0..10).all(|_| unlimited.sends(ip("192.0.2.1"), 0)));
     }
 
-    /// 50,000 networks were remembered, and then all were forgotten: whoever forged more had no limit.
+    /// 50,000 networks were remembered, and then all were forgotten: whoever forged more had no
+    /// limit.
     #[test]
     fn many_networks_reset_nothing_and_share_one_limit() {
         let test = Test::new(Some(1_000), Some(100_000));

@@ -1,5 +1,5 @@
-//! Those who administer the server itself, and the one among them that is its own: `0.SITE/ADMIN`, whose key is a file
-//! in the data folder, so that a server without a prefix can be administered.
+//! Server administrators. One of them is built in: `0.SITE/ADMIN`, whose key is a file in the
+//! data folder, so that a server without a prefix can be administered.
 
 use handfast_registry::Principal;
 use handfast_wire::{ResponseCode, Value};
@@ -15,8 +15,8 @@ pub(crate) fn is_administrator(handle: &str) -> bool {
 }
 
 impl ServerContext {
-    /// The values by which someone may be known. Whatever is registered under the administrator's name is not
-    /// looked at: nobody becomes administrator by creating a handle.
+    /// The values by which someone may be known. Whatever is registered under the administrator's
+    /// name is not looked at: nobody becomes administrator by creating a handle.
     pub(crate) fn values_of(&self, handle: &str) -> Result<Vec<Value<'static>>, Fault> {
         if is_administrator(handle) {
             let value = self.identity.administrator_value();
@@ -36,8 +36,8 @@ impl ServerContext {
         Err(Fault::plain(ResponseCode::InvalidAdmin))
     }
 
-    /// In whose name the registry does what a server administrator asks for: their own, if they may do everything there;
-    /// else the operator's, whose configuration names them for this alone.
+    /// In whose name the registry does what a server administrator asks for: their own, if they may
+    /// do everything there; else the operator's, whose configuration names them for this alone.
     pub(crate) fn acting(&self, who: &Principal) -> Result<Principal, Fault> {
         if self.registry.is_administrator(who)? {
             return Ok(who.clone());

@@ -1,14 +1,16 @@
-//! By what somebody has shown who they are: a value, which may be changed or taken away again.
+//! Evidence: the key with which a client has logged in. The key may be changed or removed
+//! later.
 //!
-//! A session is as good as the key behind it. Whoever removes a key that was stolen ends what was opened with it.
+//! A session is as good as its key: when an administrator removes a stolen key, the server ends
+//! the sessions that were opened with it.
 
 use handfast_wire::{DigestAlgorithm, Value};
 
 use crate::context::ServerContext;
 use crate::error::Fault;
 
-/// How long a session lives at most, whatever is said in it, in milliseconds: a day. Of keys that are kept elsewhere it is
-/// not known when they are taken away.
+/// How long a session lives at most, whatever is said in it, in milliseconds: a day. Of keys that
+/// are kept elsewhere it is not known when they are taken away.
 pub(crate) const MAX_SESSION_AGE: u64 = 24 * 60 * 60_000;
 
 /// A key that is kept here, and that somebody has shown to have.

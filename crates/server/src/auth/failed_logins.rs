@@ -1,13 +1,15 @@
-//! Failed logins: how many wrong secrets a client may try, over all interfaces together.
+//! Failed logins: how many wrong secrets a client may try, over all interfaces.
 //!
-//! The native protocol (challenge answers and `VERIFY_CHALLENGE`, over UDP, TCP and HTTP) and the REST API (passwords,
-//! challenge answers and verifications) count in one table. Signatures are not counted: nobody guesses a private key.
-//! Neither are tokens of the API, which have 256 random bits.
+//! The native protocol (challenge answers and `VERIFY_CHALLENGE`, over UDP, TCP and HTTP) and
+//! the REST API (passwords, challenge answers and verifications) count in one table. Signatures
+//! do not count, because a private key cannot be guessed; neither do API tokens, which have 256
+//! random bits.
 //!
-//! An attempt is checked twice: before the secret is looked at, and again when the outcome is known. Attempts that run
-//! at the same time may all begin, but once the limit is reached their outcomes are withheld, right or wrong. So many
-//! attempts at once reveal no more than the same attempts one after the other, nobody waits, and a client that is
-//! right is never refused because of how often it logs in.
+//! The server checks an attempt twice: before it looks at the secret, and again when it knows
+//! the outcome. Attempts that run at the same time may all begin, but once the limit is reached
+//! the server withholds their outcomes, right or wrong. So many attempts at once reveal no more
+//! than the same attempts one after the other, no client waits, and a client that is right is
+//! never rejected because of how often it logs in.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -17,11 +19,13 @@ use crate::admission::peer::Peer;
 
 /// How many failures a network has for one identity in a minute.
 const MAX_FAILURES: u32 = 20;
-/// How many failures a network has in a minute, for whatever identities. Many, because behind a proxy that is not
-/// configured everybody has one address; fewer than are remembered, so that nobody makes us forget by guessing on.
+/// How many failures a network has in a minute, for whatever identities. Many, because behind a
+/// proxy that is not configured everybody has one address; fewer than are remembered, so that
+/// nobody makes us forget by guessing on.
 const MAX_FAILURES_OF_NETWORK: u32 = 1_000;
-/// How many failures there are for one identity in a minute, from all networks, before each network has only
-/// [`MAX_FAILURES_UNDER_ATTACK`]. The owner is not locked out: right secrets count for nothing.
+/// How many failures there are for one identity in a minute, from all networks, before each network
+/// has only [`MAX_FAILURES_UNDER_ATTACK`]. The owner is not locked out: right secrets count for
+/// nothing.
 const MAX_FAILURES_OF_IDENTITY: u32 = 200;
 /// How many failures a network has for an identity that many networks guess.
 const MAX_FAILURES_UNDER_ATTACK: u32 = 2;
@@ -49,7 +53,8 @@ struct Tables {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooManyFailures;
 
-/// A secret that is about to be looked at. One that is dropped counts for nothing: the server could not tell.
+/// A secret that is about to be looked at. One that is dropped counts for nothing: the server could
+/// not tell.
 #[derive(Debug)]
 pub(crate) struct LoginAttempt<'t> {
     logins: &'t FailedLogins,
@@ -82,7 +87,8 @@ impl FailedLogins {
 }
 
 impl LoginAttempt<'_> {
-    /// Ends the attempt; fails, whether the secret was right or not, if too many others have failed meanwhile.
+    /// Ends the attempt; fails, whether the secret was right or not, if too many others have failed
+    /// meanwhile.
     pub(crate) fn finish(self, is_right: bool) -> Result<(), TooManyFailures> {
         let Self {
             peer,
@@ -258,7 +264,8 @@ mod tests {
         assert_eq!(right.finish(true), Err(TooManyFailures));
     }
 
-    /// A client that logged in often at the same time waited for itself, and blocked a thread that others needed.
+    /// A client that logged in often at the same time waited for itself, and blocked a thread that
+    /// others needed.
     #[test]
     fn who_is_right_many_times_at_once_is_never_refused() {
         let logins = FailedLogins::default();
@@ -272,8 +279,8 @@ mod tests {
         assert!(logins.tables().networks.0.is_empty());
     }
 
-    /// Forged datagrams in the name of a network would have locked it out of TCP and HTTP, and each forged address
-    /// would have had its own attempts.
+    /// Forged datagrams in the name of a network would have locked it out of TCP and HTTP, and each
+    /// forged address would have had its own attempts.
     #[test]
     fn datagrams_share_their_attempts_and_take_none_of_others() {
         let logins = FailedLogins::default();

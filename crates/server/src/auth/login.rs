@@ -1,8 +1,9 @@
-//! Logging in: whether somebody is who they say they are.
+//! Logging in: whether a client has the key of the identity that it claims.
 //!
-//! The proof is looked at before anything else: what the identity may do, and whether what it asks for exists, is said
-//! to those alone who have shown who they are. All that can be wrong with a proof – an identity that does not exist, a key
-//! that is missing or of another type, a wrong secret – has one answer, 403 without words.
+//! The server checks the proof before anything else: only a client that has logged in learns
+//! what it may do, and whether the thing that it asks for exists. Everything that can be wrong
+//! with a proof (an identity that does not exist, a key that is missing or of another type, a
+//! wrong secret) has the same answer, 403 without a message.
 
 use handfast_registry::{Principal, with_slash};
 use handfast_wire::body::ChallengeAnswer;
@@ -17,9 +18,11 @@ use crate::auth::remote_servers::RemoteServers;
 use crate::context::ServerContext;
 use crate::error::Fault;
 
-/// How many keys of a handle are tried for an identity without an index. Who has more says which one is meant.
+/// How many keys of a handle are tried for an identity without an index. Who has more says which
+/// one is meant.
 const MAX_KEYS_TRIED: usize = 8;
-/// How many iterations of PBKDF2 a request costs, with all keys that are tried: some 50 milliseconds.
+/// How many iterations of PBKDF2 a request costs, with all keys that are tried: some 50
+/// milliseconds.
 const MAX_ITERATIONS_OF_REQUEST: u32 = 200_000;
 /// What is compared if an identity has no secret, so that it takes as long as if it had one.
 const NO_SECRET: &[u8] = b"nobody has this secret";
@@ -47,7 +50,8 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// What is wrong with a proof itself is said before anything is looked up, so that it says nothing of anybody.
+    /// What is wrong with a proof itself is said before anything is looked up, so that it says
+    /// nothing of anybody.
     fn of_secret(response: &'a [u8], minimum: Option<Version>) -> Result<Self, Fault> {
         let answer = SecretAnswer::read(response).map_err(|error| match error {
             CryptoError::Algorithm => Fault::plain(ResponseCode::AuthenticationError),
@@ -76,15 +80,17 @@ impl<'a> Proof<'a> {
     }
 }
 
-/// Whether it takes a permit to look at an answer to a challenge, or to verify one for another server.
+/// Whether it takes a permit to look at an answer to a challenge, or to verify one for another
+/// server.
 pub(crate) fn is_expensive(kind: &str, response: &[u8]) -> bool {
     // What cannot be read costs nothing.
     Proof::read(kind, response, None).is_ok_and(|proof| proof.is_expensive())
 }
 
 impl ServerContext {
-    /// Whose answer to a challenge it is, if it is right. Wrong secrets are counted. The permit, which expensive proofs
-    /// need, is given back as soon as the proof was looked at; without one, there has to be one now.
+    /// Whose answer to a challenge it is, if it is right. Wrong secrets are counted. The permit,
+    /// which expensive proofs need, is given back as soon as the proof was looked at; without one,
+    /// there has to be one now.
     pub(crate) fn log_in(
         &self,
         peer: Peer,
@@ -178,7 +184,8 @@ impl ServerContext {
         Ok(secrets.find(|secret| answer.verify(&secret.data, nonce, digest).is_ok()))
     }
 
-    /// Whether a secret key that is kept here has made an answer to a challenge. The attempt is counted.
+    /// Whether a secret key that is kept here has made an answer to a challenge. The attempt is
+    /// counted.
     pub(crate) fn verifies(
         &self,
         peer: Peer,
@@ -229,7 +236,8 @@ impl ServerContext {
         Ok((!is_here).then_some(remote))
     }
 
-    /// A permit for expensive work, if there is one now: those who could wait have waited before they came here.
+    /// A permit for expensive work, if there is one now: those who could wait have waited before
+    /// they came here.
     pub(crate) fn permit_now(&self) -> Result<WorkPermit, Fault> {
         let logins = &self.admission.expensive_work.logins;
         logins.try_enter().map_err(|Busy| busy())

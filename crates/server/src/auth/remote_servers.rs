@@ -1,5 +1,6 @@
-//! What only other servers know: the keys of those who log in here but are kept elsewhere (§7.2, §7.3), and the records
-//! of delegated prefixes, for clients that are too old to be sent there (§8.6).
+//! Requests to remote handle servers: for the keys of identities that are not registered on
+//! this server (§7.2, §7.3), and for the records of delegated prefixes, for clients that are
+//! too old to understand a referral (§8.6).
 
 use std::time::Duration;
 
@@ -22,12 +23,13 @@ pub(crate) struct RemoteServers {
 }
 
 impl RemoteServers {
-    /// How many are waited for at once: who asks for handles of servers that never answer must not keep everybody else
-    /// waiting.
+    /// How many are waited for at once: who asks for handles of servers that never answer must not
+    /// keep everybody else waiting.
     pub(crate) const MAX_REQUESTS: usize = 8;
 
     pub(crate) fn new(roots: Roots) -> std::io::Result<Self> {
-        // Anybody can have records that name addresses: nobody is to reach through us what only we can reach.
+        // Anybody can have records that name addresses: nobody is to reach through us what only we
+        // can reach.
         let client = Client::new(World::system()).careful();
         client.set_roots(roots);
         let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -1,4 +1,5 @@
-//! Sessions: a key that both sides have agreed on, and who the client has shown to be.
+//! Sessions of the native protocol: a key that both sides have agreed on, and the identity of
+//! the client once it has logged in.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

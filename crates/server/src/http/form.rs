@@ -1,12 +1,12 @@
-//! Names and values, as forms send them.
+//! Names and values of an HTML form.
 
 use crate::http::resolver::query::decoded;
 
 /// The most pairs that are read: nobody has a form of so many.
 const MAX_FIELDS: usize = 64;
 
-/// The pairs of a query or of a form (`application/x-www-form-urlencoded`), in their order; `None` if they are no text,
-/// or too many.
+/// The pairs of a query or of a form (`application/x-www-form-urlencoded`), in their order; `None`
+/// if they are no text, or too many.
 pub(crate) fn pairs(text: &str) -> Option<Vec<(String, String)>> {
     let mut all = Vec::new();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {

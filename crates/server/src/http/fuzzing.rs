@@ -1,4 +1,4 @@
-//! The parsers of the web door, for fuzz targets: what must hold for any bytes.
+//! The parsers of HTTP for fuzz targets: the laws that hold for any bytes.
 
 #![expect(clippy::missing_panics_doc, reason = "a law that is broken panics")]
 

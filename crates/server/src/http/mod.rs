@@ -1,7 +1,8 @@
-//! The web door: HTTP/1.1 and HTTP/2, plain and over TLS, at one port.
+//! The HTTP server: HTTP/1.1 and HTTP/2, plain and over TLS, on one port.
 //!
-//! The first octets of a connection say which of these it is. What is asked for is then known by the start of its
-//! path: each part of the door has a module of its own, which is given the request and the [`Web`].
+//! The first bytes of a connection tell these apart. The start of the path selects one of the
+//! [parts](Part), each of which has a module of its own and gets the request and the shared
+//! [`Web`].
 
 mod acme;
 pub(crate) mod api_v1;
@@ -76,14 +77,17 @@ use crate::http::response::plain;
 
 /// How long a client may take to say what it wants.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
-/// The longest start of a request: line and headers. Each connection may hold so much before anything is known of it.
+/// The longest start of a request: line and headers. Each connection may hold so much before
+/// anything is known of it.
 const MAX_HEAD: usize = 32 << 10;
 /// How many header lines a request has at most.
 const MAX_HEADERS: usize = 100;
-/// How long an HTTP/2 connection may have hardly anything to say, whose client keeps it open: it is told to come again,
-/// and after as much time again it is closed, whatever waits for its client to read it.
+/// How long an HTTP/2 connection may have hardly anything to say, whose client keeps it open: it is
+/// told to come again, and after as much time again it is closed, whatever waits for its client to
+/// read it.
 const HTTP2_IDLE_TIMEOUT: Duration = Duration::from_mins(10);
-/// The least that a client of HTTP/2 begins with: its preface, and a frame of settings (RFC 9113 §3.4).
+/// The least that a client of HTTP/2 begins with: its preface, and a frame of settings (RFC 9113
+/// §3.4).
 const MIN_HTTP2_START: u64 = 24 + 9;
 /// How many requests one HTTP/2 connection has under way.
 const MAX_HTTP2_STREAMS: u32 = 64;
@@ -132,15 +136,16 @@ pub(crate) struct Web {
 pub struct WebSettings {
     /// Where the certificate comes from.
     pub tls: Tls,
-    /// Whether clients are asked for certificates; unless this is said, only if there is none that others know.
+    /// Whether clients are asked for certificates; unless this is said, only if there is none that
+    /// others know.
     pub client_certificates: Option<bool>,
-    /// A header by which a proxy in front says in which country a client is (ISO 3166). Clients could set it too, unless
-    /// the proxy takes theirs out.
+    /// A header by which a proxy in front says in which country a client is (ISO 3166). Clients
+    /// could set it too, unless the proxy takes theirs out.
     pub country_header: Option<HeaderName>,
     /// Whom to write to about the register of namespaces: OAI-PMH says so to those who harvest it.
     pub registry_email: Option<String>,
-    /// How long a client may take for a handshake, for the head of a request, and to read some of an answer; without
-    /// it, 30 seconds.
+    /// How long a client may take for a handshake, for the head of a request, and to read some of
+    /// an answer; without it, 30 seconds.
     pub client_timeout: Option<Duration>,
     /// A file that says in which country addresses are, in the format of `MaxMind` DB.
     pub geoip: Option<PathBuf>,
@@ -150,12 +155,14 @@ pub struct WebSettings {
     pub trusted_proxies: Vec<Network>,
     /// Where it is logged who asks for what, and how; without it, nowhere.
     pub access_log: Option<AccessLog>,
-    /// How many bytes the imports of one account have, at most, that are on their way or wait: by default 1 GiB. All
-    /// accounts together have four times as many.
+    /// How many bytes the imports of one account have, at most, that are on their way or wait: by
+    /// default 1 GiB. All accounts together have four times as many.
     pub spool_limit: Option<u64>,
-    /// Whether everybody may find active names by words, or by how they begin, and not only those who may list them.
+    /// Whether everybody may find active names by words, or by how they begin, and not only those
+    /// who may list them.
     pub public_search: bool,
-    /// Where clients reach the server: absolute URLs begin with it, and credentials are taken under its host.
+    /// Where clients reach the server: absolute URLs begin with it, and credentials are taken under
+    /// its host.
     pub public_url: Option<PublicUrl>,
 }
 
@@ -185,8 +192,8 @@ impl Web {
         closing: watch::Receiver<bool>,
     ) -> io::Result<Self> {
         let asks = settings.client_certificates;
-        // People who come with browsers would be asked which of their certificates to show: only clients of the
-        // handle protocol come to a server whose certificate nobody vouches for.
+        // People who come with browsers would be asked which of their certificates to show: only
+        // clients of the handle protocol come to a server whose certificate nobody vouches for.
         let asks = asks.unwrap_or(matches!(settings.tls, Tls::Site));
         let identity = &context.identity;
         let names = self_signed::names(listen, identity.site(), settings.public_url.as_ref());
@@ -227,7 +234,8 @@ impl Web {
         self.client_timeout
     }
 
-    /// Gets certificates from an authority, if that is wished for: its questions are answered at this door.
+    /// Gets certificates from an authority, if that is wished for: its questions are answered at
+    /// this door.
     pub(crate) fn keep_certified(&self, tls: Tls) -> io::Result<()> {
         if let (Tls::Acme(settings), Some(current)) = (tls, &self.tls.current) {
             let context = Arc::clone(&self.context);
@@ -241,8 +249,8 @@ impl Web {
         self.tls.current.as_ref()?.challenges.text(path)
     }
 
-    /// In which country a client is, if that is known: by the address that it says itself, by a header of a proxy, or by
-    /// the address that it has.
+    /// In which country a client is, if that is known: by the address that it says itself, by a
+    /// header of a proxy, or by the address that it has.
     pub(crate) fn country(
         &self,
         caller: &Caller,
@@ -280,7 +288,8 @@ impl Web {
         *self.closing.borrow()
     }
 
-    /// A name for a request that came without one: nobody else's since the server started, and hardly before.
+    /// A name for a request that came without one: nobody else's since the server started, and
+    /// hardly before.
     pub(crate) fn new_id(&self) -> HeaderValue {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
         let id = format!("{:x}-{number:x}", self.started);
@@ -425,8 +434,8 @@ where
     }
 }
 
-/// Serves a connection. When the server is about to end, or the client has nothing to say, what has been asked is
-/// answered, and nothing new is.
+/// Serves a connection. When the server is about to end, or the client has nothing to say, what has
+/// been asked is answered, and nothing new is.
 async fn until_closed<C>(
     mut connection: Pin<Box<C>>,
     closing: watch::Receiver<bool>,
@@ -529,8 +538,8 @@ impl Part {
     }
 }
 
-/// RFC 9112 §3.2: "a server MUST respond with a 400 to any HTTP/1.1 request message that lacks a Host header field and to
-/// any request message that contains more than one".
+/// RFC 9112 §3.2: "a server MUST respond with a 400 to any HTTP/1.1 request message that lacks a
+/// Host header field and to any request message that contains more than one".
 fn has_host(request: &Request<Incoming>) -> bool {
     let mut hosts = request.headers().get_all(HOST).iter();
     let is_said = hosts.next().is_some() || request.version() != Version::HTTP_11;

@@ -1,4 +1,4 @@
-//! What is sent back.
+//! Response bodies, and common responses.
 
 use std::net::IpAddr;
 

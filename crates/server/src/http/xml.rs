@@ -1,4 +1,4 @@
-//! XML, written from front to back.
+//! A writer for XML.
 
 /// A document that is being written. What is opened is closed at the end, if not before.
 pub(crate) struct Xml {
@@ -64,7 +64,8 @@ impl Xml {
     }
 }
 
-/// Everything that comes from elsewhere, for XML. Characters that no document may hold (XML 1.0 §2.2) are left out.
+/// Everything that comes from elsewhere, for XML. Characters that no document may hold (XML 1.0
+/// §2.2) are left out.
 pub(crate) fn escape_xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {

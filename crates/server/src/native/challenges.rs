@@ -1,8 +1,9 @@
-//! PendingChallenges that wait for an answer.
+//! Requests that wait for the answer to a challenge.
 //!
-//! An answer comes on a connection of its own, and is known by the number of its challenge only. So the server stores
-//! the request until the answer comes, for a while. Storage is shared by network: when it is full, the oldest request of
-//! the network that uses most of it makes room. A network that floods the server pushes out its own requests.
+//! An answer may come on another connection, and only the number of its challenge identifies
+//! it. So the server stores the request until the answer comes, for a limited time. When the
+//! storage is full, the server evicts the oldest request of the network that uses most of it,
+//! so that a network that floods the server loses its own requests.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,7 +16,8 @@ use crate::admission::peer::Peer;
 const ANSWER_TIMEOUT: u64 = 60_000;
 /// How many challenges wait at once.
 const MAX_WAITING: usize = 10_000;
-/// How many octets all of their requests have. A request may be long, and costs whoever sends it nothing.
+/// How many octets all of their requests have. A request may be long, and costs whoever sends it
+/// nothing.
 const MAX_OCTETS: usize = 6 << 20;
 
 /// A request that waits for whoever sent it to say who they are.
@@ -57,7 +59,8 @@ impl Pending {
     }
 }
 
-/// All challenges that wait, by number: that of the challenge, or that of the session it belongs to.
+/// All challenges that wait, by number: that of the challenge, or that of the session it belongs
+/// to.
 #[derive(Debug, Default)]
 pub(crate) struct PendingChallenges {
     waiting: Mutex<WaitingChallenges>,
@@ -73,7 +76,8 @@ struct WaitingChallenges {
 /// What one network uses.
 #[derive(Debug, Default)]
 struct Share {
-    /// Its challenges in the order they came, with when they expire: some may have been taken since, or come again.
+    /// Its challenges in the order they came, with when they expire: some may have been taken
+    /// since, or come again.
     order: VecDeque<(u32, u64)>,
     count: usize,
     octets: usize,
@@ -277,7 +281,8 @@ mod tests {
         assert!(challenges.waiting().shares.is_empty());
     }
 
-    /// Four connections that sent long requests and answered none pushed out the challenges of everybody.
+    /// Four connections that sent long requests and answered none pushed out the challenges of
+    /// everybody.
     #[test]
     fn a_network_that_floods_the_server_pushes_out_its_own_requests() {
         let challenges = PendingChallenges::default();

@@ -100,7 +100,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// A request in a session that needs someone who is known: by the session, if it is known whose it is.
+    /// A request in a session that needs someone who is known: by the session, if it is known whose
+    /// it is.
     fn take_in_session(
         &self,
         session: &Session,
@@ -122,7 +123,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// The minimum version is asked for where keys, MACs or sessions are used: older versions have weaker ones.
+    /// The minimum version is asked for where keys, MACs or sessions are used: older versions have
+    /// weaker ones.
     fn need_version(&self, request: &Message<'_>) -> Result<(), Fault> {
         let version = self.native.responder().version_for(request);
         let minimum = self.native.context.minimum_version;
@@ -130,13 +132,15 @@ impl Exchange<'_> {
             return Ok(());
         };
         let text = format!(
-            "this server takes logins, sessions and administration from protocol version {minimum} on; \
+            "this server takes logins, sessions and administration from protocol version \
+            {minimum} on; \
              update the client"
         );
         Err(Fault::new(ResponseCode::ProtocolError, text))
     }
 
-    /// The answer to a challenge: whether it is them, then whether they may; then the request is done.
+    /// The answer to a challenge: whether it is them, then whether they may; then the request is
+    /// done.
     fn take_answer(
         &self,
         message: &Message<'_>,
@@ -319,8 +323,8 @@ impl Exchange<'_> {
         responder.reply(request, code, digest, body)
     }
 
-    /// Certified if the request asks for that, and encrypted if it asks for that or if what is in it is not
-    /// for everybody.
+    /// Certified if the request asks for that, and encrypted if it asks for that or if what is in
+    /// it is not for everybody.
     fn seal(&self, request: &Message<'_>, reply: Message<'static>, is_private: bool) -> Outgoing {
         let Some(session) = self.session else {
             return Outgoing::open(&self.signed(request, reply));
@@ -346,7 +350,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// The MAC of a request in a session. Its counter is noted, and enforced where there is no challenge.
+    /// The MAC of a request in a session. Its counter is noted, and enforced where there is no
+    /// challenge.
     fn check_mac(
         &self,
         session: &Session,

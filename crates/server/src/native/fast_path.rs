@@ -1,7 +1,7 @@
-//! The answer that is asked for most: all that everybody may read of a handle that is stored here.
+//! The most frequent answer: the public values of a stored handle.
 //!
-//! It is written straight from the store into what is sent: a header and a copy. Everything else, errors too, goes
-//! the long transport, which would say the same.
+//! It is written straight from the store into the reply: a header and a copy. Everything else,
+//! errors too, takes the slow path, which would give the same answer.
 
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{

@@ -1,8 +1,8 @@
-//! The stream that follows a reply to a mirror (`handle-protocol.md` §11.2): blocks, "each followed by `bytes
-//! signature`".
+//! The stream that follows a reply to a mirror (`handle-protocol.md` §11.2): blocks, "each
+//! followed by `bytes signature`".
 //!
-//! It is made piece by piece, and what is read from the registry at once is bounded: a mirror that takes
-//! long keeps neither memory nor old pages of the store.
+//! The server makes it piece by piece and reads a bounded part of the registry at a time: a
+//! slow mirror occupies neither memory nor old pages of the store.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -108,8 +108,8 @@ impl Feed {
         feed
     }
 
-    /// That the log does not reach back to where the mirror is: "with status 1 only the end record follows
-    /// (format 1: date = the request's own last query date)".
+    /// That the log does not reach back to where the mirror is: "with status 1 only the end record
+    /// follows (format 1: date = the request's own last query date)".
     pub(crate) fn copy_anew(
         receiver: Receiver,
         is_of_many: bool,

@@ -1,8 +1,9 @@
-//! The native door: the handle protocol.
+//! The native handle protocol.
 //!
-//! A request is read, looked at without knowing who sent it, and either answered or challenged; the answer to a
-//! challenge says who it was, and the request is looked at again. What is done with handles is the
-//! registry's; here are only the order of checks, the codes, and the bytes.
+//! The server processes a request first as if the client were anonymous, and either answers or
+//! sends a challenge. The answer to the challenge identifies the client, and the server
+//! processes the request again. The registry does the work; this module has the order of
+//! checks, the response codes, and the bytes.
 
 mod challenges;
 mod checkpoint;
@@ -47,8 +48,8 @@ pub(crate) struct Native {
     streams: Arc<Semaphore>,
 }
 
-/// Of how many bytes on a message takes memory that clients share: and then for as many again, as they arrive. A client
-/// that only says that a message is long takes none.
+/// Of how many bytes on a message takes memory that clients share: and then for as many again, as
+/// they arrive. A client that only says that a message is long takes none.
 pub(crate) const LONG_MESSAGE: usize = 4 << 10;
 /// How long a long message may take to arrive: it takes memory that others wait for.
 pub(crate) const LONG_MESSAGE_TIMEOUT: Duration = Duration::from_secs(15);
@@ -62,8 +63,8 @@ impl Native {
         }
     }
 
-    /// Answers what came behind an envelope: nothing, a message, or several. What is itself a reply is
-    /// never answered, so that two servers cannot be made to talk to each other.
+    /// Answers what came behind an envelope: nothing, a message, or several. What is itself a reply
+    /// is never answered, so that two servers cannot be made to talk to each other.
     ///
     /// `permit` is for [`MessageWork::Login`].
     pub(crate) fn answer(
@@ -225,8 +226,8 @@ fn understands_referrals(envelope: &Envelope) -> bool {
     envelope.suggestion() >= Version::new(2, 10)
 }
 
-/// A message that came through HTTP, with its envelope, and what is to be said to it. Only the first message of a
-/// reply fits into an HTTP response.
+/// A message that came through HTTP, with its envelope, and what is to be said to it. Only the
+/// first message of a reply fits into an HTTP response.
 pub(crate) fn tunnel(
     native: &Native,
     bytes: &[u8],

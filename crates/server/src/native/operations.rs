@@ -1,4 +1,4 @@
-//! What each request asks for.
+//! The operations of the protocol.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -145,7 +145,8 @@ impl Native {
             return Ok(referral.into());
         }
         let given = self.context.values_for(&asked, &whole, is_public_only, who);
-        // "PO clear with a non-zero session id always requires authentication", and what may be read is not looked at before.
+        // "PO clear with a non-zero session id always requires authentication", and what may be
+        // read is not looked at before.
         let is_unknown = who.is_none() && request.envelope.session_id != 0;
         let is_hidden = |fault: &Fault| fault.code == ResponseCode::InsufficientPermissions;
         if is_unknown && !is_public_only && given.as_ref().err().is_none_or(is_hidden) {
@@ -220,7 +221,8 @@ impl Native {
         Ok(OperationReply::with(reply.to_bytes()))
     }
 
-    /// §8.6: where the record of a derived prefix is that is not here. Who is too old to be sent there is not.
+    /// §8.6: where the record of a derived prefix is that is not here. Who is too old to be sent
+    /// there is not.
     pub(crate) fn referral(
         &self,
         request: &Message<'_>,
@@ -311,7 +313,8 @@ impl Native {
         check_indexes(&asked.values)?;
         let record = self.context.found(&handle)?;
         let overwrite = request.header.flags.contains(OpFlags::OWE);
-        // That a value is there which not everybody may read, the registry says to those who may know.
+        // That a value is there which not everybody may read, the registry says to those who may
+        // know.
         let shows = |value: &&Value<'_>| public(&record, value.index).is_some();
         if let Some(taken) = asked.values.iter().find(shows).filter(|_| !overwrite) {
             return Err(index_conflict(taken.index));
@@ -352,8 +355,8 @@ impl Native {
         let record = self.context.found(&handle)?;
         let mut is_public = true;
         for value in &asked.values {
-            // Of values that not everybody may read, the registry says to those who may know that they are missing, or
-            // read-only.
+            // Of values that not everybody may read, the registry says to those who may know that
+            // they are missing, or read-only.
             let shown = public(&record, value.index);
             let is_locked =
                 |old: &Value<'_>| !old.permissions.admin_write() && !old.permissions.public_write();
@@ -423,7 +426,8 @@ impl Native {
             })?;
         // A list that ends too soon would look whole.
         if bytes > MAX_LIST_BYTES {
-            let text = "there are too many handles for one list: use `handfast export` or GET /api/v1/names";
+            let text = "there are too many handles for one list: use `handfast export` or GET \
+                /api/v1/names";
             return Err(Fault::new(ResponseCode::Error, text));
         }
         if lists_derived {

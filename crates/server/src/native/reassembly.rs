@@ -1,4 +1,4 @@
-//! Messages that come in several packets.
+//! Reassembly of messages that come in several datagrams.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -81,8 +81,8 @@ impl MessageParts {
         Some(part)
     }
 
-    /// Looks at everything, so it is for when much has come since the last time: what is outdated goes, and if
-    /// that is not half of it, everything.
+    /// Looks at everything, so it is for when much has come since the last time: what is outdated
+    /// goes, and if that is not half of it, everything.
     fn evict(&mut self, now: u64) {
         self.waiting
             .retain(|_, part| now.saturating_sub(part.began) < REASSEMBLY_TIMEOUT);

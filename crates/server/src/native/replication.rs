@@ -1,7 +1,8 @@
-//! What mirrors ask for: the transactions since a point, and everything (`handle-protocol.md` §11).
+//! Replication: mirrors ask for the transactions since a point, or for everything
+//! (`handle-protocol.md` §11).
 //!
-//! After an ordinary reply comes a stream on the same connection: a [`Feed`]. All values are in it, also those
-//! that nobody may read, so that only those may have it whom the configuration names.
+//! A stream follows an ordinary reply on the same connection: a [`Feed`]. It contains all
+//! values, secret ones too, so only the principals that the configuration names may read it.
 
 use std::sync::Arc;
 
@@ -81,8 +82,9 @@ impl Native {
         let Some(place) = self.admit(who)? else {
             return Ok(Outcome::LoginNeeded);
         };
-        // "Record 0 is taken before the handles are scanned." A copy that goes on keeps the point it was
-        // begun at: what changed in between among the handles it has would be lost with a later one.
+        // "Record 0 is taken before the handles are scanned." A copy that goes on keeps the point
+        // it was begun at: what changed in between among the handles it has would be lost with a
+        // later one.
         let point = if asked
             .resume
             .as_ref()
@@ -119,7 +121,8 @@ impl Native {
         }
     }
 
-    /// Now, and never before the last event: a clock that was set back would make mirrors copy anew.
+    /// Now, and never before the last event: a clock that was set back would make mirrors copy
+    /// anew.
     fn date_after(&self, last: u64, now: i64) -> Result<i64, Fault> {
         let time = self.context.registry.event_time(last)?;
         Ok(time.map_or(now, |time| signed(time).max(now)))
@@ -133,8 +136,8 @@ pub(crate) fn is_streamed(opcode: Opcode) -> bool {
 
 /// §11.3: "When is a redump demanded (log with first entry date F, client last id L, last date T)?"
 ///
-/// A log that continues another, as after a restore, gives nothing to whoever asked last before it began:
-/// they may have what is no longer so. One who has more than there is has it from elsewhere.
+/// A log that continues another, as after a restore, gives nothing to whoever asked last before it
+/// began: they may have what is no longer so. One who has more than there is has it from elsewhere.
 fn needs_copy(start: Option<LogStart>, last: u64, point: &Point, now: i64) -> bool {
     if point.transaction > signed(last) {
         return true;
@@ -152,8 +155,9 @@ fn needs_copy(start: Option<LogStart>, last: u64, point: &Point, now: i64) -> bo
     !(point.transaction <= 0 && is_whole && is_recent)
 }
 
-/// How far a mirror has come. One that keeps the transactions of many servers names them as it likes: ours
-/// are those that are called as we would, or the only ones of a first server that is not the mirror itself.
+/// How far a mirror has come. One that keeps the transactions of many servers names them as it
+/// likes: ours are those that are called as we would, or the only ones of a first server that is
+/// not the mirror itself.
 fn point(since: &ReplicationPoint<'_>, homed: Option<&str>) -> Result<Point, Fault> {
     let state = match since {
         ReplicationPoint::Last { transaction, date } => {
@@ -201,8 +205,8 @@ fn point(since: &ReplicationPoint<'_>, homed: Option<&str>) -> Result<Point, Fau
     })
 }
 
-/// "Continue after this key in that phase." There are no dates of handles and prefixes here: who has some of
-/// them from elsewhere begins with the handles.
+/// "Continue after this key in that phase." There are no dates of handles and prefixes here: who
+/// has some of them from elsewhere begins with the handles.
 fn phase(resume: Option<&ResumePoint<'_>>) -> Result<Phase, Fault> {
     let after = |resume: &ResumePoint<'_>| {
         let key = String::from_utf8_lossy(&resume.key).into_owned();
@@ -272,7 +276,8 @@ mod tests {
         assert!(copies(1, NOW - 9 * DAY_MILLIS, 50, &at(1, 0)));
     }
 
-    /// Events that the old log had after the backup may have reached a mirror, and are no longer so.
+    /// Events that the old log had after the backup may have reached a mirror, and are no longer
+    /// so.
     #[test]
     fn who_was_here_before_a_restore_copies_anew() {
         for transaction in [0, 39, 40, 41, 50] {

@@ -21,11 +21,12 @@ use crate::native::{
 };
 use crate::runtime::native_metrics::NativeMetrics;
 
-/// How long a connection may be silent before a request, and how long a request and a reply may take to pass.
+/// How long a connection may be silent before a request, and how long a request and a reply may
+/// take to pass.
 const TCP_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// One request after the other, as long as the client asks for that. Requests that have come together are answered
-/// together.
+/// One request after the other, as long as the client asks for that. Requests that have come
+/// together are answered together.
 pub(crate) async fn serve_connection(
     native: Arc<Native>,
     mut stream: TcpStream,
@@ -137,7 +138,8 @@ async fn receive(
     timeout_at(deadline, stream.read_buf(into)).await?
 }
 
-/// Sends answers. Long ones that the client does not read count: when its network has too many, the connection ends.
+/// Sends answers. Long ones that the client does not read count: when its network has too many, the
+/// connection ends.
 async fn send(
     native: &Native,
     stream: &mut TcpStream,
@@ -176,8 +178,8 @@ fn is_whole(incoming: &[u8]) -> bool {
     })
 }
 
-/// Reading takes no time; changes wait for the disk, and signatures and logins for the processor: they wait for their
-/// turn without a thread. `None` if the client has gone before it was its turn.
+/// Reading takes no time; changes wait for the disk, and signatures and logins for the processor:
+/// they wait for their turn without a thread. `None` if the client has gone before it was its turn.
 async fn answer(
     native: &Arc<Native>,
     stream: &TcpStream,
@@ -222,7 +224,8 @@ async fn closed(stream: &TcpStream) {
             Ok(ready) if !ready.is_read_closed() => {}
             _ => return,
         }
-        // Its next request is there already: nothing says when the connection is closed behind that.
+        // Its next request is there already: nothing says when the connection is closed behind
+        // that.
         tokio::time::sleep(CLOSED_INTERVAL).await;
     }
 }
@@ -230,7 +233,8 @@ async fn closed(stream: &TcpStream) {
 /// How often it is looked whether a client that has sent more than one request is still there.
 const CLOSED_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A stream, piece by piece, to the end. If it breaks off the mirror does not see an end, and asks again.
+/// A stream, piece by piece, to the end. If it breaks off the mirror does not see an end, and asks
+/// again.
 async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::Result<()> {
     let mut feed = Some(feed);
     while let Some(mut left) = feed.take() {

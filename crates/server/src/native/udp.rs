@@ -1,4 +1,5 @@
-//! The native protocol over UDP: one socket for each core, packets cut and put together.
+//! The native protocol over UDP: one socket for each core; long messages take several
+//! datagrams.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -41,8 +42,8 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// Answers what comes to a socket, until it fails for good. What has come together is taken together, and
-/// answered together: calls of the system cost more than answers.
+/// Answers what comes to a socket, until it fails for good. What has come together is taken
+/// together, and answered together: calls of the system cost more than answers.
 pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
     let mut buffers = vec![[0; MAX_DATAGRAM]; DATAGRAM_BATCH];
     let mut headers = MultiHeaders::preallocate(DATAGRAM_BATCH, None);
@@ -91,8 +92,8 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
                 } else if native.work_of(&envelope, &payload) == MessageWork::None {
                     replies.answer(native, envelope, &payload, None, from);
                 } else {
-                    // What signs or waits must not hold others up. When there is too much of it, some is dropped: its
-                    // clients ask again.
+                    // What signs or waits must not hold others up. When there is too much of it,
+                    // some is dropped: its clients ask again.
                     let message = (envelope, payload.into_owned(), from, (ip, allowed));
                     if slow.try_send(message).is_err() {
                         native.context.native_metrics.dropped(Dropped::Busy);
@@ -138,7 +139,8 @@ impl Replies {
         (self.bytes.len(), self.packets.len())
     }
 
-    /// Counts what was added to the answers of a client; takes it back if it is longer than the client may be sent.
+    /// Counts what was added to the answers of a client; takes it back if it is longer than the
+    /// client may be sent.
     fn account(&mut self, native: &Native, start: (usize, usize), client: (IpAddr, Allowed)) {
         let (ip, allowed) = client;
         match self.keep_within(start, allowed.max_response) {
@@ -202,8 +204,8 @@ impl Replies {
         self.packets.push((self.bytes.len(), to));
     }
 
-    /// Sends them all. One that cannot be sent does not keep those behind it: a client that has gone does not mind,
-    /// and others ask again.
+    /// Sends them all. One that cannot be sent does not keep those behind it: a client that has
+    /// gone does not mind, and others ask again.
     fn send(&mut self, socket: &UdpSocket) {
         let mut start = 0;
         let slices = self.packets.iter().map(|(end, _)| {
@@ -242,7 +244,8 @@ impl Replies {
 /// A message that takes time, and who sent it.
 type Slow = (Envelope, Vec<u8>, SockaddrStorage, (IpAddr, Allowed));
 
-/// Threads that answer what takes time: some of it may wait for other servers, and must not hold up the rest.
+/// Threads that answer what takes time: some of it may wait for other servers, and must not hold up
+/// the rest.
 fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Slow>> {
     let (give, take) = sync_channel::<Slow>(MAX_WAITING_MESSAGES);
     let take = Arc::new(Mutex::new(take));
@@ -284,10 +287,12 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
     Ok(give)
 }
 
-/// How many threads answer what takes time: two more than wait for other servers, or for a permit to log somebody in.
+/// How many threads answer what takes time: two more than wait for other servers, or for a permit
+/// to log somebody in.
 const WORKERS: usize = RemoteServers::MAX_REQUESTS + MAX_WAITING_DATAGRAMS + 2;
 
-/// What a message that takes time takes of a network's rate beside its answer, in bytes: for the work.
+/// What a message that takes time takes of a network's rate beside its answer, in bytes: for the
+/// work.
 const SLOW_COST: usize = 1_024;
 /// How many messages that take time wait at most.
 const MAX_WAITING_MESSAGES: usize = 256;

@@ -1,4 +1,5 @@
-//! What an answer costs, before it is made: whether it can be given at once, and whose queue it has to wait in.
+//! The cost of a request, before it is processed: whether it can be answered at once, and which
+//! queue it waits in.
 
 use handfast_id::Handle;
 use handfast_wire::body::{ChallengeAnswer, VerifyRequest};
@@ -12,8 +13,8 @@ use crate::runtime::native_metrics::Transport;
 /// What an answer costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MessageWork {
-    /// Nothing is signed, nothing waits for the disk, no template is evaluated, and no other server is asked, as for
-    /// clients that do not understand referrals.
+    /// Nothing is signed, nothing waits for the disk, no template is evaluated, and no other server
+    /// is asked, as for clients that do not understand referrals.
     None,
     /// It waits for the disk or for another server.
     Blocking,
@@ -31,7 +32,8 @@ impl Native {
                 .context
                 .sessions
                 .get(envelope.session_id, self.context.world.now());
-            // What is in it is known when it is decrypted. Those who have logged in have shown who they are.
+            // What is in it is known when it is decrypted. Those who have logged in have shown who
+            // they are.
             let is_known = session.is_none_or(|session| session.who().is_some());
             return if is_known {
                 MessageWork::Blocking

@@ -1,5 +1,5 @@
-//! MessageWork that waits for the disk or the processor runs on threads of its own, and how much of it waits for a thread is
-//! counted: a queue that grows is the first sign that the server has too much to do.
+//! Threads for work that waits for the disk or the processor. The server counts the work that
+//! waits for a thread: a queue that grows is the first sign of overload.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,8 +9,8 @@ use tokio::task::JoinHandle;
 use crate::admission::expensive_work::{Busy, WorkQueue};
 use crate::admission::peer::Peer;
 
-/// How many threads there are for each core: enough for changes to be written together, and not so many that others get
-/// no time on the processor when clients ask for much.
+/// How many threads there are for each core: enough for changes to be written together, and not so
+/// many that others get no time on the processor when clients ask for much.
 pub(crate) const BLOCKING_THREADS: usize = 16;
 
 /// How many pieces of work wait for a thread, in the whole process.
@@ -36,8 +36,8 @@ pub(crate) enum Undone {
     Failed,
 }
 
-/// Runs work for a client on a thread that may block, when it is the turn of the client's network. A client that goes
-/// before leaves the queue.
+/// Runs work for a client on a thread that may block, when it is the turn of the client's network.
+/// A client that goes before leaves the queue.
 pub(crate) async fn run<T: Send + 'static>(
     queue: &WorkQueue,
     client: IpAddr,

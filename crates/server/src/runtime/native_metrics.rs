@@ -1,4 +1,4 @@
-//! What the native door counts, for operators.
+//! Metrics of the native protocol.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -40,7 +40,8 @@ pub(crate) struct NativeMetrics {
 }
 
 struct NativeCounters {
-    /// By transport, operation and outcome, one behind the other, with a place for those that are not known.
+    /// By transport, operation and outcome, one behind the other, with a place for those that are
+    /// not known.
     requests: Box<[AtomicU64]>,
     received: [AtomicU64; TRANSPORTS.len()],
     sent: [AtomicU64; TRANSPORTS.len()],
@@ -59,7 +60,8 @@ impl Default for NativeCounters {
     }
 }
 
-/// How many operations, and outcomes, are told apart: those that are known, and all others together.
+/// How many operations, and outcomes, are told apart: those that are known, and all others
+/// together.
 const OPCODES: usize = Opcode::ALL.len() + 1;
 const CODES: usize = ResponseCode::ALL.len() + 1;
 
@@ -150,7 +152,8 @@ impl NativeMetrics {
         [("allowance", count(0)), ("busy", count(1))]
     }
 
-    /// Requests that were refused because there were too many: those answered so, and those not answered.
+    /// Requests that were refused because there were too many: those answered so, and those not
+    /// answered.
     pub(crate) fn refused(&self) -> u64 {
         let busy = ResponseCode::ALL
             .iter()

@@ -1,6 +1,5 @@
-//! Turns: what the thread of a core does between two waits.
-//!
-//! What is the same for all that it answers in a turn is looked at once, or not often: the snapshot of the store, and the time.
+//! Snapshot reuse: the thread of a core uses one snapshot of the store, and one reading of the
+//! clock, for all requests that it answers between two waits.
 
 use std::cell::Cell;
 
@@ -14,7 +13,8 @@ thread_local! {
     static COARSE_TIME: Cell<Option<(CoarseTime, u8)>> = const { Cell::new(None) };
 }
 
-/// After how many answers the time is looked at again: where there is always something to do, a turn may be long.
+/// After how many answers the time is looked at again: where there is always something to do, a
+/// turn may be long.
 const REFRESH_EVERY: u8 = 64;
 
 /// A point in time.

@@ -1,4 +1,5 @@
-//! What an operator sends to a prefix registrar: who the server is, and where.
+//! The bundle that an operator sends to a prefix registrar: the identity and the addresses of
+//! the server.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,8 +30,8 @@ pub struct Contact {
     pub phone: Option<String>,
 }
 
-/// A registration bundle: the site record, the public key of the administrator, and the contact, as files and as
-/// one archive.
+/// A registration bundle: the site record, the public key of the administrator, and the contact, as
+/// files and as one archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bundle {
     /// Where its files are.
@@ -40,7 +41,8 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// Writes the bundle of a server to its data folder, in place of an earlier one. There is nothing secret in it.
+    /// Writes the bundle of a server to its data folder, in place of an earlier one. There is
+    /// nothing secret in it.
     pub fn write(
         data: &Path,
         identity: &Identity,

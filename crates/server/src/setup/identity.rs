@@ -1,4 +1,4 @@
-//! Who the server is: its key, the site record that says where it is, and who administers it.
+//! The identity of the server: its key, its site record, and the key of its administrator.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,14 +21,14 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The handle by which the administrator of a server is known to it. It is the server's own, as `0.SITE/status` is:
-    /// no prefix needs to be there, and nobody can change it.
+    /// The handle by which the administrator of a server is known to it. It is the server's own, as
+    /// `0.SITE/status` is: no prefix needs to be there, and nobody can change it.
     pub const ADMINISTRATOR: &str = "0.SITE/ADMIN";
     /// The index of the administrator's key, where deployed servers have it.
     pub const ADMINISTRATOR_INDEX: u32 = 300;
 
-    /// The identity in a data folder; keys that are not there are made. The site record is the one that is stored in
-    /// the folder, or says where the addresses are.
+    /// The identity in a data folder; keys that are not there are made. The site record is the one
+    /// that is stored in the folder, or says where the addresses are.
     pub fn open_or_make(folder: &Path, addresses: Addresses) -> Result<Self, IdentityError> {
         let key = server_key(folder)?;
         let public = public_of(&key)?;
@@ -52,8 +52,8 @@ impl Identity {
         })
     }
 
-    /// The same, with a site record that says something else about the site, which is stored in the folder. Its serial
-    /// number is counted up, if one was stored that said otherwise.
+    /// The same, with a site record that says something else about the site, which is stored in the
+    /// folder. Its serial number is counted up, if one was stored that said otherwise.
     pub fn say(mut self, folder: &Path, note: &SiteNote) -> Result<Self, IdentityError> {
         let before = site_record::stored(folder)?;
         let mut site = site_record::noted(self.site.clone(), note);

@@ -1,5 +1,5 @@
-//! The key pairs in a data folder: the server's, and its administrator's. The files are named and written as handle
-//! servers have them (`handle-protocol.md` §6.8).
+//! The key pairs in a data folder: of the server, and of its administrator. The files have the
+//! names and the format of deployed handle servers (`handle-protocol.md` §6.8).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

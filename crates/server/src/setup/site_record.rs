@@ -1,7 +1,8 @@
-//! The site record: what a server says about where it is.
+//! The site record: the addresses of a server, as its clients see them.
 //!
-//! Where nobody said otherwise it says where the addresses are. What is to be said to the world may be
-//! different, and is then stored in `siteinfo.json`, as handle servers have it (`handle-protocol.md` §6.12).
+//! By default these are the addresses that the server listens at. Public addresses may differ;
+//! they are then stored in `siteinfo.json`, as deployed handle servers do (`handle-protocol.md`
+//! §6.12).
 
 use std::net::IpAddr;
 use std::path::Path;

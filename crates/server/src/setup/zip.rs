@@ -1,4 +1,4 @@
-//! Zip archives, as far as a handful of small files needs them: stored as they are, without compression.
+//! A writer for zip archives of a few small files, stored without compression.
 
 /// A zip archive of files. Names are ASCII.
 pub(crate) fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {

@@ -108,7 +108,8 @@ fn form() -> Json {
             "mechanism": "https://oai.example/get?id={id}",
             "security": "Do not <b>trust</b> it."
         },
-        "examples": [{"native": "oai:arXiv.org:hep-th/9901001", "input": "info:oai/arXiv.org:hep-th%2F9901001", "canonical": N0}],
+        "examples": [{"native": "oai:arXiv.org:hep-th/9901001", "input": "info:oai/arXiv.org:hep-t\
+                                                                          h%2F9901001", "canonical": N0}],
         "declaration": {"public": true, "in_use": true, "without_uri_form": true}
     })
 }
@@ -523,7 +524,8 @@ fn info_9_machine_forms_say_what_the_rules_are() {
     }
 }
 
-/// The API took URLs without scheme, cut names, and knew neither the draft grammar nor the rules of authorities.
+/// The API took URLs without scheme, cut names, and knew neither the draft grammar nor the rules of
+/// authorities.
 #[test]
 fn the_api_takes_whole_names_and_urls() {
     let living = Living::start();

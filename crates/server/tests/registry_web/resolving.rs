@@ -72,7 +72,8 @@ fn info_11_the_mechanism_of_the_live_entry_is_offered_with_its_security_consider
     assert!(shown.header("content-security-policy").is_some());
 }
 
-/// Names of a prefix that is not kept here are found by the mechanism, as at `/uri-res/`; those kept here come first.
+/// Names of a prefix that is not kept here are found by the mechanism, as at `/uri-res/`; those
+/// kept here come first.
 #[test]
 fn info_11_remote_handles_redirect_when_asked_for_as_info() {
     let server = Server::start();

@@ -70,7 +70,12 @@ fn ask_everything(server: &Server, id: &str) {
 fn large_records_are_answered() {
     let server = Server::start();
     let locations: Vec<_> = (0..2_000)
-        .map(|at| format!("<location href='https://l{at}.example/' rel='item' weight='{at}' id='{at}' anchor-id='{at}'/>"))
+        .map(|at| {
+            format!(
+                "<location href='https://l{at}.example/' rel='item' weight='{at}' \
+            id='{at}' anchor-id='{at}'/>"
+            )
+        })
         .collect();
     let locations = locations.concat();
     let xml = format!("<locations>{locations}</locations>");
@@ -122,18 +127,26 @@ fn bombs_and_nonsense_say_nothing() {
         .collect();
     let entities = entities.concat();
     let bomb = format!(
-        "<!DOCTYPE l [<!ENTITY e0 'ha'>{entities}]><locations><location href='https://b.example/&e9;'/></locations>"
+        "<!DOCTYPE l [<!ENTITY e0 'ha'>{entities}]><locations><location \
+         href='https://b.example/&e9;'/></locations>"
     );
-    let outside = "<!DOCTYPE l [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><locations><location href='https://b.example/&x;'/></locations>";
+    let outside = "<!DOCTYPE l [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><locations><location \
+        href='https://b.example/&x;'/></locations>";
     for (at, text) in [
-        bomb.as_str(), outside, "", "<", "<locations", "<locations>\0</locations>", "\u{feff}<locations/>",
-        "<locations chooseby='weighted'><location weight='NaN' href='https://n.example/'/><location weight='1e999' href='https://m.example/'/></locations>",
+        bomb.as_str(), outside, "", "<", "<locations", "<locations>\0</locations>", "\u{feff}<loca\
+            tions/>",
+        "<locations chooseby='weighted'><location weight='NaN' \
+         href='https://n.example/'/><location weight='1e999' href='https://m.example/'/></locations>",
         "<locations http_sc='999'><location http_sc='200' href='https://s.example/'/></locations>",
         "<locations><location href=''/><location href_template=''/><location/></locations>",
-        "<locations><location href='&#13;&#10;https://b.example/&#13;&#10;Evil: 1' rel='a&#10;Evil: 1' title='&#13;&#10;Evil: 1'/></locations>",
-        "<locations include='' nshdl=',' overridePrefix='/' includeNamespace='0.NA/20.1000 ../.. %00'><location href='https://i.example/'/></locations>",
-        "<locations><location href='javascript:alert(1)'/><location href='data:text/html,&lt;script&gt;'/></locations>",
-        "<l:locations xmlns:l='x'><l:location l:href='https://x.example/' href='https://y.example/'/></l:locations>",
+        "<locations><location href='&#13;&#10;https://b.example/&#13;&#10;Evil: 1' \
+         rel='a&#10;Evil: 1' title='&#13;&#10;Evil: 1'/></locations>",
+        "<locations include='' nshdl=',' overridePrefix='/' includeNamespace='0.NA/20.1000 ../.. \
+         %00'><location href='https://i.example/'/></locations>",
+        "<locations><location href='javascript:alert(1)'/><location \
+         href='data:text/html,&lt;script&gt;'/></locations>",
+        "<l:locations xmlns:l='x'><l:location l:href='https://x.example/' \
+         href='https://y.example/'/></l:locations>",
     ]
     .into_iter()
     .enumerate()

@@ -1,5 +1,5 @@
-//! Requests that come one after the other on a connection: the usual ones are answered a shorter way than the others,
-//! and nobody can tell.
+//! Requests that come one after the other on a connection: the usual ones are answered a shorter
+//! way than the others, and nobody can tell.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

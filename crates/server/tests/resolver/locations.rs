@@ -292,12 +292,14 @@ fn circles_and_crowds_of_includes_end() {
     named(
         &server,
         "20.1000/x",
-        "<locations include='20.1000/y 20.1000/x'><location href='https://x.example/'/></locations>",
+        "<locations include='20.1000/y 20.1000/x'><location \
+         href='https://x.example/'/></locations>",
     );
     named(
         &server,
         "20.1000/y",
-        "<locations include='20.1000/X' nshdl='20.1000/y' overridePrefix='20.1000'><location href='https://y.example/'/></locations>",
+        "<locations include='20.1000/X' nshdl='20.1000/y' overridePrefix='20.1000'><location \
+         href='https://y.example/'/></locations>",
     );
     assert_eq!(listed(&server, "20.1000/x"), ["x", "y"]);
     say(
@@ -309,7 +311,8 @@ fn circles_and_crowds_of_includes_end() {
     // A chain that is longer than anybody needs, and a record that names a thousand others.
     for at in 0..30 {
         let xml = format!(
-            "<locations include='20.1000/c{}' no_nslocs=''><location href='https://c{at}.example/'/></locations>",
+            "<locations include='20.1000/c{}' no_nslocs=''><location \
+             href='https://c{at}.example/'/></locations>",
             at + 1
         );
         named(&server, &format!("20.1000/c{at}"), &xml);

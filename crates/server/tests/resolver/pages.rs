@@ -320,7 +320,8 @@ fn the_front_page_takes_any_identifier_and_says_where_it_is() {
             "{typed}"
         );
     }
-    // Chromium applies `form-action` to the redirects that follow: `'self'` alone blocked every name that leads away.
+    // Chromium applies `form-action` to the redirects that follow: `'self'` alone blocked every
+    // name that leads away.
     let policy = front.header("content-security-policy").unwrap();
     assert!(
         policy.contains("form-action 'self' http: https: ftp:;"),

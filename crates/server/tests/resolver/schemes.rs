@@ -123,7 +123,8 @@ fn inflections_of_an_ark_describe_it() {
 fn browsers_get_pages_and_scripts_that_cite_never_do() {
     let server = Server::start();
     let locations = br#"<locations><location href="https://landing.example/"/>
-        <location href_template="https://meta.example/{hdl:path}" http_role="conneg" weight="0"/></locations>"#;
+        <location href_template="https://meta.example/\
+            {hdl:path}" http_role="conneg" weight="0"/></locations>"#;
     server.name("10.1045/full", &[(1, "10320/loc", locations)]);
     for (accept, full, bare) in [
         ("*/*", "landing", 302),

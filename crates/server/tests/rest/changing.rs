@@ -38,15 +38,21 @@ fn handles_are_put_as_tabled() {
         (ADMIN, "PUT /api/handles/20.1000/n", r#"[{"index":1,"type":"URL","data":["a"]}]"#, 400, &code(4, n)),
         (ADMIN, "PUT /api/handles/20.1000/n", r#"[{"index":1,"type":"URL","data":null}]"#, 400, &code(4, n)),
         (ADMIN, "PUT /api/handles/20.1000/n", r#"[{"index":1,"type":"URL"}]"#, 400, &code(4, n)),
-        (ADMIN, "PUT /api/handles/20.1000/n", &mismatched, 400, &said(4, "Mismatched handle in PUT request", n)),
-        (ADMIN, "PUT /api/handles/20.1000/n?index=1", &both, 400, &said(4, "Mismatched indexes in PUT request", n)),
+        (ADMIN, "PUT /api/handles/20.1000/n", &mismatched, 400, &said(4, "Mismatched handle in \
+            PUT request", n)),
+        (ADMIN, "PUT /api/handles/20.1000/n?index=1", &both, 400, &said(4, "Mismatched indexes in \
+            PUT request", n)),
         (ADMIN, "PUT /api/handles/20.1000/n?index=x", &both, 400, &code(4, n)),
         (ADMIN, "PUT /api/handles/21.9999/n", &one, 400, &away),
-        (ADMIN, "PUT /api/handles/20.1000/n?index=various", "[]", 400, &said(202, "Value list was empty", n)),
-        (ADMIN, "PUT /api/handles/20.1000/n", low, 400, &said(202, "Value indexes must be positive", n)),
-        (ADMIN, "PUT /api/handles/20.1000/n", negative, 400, &said(202, "Value indexes must be positive", n)),
+        (ADMIN, "PUT /api/handles/20.1000/n?index=various", "[]", 400, &said(202, "Value list was \
+            empty", n)),
+        (ADMIN, "PUT /api/handles/20.1000/n", low, 400, &said(202, "Value indexes must be \
+            positive", n)),
+        (ADMIN, "PUT /api/handles/20.1000/n", negative, 400, &said(202, "Value indexes must be \
+            positive", n)),
         (ADMIN, "PUT /api/handles/20.1000/n", &twice, 409, &said(201, "Index conflict for 1", n)),
-        (Nobody, "PUT /api/handles/20.1000/p1?overwrite=false", &one, 409, &code(101, "20.1000/p1")),
+        (Nobody, "PUT /api/handles/20.1000/p1?overwrite=fals\
+            e", &one, 409, &code(101, "20.1000/p1")),
         (Nobody, "PUT /api/handles/20.1000/n", &one, 401, &code(402, n)),
         (PlainAdmin, "PUT /api/handles/20.1000/n", &one, 403, &code(402, n)),
         (Who::Basic("300%3A20.1000/ADMIN:no"), "PUT /api/handles/20.1000/n", &one, 401, ""),

@@ -436,7 +436,8 @@ fn a_certificate_logs_in() {
             params.distinguished_name.push(kind.clone(), *name);
         }
         let certificate = params.self_signed(&key).unwrap().der().clone();
-        let request = format!("{HIDDEN} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{header}\r\n");
+        let request = format!("{HIDDEN} HTTP/1.1\r\nHost: localhost\r\nConnection: \
+            close\r\n{header}\r\n");
         let shown = Some((certificate, server.pkcs8.clone()));
         let reply = server.send(request.as_bytes(), true, shown);
         assert_eq!(reply.status, status, "{names:?} {header} {}", reply.text());

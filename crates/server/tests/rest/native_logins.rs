@@ -1,4 +1,5 @@
-//! Logins over the native protocol: what they cost, what they tell, and that they count in the table of REST.
+//! Logins over the native protocol: what they cost, what they tell, and that they count in the
+//! table of REST.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
@@ -161,7 +162,8 @@ fn failed_logins_over_the_native_protocol_count_for_rest() {
     let tunnelled = message(Opcode::VerifyChallenge, &body, 0, Version::CURRENT);
     let kind = "application/x-hdl-message";
     let head = format!(
-        "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: {kind}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: \
+         {kind}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
         tunnelled.len()
     );
     let reply = server.send(&[head.as_bytes(), &tunnelled].concat(), false, None);
@@ -224,8 +226,8 @@ fn failed_logins_over_udp_do_not_lock_clients_out_of_tcp() {
     assert_eq!(verify(&server, HERE, b"secret"), Ok(true));
 }
 
-/// One packet cost 38 seconds for a name with 2,000 secrets, and 64 of them kept the API waiting for minutes, though
-/// their senders had gone.
+/// One packet cost 38 seconds for a name with 2,000 secrets, and 64 of them kept the API waiting
+/// for minutes, though their senders had gone.
 #[test]
 fn a_name_with_many_secrets_costs_little_and_keeps_nobody_waiting() {
     let server = Server::start();
@@ -245,7 +247,8 @@ fn a_name_with_many_secrets_costs_little_and_keeps_nobody_waiting() {
         ResponseCode::Success
     );
     assert!(began.elapsed() < Duration::from_secs(5));
-    // They wait for an answer: those beyond what a network may have waiting are told that the server is busy.
+    // They wait for an answer: those beyond what a network may have waiting are told that the
+    // server is busy.
     let mut open: Vec<_> = (0..300)
         .map(|number| {
             let from = [127, 0, 0, u8::try_from(2 + number % 5).unwrap()];
@@ -265,7 +268,8 @@ fn a_name_with_many_secrets_costs_little_and_keeps_nobody_waiting() {
             began.elapsed()
         );
     }
-    // Those who have gone are not worked for: another network is answered, and what is left is soon over.
+    // Those who have gone are not worked for: another network is answered, and what is left is soon
+    // over.
     open.truncate(5);
     let began = Instant::now();
     let own = expensive("300:20.1000/ADMIN", 10_000);
@@ -280,7 +284,8 @@ fn a_name_with_many_secrets_costs_little_and_keeps_nobody_waiting() {
     );
 }
 
-/// Who claimed to be an administrator, and showed nothing, was told which names are reserved and who has rights.
+/// Who claimed to be an administrator, and showed nothing, was told which names are reserved and
+/// who has rights.
 #[test]
 fn who_has_not_shown_who_they_are_hears_nothing() {
     let server = Server::start();
@@ -312,9 +317,10 @@ fn who_has_not_shown_who_they_are_hears_nothing() {
     let expected = (ResponseCode::AuthenticationFailed, String::new());
     for who in [
         "300:0.SITE/ADMIN",
-        // Who may, who may not, whose key is of another type, who has none, who does not exist, who is nobody's.
+        // Who may, who may not, whose key is of another type, who has none, who does not exist, who
+        // is nobody's.
         "300:20.1000/ADMIN",
-        "300:20.1000/GUEST",
+        "300:20.1000/LIMITED",
         "301:20.1000/ADMIN",
         "7:20.1000/ADMIN",
         "0:20.1000/ADMIN",
@@ -326,7 +332,8 @@ fn who_has_not_shown_who_they_are_hears_nothing() {
             assert_eq!(told(who, handle), expected, "{who} {handle}");
         }
     }
-    // Of a record, only that of a value which everybody may read: 1 is public, 3 is hidden, 9 is free.
+    // Of a record, only that of a value which everybody may read: 1 is public, 3 is hidden, 9 is
+    // free.
     let values = |index| ValuesRequest {
         handle: "20.1000/p1".into(),
         values: vec![Value::new(index, "NOTE", b"x")],
@@ -353,12 +360,12 @@ fn who_has_not_shown_who_they_are_hears_nothing() {
     let code = |opcode, index, (who, secret): (&str, &[u8])| {
         ask_as(&server, opcode, &values(index), who, secret).outcome()
     };
-    let anonymous: (&str, &[u8]) = ("300:20.1000/GUEST", b"anonymous");
+    let limited: (&str, &[u8]) = ("300:20.1000/LIMITED", b"guest");
     let admin: (&str, &[u8]) = ("300:20.1000/ADMIN", b"secret");
     for opcode in [Opcode::AddValue, Opcode::ModifyValue] {
         for index in [3, 9] {
             let denied = ResponseCode::InvalidAdmin;
-            assert_eq!(code(opcode, index, anonymous), denied, "{opcode} {index}");
+            assert_eq!(code(opcode, index, limited), denied, "{opcode} {index}");
         }
     }
     assert_eq!(code(Opcode::AddValue, 3, admin), conflict);

@@ -47,10 +47,12 @@ fn handles_are_read_as_tabled() {
         (ADMIN, "GET /api/handles/20.1000/p1?publicOnly", "", 200, &public),
         (LIMITED, "GET /api/handles/20.1000/p1", "", 403, &code(400, p1)),
         (LIMITED, "GET /api/handles/20.1000/p1?index=1", "", 200, &record(p1, &[URL])),
-        (Nobody, "GET /api/handles/20.1000/p1?type=URL&index=2", "", 200, &record(p1, &[URL, EMAIL])),
+        (Nobody, "GET /api/handles/20.1000/p1?type=URL&index=\
+            2", "", 200, &record(p1, &[URL, EMAIL])),
         (Nobody, "GET /api/handles/20.1000/p1?type=url.", "", 200, &record(p1, &[URL, DE])),
         (Nobody, "GET /api/handles/20.1000/p1?type=url", "", 200, &record(p1, &[URL])),
-        (Nobody, "GET /api/handles/20.1000/p1?index=1&index=4&auth=true&cert", "", 200, &record(p1, &[URL, DE])),
+        (Nobody, "GET /api/handles/20.1000/p1?index=1&index=4&auth=true&cer\
+            t", "", 200, &record(p1, &[URL, DE])),
         (Nobody, "GET /api/handles/20.1000/p1?index=-1", "", 200, &nothing(p1)),
         (Nobody, "GET /api/handles/20.1000/p1?index=3", "", 200, &nothing(p1)),
         (Nobody, "GET /api/handles/20.1000/p1?type=NONE", "", 200, &nothing(p1)),
@@ -278,7 +280,8 @@ fn answers_are_presented_as_asked() {
     );
 }
 
-/// A page of another site could load hidden values as a script, with the password that the browser remembers.
+/// A page of another site could load hidden values as a script, with the password that the browser
+/// remembers.
 #[test]
 fn scripts_hold_what_is_public() {
     let server = Server::start();
@@ -305,7 +308,8 @@ fn pages_of_others_change_nothing_in_the_name_of_a_user() {
         (&[(site, "cross-site"), (mode, "cors"), (origin, evil), (kind, "text/plain")][..], false),
         (&[(site, "cross-site"), (mode, "no-cors"), (kind, "text/plain")], false),
         (&[(site, "same-site"), (mode, "cors"), (origin, "https://b.localhost")], false),
-        (&[(site, "cross-site"), (mode, "cors"), (kind, "application/x-www-form-urlencoded")], false),
+        (&[(site, "cross-site"), (mode, "cors"), (kind, "application/x-www-form-urlencode\
+            d")], false),
         (&[(site, "cross-site"), (kind, "text/plain; application/json")], false),
         (&[(origin, evil), (kind, "text/plain")], false),
         (&[(origin, "null")], false),

@@ -173,7 +173,7 @@ impl Server {
         let pkcs8 = key.to_pkcs8().unwrap().to_vec();
         Self {
             folder,
-            served: door
+            served: listener
                 .open(change(context), handfast_server::WebSettings::default())
                 .unwrap(),
             registry,
@@ -197,7 +197,8 @@ impl Server {
         }
         let length = body.len();
         let request = format!(
-            "{what} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{head}Content-Length: {length}\r\n\r\n{body}"
+            "{what} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{head}Content-Length: \
+             {length}\r\n\r\n{body}"
         );
         let is_plain = matches!(who, Who::Plain | Who::PlainAdmin);
         self.send(request.as_bytes(), !is_plain, None)
@@ -241,7 +242,8 @@ impl Server {
         }
     }
 
-    /// Rows of who, what, body, status and JSON. `""` is an empty body, `*` any; messages count if they are said.
+    /// Rows of who, what, body, status and JSON. `""` is an empty body, `*` any; messages count if
+    /// they are said.
     pub(crate) fn check(&self, rows: &[(Who, &str, &str, u16, &str)]) {
         for (who, what, body, status, expected) in rows {
             let json = [("Content-Type", "application/json")];

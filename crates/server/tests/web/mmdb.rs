@@ -1,6 +1,7 @@
 //! Makes files of countries in the format of `MaxMind` DB.
 
-/// A file with one country for each network of IPv4, made as the specification says, with records of 24, 28 or 32 bits.
+/// A file with one country for each network of IPv4, made as the specification says, with records
+/// of 24, 28 or 32 bits.
 pub(crate) fn made(record: u32, networks: &[([u8; 4], u32, &str)]) -> Vec<u8> {
     // Each node has two records: 0 is nothing yet, odd numbers are leaves.
     let mut tree = vec![[0_u32; 2]];

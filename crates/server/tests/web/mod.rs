@@ -37,7 +37,8 @@ impl Answer {
         })
     }
 
-    /// Status and headers in some order, but for those that hyper leaves out of an answer to HEAD, or that change.
+    /// Status and headers in some order, but for those that hyper leaves out of an answer to HEAD,
+    /// or that change.
     pub fn sorted_head(&self) -> Vec<&str> {
         let is_steady =
             |line: &&str| !line.starts_with("content-length") && !line.starts_with("date");
@@ -129,7 +130,8 @@ impl Server {
 
     pub fn ask(&self, method: &str, target: &str, headers: &str) -> Answer {
         let request = format!(
-            "{method} {target} HTTP/1.1\r\nHost: names.example:8000\r\nConnection: close\r\n{headers}\r\n"
+            "{method} {target} HTTP/1.1\r\nHost: names.example:8000\r\nConnection: \
+             close\r\n{headers}\r\n"
         );
         self.raw(request.as_bytes())
     }

@@ -1,10 +1,13 @@
-//! The short way through HTTP/1.1: what is asked for most is answered before HTTP is read in full.
+//! The fast path of HTTP/1.1: the server answers the most frequent requests before it reads
+//! HTTP in full.
 //!
-//! Most requests are a GET of a name that is stored here, with headers that change nothing. These are recognised in the bytes as
-//! they come, and answered with bytes, from buffers that all connections of a core share: so a connection that waits costs
-//! next to nothing, and one that asks takes one read and one write. The first request that is anything else – another
-//! method, a query, credentials, a version of HTTP, TLS – is left as it came, and with it the rest of the connection. Who
-//! takes it from there would have given the same answers; tests compare the two.
+//! Most requests are a GET of a stored name with headers that change nothing. The fast path
+//! recognises them in the received bytes and answers with bytes, from buffers that all
+//! connections of a core share: an idle connection costs next to nothing, and a request takes
+//! one read and one write. The fast path hands the first other request (another method, a
+//! query, credentials, another version of HTTP, TLS) over to hyper as it came, with the rest of
+//! the connection. The slow path would have given the same answers; a property test compares
+//! the two.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -69,8 +72,8 @@ where
         let unfinished = poll_fn(|context| {
             let before = state.times;
             let unfinished = read_and_answer(web, stream, &mut state, context);
-            // Whoever is woken without having been sent anything is woken by one of these. They know whom to wake
-            // since they were polled for the first time.
+            // Whoever is woken without having been sent anything is woken by one of these. They
+            // know whom to wake since they were polled for the first time.
             let may_be_other = is_new || state.times == before;
             if unfinished.is_ready() || !may_be_other {
                 return unfinished;
@@ -90,7 +93,8 @@ where
         });
         let unfinished = unfinished.await?;
         if let Some(unsent) = unfinished.unsent {
-            // What waits for its client is counted; when its network has too much waiting, the connection ends.
+            // What waits for its client is counted; when its network has too much waiting, the
+            // connection ends.
             let memory = &web.context.admission.response_memory;
             let counted = match unsent.len() {
                 length if length < LONG_RESPONSE => None,
@@ -210,8 +214,8 @@ where
     })
 }
 
-/// Whether bytes are the start of a head of HTTP/1.1 that goes on: who takes its time to send one costs no more than that.
-/// The starts of TLS and HTTP/2 are left to those who speak these.
+/// Whether bytes are the start of a head of HTTP/1.1 that goes on: who takes its time to send one
+/// costs no more than that. The starts of TLS and HTTP/2 are left to those who speak these.
 fn is_part_of_head(bytes: &[u8]) -> bool {
     let is_http1 = bytes.first().is_some_and(u8::is_ascii_uppercase);
     let is_http2 = bytes.starts_with(b"PRI") || b"PRI".starts_with(bytes);
@@ -245,7 +249,8 @@ where
     }
 }
 
-/// Answers the first request of some bytes, and says how long it is; `None` if it is not one of the usual, or not whole.
+/// Answers the first request of some bytes, and says how long it is; `None` if it is not one of the
+/// usual, or not whole.
 fn answer(
     web: &Web,
     now: u64,
@@ -311,7 +316,8 @@ struct RequestHints {
 }
 
 impl RequestHints {
-    /// `None` if there is anything in them that changes an answer, or that HTTP itself has to look at.
+    /// `None` if there is anything in them that changes an answer, or that HTTP itself has to look
+    /// at.
     fn of(headers: &[Header<'_>]) -> Option<Self> {
         let mut hints = Self {
             may_be_json: false,
@@ -430,7 +436,8 @@ mod tests {
         Web::new((context, tunnel), settings, any, closing).unwrap()
     }
 
-    /// When the first answer could not be sent at once, and more requests had come meanwhile, silence had no end.
+    /// When the first answer could not be sent at once, and more requests had come meanwhile,
+    /// silence had no end.
     #[test]
     fn silence_has_an_end_after_a_first_answer_that_was_read_late() {
         let folder = tempfile::tempdir().unwrap();

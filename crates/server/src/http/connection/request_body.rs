@@ -1,8 +1,9 @@
-//! What a client sends with a request.
+//! Request bodies.
 //!
-//! A body takes memory as it arrives, and has it as long as anybody has its bytes. A request may be answered before its
-//! body has come: it is refused, or nobody wants the body. Over HTTP/1.1 the connection can only be used again, and the
-//! answer only be heard, once the body was read; so what nobody has read is read and thrown away, within limits.
+//! A body takes memory as it arrives, until its bytes are dropped. The server may answer a
+//! request before its body has arrived: it rejects the request, or does not need the body. Over
+//! HTTP/1.1 a client can read the answer and reuse the connection only after the body was read,
+//! so the server reads the rest of the body and discards it, within limits.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -70,8 +71,8 @@ impl Incoming {
         Some(usize::try_from(length).unwrap_or(usize::MAX))
     }
 
-    /// The whole of it, if it is not too long and arrives in time. Anonymous clients have 30 seconds; known ones are
-    /// waited for as long as they send some of it.
+    /// The whole of it, if it is not too long and arrives in time. Anonymous clients have 30
+    /// seconds; known ones are waited for as long as they send some of it.
     pub(crate) async fn receive(
         mut self,
         web: &Web,
@@ -124,7 +125,8 @@ pub(crate) fn late_body(sender: Sender) -> String {
         Sender::Anonymous => format!("all of it has to arrive within {seconds} seconds"),
         Sender::Known => {
             format!(
-                "{MIN_BODY_BYTES} bytes of it, or the rest, have to arrive in each {seconds} seconds"
+                "{MIN_BODY_BYTES} bytes of it, or the rest, have to arrive in each {seconds} \
+                 seconds"
             )
         }
     };

@@ -1,4 +1,4 @@
-//! A stream of which something has been read already.
+//! A stream whose first bytes have been read already: it gives them again.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! The certificate that a server makes for itself, and the names in it.
+//! The self-signed certificate of a server, and the names in it.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

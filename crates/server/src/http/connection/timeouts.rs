@@ -1,7 +1,7 @@
-//! A connection that does not wait for ever for whoever does not read.
+//! A connection that closes when its client does not read.
 //!
-//! What a client asks is bounded in time where it is read; what it is answered waits here, in buffers, until it takes
-//! it. Some do not, or an octet at a time.
+//! Reading a request has its own timeouts. Responses wait in buffers here until the client
+//! reads them; some clients read nothing, or one byte at a time.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

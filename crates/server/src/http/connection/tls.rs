@@ -1,5 +1,5 @@
-//! TLS: with the key of the site, so that clients of the handle protocol know whom they talk to, or with a certificate
-//! that others know, from files or from an authority.
+//! TLS: with the key of the site, so that clients of the handle protocol can verify the server,
+//! or with a certificate that browsers trust, from files or from a certificate authority.
 
 use std::fmt;
 use std::io;
@@ -86,8 +86,9 @@ pub(crate) struct Acceptor {
     pub(crate) current: Option<Arc<ReplaceableCertificate>>,
 }
 
-/// Takes connections with a certificate from elsewhere, or with one that is made for the key of the site and the names
-/// under which the server is reached; clients of the handle protocol compare keys.
+/// Takes connections with a certificate from elsewhere, or with one that is made for the key of the
+/// site and the names under which the server is reached; clients of the handle protocol compare
+/// keys.
 pub(crate) fn acceptor(
     site: &SigningKey,
     names: &[String],
@@ -249,7 +250,8 @@ fn from_files(files: &TlsFiles) -> io::Result<CertifiedKey> {
         .map_err(|error| named(&files.key, error.to_string()))
 }
 
-/// Takes any certificate, and none: who has its key is found by comparing it with the one that a handle has.
+/// Takes any certificate, and none: who has its key is found by comparing it with the one that a
+/// handle has.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

@@ -1,7 +1,7 @@
-//! The access log: a line for each request, in the common form of web servers or as JSON.
+//! The access log: one line for each request, in the combined format of web servers or as JSON.
 //!
-//! Lines are written by a thread of their own. What comes too fast for it is counted and left out: whoever asks does
-//! not wait for a disk.
+//! A thread of its own writes the lines. When lines come faster than it writes, the server
+//! counts them and leaves them out: no client waits for a disk.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;

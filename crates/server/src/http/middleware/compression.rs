@@ -1,12 +1,13 @@
-//! Answers made smaller: brotli and gzip, by `Accept-Encoding` (RFC 9110 §12.5.3).
+//! Compression: brotli and gzip, by `Accept-Encoding` (RFC 9110 §12.5.3).
 //!
-//! Only what is there as a whole, is text, and is long enough to gain by it. What is made smaller together with
-//! something that a stranger chose tells the stranger, by its length, what else is in it (BREACH). So answers are left
-//! as they are that carry a new secret, and all that a browser was let in to by itself: with a cookie, a password or
-//! a certificate.
+//! The server compresses complete responses that are text and long enough. Compressing a secret
+//! together with text that an attacker chose reveals the secret through the length (BREACH). So
+//! the server does not compress responses with a new secret, nor any response to credentials
+//! that a browser sends on its own: a cookie, a password or a certificate.
 //!
-//! A tag of what was made smaller has the coding in it, `"7-gzip"`, because it names other octets than `"7"` does.
-//! Where it comes back, it is read as the one without.
+//! The entity tag of a compressed response names the coding, `"7-gzip"`, because it stands for
+//! other bytes than `"7"`. When a client sends it back, the server reads it as the tag without
+//! the coding.
 
 use std::io::Write;
 
@@ -24,7 +25,8 @@ use crate::http::{Body, Caller, Part};
 
 /// The shortest body that is made smaller, in octets: others fit into a packet or two anyway.
 const MIN_COMPRESSED_LENGTH: u64 = 1_024;
-/// The longest that is made smaller where it is: others would keep the connections of this core waiting.
+/// The longest that is made smaller where it is: others would keep the connections of this core
+/// waiting.
 const MAX_INLINE_LENGTH: u64 = 32 << 10;
 /// How hard it is tried: about as much as web servers do for what they make anew each time.
 const GZIP_LEVEL: u32 = 5;
@@ -49,8 +51,8 @@ impl Coding {
         }
     }
 
-    /// The best of what a client takes. What is liked as much as the text itself goes before it; what is liked less
-    /// does not, unless the text itself is not named.
+    /// The best of what a client takes. What is liked as much as the text itself goes before it;
+    /// what is liked less does not, unless the text itself is not named.
     fn chosen(accepted: &HeaderMap) -> Option<Self> {
         let items = weighted(accepted, &ACCEPT_ENCODING);
         let named = |name: &str| {
@@ -120,7 +122,8 @@ impl Negotiation {
             return negotiation;
         }
         let is_asked = request.headers().contains_key(ACCEPT_ENCODING);
-        // Names are looked up far more often than anything else is asked, by many with not a word of codings.
+        // Names are looked up far more often than anything else is asked, by many with not a word
+        // of codings.
         if is_asked || part != Part::Resolve {
             untag(request.headers_mut(), &IF_MATCH);
             negotiation.known = untag(request.headers_mut(), &IF_NONE_MATCH);
@@ -133,13 +136,15 @@ impl Negotiation {
         negotiation
     }
 
-    /// The answer as it is sent: smaller if that is wished for and can be, and without a body if only its head is.
+    /// The answer as it is sent: smaller if that is wished for and can be, and without a body if
+    /// only its head is.
     pub(crate) async fn grant(self, mut response: Response<Body>) -> Response<Body> {
         if response.status() == StatusCode::NOT_MODIFIED {
             self.retag_known(&mut response);
         }
         if is_worth_it(&response) {
-            // Also where it is sent as it is: a cache must not keep it for those who would have it otherwise.
+            // Also where it is sent as it is: a cache must not keep it for those who would have it
+            // otherwise.
             let name = HeaderValue::from_static("Accept-Encoding");
             response.headers_mut().append(VARY, name);
             if let Some(coding) = self.coding() {
@@ -174,7 +179,8 @@ impl Negotiation {
     }
 }
 
-/// Whether an answer tells nothing by its length: nothing is made, and nobody was let in without saying so.
+/// Whether an answer tells nothing by its length: nothing is made, and nobody was let in without
+/// saying so.
 fn is_harmless(request: &Request<Incoming>, caller: &Caller) -> bool {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let path = request.uri().path().trim_start_matches('/');

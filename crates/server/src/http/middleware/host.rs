@@ -1,8 +1,9 @@
-//! Which hosts are ours.
+//! The hosts of this server.
 //!
-//! `Host` says whom a client means, and anybody can write anything there: a page of another site that leads a browser
-//! here under a name of its own, or a client whose answer a cache keeps for everybody. So no absolute URL is made of a
-//! host that is not ours, and requests that use credentials are refused there.
+//! `Host` says which server a client means, and anybody can write anything there: a page of
+//! another site that leads a browser here under a name of its own, or a client whose response a
+//! cache stores for everybody. So the server makes no absolute URL from a host that is not its
+//! own, and rejects requests with credentials there.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -33,7 +34,8 @@ pub struct PublicUrl {
 /// What is no URL of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a public URL is http:// or https://, a host and perhaps a port, and nothing else, such as https://pid.example.org"
+    "a public URL is http:// or https://, a host and perhaps a port, and nothing else, such as \
+     https://pid.example.org"
 )]
 pub struct BadPublicUrl;
 
@@ -154,8 +156,8 @@ impl OwnHosts {
         }
     }
 
-    /// The base of absolute URLs: as it is configured, or as the client has called this server if that is one of its
-    /// hosts, or where it listens.
+    /// The base of absolute URLs: as it is configured, or as the client has called this server if
+    /// that is one of its hosts, or where it listens.
     pub(crate) fn base(&self, caller: &Caller, uri: &Uri, headers: &HeaderMap) -> String {
         if let Some(public) = &self.public {
             return public.to_string();
@@ -168,8 +170,8 @@ impl OwnHosts {
         }
     }
 
-    /// The base URLs under which this server is reached (`URI-13`): `public-url`, the address where it listens, and
-    /// the names of this machine.
+    /// The base URLs under which this server is reached (`URI-13`): `public-url`, the address where
+    /// it listens, and the names of this machine.
     pub(crate) fn urls(&self) -> Vec<String> {
         let port = self.listen.port();
         let scheme = if port == 443 { "https" } else { "http" };
@@ -247,8 +249,9 @@ impl OwnHosts {
         names
     }
 
-    /// Refuses a request that uses credentials where its host is not one of ours. The native protocol in HTTP is taken
-    /// under any name: its messages say themselves who sent them, and a browser has nothing to add.
+    /// Refuses a request that uses credentials where its host is not one of ours. The native
+    /// protocol in HTTP is taken under any name: its messages say themselves who sent them, and a
+    /// browser has nothing to add.
     pub(crate) fn refuse(
         &self,
         part: Part,
@@ -272,7 +275,8 @@ impl OwnHosts {
         let problem = json!({
             "title": "Misdirected Request",
             "status": 421,
-            "detail": "this server does not know the host of this request as its own, and takes no credentials under it",
+            "detail": "this server does not know the host of this request as its own, and takes \
+                       no credentials under it",
             "code": "other-host",
             "hint": "set public-url in [web] of handfast.toml to the URL that clients use",
         });

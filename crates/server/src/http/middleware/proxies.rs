@@ -1,7 +1,7 @@
 //! Proxies in front of the server, and the clients behind them (`http-interfaces.md` B.9).
 //!
-//! Whoever connects can send any header. What a header says of a client counts only if a proxy that is trusted has sent
-//! it, and only as far as trusted proxies have written it: "walking from the right".
+//! Any client can send any header. The server believes such a header only if a trusted proxy
+//! has sent it, and only as far as trusted proxies have written it: "walking from the right".
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -36,8 +36,8 @@ impl Proxies {
         said.is_some_and(|said| said.as_bytes().eq_ignore_ascii_case(b"https"))
     }
 
-    /// The address of the client behind a trusted proxy: the last one that no trusted proxy has, or the first if all are
-    /// trusted. `None` if nothing says so.
+    /// The address of the client behind a trusted proxy: the last one that no trusted proxy has, or
+    /// the first if all are trusted. `None` if nothing says so.
     pub(crate) fn client(&self, headers: &HeaderMap) -> Option<IpAddr> {
         let lines = headers.get_all(self.header.as_ref()?).iter().rev();
         let addresses = lines

@@ -1,6 +1,7 @@
-//! OAI-PMH 2.0: `/oai`, and `/registry/OAIHandler` as old links have it (`info-registry.md` §4).
+//! OAI-PMH 2.0: `/oai`, and `/registry/OAIHandler` for old links (`info-registry.md` §4).
 //!
-//! Items are the entries of the `info` registry that are, or were, registered. All is answered from memory.
+//! Items are the entries of the `info` registry that are, or were, registered. All answers come
+//! from memory.
 
 mod date;
 mod record;
@@ -225,7 +226,8 @@ impl Repository<'_> {
         xml.text("compression", "gzip");
     }
 
-    /// Whom to write to: as configured, or the public contact of the registry; every host has a postmaster (RFC 5321).
+    /// Whom to write to: as configured, or the public contact of the registry; every host has a
+    /// postmaster (RFC 5321).
     fn email(&self) -> String {
         let said = self.web.registry_email.as_ref();
         if let Some(email) = said.filter(|email| is_email(email)) {

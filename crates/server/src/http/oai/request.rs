@@ -1,4 +1,4 @@
-//! What is asked, and what is wrong with it (OAI-PMH §3.6, §4).
+//! The arguments of a request, and the errors in them (OAI-PMH §3.6, §4).
 
 use crate::http::oai::date::OaiDate;
 use crate::http::oai::token;
@@ -54,7 +54,8 @@ impl Format {
     }
 }
 
-/// A set. No entry ever leaves its own, so that whoever harvests one set hears of all that becomes of its entries.
+/// A set. No entry ever leaves its own, so that whoever harvests one set hears of all that becomes
+/// of its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Set {
     Historical,
@@ -101,15 +102,15 @@ impl OaiError {
         Self::new("badArgument", message)
     }
 
-    /// Whether what was asked could be understood, so that it can be said again in the answer: "no attributes must be
-    /// provided" for these two.
+    /// Whether what was asked could be understood, so that it can be said again in the answer: "no
+    /// attributes must be provided" for these two.
     pub(crate) fn is_of_form(&self) -> bool {
         matches!(self.code, "badArgument" | "badVerb")
     }
 }
 
-/// Verbs, and their arguments: those that must be there, those that may be, and whether a token may stand in place of
-/// all of them.
+/// Verbs, and their arguments: those that must be there, those that may be, and whether a token may
+/// stand in place of all of them.
 const VERBS: [(&str, &[&str], &[&str], bool); 6] = [
     ("GetRecord", &["identifier", "metadataPrefix"], &[], false),
     ("Identify", &[], &[], false),
@@ -192,8 +193,8 @@ impl<'a> OaiArguments<'a> {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// "The request includes illegal arguments, is missing required arguments, includes a repeated argument, or values
-    /// for arguments have an illegal syntax."
+    /// "The request includes illegal arguments, is missing required arguments, includes a repeated
+    /// argument, or values for arguments have an illegal syntax."
     fn check_names(
         &self,
         required: &[&str],

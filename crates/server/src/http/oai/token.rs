@@ -1,8 +1,9 @@
-//! Where in a list someone is, as a text that they bring back.
+//! Resumption tokens: a position in a list, as a text that the client sends back.
 //!
-//! A token holds all of it, and the server keeps nothing. Records come in the order of their changes: one that changes
-//! while it is harvested moves to the end, and nothing is missed. So tokens stay good for ever. They hold nothing that
-//! their bearer could not ask for anyway; what is in them is read as carefully as any argument.
+//! A token holds the whole position, and the server stores nothing. Records come in the order
+//! of their changes: a record that changes during a harvest moves to the end, and the client
+//! misses nothing. So tokens never expire. They hold nothing that their bearer could not ask
+//! for, and the server validates them like any argument.
 
 use crate::http::oai::request::{Format, Selection, Set};
 

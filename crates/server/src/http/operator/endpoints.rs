@@ -1,4 +1,4 @@
-//! What operators ask: whether the server lives, whether it is ready, and how much it does.
+//! Endpoints for operators: whether the server is alive, whether it is ready, and its metrics.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};

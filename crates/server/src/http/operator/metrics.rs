@@ -1,4 +1,4 @@
-//! Everything that is counted, in the text format of Prometheus.
+//! All metrics, in the text format of Prometheus.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -88,7 +88,8 @@ fn native(page: &mut MetricsPage, web: &Arc<Web>) {
     page.title(
         "handfast_native_dropped_total",
         "counter",
-        "Messages over UDP that were not answered: beyond the allowance of their network, or too many at once.",
+        "Messages over UDP that were not answered: beyond the allowance of their network, or too \
+         many at once.",
     );
     for (reason, count) in meters.lost() {
         let labels = format!("reason=\"{reason}\"");
@@ -117,7 +118,8 @@ fn load(page: &mut MetricsPage, web: &Arc<Web>) {
     page.title(
         name,
         "counter",
-        "Requests refused because there were too many: by HTTP with 429 or 503, by the handle protocol with a busy \
+        "Requests refused because there were too many: by HTTP with 429 or 503, by the handle \
+        protocol with a busy \
          server or, over UDP, with no answer.",
     );
     let refused = web.meters.refused.load(Ordering::Relaxed);

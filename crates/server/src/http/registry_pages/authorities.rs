@@ -1,4 +1,5 @@
-//! Who may name what: prefixes, and authorities of URNs, ARKs and `info` namespaces, as a tree (`CID-9`, `URN-5`).
+//! The tree of authorities: prefixes, and authorities of URNs, ARKs and `info` namespaces
+//! (`CID-9`, `URN-5`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -90,9 +91,12 @@ fn body(
 ) -> String {
     let asked = escape(under.unwrap_or_default());
     let mut out = format!(
-        "<p>Who may name what here: prefixes, and authorities of URNs, ARKs and <code>info</code> namespaces, each with \
-         its policy.</p>\n<form action=\"/registry/authorities\" method=\"get\"><label for=\"under\">Show one and what \
-         derives from it</label> <input type=\"text\" id=\"under\" name=\"under\" value=\"{asked}\" \
+        "<p>Who may name what here: prefixes, and authorities of URNs, ARKs and <code>info</code> \
+        namespaces, each with \
+         its policy.</p>\n<form action=\"/registry/authorities\" method=\"get\"><label \
+         for=\"under\">Show one and what \
+         derives from it</label> <input type=\"text\" id=\"under\" name=\"under\" \
+         value=\"{asked}\" \
          placeholder=\"20.500.12345\"> <button>Show</button></form>\n<div class=\"tree\">\n"
     );
     let mut children: BTreeMap<Option<&str>, Vec<&Authority>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! How the public reaches someone: one text, which may be an address of some kind.
+//! A contact: one text, which may be an e-mail address or a URL.
 
 /// What kind of address it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,8 @@ pub(crate) fn is_http(url: &str) -> bool {
     (starts("http://") || starts("https://")) && url.chars().all(is_plain)
 }
 
-/// As the schema of OAI-PMH has it: `\S+@(\S+\.)+\S+`; and nothing that a link could take for something else.
+/// As the schema of OAI-PMH has it: `\S+@(\S+\.)+\S+`; and nothing that a link could take for
+/// something else.
 pub(crate) fn is_email(text: &str) -> bool {
     let Some((local, host)) = text.rsplit_once('@') else {
         return false;

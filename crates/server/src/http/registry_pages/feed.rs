@@ -1,4 +1,4 @@
-//! What has changed, as an Atom feed (RFC 4287).
+//! Recent changes, as an Atom feed (RFC 4287).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! All namespaces: a list that can be searched.
+//! The list of all namespaces, with a search.
 
 use handfast_registry::{NamespaceEntry, NamespacePage, NamespaceQuery, NamespaceStatus, json};
 use hyper::{Response, StatusCode};
@@ -89,14 +89,17 @@ impl Asking<'_> {
 
     fn body(&self, found: &NamespacePage, next: Option<String>) -> String {
         let mut out = format!(
-            "<p>An <code>info</code> URI names something by an identifier of a public namespace (RFC 4452). Here is \
-             shown which namespaces there are, whose they are, and what counts in their identifiers. That a namespace \
+            "<p>An <code>info</code> URI names something by an identifier of a public namespace \
+            (RFC 4452). Here is \
+             shown which namespaces there are, whose they are, and what counts in their \
+             identifiers. That a namespace \
              is registered says what its identifiers identify: not that they resolve.</p>\n{}\n",
             self.search_form()
         );
         out.extend(["<p>", &found.total.to_string(), " found.</p>\n"]);
         out.push_str(
-            "<table><thead><tr><th scope=\"col\">Namespace<th scope=\"col\">Title<th scope=\"col\">Authority\
+            "<table><thead><tr><th scope=\"col\">Namespace<th scope=\"col\">Title<th \
+            scope=\"col\">Authority\
              <th scope=\"col\">Status<th scope=\"col\">Registered</tr></thead><tbody>\n",
         );
         for entry in &found.entries {
@@ -112,7 +115,8 @@ impl Asking<'_> {
         }
         out.push_str(
             "<p class=\"small\">For programs: <a href=\"/registry/info.json\">JSON</a>, \
-             <a href=\"/registry/changes.atom\">Atom</a>, <a href=\"/oai?verb=Identify\">OAI-PMH</a>, \
+             <a href=\"/registry/changes.atom\">Atom</a>, <a \
+             href=\"/oai?verb=Identify\">OAI-PMH</a>, \
              <a href=\"/api/v1/openapi.json\">OpenAPI</a>.</p>",
         );
         out
@@ -121,9 +125,11 @@ impl Asking<'_> {
     fn search_form(&self) -> String {
         let asked = escape(self.query("q").unwrap_or_default());
         let mut out = format!(
-            "<form action=\"/registry/\" method=\"get\" role=\"search\"><label for=\"q\">Find</label> \
+            "<form action=\"/registry/\" method=\"get\" role=\"search\"><label \
+            for=\"q\">Find</label> \
              <input type=\"search\" id=\"q\" name=\"q\" value=\"{asked}\"> \
-             <label for=\"status\">Status</label> <select id=\"status\" name=\"status\"><option value=\"\">any"
+             <label for=\"status\">Status</label> <select id=\"status\" name=\"status\"><option \
+                 value=\"\">any"
         );
         for status in NamespaceStatus::ALL {
             let selected = if self.query("status") == Some(status.as_str()) {

@@ -1,6 +1,8 @@
-//! The public register: `/registry/…`, for people and for programs (`INFO-9`, `CID-9`, `URN-5`).
+//! The public register: `/registry/…`, for people and for programs (`INFO-9`, `CID-9`,
+//! `URN-5`).
 //!
-//! The same address answers a page, JSON or XML, by what the client likes most; `.json` and `.xml` name two of them.
+//! The same address answers with a page, JSON or XML, as the client prefers; `.json` and `.xml`
+//! name two of them.
 
 mod authorities;
 pub(crate) mod contact;

@@ -1,4 +1,5 @@
-//! Pages of the register. They hold no script and no style of their own, so that their policy allows none.
+//! The frame of all pages of the register. Pages have no script and no inline style, so that
+//! their policy allows none.
 
 use hyper::header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -24,9 +25,11 @@ pub(super) fn html(title: &str, body: &str) -> String {
     let title = escape(title);
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>{title}</title>\
+         <meta name=\"viewport\" content=\"width=device-width, \
+         initial-scale=1\"><title>{title}</title>\
          <link rel=\"stylesheet\" href=\"/registry/style.css\">\
-         <link rel=\"alternate\" type=\"application/atom+xml\" title=\"Changes\" href=\"/registry/changes.atom\">\
+         <link rel=\"alternate\" type=\"application/atom+xml\" title=\"Changes\" \
+         href=\"/registry/changes.atom\">\
          </head>\n<body><header><nav aria-label=\"Register\"><a href=\"/registry/\">Namespaces</a> \
          <a href=\"/registry/authorities\">Authorities</a> <a href=\"/registry/policy\">Policy</a> \
          <a href=\"/registry/changes.atom\">Changes</a> <a href=\"/\">Resolve</a></nav></header>\n\

@@ -1,4 +1,4 @@
-//! By which rules the register is kept: what its maintainer says.
+//! The policy of the register, as its maintainer has written it.
 
 use handfast_registry::{json, rfc3339};
 use hyper::{Response, StatusCode};

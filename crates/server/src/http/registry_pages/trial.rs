@@ -1,5 +1,6 @@
-//! Trying an identifier in place: its normalised form, whether it fits, whether it is another one, where it leads. All
-//! by the rules that hold now; for a proposal, by the rules that would.
+//! Trying an identifier on the page of a namespace: its normalised form, whether it fits the
+//! rules, whether it equals another identifier, and where it leads. The page uses the current
+//! rules, and for a proposal the proposed ones.
 
 use handfast_id::{InfoUri, InfoValidity, RuleBook};
 use handfast_registry::{NamespaceEntry, Registry};

@@ -1,7 +1,8 @@
-//! An `info` URI of which nothing is kept here: what its namespace says (`INFO-11`, `INFO-12`).
+//! An `info` URI without a stored record: what its namespace says about it (`INFO-11`,
+//! `INFO-12`).
 //!
-//! Where the live entry names a mechanism, that is offered. Everything else is an identifier that nothing is claimed of but what
-//! it is: the answer is still 404, as what was asked for – the thing, or where it is – is not to be had here.
+//! If the live entry names a resolution mechanism, the server offers it. Otherwise the server
+//! describes the identifier and answers 404, because it has neither the thing nor its location.
 
 use std::sync::Arc;
 
@@ -67,8 +68,8 @@ impl Unkept {
         entry.is_some_and(|entry| entry.form.resolution.page_first) || self.has_dot_segment()
     }
 
-    /// Whether a `.` or `..` stands between slashes: a browser removes it, so that the location would
-    /// lead to another page than it says.
+    /// Whether a `.` or `..` stands between slashes: a browser removes it, so that the location
+    /// would lead to another page than it says.
     pub(crate) fn has_dot_segment(&self) -> bool {
         let is_dots = |segment: &[u8]| segment == b"." || segment == b"..";
         decoded(&self.identifier).split(|b| *b == b'/').any(is_dots)
@@ -86,7 +87,8 @@ impl Unkept {
         Some(response)
     }
 
-    /// A page, or JSON, that says where it would lead, for those who do not want to be sent there at once.
+    /// A page, or JSON, that says where it would lead, for those who do not want to be sent there
+    /// at once.
     pub(crate) fn shown(&self, is_json: bool) -> Option<Response<Body>> {
         let location = self.location()?;
         let response = if is_json {
@@ -113,7 +115,8 @@ impl Unkept {
                 StatusCode::NOT_FOUND,
                 "no-namespace",
                 "Not Registered",
-                "is in a namespace that is not registered here: nothing is known of what it identifies",
+                "is in a namespace that is not registered here: nothing is known of what it \
+                 identifies",
             ),
             Some(NamespaceStatus::Candidate) => (
                 StatusCode::NOT_FOUND,
@@ -131,7 +134,8 @@ impl Unkept {
                 StatusCode::GONE,
                 "namespace-withdrawn",
                 "Withdrawn Namespace",
-                "is in a namespace that was withdrawn. It still identifies what it did; nothing more is claimed of it",
+                "is in a namespace that was withdrawn. It still identifies what it did; nothing \
+                 more is claimed of it",
             ),
             Some(NamespaceStatus::Lapsed) => (
                 StatusCode::NOT_FOUND,
@@ -143,7 +147,8 @@ impl Unkept {
                 StatusCode::NOT_FOUND,
                 "no-resolution",
                 "No Resolution",
-                "cannot be found here, and no resolution is claimed for it: it identifies something, and need not lead \
+                "cannot be found here, and no resolution is claimed for it: it identifies \
+                something, and need not lead \
                  anywhere",
             ),
         };

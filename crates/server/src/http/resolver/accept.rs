@@ -1,4 +1,4 @@
-//! What a client would like to have (RFC 9110 §12.5.1).
+//! The header `Accept`: the media types that a client prefers (RFC 9110 §12.5.1).
 
 use hyper::HeaderMap;
 use hyper::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderName};
@@ -93,7 +93,8 @@ impl Accept {
         json > self.page()
     }
 
-    /// Whether only descriptions of something cited are asked for, in formats that agencies of DOIs have.
+    /// Whether only descriptions of something cited are asked for, in formats that agencies of DOIs
+    /// have.
     pub(crate) fn is_of_citations(&self) -> bool {
         let is_one = |media: &str| {
             CITATIONS.contains(&media)
@@ -149,7 +150,8 @@ pub(crate) fn weighted(headers: &HeaderMap, name: &HeaderName) -> Vec<(String, u
     items
 }
 
-/// `qvalue = ( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3("0") ] )`; anything else is no reason to send nothing.
+/// `qvalue = ( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3("0") ] )`; anything else is no reason to
+/// send nothing.
 fn thousandths(text: &str) -> u16 {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if whole != "0" || fraction.len() > 3 {

@@ -1,4 +1,4 @@
-//! What is particular to ARKs (`http-interfaces.md` E): parts of things that are named as a whole, and inflections.
+//! ARKs (`http-interfaces.md` E): parts of a named whole, and inflections.
 
 use handfast_registry::{Persistence, Principal, Registry};
 use hyper::{Response, StatusCode};

@@ -1,4 +1,4 @@
-//! Which of several locations a client is sent to (`http-interfaces.md` B.5).
+//! Choosing one of several locations for a client (`http-interfaces.md` B.5).
 
 use std::net::IpAddr;
 
@@ -94,8 +94,8 @@ impl ClientPreferences {
         self.by_weight(&left)
     }
 
-    /// "For each `locatt` parameter in order: keep locations having that attribute (with that exact value); if none
-    /// has, keep all."
+    /// "For each `locatt` parameter in order: keep locations having that attribute (with that exact
+    /// value); if none has, keep all."
     fn by_attributes(&self, left: &mut Vec<&Location>) {
         for (name, value) in &self.attributes {
             keep(left, |one| match (one.attribute(name), value) {

@@ -1,7 +1,7 @@
-//! The answer that is asked for most: a redirect to the one URL of a handle that is stored here.
+//! The most frequent answer: a redirect to the one URL of a stored handle.
 //!
-//! It is made straight from the store. Everything else – queries, aliases, locations, errors – goes the long way, which
-//! would say the same.
+//! It is made straight from the store, or from the redirect cache. Everything else (queries,
+//! aliases, locations, errors) takes the slow path, which would give the same answer.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,8 @@ use crate::http::resolver::redirect::RedirectResponse;
 use crate::http::resolver::redirect_cache::CachedRedirect;
 use crate::http::resolver::target::{escaped, is_web, lifetime};
 
-/// Lends where a path leads, if that takes no more than a look. Of DOIs something else than a page may be wanted.
+/// Lends where a path leads, if that takes no more than a look. Of DOIs something else than a page
+/// may be wanted.
 pub(crate) fn find<T>(
     web: &Web,
     path: &str,

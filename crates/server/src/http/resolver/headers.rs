@@ -1,7 +1,8 @@
-//! Headers that a record wishes for: `10320/headers` (`http-interfaces.md` B.5).
+//! Response headers that a record asks for: `10320/headers` (`http-interfaces.md` B.5).
 //!
-//! Whoever may write a record may not speak for the server: only headers that say something of the thing itself are sent,
-//! and none that browsers, caches or proxies obey. Lines that begin with `<` are for a page, and are left out.
+//! An author of a record must not speak for the server: the server sends only headers that
+//! describe the thing itself, and none that browsers, caches or proxies obey. Lines that begin
+//! with `<` are meant for a page, and are left out.
 
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -25,7 +26,8 @@ const MAX_RECORD_HEADERS: usize = 32;
 /// The longest.
 const MAX_RECORD_HEADER: usize = 2 << 10;
 
-/// Adds what the record of a name, those it includes and its namespace wish for. Of one name the first counts, but for links.
+/// Adds what the record of a name, those it includes and its namespace wish for. Of one name the
+/// first counts, but for links.
 pub(crate) fn put(headers: &mut HeaderMap, name: &Name) {
     let values = own_and_shared(name, "10320/headers");
     let lines = values
@@ -70,10 +72,14 @@ mod tests {
 
     #[test]
     fn only_what_is_about_the_thing_is_sent() {
-        let wished = "X-Robots-Tag: noindex\nLink: <https://a.example/{hdl:path}>; rel=\"author\"\r\n\
-            link:<b>;rel=c\nLink: <https://evil.example/>; rel=stylesheet\nSet-Cookie: a=b\nContent-Length: 7\nTransfer-Encoding: chunked\n\
-            Content-Security-Policy: none\nLocation: https://evil.example/\nStrict-Transport-Security: x\n\
-            Access-Control-Allow-Origin: *\nX-Frame-Options: x\nX-Accel-Redirect: /etc\nRefresh: 0\n\
+        let wished = "X-Robots-Tag: noindex\nLink: <https://a.example/{hdl:path}>; \
+        rel=\"author\"\r\n\
+            link:<b>;rel=c\nLink: <https://evil.example/>; rel=stylesheet\nSet-Cookie: \
+            a=b\nContent-Length: 7\nTransfer-Encoding: chunked\n\
+            Content-Security-Policy: none\nLocation: \
+            https://evil.example/\nStrict-Transport-Security: x\n\
+            Access-Control-Allow-Origin: *\nX-Frame-Options: x\nX-Accel-Redirect: /etc\nRefresh: \
+            0\n\
             <script>alert(1)</script>\n: x\nno colon\nX-Handle-A B: c\nX-Handle-Note: caf\u{e9}\n\
             X-PID-Note: a\tb\nX-Handle-Id: {hdl}\nx-robots-tag: all\nSunset:";
         let mut headers = HeaderMap::new();

@@ -1,4 +1,4 @@
-//! Links of a name: headers (RFC 8288), and as a set (RFC 9264).
+//! Links of a name: as a header (RFC 8288), and as a link set (RFC 9264).
 
 use std::borrow::Cow;
 
@@ -17,8 +17,8 @@ pub(crate) const LINKS: &str = "application/linkset";
 /// The longest header that is sent: some clients take no more.
 const MAX_LINK_HEADER: usize = 8 << 10;
 
-/// What every name links to: itself, as it is to be cited; its record; its links. They are the same address, and what is
-/// wanted of it is asked for by media type. This is what follows the address.
+/// What every name links to: itself, as it is to be cited; its record; its links. They are the same
+/// address, and what is wanted of it is asked for by media type. This is what follows the address.
 const SIGNPOSTS: [&str; 3] = [
     ">; rel=\"cite-as\"",
     ">; rel=\"describedby\"; type=\"application/json\"",
@@ -228,7 +228,8 @@ mod tests {
     const OF_RECORD: &str = r#"<links>
         <location rel="item" href="https://a.example/1 2" type="text/plain" title="a &quot;b&quot;"/>
         <location rel="license" href="https://l.example/" title="Größe&#13;&#10;X: y" lang="de"/>
-        <location href="https://none.example/"/><location rel="stylesheet" href="https://evil.example/"/>
+        <location href="https://none.example/"/><location rel="stylesheet" href="https://evil.exam\
+            ple/"/>
         <location id="one" href="https://one.example/"/>
         <location rel="author" anchor-id="one" href="https://me.example/"/>
         <location rel="author" anchor-id="two" href="https://lost.example/"/></links>"#;

@@ -128,8 +128,8 @@ struct Legacy {
 }
 
 impl Legacy {
-    /// "Default: `URL` 0 if a 10320/loc exists on the handle, else 1; subtypes 0 (if no plain `URL` exists subtypes get
-    /// the `URL` weight)."
+    /// "Default: `URL` 0 if a 10320/loc exists on the handle, else 1; subtypes 0 (if no plain `URL`
+    /// exists subtypes get the `URL` weight)."
     fn add(&self, name: &Name, to: &mut Locations) {
         let usual = if to.is_described { "0" } else { "1" };
         let of_urls = self.url_weight.as_deref().unwrap_or(usual);
@@ -184,7 +184,8 @@ pub(crate) fn links(name: &Name) -> Vec<Location> {
     links
 }
 
-/// Values of a type: of a name, of those it includes, and of its namespace unless that is not wished for.
+/// Values of a type: of a name, of those it includes, and of its namespace unless that is not
+/// wished for.
 pub(crate) fn own_and_shared<'n>(
     name: &'n Name,
     value_type: &'static str,
@@ -209,7 +210,8 @@ pub(crate) fn of_type<'v>(
         .filter(move |value| value.value_type.eq_ignore_ascii_case(value_type))
 }
 
-/// Reads the XML of a value. What is none says nothing. A document type is refused: it can make much out of little.
+/// Reads the XML of a value. What is none says nothing. A document type is refused: it can make
+/// much out of little.
 pub(crate) fn read(value: &Value<'_>, read: impl FnOnce(Node<'_, '_>)) {
     let options = ParsingOptions {
         nodes_limit: MAX_XML_NODES,
@@ -249,7 +251,8 @@ fn locations(root: Node<'_, '_>, handle: &str) -> Vec<Location> {
         .collect()
 }
 
-/// "`{hdl}` = handle escaped as a query component (`/` → `%2F`) and `{hdl:path}` = escaped as a path."
+/// "`{hdl}` = handle escaped as a query component (`/` → `%2F`) and `{hdl:path}` = escaped as a
+/// path."
 pub(crate) fn expanded(template: &str, handle: &str) -> String {
     template
         .replace("{hdl:path}", &path_of(handle))

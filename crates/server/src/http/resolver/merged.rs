@@ -1,7 +1,8 @@
-//! What other names say of the locations of a name (`http-interfaces.md` B.5): those that its `10320/loc` values include,
-//! and those of the namespace of its prefix.
+//! Values that other names add to the locations of a name (`http-interfaces.md` B.5): names
+//! that its `10320/loc` values include, and the namespace of its prefix.
 //!
-//! Whoever may write a record may name others in it, in circles and without end: each is read once, and only so many.
+//! An author of a record may include other records, in circles and without end. So the server
+//! reads each of them once, and only a limited number.
 
 use handfast_registry::{Refusal, Registry};
 use handfast_wire::Value;
@@ -177,7 +178,8 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// The handles that namespaces name, from the inside out: that of the record itself, of its prefix, of the root.
+    /// The handles that namespaces name, from the inside out: that of the record itself, of its
+    /// prefix, of the root.
     fn shared_by(
         &self,
         own: Option<&Value<'static>>,

@@ -1,4 +1,5 @@
-//! Resolution for people and browsers: `/{identifier}` redirects, or shows the record (`http-interfaces.md` B).
+//! Resolution for people and browsers: `/{identifier}` redirects, or shows the record
+//! (`http-interfaces.md` B).
 
 pub(crate) mod accept;
 pub(crate) mod address;

@@ -1,4 +1,4 @@
-//! What is known of a name, by anybody.
+//! Looking up a name: its record, with the values that everybody may read.
 
 use std::sync::Arc;
 
@@ -77,7 +77,8 @@ pub(crate) fn find(
     }
 }
 
-/// An ARK that is not there may be a part of one that is: "longest bound ancestor, remainder appended to its target".
+/// An ARK that is not there may be a part of one that is: "longest bound ancestor, remainder
+/// appended to its target".
 fn part(registry: &Registry, text: &str) -> Result<NameLookup, Refusal> {
     for (whole, rest) in ark::ancestors(text) {
         match registry.show(&Principal::Operator, whole) {
@@ -136,7 +137,8 @@ fn missing(registry: &Registry, text: &str) -> Result<NameLookup, Refusal> {
     Ok(NameLookup::Foreign)
 }
 
-/// A name with what others say of it: the namespace of its prefix, and names that its record includes.
+/// A name with what others say of it: the namespace of its prefix, and names that its record
+/// includes.
 fn in_namespace(registry: &Registry, mut name: Name) -> Result<NameLookup, Refusal> {
     if !name.is_handle || name.text.starts_with("0.") {
         return Ok(NameLookup::Name(name));
@@ -233,7 +235,8 @@ impl Name {
         format!("/{}", self.text)
     }
 
-    /// Values that are URLs, those of the type itself before those of subtypes, in the order of their indexes.
+    /// Values that are URLs, those of the type itself before those of subtypes, in the order of
+    /// their indexes.
     pub(crate) fn urls(&self) -> impl Iterator<Item = &Value<'static>> {
         let plain = self.values.iter().filter(|value| is_url(value));
         let special = self.values.iter().filter(|value| is_special_url(value));

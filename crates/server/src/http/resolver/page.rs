@@ -1,4 +1,4 @@
-//! Pages for people, and the same for programs.
+//! Pages for people, and the same content for programs.
 
 use handfast_registry::{Tombstone, rfc3339};
 use handfast_wire::{Value, json};

@@ -51,7 +51,8 @@ const OF_HANDLES: [&str; 5] = ["hdl/", "hdl:", "doi:", "info:hdl/", "info:doi/"]
 const AS_URNS: [&str; 3] = ["urn:hdl:", "urn:doi:", "urn:eidr:"];
 
 impl<'p> RequestedName<'p> {
-    /// Reads a path; of a URN, with the components that the query holds. The query itself is not part of the name.
+    /// Reads a path; of a URN, with the components that the query holds. The query itself is not
+    /// part of the name.
     pub(crate) fn read(path: &'p str, query: Option<&str>) -> Result<Self, BadPath> {
         let path = path.trim_start_matches('/');
         // No scheme begins with a digit, and most prefixes do.
@@ -158,8 +159,8 @@ impl<'p> RequestedName<'p> {
     }
 }
 
-/// A path whose scheme is written with `%3A`, as `encodeURIComponent` does, with colons: behind the scheme, behind the
-/// NID, and the first one in the name of a URN.
+/// A path whose scheme is written with `%3A`, as `encodeURIComponent` does, with colons: behind the
+/// scheme, behind the NID, and the first one in the name of a URN.
 fn with_colons(path: &str) -> Option<String> {
     let end = path.find('%')?;
     let scheme = path.get(..end)?;

@@ -31,8 +31,8 @@ pub(crate) struct ResolveOptions {
 }
 
 impl ResolveOptions {
-    /// Reads a query. "Separators are `&` and `;`. Keys and values are percent-decoded, `+` stays. Most flags count by
-    /// presence, whatever their value."
+    /// Reads a query. "Separators are `&` and `;`. Keys and values are percent-decoded, `+` stays.
+    /// Most flags count by presence, whatever their value."
     pub(crate) fn read(query: &str) -> Self {
         let mut options = Self::default();
         let mut is_to_show = false;
@@ -68,7 +68,8 @@ impl ResolveOptions {
                 "country" => options.country = Some(text()),
                 "action" => action = Some(text()),
                 key => {
-                    // In the form of the front page they are the name, behind a name they are anybody's.
+                    // In the form of the front page they are the name, behind a name they are
+                    // anybody's.
                     if matches!(key, "hdl" | "id") {
                         let typed = decoded(&value.replace('+', " "));
                         options.name = Some(String::from_utf8_lossy(&typed).into_owned());

@@ -1,8 +1,8 @@
 //! The redirect cache: where paths lead that were asked for lately.
 //!
-//! A lookup in the store touches a dozen places in memory, one after the other, and for a name
-//! that nobody asked for lately none of them is in the caches of the processor: that is a third of
-//! the cost of a redirect. An entry of this cache holds all that a redirect is made of in one place.
+//! A lookup in the store touches a dozen places in memory, one after the other, and for a name that
+//! nobody asked for lately none of them is in the caches of the processor: that is a third of the
+//! cost of a redirect. An entry of this cache holds all that a redirect is made of in one place.
 //!
 //! # Invalidation
 //!

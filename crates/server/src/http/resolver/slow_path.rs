@@ -1,4 +1,4 @@
-//! One request for a name, the long way.
+//! The slow path: answers any request for a name.
 
 use std::sync::Arc;
 
@@ -159,7 +159,7 @@ impl<'r> ResolveRequest<'r> {
         }
         if self.options.is_selective() && name.values.is_empty() {
             let text = format!("<p>{} has no such values.</p>", escape(&name.text));
-            return page::page(StatusCode::OK, "No Values NameLookup", &text);
+            return page::page(StatusCode::OK, "No Values Found", &text);
         }
         let is_inflected = asked.kind == NameKind::Other
             && matches!(self.head.uri.query(), Some("" | "?" | "info"));
@@ -254,7 +254,8 @@ impl<'r> ResolveRequest<'r> {
         }
         if is_handed_on {
             if asked.kind != NameKind::Urn && !query_and_fragment::is_query(&self.options.rest) {
-                let problem = "The query is no URI syntax: a % needs two hexadecimal digits behind it, other than 00.";
+                let problem = "The query is no URI syntax: a % needs two hexadecimal digits \
+                    behind it, other than 00.";
                 return Some(self.fail(Failure::malformed(problem.to_string())));
             }
             url = with_query(&url, self.options.rest.as_bytes());
@@ -314,8 +315,8 @@ impl<'r> ResolveRequest<'r> {
         })
     }
 
-    /// A handle that was asked for as `info:hdl/…` or `info:doi/…`, if its namespace names a mechanism: a name
-    /// whose prefix is not kept here may be found there.
+    /// A handle that was asked for as `info:hdl/…` or `info:doi/…`, if its namespace names a
+    /// mechanism: a name whose prefix is not kept here may be found there.
     fn spelt_as_info(&self) -> Option<Unkept> {
         let path = self.head.uri.path().trim_start_matches('/');
         let unkept = Unkept::read(self.web.registry(), path)?;
@@ -341,7 +342,8 @@ impl<'r> ResolveRequest<'r> {
             .filter(|_| asked.kind == NameKind::Handle)
         {
             failure.more = format!(
-                "<p>It ends in a slash, which is part of the name. Try it without: <a href=\"/{}\">{}</a></p>",
+                "<p>It ends in a slash, which is part of the name. Try it without: <a \
+                 href=\"/{}\">{}</a></p>",
                 path_of(shorter.trim_start_matches('/')),
                 escape(shorter)
             );
@@ -386,8 +388,8 @@ pub(crate) fn failure(error: &Refusal) -> Failure {
     Failure::new(status, "failure", "The Server Failed", detail)
 }
 
-/// Copies the components of a URN that are for the resource (RFC 8141 §2.3): the r-component is the resolver's, and
-/// means nothing yet.
+/// Copies the components of a URN that are for the resource (RFC 8141 §2.3): the r-component is the
+/// resolver's, and means nothing yet.
 pub(crate) fn with_components(url: &[u8], urn: &Urn<'_>) -> Vec<u8> {
     let mut url = url.to_vec();
     if let Some(q) = urn.q() {

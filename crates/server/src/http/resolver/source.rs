@@ -1,5 +1,5 @@
-//! Handles that a repository may know (`http-interfaces.md` C.4): asked for before a request is answered, because that
-//! takes time.
+//! Handles of a `DSpace` repository (`http-interfaces.md` C.4): the server asks the repository
+//! before it answers the request, because that takes time.
 
 use std::sync::Arc;
 
@@ -22,7 +22,8 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Asks the repository of a name, if there is one. A name that is, or was, kept here is nowhere else.
+    /// Asks the repository of a name, if there is one. A name that is, or was, kept here is nowhere
+    /// else.
     pub(crate) async fn ask(web: &Arc<Web>, text: &str) -> Option<Self> {
         let handle = if web.context.has_source(text) {
             text.to_string()

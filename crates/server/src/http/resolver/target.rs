@@ -1,4 +1,4 @@
-//! Where a redirect leads to, and for how long.
+//! The target of a redirect: escaping, schemes, queries, and how long it may be cached.
 
 use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
@@ -21,8 +21,8 @@ pub(crate) fn is_web(url: &[u8]) -> bool {
     })
 }
 
-/// Joins a URL and what is appended to it, to the letter. Where the URL ends with its host, a slash comes between: what a
-/// stranger appends must not lead to another host.
+/// Joins a URL and what is appended to it, to the letter. Where the URL ends with its host, a slash
+/// comes between: what a stranger appends must not lead to another host.
 pub(crate) fn appended(url: &[u8], append: &[u8]) -> Vec<u8> {
     let mut whole = url.trim_ascii().to_vec();
     let append = append.trim_ascii();
@@ -103,8 +103,8 @@ pub(crate) fn escaped_text(url: &[u8]) -> String {
     String::from_utf8(escaped(url).into_owned()).unwrap_or_default()
 }
 
-/// The path of a handle at this resolver: "it leaves letters, digits and `- . _ ~ : @ / ! $ ( ) * , ; =` alone and
-/// escapes the rest".
+/// The path of a handle at this resolver: "it leaves letters, digits and `- . _ ~ : @ / ! $ ( ) * ,
+/// ; =` alone and escapes the rest".
 pub(crate) fn path_of(handle: &str) -> String {
     encoded(handle, b"-._~:@/!$()*,;=")
 }

@@ -1,4 +1,4 @@
-//! What is said, in JSON, and the status that goes with it (`http-interfaces.md` A.14).
+//! Answers as JSON, and their statuses (`http-interfaces.md` A.14).
 
 use handfast_wire::{ResponseCode, Value, json};
 use http_body_util::{Either, Full};
@@ -241,8 +241,8 @@ pub(crate) fn put_values(out: &mut Vec<u8>, values: &[Value<'_>]) {
     out.extend_from_slice(b"]}");
 }
 
-/// Appends text, or numbers, or lists of them. None has a form that JSON lacks, and a vector takes any bytes: it
-/// cannot fail.
+/// Appends text, or numbers, or lists of them. None has a form that JSON lacks, and a vector takes
+/// any bytes: it cannot fail.
 pub(crate) fn put<T: Serialize + ?Sized>(out: &mut Vec<u8>, part: &T) {
     serde_json::to_writer(out, part).unwrap_or_default();
 }

@@ -1,5 +1,5 @@
-//! What clients say of themselves: the header `Authorization`, and the same in the JSON of sessions
-//! (`http-interfaces.md` A.13).
+//! Credentials of a client: the header `Authorization`, and the same fields in the JSON of
+//! sessions (`http-interfaces.md` A.13).
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -44,8 +44,9 @@ impl Authorization {
 }
 
 impl Basic {
-    /// "Split at the first raw colon; the password may hold colons. Percent-decode the user name." Clients that do not
-    /// encode it are understood as well: "digits, colon, handle containing a slash, colon, password".
+    /// "Split at the first raw colon; the password may hold colons. Percent-decode the user name."
+    /// Clients that do not encode it are understood as well: "digits, colon, handle containing a
+    /// slash, colon, password".
     fn read(text: &str) -> Option<Vec<Self>> {
         let bytes = Zeroizing::new(from_base64(text)?);
         let text = std::str::from_utf8(&bytes).ok()?;
@@ -66,7 +67,8 @@ impl Basic {
             && let Some((handle, password)) = password.split_once(':')
             && handle.contains('/')
         {
-            // First, because whoever logs in like this does so all the time, and should not be taken for a guesser.
+            // First, because whoever logs in like this does so all the time, and should not be
+            // taken for a guesser.
             add(&format!("{user}:{handle}"), password);
         }
         add(user, password);
@@ -74,8 +76,8 @@ impl Basic {
     }
 }
 
-/// "Split it at its first colon if what precedes is all digits; without an index it means index 0." Nobody has a handle
-/// that is longer than handles are.
+/// "Split it at its first colon if what precedes is all digits; without an index it means index 0."
+/// Nobody has a handle that is longer than handles are.
 pub(crate) fn reference(id: &str) -> Option<Reference<'static>> {
     let (index, handle) = match id.split_once(':') {
         Some((index, handle)) if !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()) => {
@@ -194,7 +196,8 @@ impl Fields {
     }
 }
 
-/// What a secret key has made, as the native protocol writes it: the code of the algorithm, its parameters, the MAC.
+/// What a secret key has made, as the native protocol writes it: the code of the algorithm, its
+/// parameters, the MAC.
 pub(crate) fn secret_response(
     algorithm: &str,
     mac: &[u8],

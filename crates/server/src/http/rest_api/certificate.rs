@@ -1,4 +1,4 @@
-//! Client certificates: who they name, and the key they hold (`http-interfaces.md` A.13).
+//! Client certificates: the identity that they name, and their key (`http-interfaces.md` A.13).
 
 use handfast_wire::{Codec, PublicKey, Reference, Site, Value};
 use x509_parser::oid_registry::{OID_X509_COMMON_NAME, Oid};
@@ -36,7 +36,8 @@ impl ClientCertificate {
         Some(Self { id, key, public })
     }
 
-    /// Whether one of the values where its identity is has the key. "an `HS_SITE` server key … there also counts"
+    /// Whether one of the values where its identity is has the key. "an `HS_SITE` server key …
+    /// there also counts"
     pub(crate) fn is_in(&self, values: &[Value<'_>]) -> Option<u32> {
         let there = values
             .iter()

@@ -1,4 +1,5 @@
-//! Who asks: by a password, an answer to a challenge, a session or a certificate (`http-interfaces.md` A.13).
+//! Authentication of a request: by a password, an answer to a challenge, a session or a
+//! certificate (`http-interfaces.md` A.13).
 
 use std::sync::Arc;
 
@@ -22,8 +23,9 @@ use crate::context::ServerContext;
 use crate::error::Fault;
 use crate::http::Web;
 
-/// Whether it takes a permit for expensive work to look at what a client says of itself: it shows a signature, or what
-/// PBKDF2 makes of a secret, or asks the server to sign. Passwords cost next to nothing.
+/// Whether it takes a permit for expensive work to look at what a client says of itself: it shows a
+/// signature, or what PBKDF2 makes of a secret, or asks the server to sign. Passwords cost next to
+/// nothing.
 pub(crate) fn is_expensive(question: &Question, route: &RestRoute) -> bool {
     let has_body = !question.body.is_empty();
     match route {
@@ -168,8 +170,8 @@ fn by_fields(web: &Web, question: &Question, fields: &Fields) -> Result<Login, R
     Ok(login)
 }
 
-/// One comparison for each secret of the handle, in constant time: of what the secret, and what the password, make of a
-/// number that nobody knew before.
+/// One comparison for each secret of the handle, in constant time: of what the secret, and what the
+/// password, make of a number that nobody knew before.
 pub(crate) fn by_password(
     web: &Web,
     question: &Question,
@@ -257,8 +259,8 @@ fn verified(
     }
 }
 
-/// Whom a certificate names, if it is their key. Browsers show certificates unasked: one that names nobody here is as
-/// good as none.
+/// Whom a certificate names, if it is their key. Browsers show certificates unasked: one that names
+/// nobody here is as good as none.
 fn by_certificate(web: &Web, question: &Question) -> Result<Option<Known>, RestProblem> {
     let Some(certificate) = &question.caller.certificate else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Listing the handles of a prefix (`http-interfaces.md` A.8), and what listings share.
+//! Listing the handles of a prefix (`http-interfaces.md` A.8), and what all listings share.
 
 use std::ops::ControlFlow;
 

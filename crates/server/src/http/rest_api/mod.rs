@@ -1,8 +1,9 @@
 //! The handle REST API, as deployed (`http-interfaces.md` A), and reverse lookup (C.3).
 //!
-//! A request is read whole, then answered in one go: reads of what is public where they are, everything else – changes
-//! wait for the disk, signatures for the processor – on a thread of its own. Where this differs from deployed servers,
-//! `docs/compatibility.md` says why.
+//! The server reads a request as a whole. It answers reads of public values on the thread of
+//! the connection, and everything else on a blocking thread: changes wait for the disk,
+//! signatures for the processor. `docs/compatibility.md` lists the differences to deployed
+//! servers, with reasons.
 
 mod answer;
 pub(crate) mod authorization;
@@ -83,7 +84,8 @@ pub(crate) async fn answer(
     response
 }
 
-/// What everybody may read of a handle, if its path and what is stored are plain; `None` if it takes more than a look.
+/// What everybody may read of a handle, if its path and what is stored are plain; `None` if it
+/// takes more than a look.
 pub(crate) fn stored(web: &Web, path: &str) -> Option<Vec<u8>> {
     let name = path.strip_prefix("/api/handles/")?;
     if !fast_redirect::is_plain(name) || web.context.has_source(name) {

@@ -1,4 +1,4 @@
-//! Sessions that are open: a nonce, and who has answered it.
+//! The table of open REST sessions: the nonce of each, and the client that has answered it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,5 @@
-//! What stands behind the `?`, or in the body of a POST (`http-interfaces.md` A.4).
+//! Parameters of a request: from the query, or from the body of a POST (`http-interfaces.md`
+//! A.4).
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -62,7 +63,8 @@ impl Parameters {
         self.0.iter().map(|(name, value)| (&**name, &**value))
     }
 
-    /// "absent = false; present and empty, `true` or `yes` in any case = true; everything else = false."
+    /// "absent = false; present and empty, `true` or `yes` in any case = true; everything else =
+    /// false."
     pub(crate) fn is_true(&self, name: &str) -> bool {
         self.first(name).is_some_and(|value| {
             value.is_empty()
@@ -131,7 +133,8 @@ pub(crate) fn wrong(text: impl Into<String>) -> Fault {
     Fault::new(ResponseCode::ProtocolError, text)
 }
 
-/// The text that percent-encoding stands for. `None` if an escape is incomplete, or it is not UTF-8.
+/// The text that percent-encoding stands for. `None` if an escape is incomplete, or it is not
+/// UTF-8.
 pub(crate) fn decode(text: &str) -> Option<String> {
     if !text.contains('%') {
         return Some(text.to_string());

@@ -1,4 +1,4 @@
-//! The prefixes that are kept here (`http-interfaces.md` A.9).
+//! The prefixes that are homed on this server (`http-interfaces.md` A.9).
 
 use handfast_registry::{Operation, prefix_of, with_slash};
 use handfast_wire::ResponseCode;

@@ -1,4 +1,4 @@
-//! A request that was read.
+//! A request of the REST API, read as a whole.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -49,10 +49,11 @@ impl Question {
         self.login.take()
     }
 
-    /// Whether the page of another site may have made a browser ask, with what the browser knows of its user: by a
-    /// script that is loaded, a form that is sent, or a script of theirs that asks without asking first whether it may.
-    /// Passwords and certificates that browsers add by themselves are not theirs to use. A password that a script has
-    /// set itself looks the same, and is not taken either.
+    /// Whether the page of another site may have made a browser ask, with what the browser knows of
+    /// its user: by a script that is loaded, a form that is sent, or a script of theirs that asks
+    /// without asking first whether it may. Passwords and certificates that browsers add by
+    /// themselves are not theirs to use. A password that a script has set itself looks the same,
+    /// and is not taken either.
     pub(crate) fn is_by_another_page(&self) -> bool {
         if self.method == Method::GET {
             return self.presentation.is_script();
@@ -60,8 +61,8 @@ impl Question {
         self.is_from_other_site() && !self.was_asked_for()
     }
 
-    /// Whether a browser says that a page of another origin asks. What it says of the site, no page and no proxy
-    /// changes; older browsers say the origin alone.
+    /// Whether a browser says that a page of another origin asks. What it says of the site, no page
+    /// and no proxy changes; older browsers say the origin alone.
     fn is_from_other_site(&self) -> bool {
         match self.said("sec-fetch-site") {
             Some(b"same-origin" | b"none") => return false,
@@ -81,8 +82,9 @@ impl Question {
         !host.is_some_and(|host| [scheme, host].concat().eq_ignore_ascii_case(origin))
     }
 
-    /// Whether a browser asks before it sends such a request for another page, and is told that what it knows of its
-    /// user is not wanted: forms and simple requests have none of these (Fetch standard, "CORS-safelisted").
+    /// Whether a browser asks before it sends such a request for another page, and is told that
+    /// what it knows of its user is not wanted: forms and simple requests have none of these (Fetch
+    /// standard, "CORS-safelisted").
     fn was_asked_for(&self) -> bool {
         matches!(self.method, Method::DELETE | Method::PUT)
             || self.is_body("application/json")

@@ -1,4 +1,4 @@
-//! Reverse lookup: the handles that hold values (`http-interfaces.md` C.3).
+//! Reverse lookup: the handles that have given values (`http-interfaces.md` C.3).
 
 use std::ops::ControlFlow;
 

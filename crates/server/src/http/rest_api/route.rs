@@ -1,4 +1,4 @@
-//! Which path leads where (`http-interfaces.md` A.2).
+//! The routes of the REST API (`http-interfaces.md` A.2).
 
 use handfast_wire::ResponseCode;
 use hyper::header::{ALLOW, HeaderValue};

@@ -1,4 +1,5 @@
-//! Checking what a secret key has made, for somebody who does not have it (`http-interfaces.md` A.11).
+//! Verifying the answer of a secret key for a client that does not have the key
+//! (`http-interfaces.md` A.11).
 
 use handfast_wire::{Reference, ResponseCode};
 use hyper::StatusCode;

@@ -1,4 +1,5 @@
-//! Resolution requests of URNs and other URIs: `/uri-res/{service}?{uri}` (RFC 2169, RFC 2483; `http-interfaces.md` D).
+//! Resolution services for URNs and other URIs: `/uri-res/{service}?{uri}` (RFC 2169, RFC 2483;
+//! `http-interfaces.md` D).
 
 mod description;
 mod list;

@@ -111,8 +111,8 @@ pub(crate) fn holders(registry: &Arc<Registry>, url: &str) -> Result<Vec<Name>, 
     Ok(names)
 }
 
-/// Whether two URIs are one: names by the rules of their scheme and authority, with query and fragment where these
-/// count (`CID-13`).
+/// Whether two URIs are one: names by the rules of their scheme and authority, with query and
+/// fragment where these count (`CID-13`).
 pub(crate) fn are_same(web: &Arc<Web>, one: &str, other: &str) -> Result<bool, Failure> {
     let registry = web.registry();
     let rules = registry.rules();

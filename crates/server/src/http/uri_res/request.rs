@@ -143,7 +143,8 @@ impl Resolution<'_> {
         }
     }
 
-    /// Where a name is, first places first (`URN-9`), with the components of the URN that was asked for.
+    /// Where a name is, first places first (`URN-9`), with the components of the URN that was asked
+    /// for.
     fn locations(&self, name: &Name) -> Vec<String> {
         let locations = Locations::of(name).list.into_iter();
         locations
@@ -196,8 +197,8 @@ impl Resolution<'_> {
         Ok(fresh(StatusCode::OK, MULTIPART, out))
     }
 
-    /// Other names of the same thing: `N2Ns` those that have the same first URL now; `I2Ns` only the name that was asked
-    /// for, as nobody has said of others that they are interchangeable.
+    /// Other names of the same thing: `N2Ns` those that have the same first URL now; `I2Ns` only
+    /// the name that was asked for, as nobody has said of others that they are interchangeable.
     fn others(&self, name: &Name) -> Result<Response<Body>, Refusal> {
         let registry = self.web.registry();
         let own = uri(registry, name);

@@ -1,5 +1,5 @@
-//! The folder of a deployed handle server, from which its identity is taken over: its key, its site record, the key of
-//! its administrator, and what of its `config.dct` has a meaning here.
+//! Taking over a deployed handle server from its folder: its key, its site record, the key of
+//! its administrator, and the settings of its `config.dct` that have a meaning here.
 //!
 //! Everything is read and checked before anything is written.
 
@@ -102,9 +102,9 @@ impl HandleServer {
         site_record::keep_in(folder, &self.site)
     }
 
-    /// Makes the prefixes authorities of a registry. Where an administrator is `300:0.NA/PREFIX`, as registrars have it,
-    /// the administrator's public key is put there, so that they can go on logging in by that name: those who could
-    /// are returned.
+    /// Makes the prefixes authorities of a registry. Where an administrator is `300:0.NA/PREFIX`,
+    /// as registrars have it, the administrator's public key is put there, so that they can go on
+    /// logging in by that name: those who could are returned.
     pub fn keep_prefixes(&self, registry: &Registry) -> Result<Vec<Principal>, Refusal> {
         let operator = Principal::Operator;
         let mut known = Vec::new();
@@ -324,7 +324,8 @@ pub enum TakeoverError {
     #[error(transparent)]
     Identity(#[from] IdentityError),
     /// A site that this program cannot be.
-    #[error("{}: the site has {servers} servers; only sites of one server are taken over", path.display())]
+    #[error("{}: the site has {servers} servers; only sites of one server are taken \
+        over", path.display())]
     ManyServers {
         /// The file.
         path: PathBuf,
@@ -332,7 +333,8 @@ pub enum TakeoverError {
         servers: usize,
     },
     /// A site that copies another.
-    #[error("{}: the site is a mirror; the identity of a primary site is taken over", path.display())]
+    #[error("{}: the site is a mirror; the identity of a primary site is taken \
+        over", path.display())]
     Mirror {
         /// The file.
         path: PathBuf,

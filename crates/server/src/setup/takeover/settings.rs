@@ -1,4 +1,4 @@
-//! What of a `config.dct` has a meaning here.
+//! The settings of a `config.dct` that have a meaning here.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
