@@ -162,7 +162,7 @@ impl Dspace {
                 tracing::warn!(%error, url, "a repository does not answer");
             }
             drop(place);
-            // Whoever asked may have gone.
+            // The caller may have stopped waiting.
             drop(answer.send(fetched));
         });
         let bytes = answered.recv().map_err(|_| failed())?;

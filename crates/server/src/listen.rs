@@ -23,7 +23,7 @@ use crate::native::{Native, tcp, udp};
 use crate::runtime::blocking::BLOCKING_THREADS;
 use crate::runtime::snapshot_reuse;
 
-/// Where the doors are.
+/// The addresses that the server listens at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
     /// The native protocol, over UDP and TCP.
@@ -32,7 +32,7 @@ pub struct Addresses {
     pub web: SocketAddr,
 }
 
-/// Doors that are not open yet: their places are taken.
+/// Bound sockets that are not served yet.
 #[derive(Debug)]
 pub struct Listener {
     addresses: Addresses,
@@ -47,10 +47,10 @@ struct Core {
     web: StdListener,
 }
 
-/// Doors that are open.
+/// A server that accepts connections.
 #[derive(Debug)]
 pub struct RunningServer {
-    /// Where they are.
+    /// The bound addresses.
     pub addresses: Addresses,
     /// Says that the server is about to end.
     closing: watch::Sender<bool>,
@@ -86,7 +86,7 @@ impl RunningServer {
             };
             tokio::select! {
                 _ = timeout(SHUTDOWN_TIMEOUT, answered) => {}
-                // Whoever says it twice means it.
+                // A second signal ends the process at once.
                 _ = told.recv() => {}
                 _ = ctrl_c() => {}
             }
@@ -100,7 +100,7 @@ impl Listener {
     pub fn bind(native: SocketAddr, web: SocketAddr) -> io::Result<Self> {
         allow_files();
         if native.port() != 0 && native == web {
-            let text = format!("the native and the web door cannot both be at {native}");
+            let text = format!("the native protocol and HTTP cannot both listen at {native}");
             return Err(io::Error::new(io::ErrorKind::AddrInUse, text));
         }
         let addresses = Addresses {
@@ -123,13 +123,13 @@ impl Listener {
         })
     }
 
-    /// Where they are.
+    /// The bound addresses.
     #[must_use]
     pub fn addresses(&self) -> Addresses {
         self.addresses
     }
 
-    /// Opens them.
+    /// Begins to serve.
     pub fn open(self, context: ServerContext, settings: WebSettings) -> io::Result<RunningServer> {
         let (closing, told) = watch::channel(false);
         let tls = settings.tls.clone();

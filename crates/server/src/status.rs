@@ -14,8 +14,8 @@ pub(crate) fn is_status(handle: &str) -> bool {
 }
 
 impl ServerContext {
-    /// The status for whoever has logged in over the REST API: to those who administer nothing it
-    /// is an empty record.
+    /// The status for a client of the REST API; an empty record for clients that are not
+    /// administrators.
     pub(crate) fn status_for(
         &self,
         who: Option<&Authenticated>,

@@ -29,7 +29,7 @@ fn ask(server: &Server, what: &str, host: &str, headers: &str) -> Answer {
     server.raw(request.as_bytes())
 }
 
-/// Whoever had a cache in front answer for everybody wrote their own host into what others read.
+/// A client behind a shared cache could write its own host into the answers for others.
 #[test]
 fn no_absolute_url_is_made_of_another_host() {
     let server = unnamed();
@@ -192,7 +192,7 @@ fn uri_13_names_are_read_at_every_address_of_the_server() {
     }
 }
 
-/// The fast path took two, the slow path does not: whoever stands between them may take the other
+/// The fast path took two, the slow path does not: a proxy in between may take the other
 /// one.
 #[test]
 fn a_request_with_two_hosts_is_refused() {

@@ -1,4 +1,4 @@
-//! What strangers send: random bytes, halves, lies. The server answers what it can, keeps nothing,
+//! Hostile input: random bytes, halves, lies. The server answers what it can, keeps nothing,
 //! and goes on serving everybody else.
 
 #![expect(

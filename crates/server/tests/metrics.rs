@@ -80,7 +80,7 @@ fn native_requests_are_counted_by_transport_operation_and_outcome() {
         over_udp(&server, "20.1000/5555");
     }
     over_udp(&server, "20.1000/none");
-    over_udp(&server, "20.9999/elsewhere");
+    over_udp(&server, "20.9999/remote");
     over_tcp(&server, &request("20.1000/5555"));
     over_tcp(&server, &[0xFF; 40]);
     over_http(&server, "20.1000/5555");

@@ -327,7 +327,7 @@ fn cid_13_queries_are_handed_on_by_every_service() {
             "/uri-res/I2L?100.102/A58FB49EB1F848f0A606E84CEF294BE5?x=1".into(),
             "https://cordra.example/o?a=b&x=1#f".into(),
         ),
-        // Elsewhere the rest of a query is dropped (URI-12).
+        // Under other prefixes the rest of a query is dropped (URI-12).
         (
             "/20.1000/5555?x=1".into(),
             "https://example.org/5555".into(),

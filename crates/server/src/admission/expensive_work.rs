@@ -104,7 +104,7 @@ struct QueueState {
     running: usize,
     /// Nobody's queue is empty.
     queues: HashMap<Peer, VecDeque<Waiter>>,
-    /// Whose next it is: each peer that has a queue, once.
+    /// The rotation: each peer that has a queue, once.
     round_robin: VecDeque<Peer>,
     waiting: usize,
     next_number: u64,
@@ -137,7 +137,7 @@ impl WorkQueue {
         }
     }
 
-    /// Waits for a permit. Whoever stops waiting leaves the queue.
+    /// Waits for a permit. A caller that stops waiting leaves the queue.
     pub(crate) async fn enter(&self, peer: Peer) -> Result<WorkPermit, Busy> {
         let mut waiting = match self.ask(peer)? {
             Entered::Permit(permit) => return Ok(permit),
@@ -216,7 +216,7 @@ impl Shared {
 }
 
 impl QueueState {
-    /// Takes the first waiter of the peer whose next it is.
+    /// Takes the first waiter of the next peer.
     fn next(&mut self) -> Option<Waiter> {
         let peer = self.round_robin.pop_front()?;
         let queue = self.queues.get_mut(&peer)?;
@@ -264,8 +264,8 @@ impl Drop for WaitingClient {
 }
 
 impl Drop for WorkPermit {
-    /// The permit goes to whoever is next. One whose client has gone in this moment goes to the one
-    /// after.
+    /// The permit goes to the next client in the queue; if that client has just disconnected, to
+    /// the one after it.
     fn drop(&mut self) {
         let Some(shared) = self.shared.take() else {
             return;

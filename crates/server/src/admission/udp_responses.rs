@@ -24,7 +24,7 @@ use crate::admission::seen_networks::SeenNetworks;
 const BURST: Duration = Duration::from_secs(4);
 /// How many networks have a rate of their own.
 const SLOTS: usize = 65_536;
-/// The max_response answer to a network of which nobody has connected lately, in bytes.
+/// The longest response, in bytes, to a network that has not connected over TCP lately.
 const MAX_UNSEEN_RESPONSE: usize = 4 << 10;
 
 /// How much is sent over UDP, in bytes per second. This machine itself (`127.0.0.1` and `::1`) has
@@ -50,7 +50,7 @@ pub(crate) struct UdpResponses {
 /// What may be sent to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowed {
-    /// The max_response answer, in bytes.
+    /// The longest response, in bytes.
     pub(crate) max_response: usize,
     is_seen: bool,
 }
@@ -71,8 +71,8 @@ impl UdpResponses {
         }
     }
 
-    /// What an address may be sent now; `None` if its network, or all of them, had enough. Whoever
-    /// has any left gets a whole answer.
+    /// The limits for a response to an address; `None` if the rate of its network, or of all
+    /// networks, is used up. A network with any rate left gets a complete response.
     pub(crate) fn allowed(
         &self,
         to: IpAddr,
@@ -226,8 +226,8 @@ mod tests {
         assert!((0..10).all(|_| unlimited.sends(ip("192.0.2.1"), 0)));
     }
 
-    /// 50,000 networks were remembered, and then all were forgotten: whoever forged more had no
-    /// limit.
+    /// 50,000 networks were remembered, and then all were forgotten: a client that
+    /// forged more addresses had no limit.
     #[test]
     fn many_networks_reset_nothing_and_share_one_limit() {
         let test = Test::new(Some(1_000), Some(100_000));

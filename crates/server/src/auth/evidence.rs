@@ -9,16 +9,16 @@ use handfast_wire::{DigestAlgorithm, Value};
 use crate::context::ServerContext;
 use crate::error::Fault;
 
-/// How long a session lives at most, whatever is said in it, in milliseconds: a day. Of keys that
-/// are kept elsewhere it is not known when they are taken away.
+/// The longest time that a session lives, even if it is used, in milliseconds: a day. The server
+/// does not learn when a remote key is removed.
 pub(crate) const MAX_SESSION_AGE: u64 = 24 * 60 * 60_000;
 
-/// A key that is kept here, and that somebody has shown to have.
+/// A key of this server, which a client has proved to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Evidence {
     handle: String,
     index: u32,
-    /// Of its type and data, which may be a secret.
+    /// The digest of its type and data, which may be a secret.
     digest: Vec<u8>,
 }
 
@@ -34,7 +34,7 @@ impl Evidence {
 }
 
 impl ServerContext {
-    /// What a key is known by later; `None` if it is kept elsewhere.
+    /// The evidence of a key; `None` if the key is on a remote server.
     pub(crate) fn evidence(
         &self,
         handle: &str,
@@ -48,7 +48,7 @@ impl ServerContext {
         })
     }
 
-    /// Whether a key is still there, as it was.
+    /// Whether a key still exists unchanged.
     pub(crate) fn holds(&self, evidence: Option<&Evidence>) -> Result<bool, Fault> {
         let Some(evidence) = evidence else {
             return Ok(true);

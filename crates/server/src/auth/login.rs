@@ -18,24 +18,23 @@ use crate::auth::remote_servers::RemoteServers;
 use crate::context::ServerContext;
 use crate::error::Fault;
 
-/// How many keys of a handle are tried for an identity without an index. Who has more says which
-/// one is meant.
+/// How many keys of a handle the server tries for an identity without an index.
 const MAX_KEYS_TRIED: usize = 8;
 /// How many iterations of PBKDF2 a request costs, with all keys that are tried: some 50
 /// milliseconds.
 const MAX_ITERATIONS_OF_REQUEST: u32 = 200_000;
-/// What is compared if an identity has no secret, so that it takes as long as if it had one.
+/// The secret that is compared if an identity has none, so that it takes as long as if it had one.
 const NO_SECRET: &[u8] = b"nobody has this secret";
 
-/// Someone who has shown who they are.
+/// A client that has logged in.
 #[derive(Clone, Debug)]
 pub(crate) struct Authenticated {
     pub(crate) who: Principal,
-    /// By what, if that is kept here.
+    /// The key that was used, if it is on this server.
     pub(crate) by: Option<Evidence>,
 }
 
-/// By what somebody says to be known.
+/// The proof in a login.
 enum Proof<'a> {
     Key(&'a [u8]),
     Secret(SecretAnswer<'a>),
@@ -184,8 +183,7 @@ impl ServerContext {
         Ok(secrets.find(|secret| answer.verify(&secret.data, nonce, digest).is_ok()))
     }
 
-    /// Whether a secret key that is kept here has made an answer to a challenge. The attempt is
-    /// counted.
+    /// Whether a secret key of this server has made an answer to a challenge. Counts the attempt.
     pub(crate) fn verifies(
         &self,
         peer: Peer,
@@ -218,7 +216,7 @@ impl ServerContext {
             .is_some())
     }
 
-    /// The values among which a public key is: of a handle that is kept here, or elsewhere.
+    /// The values with the public keys of a handle, from this server or a remote one.
     pub(crate) fn keys_of(&self, key: &Reference<'_>) -> Result<Vec<Value<'static>>, Fault> {
         match self.remote_servers_for(&key.handle)? {
             Some(remote) => remote.keys(key),

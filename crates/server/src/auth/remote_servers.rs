@@ -34,7 +34,7 @@ impl RemoteServers {
         client.set_roots(roots);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
-            .thread_name("handfast-elsewhere")
+            .thread_name("handfast-remote")
             .enable_all()
             .build()?;
         Ok(Self {

@@ -75,10 +75,9 @@ use crate::http::resolver::redirect_cache::RedirectCache;
 pub(crate) use crate::http::response::Body;
 use crate::http::response::plain;
 
-/// How long a client may take to say what it wants.
+/// How long a client may take for a handshake or the head of a request.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
-/// The longest start of a request: line and headers. Each connection may hold so much before
-/// anything is known of it.
+/// The longest head of a request: line and headers. Each connection may buffer as much.
 const MAX_HEAD: usize = 32 << 10;
 /// How many header lines a request has at most.
 const MAX_HEADERS: usize = 100;
@@ -89,13 +88,13 @@ const HTTP2_IDLE_TIMEOUT: Duration = Duration::from_mins(10);
 /// The least that a client of HTTP/2 begins with: its preface, and a frame of settings (RFC 9113
 /// §3.4).
 const MIN_HTTP2_START: u64 = 24 + 9;
-/// How many requests one HTTP/2 connection has under way.
+/// How many requests of one HTTP/2 connection are processed at once.
 const MAX_HTTP2_STREAMS: u32 = 64;
 
 /// How long an import that nobody waits for is, unless something else is said.
 const SPOOL_LIMIT: u64 = 1 << 30;
 
-/// What all parts of the web door share.
+/// The state that all parts of the HTTP server share.
 pub(crate) struct Web {
     pub(crate) context: Arc<ServerContext>,
     pub(crate) tunnel: NativeTunnel,
@@ -131,7 +130,7 @@ pub(crate) struct Web {
     pub(crate) public_search: bool,
 }
 
-/// How the web door is set up.
+/// The settings of the HTTP server.
 #[derive(Clone, Debug, Default)]
 pub struct WebSettings {
     /// Where the certificate comes from.
@@ -166,7 +165,7 @@ pub struct WebSettings {
     pub public_url: Option<PublicUrl>,
 }
 
-/// Who asks, and how.
+/// The client of a request, and its connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     /// From where. Behind a proxy that is not trusted, that is the proxy.
@@ -234,8 +233,8 @@ impl Web {
         self.client_timeout
     }
 
-    /// Gets certificates from an authority, if that is wished for: its questions are answered at
-    /// this door.
+    /// Gets certificates from an authority, if the settings ask for it; this server answers its
+    /// challenges.
     pub(crate) fn keep_certified(&self, tls: Tls) -> io::Result<()> {
         if let (Tls::Acme(settings), Some(current)) = (tls, &self.tls.current) {
             let context = Arc::clone(&self.context);
@@ -296,13 +295,13 @@ impl Web {
         HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("-"))
     }
 
-    /// What is kept.
+    /// The registry.
     pub(crate) fn registry(&self) -> &Arc<Registry> {
         &self.context.registry
     }
 }
 
-/// Answers one request after the other.
+/// Serves a connection: the fast path first, then hyper.
 pub(crate) async fn serve_connection(
     web: Arc<Web>,
     mut stream: TcpStream,
@@ -456,12 +455,12 @@ where
 /// Waits until the server is about to end.
 async fn closed(mut closing: watch::Receiver<bool>) {
     if closing.wait_for(|is_closing| *is_closing).await.is_err() {
-        // Whoever could say so has gone, and the server stays.
+        // The sender is gone, and the server stays.
         std::future::pending::<()>().await;
     }
 }
 
-/// A part of the door.
+/// A part of the HTTP server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Oai,
@@ -513,7 +512,7 @@ impl Part {
         }
     }
 
-    /// Which part of the door a request is for.
+    /// The part that a request is for.
     fn of(request: &Request<Incoming>) -> Self {
         if native_tunnel::is_message(request) {
             return Self::Tunnel;
@@ -521,7 +520,7 @@ impl Part {
         Self::of_path(request.uri().path())
     }
 
-    /// Which part of the door a path is of.
+    /// The part that a path belongs to.
     fn of_path(path: &str) -> Self {
         let mut segments = path.trim_start_matches('/').split('/');
         match (segments.next().unwrap_or_default(), segments.next()) {
@@ -546,7 +545,7 @@ fn has_host(request: &Request<Incoming>) -> bool {
     is_said && hosts.next().is_none()
 }
 
-/// One request: handed to its part of the door, counted, and logged if that is wished for.
+/// Answers one request: passes it to its part, counts it, and writes the access log.
 async fn answer(
     web: Arc<Web>,
     caller: &Arc<Caller>,

@@ -64,7 +64,7 @@ impl Xml {
     }
 }
 
-/// Everything that comes from elsewhere, for XML. Characters that no document may hold (XML 1.0
+/// Escapes untrusted text for XML. Characters that no document may hold (XML 1.0
 /// §2.2) are left out.
 pub(crate) fn escape_xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);

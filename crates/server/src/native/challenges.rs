@@ -16,17 +16,16 @@ use crate::admission::peer::Peer;
 const ANSWER_TIMEOUT: u64 = 60_000;
 /// How many challenges wait at once.
 const MAX_WAITING: usize = 10_000;
-/// How many octets all of their requests have. A request may be long, and costs whoever sends it
-/// nothing.
+/// How many bytes all of their requests have. A long request costs its client nothing.
 const MAX_OCTETS: usize = 6 << 20;
 
-/// A request that waits for whoever sent it to say who they are.
+/// A request that waits until its client has logged in.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) request: Message<'static>,
     pub(crate) nonce: [u8; 16],
     pub(crate) digest: RequestDigest,
-    /// Where the request came from. The answer may come from elsewhere.
+    /// Where the request came from. The answer may come from another address.
     peer: Peer,
     /// Until when, in milliseconds since 1970.
     expires: u64,

@@ -30,9 +30,9 @@ pub(crate) enum Outcome {
     LoginNeeded,
 }
 
-/// What was done.
+/// The reply to a request that was done.
 pub(crate) struct OperationReply {
-    /// Success, or a referral to somebody else.
+    /// Success, or a referral.
     pub(crate) code: ResponseCode,
     /// The bodies of the messages of the reply.
     pub(crate) bodies: Vec<Vec<u8>>,
@@ -75,7 +75,7 @@ impl From<OperationReply> for Outcome {
     }
 }
 
-/// Whoever changes what the public may write.
+/// The principal for changes that the public may make.
 const PUBLIC: &str = "0:0.SITE/PUBLIC";
 
 impl Native {

@@ -11,8 +11,8 @@ use crate::error::Fault;
 use crate::native::Native;
 
 impl Native {
-    /// By whose rights a handle is created, if not by those of whoever asks: the record of a prefix
-    /// that was homed and never used is for administrators of the server, who may home it.
+    /// The principal that creates a handle, if it is not the caller: server administrators may
+    /// create the record of a prefix that was homed and never used, because they may home it.
     pub(crate) fn creator(
         &self,
         operation: &Operation,

@@ -136,8 +136,9 @@ pub(crate) fn is_streamed(opcode: Opcode) -> bool {
 
 /// §11.3: "When is a redump demanded (log with first entry date F, client last id L, last date T)?"
 ///
-/// A log that continues another, as after a restore, gives nothing to whoever asked last before it
-/// began: they may have what is no longer so. One who has more than there is has it from elsewhere.
+/// A log that continues another, as after a restore, gives nothing to a mirror that asked last
+/// before it began: the mirror may have records that are no longer true. A mirror that has more
+/// transactions than exist has them from another server.
 fn needs_copy(start: Option<LogStart>, last: u64, point: &Point, now: i64) -> bool {
     if point.transaction > signed(last) {
         return true;
@@ -205,8 +206,8 @@ fn point(since: &ReplicationPoint<'_>, homed: Option<&str>) -> Result<Point, Fau
     })
 }
 
-/// "Continue after this key in that phase." There are no dates of handles and prefixes here: who
-/// has some of them from elsewhere begins with the handles.
+/// "Continue after this key in that phase." This server has no dates of handles and prefixes: a mirror
+/// that has some from another server begins with the handles.
 fn phase(resume: Option<&ResumePoint<'_>>) -> Result<Phase, Fault> {
     let after = |resume: &ResumePoint<'_>| {
         let key = String::from_utf8_lossy(&resume.key).into_owned();

@@ -341,7 +341,7 @@ fn is_passing(error: &io::Error) -> bool {
 mod tests {
     use super::*;
 
-    /// A long answer went to whoever was written on the datagram as its sender.
+    /// A long answer went to the forged sender of a datagram.
     #[test]
     fn an_answer_that_is_too_long_is_taken_back_alone() {
         let to = SockaddrStorage::from(SocketAddr::from(([192, 0, 2, 1], 2641)));

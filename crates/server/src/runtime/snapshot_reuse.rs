@@ -9,12 +9,11 @@ use tokio::time::Instant;
 use crate::context::ServerContext;
 
 thread_local! {
-    /// When this turn began, and how often that may still be said.
+    /// The time of this batch of requests, and how often it may still be used.
     static COARSE_TIME: Cell<Option<(CoarseTime, u8)>> = const { Cell::new(None) };
 }
 
-/// After how many answers the time is looked at again: where there is always something to do, a
-/// turn may be long.
+/// After how many answers the clock is read again: a busy thread may not wait for a long time.
 const REFRESH_EVERY: u8 = 64;
 
 /// A point in time.
@@ -25,13 +24,13 @@ pub(crate) struct CoarseTime {
     pub(crate) now: u64,
 }
 
-/// Ends a turn. Threads that take turns do this before they wait for anything.
+/// Releases the snapshot and the time. Threads that reuse snapshots do this before they wait.
 pub(crate) fn end() {
     COARSE_TIME.set(None);
     end_turn();
 }
 
-/// When this turn began, or a little later.
+/// The time at which this batch of requests began, or a little later.
 pub(crate) fn time(context: &ServerContext) -> CoarseTime {
     if let Some((time, left)) = COARSE_TIME.get()
         && let Some(left) = left.checked_sub(1)
@@ -39,7 +38,7 @@ pub(crate) fn time(context: &ServerContext) -> CoarseTime {
         COARSE_TIME.set(Some((time, left)));
         return time;
     }
-    // Old pages of the store are let go of as well.
+    // This also releases old pages of the store.
     end();
     let time = CoarseTime {
         instant: Instant::now(),

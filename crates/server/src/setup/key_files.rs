@@ -15,7 +15,7 @@ use crate::setup::identity::IdentityError;
 pub(crate) const PRIVATE: &str = "privkey.bin";
 /// The public key of the server.
 pub(crate) const PUBLIC: &str = "pubkey.bin";
-/// The private key of the administrator. The server never needs it, so it may be taken elsewhere.
+/// The private key of the administrator. The server never needs it, so it may be moved to another machine.
 pub(crate) const ADMINISTRATOR_PRIVATE: &str = "admpriv.bin";
 /// The public key of the administrator.
 pub(crate) const ADMINISTRATOR_PUBLIC: &str = "admpub.bin";
@@ -154,7 +154,7 @@ mod tests {
             let found = fs::metadata(folder.path().join(name)).unwrap();
             assert_eq!(found.permissions().mode() & 0o777, mode, "{name}");
         }
-        // The administrator's private key may be elsewhere, and its public key be lost.
+        // The administrator's private key may be on another machine, and its public key be lost.
         fs::remove_file(folder.path().join(ADMINISTRATOR_PUBLIC)).unwrap();
         assert_eq!(administrator_key(folder.path()).unwrap(), administrator);
         fs::remove_file(folder.path().join(ADMINISTRATOR_PRIVATE)).unwrap();

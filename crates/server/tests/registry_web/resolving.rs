@@ -95,13 +95,13 @@ fn info_11_remote_handles_redirect_when_asked_for_as_info() {
         let shown = server.get(&format!("{path}?noredirect"));
         assert_eq!(shown.status, 200, "{path}");
     }
-    // Whoever asks for the handle asks this server.
+    // A request for the handle itself asks this server.
     for path in ["/10.1000/182", "/doi:10.1000/182", "/hdl:4263537/4000"] {
         assert_eq!(server.get(path).status, 400, "{path}");
     }
 }
 
-/// A browser takes dot segments out of a path, which then leads elsewhere on that host.
+/// A browser takes dot segments out of a path, which then leads to another place on that host.
 #[test]
 fn what_a_browser_would_read_otherwise_is_shown_first() {
     let server = Server::start();

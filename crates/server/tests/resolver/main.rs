@@ -1,4 +1,4 @@
-//! Redirects and pages of the web door (`http-interfaces.md` B), octet by octet where that matters.
+//! Redirects and pages over HTTP (`http-interfaces.md` B), octet by octet where that matters.
 
 #![expect(clippy::unwrap_used, unreachable_pub, reason = "a test may panic")]
 

@@ -89,7 +89,7 @@ fn a_redirect_says_how_long_it_holds_and_what_it_links_to() {
         "{links}"
     );
     assert!(links.contains("rel=\"linkset\""), "{links}");
-    // The short way and the long way say the same.
+    // The fast path and the slow path give the same answer.
     let slow = server.get("/20.1000/5555?");
     assert_eq!(slow.sorted_head(), fast.sorted_head());
     assert_eq!(fast.body, "");

@@ -38,7 +38,7 @@ fn parts_of_an_ark_lead_where_the_whole_leads() {
             "https://ark.example/page3/deep/er.v1",
         ),
         ("/info:ark/12025/x5abc/p4", 302, "https://ark.example/x5/p4"),
-        // What a stranger appends does not lead to another host.
+        // Text from the client does not lead to another host.
         (
             "/ark:12025/host.evil.example",
             302,

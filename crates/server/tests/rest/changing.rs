@@ -234,7 +234,7 @@ fn what_is_reserved_is_nobodys_business() {
     assert_eq!(reply.json()["responseCode"], 101);
 }
 
-/// Whoever had logged in could find out which indexes are taken, and guess what is there.
+/// A client that had logged in could find out which indexes are taken, and guess what is there.
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn what_is_hidden_in_a_record_is_not_told_to_those_without_rights() {

@@ -29,26 +29,27 @@ use crate::http::resolver::target::{date, put_number};
 use crate::http::{Part, Web, closed, rest_api};
 use crate::runtime::snapshot_reuse;
 
-/// What is read at once.
+/// How many bytes are read at once.
 const READ_BUFFER: usize = 16 << 10;
-/// How much is answered before it is sent: who asks for more at once is answered the long way.
+/// How many bytes are answered before they are sent: a client that asks for more at once takes
+/// the slow path.
 const MAX_UNSENT: usize = 64 << 10;
-/// What is longer may be sent compressed to those who would like that.
+/// The shortest body that may be compressed.
 const MIN_COMPRESSED: usize = 1 << 10;
 /// The longest start of a head that is kept here until the rest arrives.
 const MAX_PARTIAL_HEAD: usize = 4 << 10;
-/// A request with more headers is none of the usual.
+/// A request with more headers takes the slow path.
 const MAX_HEADERS: usize = 32;
 
-/// How a conversation went on.
+/// How the fast path ended.
 pub(crate) enum HandOff {
-    /// It is over.
+    /// The connection is closed.
     Nothing,
-    /// What has been read and not been answered, and whether nothing had been before.
+    /// The bytes that have been read and not been answered; whether the fast path answered nothing.
     Bytes { start: Vec<u8>, is_first: bool },
 }
 
-/// Answers requests as long as they are of the usual kind.
+/// Answers requests as long as the fast path can.
 pub(crate) async fn serve_connection<S>(
     web: &Web,
     stream: &mut S,
@@ -72,8 +73,8 @@ where
         let unfinished = poll_fn(|context| {
             let before = state.times;
             let unfinished = read_and_answer(web, stream, &mut state, context);
-            // Whoever is woken without having been sent anything is woken by one of these. They
-            // know whom to wake since they were polled for the first time.
+            // A task that is woken without new data is woken by one of these two futures. They know
+            // the task to wake since they were polled for the first time.
             let may_be_other = is_new || state.times == before;
             if unfinished.is_ready() || !may_be_other {
                 return unfinished;
@@ -123,7 +124,7 @@ where
     }
 }
 
-/// What has been state from the other side.
+/// The requests that have been read from a connection.
 struct ReadState<'c> {
     last: Instant,
     times: u32,
@@ -135,12 +136,12 @@ struct ReadState<'c> {
     head_began: Option<Instant>,
 }
 
-/// What could not be done at once.
+/// Work that the fast path could not finish at once.
 #[derive(Default)]
 struct Unfinished {
-    /// Answers that the connection did not take; empty if it is to be flushed only.
+    /// Answers that the connection did not take; empty if it has only to be flushed.
     unsent: Option<Vec<u8>>,
-    /// Requests that somebody else has to answer.
+    /// Requests for the slow path.
     left: Vec<u8>,
 }
 
@@ -267,7 +268,7 @@ fn answer(
     if request.method != Some("GET") || request.version != Some(1) {
         return None;
     }
-    // Whoever logs requests would like to see these too.
+    // The access log is written behind hyper.
     if web.log.is_some() {
         return None;
     }
@@ -306,7 +307,7 @@ fn answer(
     Some(length)
 }
 
-/// What headers say that matters here.
+/// The headers that matter to the fast path.
 struct RequestHints {
     may_be_json: bool,
     /// Whether a page is asked for, without a doubt.
@@ -344,7 +345,7 @@ impl RequestHints {
     }
 }
 
-/// Headers of requests that are not of the usual kind.
+/// Headers that the slow path has to look at.
 const SLOW_PATH_HEADERS: [&str; 10] = [
     "authorization",
     "connection",

@@ -86,7 +86,7 @@ pub(crate) struct Acceptor {
     pub(crate) current: Option<Arc<ReplaceableCertificate>>,
 }
 
-/// Takes connections with a certificate from elsewhere, or with one that is made for the key of the
+/// Accepts connections with a certificate from files or from an authority, or with one for the key of the
 /// site and the names under which the server is reached; clients of the handle protocol compare
 /// keys.
 pub(crate) fn acceptor(
@@ -180,7 +180,7 @@ impl ResolvesServerCert for ReplaceableCertificate {
     }
 }
 
-/// A certificate from files, which whoever renews it may replace while the server runs.
+/// A certificate from files, which may be replaced while the server runs.
 #[derive(Debug)]
 struct Renewed {
     files: TlsFiles,

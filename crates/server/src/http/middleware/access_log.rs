@@ -92,7 +92,7 @@ fn write(out: Box<dyn Write + Send>, waiting: &Receiver<String>) {
     }
 }
 
-/// What is kept of a request until it is answered.
+/// The parts of a request that its log line needs.
 pub(crate) struct LoggedRequest {
     address: IpAddr,
     is_secure: bool,
@@ -194,7 +194,7 @@ fn put_quoted(line: &mut String, bytes: &[u8]) {
     }
 }
 
-/// `15/Nov/2026:12:00:00 +0000`, from the time as it is written elsewhere.
+/// `15/Nov/2026:12:00:00 +0000`, from the time in RFC 3339.
 fn common_time(now: u64) -> String {
     let time = rfc3339(now);
     let part = |range| time.get(range).unwrap_or_default();

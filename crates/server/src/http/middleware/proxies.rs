@@ -31,7 +31,7 @@ impl Proxies {
     /// Whether a trusted proxy has spoken TLS with its client, and says so.
     pub(crate) fn is_secure(headers: &HeaderMap) -> bool {
         let mut lines = headers.get_all(PROTOCOL).iter();
-        // One line: whoever wrote another in front of it is not the proxy.
+        // Exactly one line: the proxy has not written a second one.
         let said = lines.next().filter(|_| lines.next().is_none());
         said.is_some_and(|said| said.as_bytes().eq_ignore_ascii_case(b"https"))
     }

@@ -54,7 +54,7 @@ impl Format {
     }
 }
 
-/// A set. No entry ever leaves its own, so that whoever harvests one set hears of all that becomes
+/// A set. No entry ever leaves its own, so that a client that harvests one set sees all changes
 /// of its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Set {

@@ -56,7 +56,7 @@ pub(crate) struct Meters {
     pub(crate) unlogged: AtomicU64,
 }
 
-/// Requests by part of the door, and by the first digit of their status.
+/// Requests by part of the HTTP server, and by the first digit of their status.
 type Requests = [[AtomicU64; CLASSES.len()]; Part::ALL.len()];
 
 pub(crate) const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];

@@ -23,12 +23,12 @@ pub(crate) fn answer(web: &Arc<Web>) -> Response<Body> {
     reply(StatusCode::OK, text_format, page.0)
 }
 
-/// The web door.
+/// The HTTP server.
 fn interfaces(page: &mut MetricsPage, web: &Arc<Web>) {
     page.title(
         "handfast_web_requests_total",
         "counter",
-        "Requests answered, by part of the web door and class of status.",
+        "Requests answered, by part of the HTTP server and class of status.",
     );
     for part in Part::ALL {
         for (class, count) in CLASSES.iter().zip(web.meters.requests(part)) {
@@ -39,7 +39,7 @@ fn interfaces(page: &mut MetricsPage, web: &Arc<Web>) {
     let open = web.meters.open.load(Ordering::Relaxed);
     page.gauge(
         "handfast_web_connections_open",
-        "Connections to the web door that are open.",
+        "Open HTTP connections.",
         u64::try_from(open).unwrap_or_default(),
     );
     page.counter(
@@ -88,7 +88,7 @@ fn native(page: &mut MetricsPage, web: &Arc<Web>) {
     page.title(
         "handfast_native_dropped_total",
         "counter",
-        "Messages over UDP that were not answered: beyond the allowance of their network, or too \
+        "Messages over UDP that were not answered: above the rate limit of their network, or too \
          many at once.",
     );
     for (reason, count) in meters.lost() {
@@ -97,7 +97,7 @@ fn native(page: &mut MetricsPage, web: &Arc<Web>) {
     }
     page.gauge(
         "handfast_native_connections_open",
-        "TCP connections to the native door that are open.",
+        "Open TCP connections of the native protocol.",
         meters.open(),
     );
     page.gauge(

@@ -57,7 +57,7 @@ impl Readiness {
             let is_asking = Arc::clone(&self.is_asking);
             registry.probe_store(move |outcome| {
                 is_asking.store(false, Ordering::Relaxed);
-                // Whoever asked may have stopped waiting.
+                // The caller may have stopped waiting.
                 drop(answer.send(outcome));
             });
             timeout(PROBE_TIMEOUT, answered).await.ok()

@@ -3,7 +3,7 @@
 use hyper::HeaderMap;
 use hyper::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderName};
 
-/// The media types that a client names, best_weight liked first.
+/// The media types that a client names, the preferred first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accept {
     ranges: Vec<(String, u16)>,
@@ -69,7 +69,7 @@ impl Accept {
             .map_or(0, |(_, weight)| *weight)
     }
 
-    /// Of what is offered, best first, what is liked best_weight; `None` if none of it will do.
+    /// The offered type, best first, that the client prefers; `None` if it accepts none.
     pub(crate) fn choose<'m>(&self, offered: &[&'m str]) -> Option<&'m str> {
         let mut best = None;
         for media in offered {
@@ -110,14 +110,14 @@ impl Accept {
             .max(self.named("application/xhtml+xml"))
     }
 
-    /// The types by name, best_weight liked first.
+    /// The types by name, the preferred first.
     pub(crate) fn types(&self) -> impl Iterator<Item = &str> {
         let liked = self.ranges.iter().filter(|(_, weight)| *weight > 0);
         liked.map(|(range, _)| range.as_str())
     }
 }
 
-/// The languages that a client names, best_weight liked first.
+/// The languages that a client names, the preferred first.
 pub(crate) fn languages(headers: &HeaderMap) -> Vec<String> {
     let liked = weighted(headers, &ACCEPT_LANGUAGE).into_iter();
     let liked = liked.filter(|(language, weight)| *weight > 0 && language != "*");

@@ -13,12 +13,12 @@ use crate::http::resolver::merged::{Merged, public};
 use crate::http::resolver::path::{NameKind, RequestedName};
 use crate::http::resolver::target::{appended, path_of};
 
-/// What became of looking a name up.
+/// The outcome of looking a name up.
 #[derive(Debug)]
 pub(crate) enum NameLookup {
-    /// Aliases lead from name to name without end.
+    /// The aliases form a loop, or are too many.
     Endless,
-    /// Its prefix is not kept here.
+    /// Its prefix is not homed here.
     Foreign,
     /// Its prefix is not in use; with what is said about that.
     Inactive(String),
@@ -120,7 +120,7 @@ fn as_public(record: Record) -> NameLookup {
     }
 }
 
-/// A handle that is not stored: one that a template makes, one that is kept elsewhere, or none.
+/// A handle that is not stored: a template makes it, its prefix is remote, or it does not exist.
 fn missing(registry: &Registry, text: &str) -> Result<NameLookup, Refusal> {
     if let Some(mut values) = registry.made_by_template(text)? {
         values.retain(Value::is_public);
@@ -172,7 +172,7 @@ pub(crate) fn follow(context: &ServerContext, name: Name) -> Result<NameLookup, 
         };
         match find(registry, &RequestedName::typed(&next))? {
             NameLookup::Name(name) => at = name,
-            // What is kept elsewhere is looked up there.
+            // A remote name is looked up at its own server.
             NameLookup::Foreign => {
                 return Ok(NameLookup::Name(Name::made(&next, Vec::new())));
             }

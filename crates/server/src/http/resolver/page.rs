@@ -23,7 +23,7 @@ const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;mar
     width:100%;box-sizing:border-box;padding:.5rem}button{font:inherit;padding:.4rem 1rem;margin-top:.5rem}\
     a{color:#0645ad}code{overflow-wrap:anywhere}";
 
-/// Everything that comes from elsewhere, for a page.
+/// Escapes untrusted text for a page.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
@@ -195,7 +195,7 @@ impl Failure {
         Self::new(StatusCode::NOT_FOUND, "not-found", "Not Found", detail)
     }
 
-    /// A name whose prefix is kept elsewhere.
+    /// A name whose prefix is not homed here.
     pub(crate) fn foreign(name: &str) -> Self {
         let detail = format!("The prefix of \"{name}\" is not served here.");
         let mut failure = Self::new(

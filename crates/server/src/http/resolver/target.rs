@@ -22,7 +22,7 @@ pub(crate) fn is_web(url: &[u8]) -> bool {
 }
 
 /// Joins a URL and what is appended to it, to the letter. Where the URL ends with its host, a slash
-/// comes between: what a stranger appends must not lead to another host.
+/// comes between: text from the client must not lead to another host.
 pub(crate) fn appended(url: &[u8], append: &[u8]) -> Vec<u8> {
     let mut whole = url.trim_ascii().to_vec();
     let append = append.trim_ascii();

@@ -67,8 +67,8 @@ impl Basic {
             && let Some((handle, password)) = password.split_once(':')
             && handle.contains('/')
         {
-            // First, because whoever logs in like this does so all the time, and should not be
-            // taken for a guesser.
+            // First, because a client that logs in like this does so all the time, and its other
+            // readings must not count as failed logins.
             add(&format!("{user}:{handle}"), password);
         }
         add(user, password);

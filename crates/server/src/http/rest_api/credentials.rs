@@ -238,7 +238,7 @@ pub(crate) fn by_answer(
     }
 }
 
-/// Whose answer it is, if it is right. Whoever has guessed too often is not listened to.
+/// The identity behind an answer, if it is right. Too many failed logins are an error.
 fn verified(
     web: &Web,
     question: &Question,

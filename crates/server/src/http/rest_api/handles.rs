@@ -122,8 +122,8 @@ fn read_any(
     }
 }
 
-/// A record of which nothing is given. Clients resolve the handle of whoever is to log in, and take
-/// one without values for none: if that is somebody with a role here, the role is shown.
+/// The answer for a record without readable values. Clients resolve the handle that is to log in, and
+/// treat a handle without values as missing: if the handle has a role here, the answer shows it.
 fn nothing_public(web: &Web, asked: &ResolutionRequest<'_>) -> Result<RestAnswer, RestProblem> {
     let name = &*asked.handle;
     let mut roles = web.registry().roles_of(name)?;

@@ -17,7 +17,7 @@ const MAX_SESSIONS: usize = 10_000;
 /// takes a look at all.
 const MAX_AFTER_FULL: usize = MAX_SESSIONS - MAX_SESSIONS / 100;
 
-/// A session. Its id is a secret: whoever has it is who it is of.
+/// A session. Its id is a secret: it authenticates its bearer.
 #[derive(Debug)]
 pub(crate) struct RestSession {
     pub(crate) id: String,

@@ -33,7 +33,7 @@ pub(crate) fn verify(
     let response = response.ok_or_else(|| wrong("the parameter `alg` names no algorithm"))?;
     let challenge = (&*nonce, &*client_nonce);
     let (peer, permit) = (question.peer(), question.take_permit());
-    // Whoever asks could be guessing: wrong ones are counted.
+    // The caller could be guessing, so failures count as failed logins.
     let is_valid = web
         .context
         .verifies(peer, &key, challenge, &response, permit)?;

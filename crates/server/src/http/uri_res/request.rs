@@ -177,7 +177,7 @@ impl Resolution<'_> {
         Ok(response)
     }
 
-    /// All instances: one by a redirect, several as bodies that are elsewhere (RFC 2017).
+    /// All instances: one by a redirect, several as external bodies (RFC 2017).
     fn resources(&self, name: &Name) -> Result<Response<Body>, Failure> {
         let mut urls = self.locations(name);
         urls.retain(|url| is_web(url.as_bytes()));

@@ -45,7 +45,7 @@ struct Administrator {
     private: Option<Zeroizing<Vec<u8>>>,
 }
 
-/// Asks whoever knows for the passphrase of a file.
+/// Asks the operator for the passphrase of a file.
 type Ask<'a> = &'a mut dyn FnMut(&Path) -> io::Result<String>;
 
 impl HandleServer {

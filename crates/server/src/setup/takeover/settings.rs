@@ -34,7 +34,7 @@ impl Settings {
                 "hdl_udp_config" => udp = Some(settings.address(key, value)?),
                 "hdl_http_config" => settings.web = Some(settings.address(key, value)?),
                 "server_config" => settings.take_server(value)?,
-                // Which doors there are follows from where they are.
+                // The interfaces follow from the addresses.
                 "interfaces" => {}
                 "server_type" if value.text() == Some("server") => {}
                 _ => settings.left.push(key.clone()),
