@@ -204,19 +204,37 @@ fn equality_is_true_or_false() {
     let server = Server::start();
     for (operands, said) in [
         (format!("{HOME}%0AURN-3:hul.ois:HOME"), "TRUE\r\n"),
-        ("hdl:20.1000/5555%0D%0Ahttps://hdl.handle.net/20.1000/5555".into(), "TRUE\r\n"),
+        (
+            "hdl:20.1000/5555%0D%0Ahttps://hdl.handle.net/20.1000/5555".into(),
+            "TRUE\r\n",
+        ),
         ("hdl:20.1000/5555%0ahdl:20.1000/5556".into(), "FALSE\r\n"),
         ("urn:a1:b%0Aurn:a1:%62".into(), "FALSE\r\n"),
-        ("INFO:LCCN/n78-89035%0Ainfo:lccn/n78089035".into(), "TRUE\r\n"),
-        ("info:LCCN/n78-89035%0Ainfo:lccn/n78089036".into(), "FALSE\r\n"),
+        (
+            "INFO:LCCN/n78-89035%0Ainfo:lccn/n78089035".into(),
+            "TRUE\r\n",
+        ),
+        (
+            "info:LCCN/n78-89035%0Ainfo:lccn/n78089036".into(),
+            "FALSE\r\n",
+        ),
         ("INFO:nobody/%2541%0Ainfo:NOBODY/%2541".into(), "TRUE\r\n"),
         ("info:nobody/a%0Ainfo:nobody/A".into(), "FALSE\r\n"),
-        ("100.102/f58fb49eb1f848f0a606e84cef294be5%0Ahdl:100.102/F58FB49EB1F848F0A606E84CEF294BE5".into(), "TRUE\r\n"),
+        (
+            "100.102/f58fb49eb1f848f0a606e84cef294be5%0A\
+             hdl:100.102/F58FB49EB1F848F0A606E84CEF294BE5"
+                .into(),
+            "TRUE\r\n",
+        ),
         ("https://a.example/%0Ahttps://a.example/".into(), "TRUE\r\n"),
     ] {
         for service in ["I=I", "i%3Di"] {
             let answer = server.get(&format!("/uri-res/{service}?{operands}"));
-            assert_eq!((answer.status, answer.body.as_str()), (200, said), "{operands}");
+            assert_eq!(
+                (answer.status, answer.body.as_str()),
+                (200, said),
+                "{operands}"
+            );
         }
     }
     let body = format!("{HOME}\r\nurn:urn-3:hul.ois:home\r\n");

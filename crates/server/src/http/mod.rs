@@ -412,12 +412,13 @@ where
             closing,
             moved.ceased(HTTP2_IDLE_TIMEOUT),
         );
+        let timed_out = || Err(io::ErrorKind::TimedOut.into());
         let serving = async {
             tokio::select! {
                 served = served => served,
-                () = moved.ceased(HTTP2_IDLE_TIMEOUT * 2) => Err(io::ErrorKind::TimedOut.into()),
-                () = moved.not_taken(client_timeout, &responses) => Err(io::ErrorKind::TimedOut.into()),
-                () = moved.not_begun(client_timeout, MIN_HTTP2_START) => Err(io::ErrorKind::TimedOut.into()),
+                () = moved.ceased(HTTP2_IDLE_TIMEOUT * 2) => timed_out(),
+                () = moved.not_taken(client_timeout, &responses) => timed_out(),
+                () = moved.not_begun(client_timeout, MIN_HTTP2_START) => timed_out(),
             }
         };
         Box::pin(serving).await

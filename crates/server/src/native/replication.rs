@@ -206,8 +206,8 @@ fn point(since: &ReplicationPoint<'_>, homed: Option<&str>) -> Result<Point, Fau
     })
 }
 
-/// "Continue after this key in that phase." This server has no dates of handles and prefixes: a mirror
-/// that has some from another server begins with the handles.
+/// "Continue after this key in that phase." This server has no dates of handles and prefixes: a
+/// mirror that has some from another server begins with the handles.
 fn phase(resume: Option<&ResumePoint<'_>>) -> Result<Phase, Fault> {
     let after = |resume: &ResumePoint<'_>| {
         let key = String::from_utf8_lossy(&resume.key).into_owned();

@@ -31,7 +31,7 @@ pub(crate) enum Dropped {
     Busy,
 }
 
-/// NativeCounters.
+/// The counters of one shard.
 #[derive(Default)]
 pub(crate) struct NativeMetrics {
     shards: Shards<NativeCounters>,

@@ -107,6 +107,7 @@ Send sitebndl.zip to the registrar from whom you get a prefix. It holds
   admpub.bin        the public key of its administrator
   contactdata.dct   whom to ask
 
-Nothing in this folder is secret. The private keys privkey.bin and admpriv.bin stay in the folder above.
+Nothing in this folder is secret. The private keys privkey.bin and admpriv.bin stay in the
+folder above.
 When you have the prefix:  handfast authority create PREFIX
 ";

@@ -8,7 +8,9 @@ use handfast_wire::crypto::{CryptoError, KeyFileError, SigningKey};
 use handfast_wire::{Codec, Permissions, Site, Value};
 
 use crate::listen::Addresses;
-use crate::setup::key_files::{ADMINISTRATOR_PRIVATE, administrator_key, public_of, server_key};
+use crate::setup::key_files::{
+    ADMINISTRATOR_PRIVATE, PRIVATE, administrator_key, public_of, server_key,
+};
 use crate::setup::site_record::{self, SiteNote};
 
 /// The key of a server, its site record, and the key of its administrator.
@@ -169,7 +171,7 @@ pub enum IdentityError {
         public: PathBuf,
     },
     /// A site record of another server.
-    #[error("{} names another public key than that of {}", path.display(), crate::setup::key_files::PRIVATE)]
+    #[error("{} names another public key than that of {}", path.display(), PRIVATE)]
     OtherSite {
         /// The file.
         path: PathBuf,

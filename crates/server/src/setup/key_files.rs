@@ -15,7 +15,8 @@ use crate::setup::identity::IdentityError;
 pub(crate) const PRIVATE: &str = "privkey.bin";
 /// The public key of the server.
 pub(crate) const PUBLIC: &str = "pubkey.bin";
-/// The private key of the administrator. The server never needs it, so it may be moved to another machine.
+/// The private key of the administrator. The server never needs it, so it may be moved to
+/// another machine.
 pub(crate) const ADMINISTRATOR_PRIVATE: &str = "admpriv.bin";
 /// The public key of the administrator.
 pub(crate) const ADMINISTRATOR_PUBLIC: &str = "admpub.bin";

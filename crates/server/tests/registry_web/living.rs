@@ -108,8 +108,8 @@ fn form() -> Json {
             "mechanism": "https://oai.example/get?id={id}",
             "security": "Do not <b>trust</b> it."
         },
-        "examples": [{"native": "oai:arXiv.org:hep-th/9901001", "input": "info:oai/arXiv.org:hep-t\
-                                                                          h%2F9901001", "canonical": N0}],
+        "examples": [{"native": "oai:arXiv.org:hep-th/9901001",
+            "input": "info:oai/arXiv.org:hep-th%2F9901001", "canonical": N0}],
         "declaration": {"public": true, "in_use": true, "without_uri_form": true}
     })
 }

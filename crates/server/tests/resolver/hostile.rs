@@ -133,10 +133,17 @@ fn bombs_and_nonsense_say_nothing() {
     let outside = "<!DOCTYPE l [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><locations><location \
         href='https://b.example/&x;'/></locations>";
     for (at, text) in [
-        bomb.as_str(), outside, "", "<", "<locations", "<locations>\0</locations>", "\u{feff}<loca\
+        bomb.as_str(),
+        outside,
+        "",
+        "<",
+        "<locations",
+        "<locations>\0</locations>",
+        "\u{feff}<loca\
             tions/>",
         "<locations chooseby='weighted'><location weight='NaN' \
-         href='https://n.example/'/><location weight='1e999' href='https://m.example/'/></locations>",
+         href='https://n.example/'/><location weight='1e999' \
+         href='https://m.example/'/></locations>",
         "<locations http_sc='999'><location http_sc='200' href='https://s.example/'/></locations>",
         "<locations><location href=''/><location href_template=''/><location/></locations>",
         "<locations><location href='&#13;&#10;https://b.example/&#13;&#10;Evil: 1' \
@@ -151,9 +158,11 @@ fn bombs_and_nonsense_say_nothing() {
     .into_iter()
     .enumerate()
     {
-        for (kind, value_type) in ["10320/loc", "10320/links", "10320/headers", "HS_NAMESPACE"].into_iter().enumerate() {
+        let types = ["10320/loc", "10320/links", "10320/headers", "HS_NAMESPACE"];
+        for (kind, value_type) in types.into_iter().enumerate() {
             let id = format!("20.1000/bad{at}-{kind}");
-            server.name(&id, &[(1, value_type, text.as_bytes()), (2, "URL", b"https://example.org/")]);
+            let url = (2, "URL", &b"https://example.org/"[..]);
+            server.name(&id, &[(1, value_type, text.as_bytes()), url]);
             ask_everything(&server, &id);
         }
         say(&server, text);
@@ -228,11 +237,16 @@ fn what_is_not_text_stays_in_its_place() {
 fn templates_that_make_each_other_end() {
     let server = Server::start();
     for template in [
-        r#"<namespace><template delimiter="@"><value type="HS_ALIAS" data="${handle}@"/></template></namespace>"#,
-        r#"<namespace><template delimiter="@"><value type="HS_ALIAS" data="${base}@${extension}"/></template></namespace>"#,
+        r#"<namespace><template delimiter="@"><value type="HS_ALIAS" data="${handle}@"/></template>
+            </namespace>"#,
+        r#"<namespace><template delimiter="@"><value type="HS_ALIAS" data="${base}@${extension}"/>
+            </template></namespace>"#,
         r#"<namespace><template delimiter="@" ref="7:0.NA/20.1000"/></namespace>"#,
-        r#"<namespace><locs>20.1000/a@b</locs><template delimiter="@"><value type="10320/loc" data="&lt;locations include='${handle}@ ${handle}@@'/>"/></template></namespace>"#,
-        r#"<namespace><locs>0.NA/20.1000</locs><locs>20.1000/5555@1</locs><template delimiter="@"><foreach><value data="${data}${data}"/></foreach></template></namespace>"#,
+        r#"<namespace><locs>20.1000/a@b</locs><template delimiter="@">
+            <value type="10320/loc" data="&lt;locations include='${handle}@ ${handle}@@'/>"/>
+            </template></namespace>"#,
+        r#"<namespace><locs>0.NA/20.1000</locs><locs>20.1000/5555@1</locs><template delimiter="@">
+            <foreach><value data="${data}${data}"/></foreach></template></namespace>"#,
     ] {
         say(&server, template);
         for path in [
@@ -253,7 +267,8 @@ fn templates_that_make_each_other_end() {
     }
     say(
         &server,
-        r#"<namespace><template delimiter="@"><value type="HS_ALIAS" data="${handle}@"/></template></namespace>"#,
+        r#"<namespace><template delimiter="@"><value type="HS_ALIAS" data="${handle}@"/></template>
+            </namespace>"#,
     );
     assert_eq!(server.get("/20.1000/x@1").status, 404);
     assert!(

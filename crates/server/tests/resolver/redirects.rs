@@ -8,7 +8,8 @@ use crate::web::Server;
 const LOCATIONS: &[u8] = br#"<locations chooseby="locatt,country,weighted" http_sc="307">
     <location id="0" href="https://uk.example/" country="gb" weight="0"/>
     <location id="1" href="https://www.example/" weight="1" http_sc="303"/>
-    <location id="2" href_template="https://t.example/{hdl}?p={hdl:path}" weight="0" http_role="conneg"/>
+    <location id="2" href_template="https://t.example/{hdl}?p={hdl:path}" weight="0"
+        http_role="conneg"/>
     <location id="3" href="javascript:alert(1)" weight="0"/></locations>"#;
 
 #[test]
@@ -379,7 +380,9 @@ fn a_namespace_adds_locations_or_closes_a_prefix() {
         &[(
             1,
             "10320/loc",
-            br#"<locations><location href_template="https://meta.example/{hdl:path}" weight="0" http_role="conneg"/></locations>"#,
+            br#"<locations>
+                <location href_template="https://meta.example/{hdl:path}" weight="0"
+                http_role="conneg"/></locations>"#,
         )],
     );
     let say = |xml: &[u8]| {

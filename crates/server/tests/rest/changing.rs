@@ -35,8 +35,10 @@ fn handles_are_put_as_tabled() {
         (ADMIN, "PUT /api/handles/20.1000/n", "{", 400, &said(4, "Invalid JSON in PUT request", n)),
         (ADMIN, "PUT /api/handles/20.1000/n", "7", 400, &code(4, n)),
         (ADMIN, "PUT /api/handles/20.1000/n", r#"{"index":1}"#, 400, &code(4, n)),
-        (ADMIN, "PUT /api/handles/20.1000/n", r#"[{"index":1,"type":"URL","data":["a"]}]"#, 400, &code(4, n)),
-        (ADMIN, "PUT /api/handles/20.1000/n", r#"[{"index":1,"type":"URL","data":null}]"#, 400, &code(4, n)),
+        (ADMIN, "PUT /api/handles/20.1000/n", r#"[{"index":1,"type":"URL","data":["a"]}]"#,
+         400, &code(4, n)),
+        (ADMIN, "PUT /api/handles/20.1000/n", r#"[{"index":1,"type":"URL","data":null}]"#,
+         400, &code(4, n)),
         (ADMIN, "PUT /api/handles/20.1000/n", r#"[{"index":1,"type":"URL"}]"#, 400, &code(4, n)),
         (ADMIN, "PUT /api/handles/20.1000/n", &mismatched, 400, &said(4, "Mismatched handle in \
             PUT request", n)),
@@ -65,15 +67,19 @@ fn handles_are_put_as_tabled() {
         (ADMIN, "PUT /api/handles/20.1000/n?overwrite=TRUE", url, 200, &done),
         (ADMIN, "PUT /api/handles/20.1000/n?overwrite", url, 409, &code(101, n)),
         (ADMIN, "PUT /api/handles/20.1000/n?index=2&overwrite=false", mail, 201, &done),
-        (ADMIN, "PUT /api/handles/20.1000/n?index=2&overwrite=false", mail, 409, &said(201, "Index conflict for 2", n)),
+        (ADMIN, "PUT /api/handles/20.1000/n?index=2&overwrite=false", mail,
+         409, &said(201, "Index conflict for 2", n)),
         (ADMIN, "PUT /api/handles/20.1000/n?index=1&index=2", &both, 200, &done),
         (ADMIN, "PUT /api/handles/20.1000/n?index=various", &both, 200, &done),
         (ADMIN, "PUT /api/handles/20.1000/void", "[]", 201, &code(1, "20.1000/void")),
-        (Nobody, "GET /api/handles/20.1000/void", "", 200, r#"{"responseCode":200,"values":[],"handle":"20.1000/void"}"#),
+        (Nobody, "GET /api/handles/20.1000/void", "",
+         200, r#"{"responseCode":200,"values":[],"handle":"20.1000/void"}"#),
         // What was withdrawn is never given again; a record named "" never was.
         (ADMIN, "PUT /api/handles/20.2000/gone", &one, 409, &code(101, "20.2000/gone")),
-        (ADMIN, "PUT /api/handles/20.2000/gone?overwrite=false", &one, 409, &code(101, "20.2000/gone")),
-        (ADMIN, "PUT /api/handles/", &one, 400, r#"{"responseCode":102,"message":"Empty handle invalid","handle":""}"#),
+        (ADMIN, "PUT /api/handles/20.2000/gone?overwrite=false", &one,
+         409, &code(101, "20.2000/gone")),
+        (ADMIN, "PUT /api/handles/", &one,
+         400, r#"{"responseCode":102,"message":"Empty handle invalid","handle":""}"#),
     ]);
     for content_type in ["text/plain", "application/jsonp", ""] {
         let headers = [("Content-Type", content_type)];
@@ -107,7 +113,8 @@ fn handles_are_deleted_as_tabled() {
         (ADMIN, "DELETE /api/handles/20.1000/p1?index=1&index=2", "", 200, &done),
         (ADMIN, "DELETE /api/handles/20.1000/p1?index=1", "", 400, &code(200, p1)),
         (ADMIN, "DELETE /api/handles/20.1000/none", "", 404, &code(100, "20.1000/none")),
-        (ADMIN, "DELETE /api/handles/21.9999/n", "", 400, &said(301, "That prefix doesn't live here", "21.9999/n")),
+        (ADMIN, "DELETE /api/handles/21.9999/n", "",
+         400, &said(301, "That prefix doesn't live here", "21.9999/n")),
         (ADMIN, "DELETE /api/handles/20.1000/p1", "", 200, &done),
         (ADMIN, "DELETE /api/handles/20.1000/p1", "", 404, &code(100, p1)),
         (Nobody, "GET /api/handles/20.1000/p1", "", 404, &code(100, p1)),
@@ -127,11 +134,14 @@ fn values_of_every_form_come_back() {
         {"index":3,"type":"B","data":true},
         {"index":4,"type":"HEX","data":{"format":"HEX","value":"00fF"}},
         {"index":5,"type":"BIN","data":{"format":"base64","value":"AP8="}},
-        {"index":6,"type":"HS_VLIST","data":{"format":"vlist","value":[{"handle":"a/b","index":300}]}},
-        {"index":7,"type":"X","data":"x","permissions":"1100","ttl":60,"references":[{"handle":"a/b","index":3}]},
+        {"index":6,"type":"HS_VLIST",
+            "data":{"format":"vlist","value":[{"handle":"a/b","index":300}]}},
+        {"index":7,"type":"X","data":"x","permissions":"1100","ttl":60,
+            "references":[{"handle":"a/b","index":3}]},
         {"index":8,"type":"Y","data":"y","ttl":"2030-01-01T00:00:00Z","permissions":"0110"},
         {"index":9,"type":"HS_SECKEY","data":"not for everybody"},
-        {"index":100,"type":"HS_ADMIN","data":{"format":"admin","value":{"handle":"20.1000/ADMIN","index":"300","permissions":"011111110011"}}}
+        {"index":100,"type":"HS_ADMIN","data":{"format":"admin","value":
+            {"handle":"20.1000/ADMIN","index":"300","permissions":"011111110011"}}}
     ]"#;
     let path = "/api/handles/20.1000/forms";
     assert_eq!(server.put(ADMIN, path, body).status, 201);
@@ -240,7 +250,10 @@ fn what_is_reserved_is_nobodys_business() {
 fn what_is_hidden_in_a_record_is_not_told_to_those_without_rights() {
     let server = Server::start();
     // 3 is hidden, and 9 is free.
-    let value = |index: u32| format!(r#"[{{"index":{index},"type":"NOTE","data":"hidden","permissions":"1100"}}]"#);
+    let value = |index: u32| {
+        let rest = r#""type":"NOTE","data":"hidden","permissions":"1100"}]"#;
+        format!("[{{\"index\":{index},{rest}")
+    };
     let path = |index: u32, rest: &str| format!("/api/handles/20.1000/p1?index={index}{rest}");
     for rest in ["", "&overwrite=false", "&overwrite=true"] {
         let told = |index| {

@@ -490,7 +490,8 @@ fn verifications_are_as_tabled() {
         (format!("GET {at}?index=300&index=301&{right}"), 400, r#"{"responseCode":4}"#.into()),
         (format!("GET {in_path}?index=300&{right}"), 400, r#"{"responseCode":4}"#.into()),
         (format!("GET {in_path}"), 400, r#"{"responseCode":4}"#.into()),
-        (format!("GET {in_path}?{}", right.replace("SHA-1", "ROT13")), 400, r#"{"responseCode":4}"#.into()),
+        (format!("GET {in_path}?{}", right.replace("SHA-1", "ROT13")),
+         400, r#"{"responseCode":4}"#.into()),
     ] {
         server.check(&[(Plain, &what, "", status, &expected)]);
     }

@@ -86,9 +86,9 @@ pub(crate) struct Acceptor {
     pub(crate) current: Option<Arc<ReplaceableCertificate>>,
 }
 
-/// Accepts connections with a certificate from files or from an authority, or with one for the key of the
-/// site and the names under which the server is reached; clients of the handle protocol compare
-/// keys.
+/// Accepts connections with a certificate from files or from an authority, or with one for the key
+/// of the site and the names under which the server is reached; clients of the handle protocol
+/// compare keys.
 pub(crate) fn acceptor(
     site: &SigningKey,
     names: &[String],

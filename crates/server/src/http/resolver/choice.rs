@@ -212,15 +212,18 @@ mod tests {
 
     #[test]
     fn addresses_and_scores_choose() {
-        let xml = r#"<locations><location href="a" addresses="10.0.0.0/8, 192.0.2.0/24"/><location href="b"/></locations>"#;
+        let xml = r#"<locations><location href="a" addresses="10.0.0.0/8, 192.0.2.0/24"/>
+            <location href="b"/></locations>"#;
         assert_eq!(chosen(&preferences(0), xml), "a");
-        let xml = r#"<locations><location href="a" score="0.5"/><location href="b" score="1"/></locations>"#;
+        let xml = r#"<locations><location href="a" score="0.5"/>
+            <location href="b" score="1"/></locations>"#;
         assert_eq!(chosen(&preferences(0), xml), "b");
     }
 
     #[test]
     fn without_weights_each_has_its_chance() {
-        let xml = r#"<locations no_legacy=""><location href="a" weight="0"/><location href="b" weight="-1"/></locations>"#;
+        let xml = r#"<locations no_legacy=""><location href="a" weight="0"/>
+            <location href="b" weight="-1"/></locations>"#;
         assert_eq!(chosen(&preferences(0), xml), "a");
         assert_eq!(chosen(&preferences(1), xml), "b");
     }

@@ -55,7 +55,8 @@ pub(crate) fn page(base: &str, failed: Option<(&str, &Failure)>) -> Response<Bod
          <p>Or put an identifier behind the address of this resolver, <code>{base}/</code>, with \
          or without \
          <code>hdl/</code> between: <code>{base}/10.1045/april2006-paskin</code>.</p>\n\
-         <p>These words begin the addresses of other pages here, and no prefix is called so: {interfaces}.</p>"
+         <p>These words begin the addresses of other pages here, and no prefix is called so: \
+         {interfaces}.</p>"
     );
     let mut response = page::page(status, title, &body);
     let headers = response.headers_mut();

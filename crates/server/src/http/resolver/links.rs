@@ -226,7 +226,8 @@ mod tests {
     use crate::http::resolver::locations::tests::name;
 
     const OF_RECORD: &str = r#"<links>
-        <location rel="item" href="https://a.example/1 2" type="text/plain" title="a &quot;b&quot;"/>
+        <location rel="item" href="https://a.example/1 2" type="text/plain"
+            title="a &quot;b&quot;"/>
         <location rel="license" href="https://l.example/" title="Größe&#13;&#10;X: y" lang="de"/>
         <location href="https://none.example/"/><location rel="stylesheet" href="https://evil.exam\
             ple/"/>

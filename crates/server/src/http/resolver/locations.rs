@@ -263,10 +263,12 @@ pub(crate) fn expanded(template: &str, handle: &str) -> String {
 pub(crate) mod tests {
     use super::*;
 
-    pub(crate) const LOCATIONS: &str = r#"<locations chooseby="locatt,country,weighted" http_sc="307">
+    pub(crate) const LOCATIONS: &str = r#"
+        <locations chooseby="locatt,country,weighted" http_sc="307">
         <location id="0" href="http://uk.example/" country="gb" weight="0"/>
         <location id="1" href="http://www1.example/" weight="1" http_sc="303"/>
-        <location id="2" href_template="http://t.example/{hdl}/{hdl:path}" weight="0" http_role="conneg"/>
+        <location id="2" href_template="http://t.example/{hdl}/{hdl:path}" weight="0"
+            http_role="conneg"/>
         </locations>"#;
 
     pub(crate) fn name(values: &[(&str, &str)]) -> Name {

@@ -17,10 +17,14 @@ use crate::http::response::{Body, reply};
 pub(crate) const JSON: &str = "application/json;charset=UTF-8";
 const PAGE: &str = "text/html; charset=utf-8";
 const PROBLEM: &str = "application/problem+json";
-const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}\
-    h1{font-size:1.5rem}table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;\
-    padding:.3rem .6rem;border-bottom:1px solid #ddd}td{overflow-wrap:anywhere}input[type=text]{font:inherit;\
-    width:100%;box-sizing:border-box;padding:.5rem}button{font:inherit;padding:.4rem 1rem;margin-top:.5rem}\
+const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;\
+    padding:0 1rem;color:#222}\
+    h1{font-size:1.5rem}table{border-collapse:collapse;width:100%}th,td{text-align:left;\
+    vertical-align:top;\
+    padding:.3rem .6rem;border-bottom:1px solid #ddd}td{overflow-wrap:anywhere}\
+    input[type=text]{font:inherit;\
+    width:100%;box-sizing:border-box;padding:.5rem}button{font:inherit;padding:.4rem 1rem;\
+    margin-top:.5rem}\
     a{color:#0645ad}code{overflow-wrap:anywhere}";
 
 /// Escapes untrusted text for a page.
@@ -77,7 +81,8 @@ pub(crate) fn page(status: StatusCode, title: &str, body: &str) -> Response<Body
 pub(crate) fn record(name: &Name) -> Response<Body> {
     let rows: String = name.values.iter().map(row).collect();
     let body = format!(
-        "<table><thead><tr><th>Index<th>Type<th>Time<th>Data</tr></thead><tbody>\n{rows}</tbody></table>\n\
+        "<table><thead><tr><th>Index<th>Type<th>Time<th>Data</tr></thead><tbody>\n{rows}</tbody>\
+         </table>\n\
          <p><a href=\"{}\">Resolve it</a> · <a href=\"/\">Another one</a></p>",
         escape(&escaped_text(name.path().as_bytes()))
     );

@@ -130,8 +130,8 @@ fn put_triplet(out: &mut Vec<u8>, byte: u8) {
 
 /// RFC 3986 §2: unreserved and reserved characters, and `%`.
 fn is_of_uris(byte: u8) -> bool {
-    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'?'..=b'@' | b'&'..=b';' | b'#'..=b'%' | b'!' | b'=')
-        || matches!(byte, b'[' | b']' | b'_' | b'~')
+    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'?'..=b'@' | b'&'..=b';' | b'#'..=b'%')
+        || matches!(byte, b'!' | b'=' | b'[' | b']' | b'_' | b'~')
 }
 
 /// For how many seconds an answer made of values is good: the smallest of their TTLs.

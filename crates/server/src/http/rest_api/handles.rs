@@ -122,8 +122,9 @@ fn read_any(
     }
 }
 
-/// The answer for a record without readable values. Clients resolve the handle that is to log in, and
-/// treat a handle without values as missing: if the handle has a role here, the answer shows it.
+/// The answer for a record without readable values. Clients resolve the handle that is to log in,
+/// and treat a handle without values as missing: if the handle has a role here, the answer shows
+/// it.
 fn nothing_public(web: &Web, asked: &ResolutionRequest<'_>) -> Result<RestAnswer, RestProblem> {
     let name = &*asked.handle;
     let mut roles = web.registry().roles_of(name)?;

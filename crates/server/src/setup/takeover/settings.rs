@@ -164,9 +164,11 @@ mod tests {
     fn a_configuration_as_the_set_up_of_servers_writes_it_is_read() {
         let read = settings(
             r#"{
-            "hdl_http_config" = { "bind_address" = "192.0.2.1" "bind_port" = "8000" "log_accesses" = "yes" }
+            "hdl_http_config" = { "bind_address" = "192.0.2.1" "bind_port" = "8000"
+                "log_accesses" = "yes" }
             "server_type" = "server"
-            "hdl_udp_config" = { "bind_address" = "192.0.2.1" "num_threads" = "15" "bind_port" = "2641" }
+            "hdl_udp_config" = { "bind_address" = "192.0.2.1" "num_threads" = "15"
+                "bind_port" = "2641" }
             "hdl_tcp_config" = { "bind_address" = "192.0.2.1" "bind_port" = "2641" }
             "log_save_config" = { "log_save_directory" = "logs" }
             "interfaces" = ( "hdl_udp" "hdl_tcp" "hdl_http" )
