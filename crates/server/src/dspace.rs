@@ -29,17 +29,17 @@ use tokio_rustls::TlsConnector;
 
 use crate::error::Fault;
 
-/// How long a repository is waited for.
+/// How long the server waits for a repository.
 const REPOSITORY_TIMEOUT: Duration = Duration::from_secs(10);
-/// How many questions are under way at once.
+/// How many requests to repositories run at once.
 const MAX_REQUESTS: usize = 16;
-/// The longest answer.
+/// The longest response of a repository, in bytes.
 const MAX_RESPONSE: usize = 1 << 20;
 
-/// A repository, and the prefixes that it is asked for.
+/// A repository, and its prefixes.
 #[derive(Clone, Debug)]
 pub struct DspaceSource {
-    /// Where it is: `https://repo.example/server`.
+    /// The URL of the repository: `https://repo.example/server`.
     pub endpoint: String,
     /// Its prefixes; if there are none, it is asked which.
     pub prefixes: Vec<String>,
@@ -122,7 +122,7 @@ impl Dspace {
         let Some(endpoint) = self.endpoint(handle) else {
             return Ok(None);
         };
-        // What a repository cannot have, it is not asked for.
+        // The repository cannot have such a handle.
         if !stays_in_place(handle) {
             return Ok(None);
         }
@@ -172,7 +172,7 @@ impl Dspace {
 }
 
 impl Drop for Dspace {
-    /// Nobody is waited for, because this may go where nobody may wait.
+    /// Does not wait, because this may be dropped on a thread that must not block.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();

@@ -36,7 +36,7 @@ pub struct Addresses {
 #[derive(Debug)]
 pub struct Listener {
     addresses: Addresses,
-    /// For each core its own sockets: nothing is handed from one to another.
+    /// Each core has its own sockets, so that cores share nothing.
     cores: Vec<Core>,
 }
 
@@ -52,7 +52,7 @@ struct Core {
 pub struct RunningServer {
     /// The bound addresses.
     pub addresses: Addresses,
-    /// Says that the server is about to end.
+    /// Announces that the server shuts down.
     closing: watch::Sender<bool>,
     web_connections: Arc<Connections>,
     registry: Arc<Registry>,
@@ -75,7 +75,7 @@ impl RunningServer {
                 pressed = ctrl_c() => pressed?,
             }
             self.closing.send_replace(true);
-            // What takes long goes on another time.
+            // Long jobs continue after a restart.
             self.registry.pause_jobs();
             let answered = async {
                 tokio::time::sleep(SHUTDOWN_POLL_INTERVAL).await;
@@ -164,12 +164,12 @@ impl Listener {
                 take_turns();
                 runtime.block_on(async {
                     serve((&native, &web), to_tcp, to_web, connections, &told).await;
-                    // What was begun goes on until the process ends.
+                    // Requests continue until the process ends.
                     std::future::pending::<()>().await;
                 });
             })?;
         }
-        web.keep_certified(tls)?;
+        web.renew_certificates(tls)?;
         Ok(RunningServer {
             addresses: self.addresses,
             closing,

@@ -92,7 +92,7 @@ pub(crate) struct Activity {
     last: AtomicU64,
     /// Requests that were begun and not answered.
     working: AtomicU32,
-    /// Those of them whose bodies have not arrived.
+    /// Of these, the requests whose bodies have not arrived.
     receiving: AtomicU32,
     task: OnceLock<AbortHandle>,
 }
@@ -330,7 +330,7 @@ pub(crate) async fn accept<C, F>(
     connections: Arc<Connections>,
     seen: &SeenNetworks,
     mut closing: watch::Receiver<bool>,
-    converse: C,
+    serve: C,
 ) where
     C: Fn(TcpStream, ClientConnection) -> F,
     F: Future + Send + 'static,
@@ -355,13 +355,13 @@ pub(crate) async fn accept<C, F>(
                     connections: Arc::clone(&connections),
                     id: place.id,
                 };
-                let conversation = converse(stream, client);
+                let serving = serve(stream, client);
                 let task = tokio::spawn(async move {
-                    // What goes wrong with one connection concerns nobody else.
-                    drop(conversation.await);
+                    // An error of one connection does not affect others.
+                    drop(serving.await);
                     drop(place);
                 });
-                // Nobody else sets it.
+                // No other task sets it.
                 drop(activity.task.set(task.abort_handle()));
             }
             Err(error) => {
@@ -405,7 +405,7 @@ mod tests {
         place.connections.open().by_id.contains_key(&place.id)
     }
 
-    /// Five networks with idle connections kept everybody else out.
+    /// Idle connections of five networks blocked all others.
     #[test]
     fn the_oldest_idle_connection_of_the_largest_network_is_closed() {
         let connections = Connections::new(LIMITS, Vec::new());

@@ -102,7 +102,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct QueueState {
     running: usize,
-    /// Nobody's queue is empty.
+    /// No queue in here is empty.
     queues: HashMap<Peer, VecDeque<Waiter>>,
     /// The rotation: each peer that has a queue, once.
     round_robin: VecDeque<Peer>,
@@ -362,7 +362,7 @@ mod tests {
         let mut many: Vec<_> = (0..8).map(|_| enter(&queue, 1)).collect();
         assert!(is_busy(&queue, 1));
         let mut two = [enter(&queue, 2), enter(&queue, 2)];
-        // It is full: the last of the first network makes room.
+        // The queue is full: the last client of the first network is evicted.
         let mut other = enter(&queue, 3);
         assert!(matches!(poll(&mut many[7]), Poll::Ready(Err(Busy))));
         let mut order = Vec::new();

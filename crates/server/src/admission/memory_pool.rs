@@ -108,7 +108,7 @@ impl MemoryPermit {
         loop {
             let pool = Arc::clone(&self.pool);
             let mut returned = pin!(pool.returned.notified());
-            // What is returned between the attempt and the wait counts, too.
+            // Memory that is returned between the attempt and the wait counts, too.
             returned.as_mut().enable();
             if self.try_grow(bytes) {
                 return true;
@@ -170,7 +170,7 @@ mod tests {
         drop((first, third));
         assert!(pool.taken().by_network.is_empty());
         assert_eq!(pool.taken().total, 0);
-        // What is longer than a share takes all of it.
+        // A request for more than a share takes the whole share.
         assert_eq!(pool.try_take(ip("192.0.2.1"), 1_000).unwrap().bytes(), 40);
     }
 

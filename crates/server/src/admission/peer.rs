@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use crate::admission::network_of;
 
-/// Where a request comes from.
+/// The network of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Peer {
     /// A network that has shown that it is there, by a handshake of TCP: over the native protocol

@@ -37,9 +37,9 @@ pub(crate) fn pool() -> Arc<MemoryPool> {
 /// The answers of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectionResponses {
-    /// What may be worked on.
+    /// Permits for responses that are being made.
     working: Arc<Semaphore>,
-    /// What may wait, in KiB.
+    /// Permits for waiting responses, in KiB.
     waiting: Arc<Semaphore>,
     max_waiting: u32,
 }
@@ -114,7 +114,7 @@ pub(crate) async fn wait(
     permit.shrink_to(length);
     let kibibytes = u32::try_from(length >> 10).unwrap_or(u32::MAX);
     let waiting = Arc::clone(&own.waiting);
-    // What would never fit takes all of it. The semaphore is never closed.
+    // A response that is longer than the limit takes all permits. The semaphore is never closed.
     let Ok(own) = waiting
         .acquire_many_owned(kibibytes.min(own.max_waiting))
         .await
@@ -137,7 +137,7 @@ pub(crate) async fn wait(
 fn length(response: &Response<Body>) -> usize {
     match response.body() {
         Either::Left(body) => usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX),
-        // What is streamed waits where it is made.
+        // A streamed body waits where it is made.
         Either::Right(_) => 0,
     }
 }
@@ -204,7 +204,7 @@ mod tests {
             assert!(!one.is_empty());
             drop(part);
             assert!(one.is_empty() && is_free());
-            // What is longer than all of it takes all of it.
+            // A response that is longer than the limit takes all permits.
             let long = put(1 << 20, &one, &all).await;
             assert_eq!(long.status(), StatusCode::OK);
             drop((short, long));

@@ -18,7 +18,7 @@ const SLOTS: usize = 16_384;
 /// How long.
 const REMEMBERED: Duration = Duration::from_hours(1);
 
-/// Who has connected, and when.
+/// The networks that have connected, and when.
 #[derive(Debug)]
 pub(crate) struct SeenNetworks {
     epoch: Instant,

@@ -47,7 +47,7 @@ pub(crate) struct UdpResponses {
     total: AtomicU64,
 }
 
-/// What may be sent to an address.
+/// The limits for a response to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowed {
     /// The longest response, in bytes.
@@ -151,7 +151,7 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The first of the addresses that somebody gets together: 256 of IPv4, a /56 of IPv6.
+/// The first address of the block that one customer gets: 256 of IPv4, a /56 of IPv6.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(v4) => IpAddr::V4((u32::from(v4) >> 8 << 8).into()),
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(others(1 << 20), 396);
         assert!(!test.sends(ip("192.0.2.1"), 0));
         assert_eq!(others(2 << 20), 0);
-        // Those who have connected are not kept out by those who forge.
+        // Forged datagrams do not block networks that have connected.
         test.seen.note(ip("198.51.100.7"));
         assert!(test.sends(ip("198.51.100.7"), 0));
         assert!(!test.sends(ip("198.51.100.8"), 0));

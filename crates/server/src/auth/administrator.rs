@@ -15,7 +15,7 @@ pub(crate) fn is_administrator(handle: &str) -> bool {
 }
 
 impl ServerContext {
-    /// The values by which someone may be known. Whatever is registered under the administrator's
+    /// The values with which an identity may log in. Whatever is registered under the administrator's
     /// name is not looked at: nobody becomes administrator by creating a handle.
     pub(crate) fn values_of(&self, handle: &str) -> Result<Vec<Value<'static>>, Fault> {
         if is_administrator(handle) {

@@ -19,15 +19,15 @@ use crate::admission::peer::Peer;
 
 /// How many failures a network has for one identity in a minute.
 const MAX_FAILURES: u32 = 20;
-/// How many failures a network has in a minute, for whatever identities. Many, because behind a
-/// proxy that is not configured everybody has one address; fewer than are remembered, so that
-/// nobody makes us forget by guessing on.
+/// How many failures a network has in a minute, for all identities. Many, because behind a proxy
+/// that is not configured all clients have one address; fewer than the table stores, so that more
+/// failures do not make the server forget earlier ones.
 const MAX_FAILURES_OF_NETWORK: u32 = 1_000;
 /// How many failures there are for one identity in a minute, from all networks, before each network
 /// has only [`MAX_FAILURES_UNDER_ATTACK`]. The owner is not locked out: right secrets count for
 /// nothing.
 const MAX_FAILURES_OF_IDENTITY: u32 = 200;
-/// How many failures a network has for an identity that many networks guess.
+/// How many failures a network has for an identity that many networks attack.
 const MAX_FAILURES_UNDER_ATTACK: u32 = 2;
 /// How long a failure is remembered, in milliseconds.
 const MEMORY: u64 = 60_000;
@@ -213,7 +213,7 @@ mod tests {
         assert!(succeed(&logins, from, "20.1000/ADMIN", 5 + MEMORY));
     }
 
-    /// Guessing for others made room for more guesses.
+    /// Failed logins for other identities made the server forget earlier ones.
     #[test]
     fn failed_logins_for_other_handles_are_not_forgotten() {
         let logins = FailedLogins::default();

@@ -82,7 +82,7 @@ impl<'a> Proof<'a> {
 /// Whether it takes a permit to look at an answer to a challenge, or to verify one for another
 /// server.
 pub(crate) fn is_expensive(kind: &str, response: &[u8]) -> bool {
-    // What cannot be read costs nothing.
+    // A proof that cannot be read costs nothing.
     Proof::read(kind, response, None).is_ok_and(|proof| proof.is_expensive())
 }
 
@@ -265,7 +265,7 @@ pub(crate) fn too_many(TooManyFailures: TooManyFailures) -> Fault {
     Fault::new(ResponseCode::ServerTooBusy, text)
 }
 
-/// What is said if there is no permit for expensive work.
+/// The error if there is no permit for expensive work.
 pub(crate) fn busy() -> Fault {
     let text = "too many requests like this are under way: try again later";
     Fault::new(ResponseCode::ServerTooBusy, text)

@@ -11,9 +11,9 @@ use tokio::sync::Semaphore;
 
 use crate::error::Fault;
 
-/// How long others are waited for.
+/// How long the server waits for a remote server.
 const REMOTE_TIMEOUT: Duration = Duration::from_secs(5);
-/// A client, and who to begin with.
+/// A client of the handle protocol, on a thread of its own.
 #[derive(Debug)]
 pub(crate) struct RemoteServers {
     client: Client,
@@ -84,7 +84,7 @@ impl RemoteServers {
         delegations: &[Value<'_>],
         ask: impl AsyncFnOnce(Client) -> Result<T, ClientError>,
     ) -> Result<T, Fault> {
-        // What we say of it may be signed by us.
+        // This server may sign its reply.
         let passed = request.header.recursion_count.saturating_add(1);
         let client = self.client.certified().passing_on(passed);
         let asked = async {
@@ -113,7 +113,7 @@ impl RemoteServers {
 }
 
 impl Drop for RemoteServers {
-    /// Nobody is waited for, because this may go where nobody may wait.
+    /// Does not wait, because this may be dropped on a thread that must not block.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();

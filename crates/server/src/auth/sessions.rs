@@ -12,9 +12,8 @@ use crate::admission::table_shares::{TableEntry, surplus};
 use crate::auth::evidence;
 use crate::auth::login::Authenticated;
 
-/// How many sessions there are at most in which nobody has logged in, and how many in which
-/// somebody has. When there are more, the network that has the most of them gives up those that
-/// were idle longest.
+/// How many sessions without and with a login there may be. When there are more, the server evicts
+/// the sessions that were idle for the longest time, of the network that has the most.
 const MAX_ANONYMOUS: usize = 5_000;
 const MAX_KNOWN: usize = 5_000;
 /// How many sessions may come before the server counts them again.
@@ -29,7 +28,7 @@ pub(crate) struct Session {
     pub(crate) key: SessionKey,
     /// The version that it was set up in.
     pub(crate) version: Version,
-    /// Who the client claimed to be.
+    /// The identity that the client claimed.
     pub(crate) claimed: Option<Reference<'static>>,
     /// The network that set it up.
     peer: Peer,
@@ -38,7 +37,7 @@ pub(crate) struct Session {
 
 #[derive(Debug)]
 struct SessionState {
-    /// Who the client has shown to be.
+    /// The identity that the client has proved.
     who: Option<Authenticated>,
     incoming: CounterWindow,
     outgoing: u32,
@@ -120,8 +119,8 @@ struct SessionTable {
 }
 
 impl SessionTable {
-    /// Makes room if there are too many sessions of either kind. Sessions in which nobody has
-    /// logged in cost nothing, and push out no others.
+    /// Evicts sessions if there are too many of either kind. Anonymous sessions cost a client
+    /// nothing, so they never evict known ones.
     fn evict(&mut self, now: u64) {
         self.uncounted = 0;
         self.by_number.retain(|_, session| session.is_alive(now));

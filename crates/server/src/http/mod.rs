@@ -52,8 +52,8 @@ use crate::admission::pending_responses::{self, ConnectionResponses};
 use crate::context::ServerContext;
 use crate::http::connection::fast_path::HandOff;
 use crate::http::connection::handshake::shake_hands;
+use crate::http::connection::prefixed_stream::PrefixedStream;
 use crate::http::connection::request_body::Incoming;
-use crate::http::connection::rewound::PrefixedStream;
 use crate::http::connection::timeouts::TimeoutStream;
 use crate::http::connection::tls::Acceptor;
 pub use crate::http::connection::tls::{Tls, TlsFiles};
@@ -102,7 +102,7 @@ pub(crate) struct Web {
     tls: Acceptor,
     /// A header that says where clients are.
     country_header: Option<HeaderName>,
-    /// Whom to write to about the register.
+    /// The contact of the register.
     pub(crate) registry_email: Option<String>,
     /// How long clients may take.
     client_timeout: Duration,
@@ -112,7 +112,7 @@ pub(crate) struct Web {
     countries: Option<Countries>,
     proxies: Proxies,
     pub(crate) redirect_cache: RedirectCache,
-    /// What is counted.
+    /// The counters of HTTP.
     pub(crate) meters: Meters,
     /// Whether the store can be read and written.
     readiness: Readiness,
@@ -121,7 +121,7 @@ pub(crate) struct Web {
     started: u64,
     /// Numbers for requests that come without one.
     requests: AtomicU64,
-    /// Whether the server is about to end.
+    /// Whether the server shuts down.
     closing: watch::Receiver<bool>,
     pub(crate) api: api_v1::Api,
     /// How many bytes the imports of one account have, at most, that are on their way or wait.
@@ -133,7 +133,7 @@ pub(crate) struct Web {
 /// The settings of the HTTP server.
 #[derive(Clone, Debug, Default)]
 pub struct WebSettings {
-    /// Where the certificate comes from.
+    /// The source of the certificate.
     pub tls: Tls,
     /// Whether clients are asked for certificates; unless this is said, only if there is none that
     /// others know.
@@ -141,7 +141,7 @@ pub struct WebSettings {
     /// A header by which a proxy in front says in which country a client is (ISO 3166). Clients
     /// could set it too, unless the proxy takes theirs out.
     pub country_header: Option<HeaderName>,
-    /// Whom to write to about the register of namespaces: OAI-PMH says so to those who harvest it.
+    /// The contact of the register of namespaces, which OAI-PMH shows.
     pub registry_email: Option<String>,
     /// How long a client may take for a handshake, for the head of a request, and to read some of
     /// an answer; without it, 30 seconds.
@@ -152,7 +152,7 @@ pub struct WebSettings {
     pub client_header: Option<HeaderName>,
     /// The proxies whose headers are believed.
     pub trusted_proxies: Vec<Network>,
-    /// Where it is logged who asks for what, and how; without it, nowhere.
+    /// The access log; none if it is not set.
     pub access_log: Option<AccessLog>,
     /// How many bytes the imports of one account have, at most, that are on their way or wait: by
     /// default 1 GiB. All accounts together have four times as many.
@@ -168,7 +168,7 @@ pub struct WebSettings {
 /// The client of a request, and its connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    /// From where. Behind a proxy that is not trusted, that is the proxy.
+    /// The address of the client; behind an untrusted proxy, that of the proxy.
     pub(crate) address: SocketAddr,
     /// Whether a proxy that is trusted has handed this on.
     pub(crate) is_handed_on: bool,
@@ -176,7 +176,7 @@ pub(crate) struct Caller {
     pub(crate) is_secure: bool,
     /// The certificate that the client has shown.
     pub(crate) certificate: Option<CertificateDer<'static>>,
-    /// Where the client has connected to.
+    /// The address that the client has connected to.
     pub(crate) local: Option<SocketAddr>,
     /// Long answers on this connection.
     responses: ConnectionResponses,
@@ -235,7 +235,7 @@ impl Web {
 
     /// Gets certificates from an authority, if the settings ask for it; this server answers its
     /// challenges.
-    pub(crate) fn keep_certified(&self, tls: Tls) -> io::Result<()> {
+    pub(crate) fn renew_certificates(&self, tls: Tls) -> io::Result<()> {
         if let (Tls::Acme(settings), Some(current)) = (tls, &self.tls.current) {
             let context = Arc::clone(&self.context);
             acme::Keeper::new(settings, Arc::clone(current), context)?.begin()?;
@@ -243,7 +243,7 @@ impl Web {
         Ok(())
     }
 
-    /// What an authority must find at a path.
+    /// The answer to a challenge of a certificate authority.
     fn challenge(&self, path: &str) -> Option<String> {
         self.tls.current.as_ref()?.challenges.text(path)
     }
@@ -260,7 +260,7 @@ impl Web {
         if let Some(said) = said {
             return of(said);
         }
-        // Where proxies are named, nobody else is believed.
+        // If trusted proxies are configured, only they may set the header.
         let is_believed = caller.is_handed_on || self.proxies.trusted.is_empty();
         let header = self.country_header.as_ref().filter(|_| is_believed);
         let country = header.and_then(|header| headers.get(header)?.to_str().ok());
@@ -282,7 +282,7 @@ impl Web {
         }))
     }
 
-    /// Whether the server is about to end.
+    /// Whether the server shuts down.
     pub(crate) fn is_closing(&self) -> bool {
         *self.closing.borrow()
     }
@@ -325,7 +325,7 @@ pub(crate) async fn serve_connection(
         responses: ConnectionResponses::default(),
         activity: client.activity,
     };
-    // What a connection has begun with it remains. This is the first octet of a TLS handshake.
+    // A connection keeps its protocol. 0x16 is the first byte of a TLS handshake.
     let is_tls = is_first && start.first() == Some(&0x16);
     let is_http2 = is_first && start.starts_with(b"PRI");
     let stream = PrefixedStream::new(start, stream);
@@ -388,7 +388,7 @@ where
     let activity = Arc::clone(&caller.activity);
     let service = service_fn(move |request| {
         let (web, caller) = (Arc::clone(&web), Arc::clone(&caller));
-        // There is room for it once it is asked for something.
+        // The future is allocated only when a request arrives.
         Box::pin(async move {
             let request: Request<Stream> = request;
             let activity = Arc::clone(&caller.activity);
@@ -453,7 +453,7 @@ where
     connection.await.map_err(io::Error::other)
 }
 
-/// Waits until the server is about to end.
+/// Waits until the server shuts down.
 async fn closed(mut closing: watch::Receiver<bool>) {
     if closing.wait_for(|is_closing| *is_closing).await.is_err() {
         // The sender is gone, and the server stays.
@@ -584,9 +584,9 @@ async fn answer(
         web.meters.count(part, busy.status());
         return busy;
     }
-    // Those that wait for their turn, or for their client to read, are not worked on.
+    // A request that waits for a permit, or for its client to read, is idle.
     let working = caller.activity.work();
-    // In a box, so that a request that waits for its turn is not as large as one that is worked on.
+    // In a box, so that a request that waits for a permit takes little memory.
     let response = Box::pin(dispatch(&web, caller, part, request)).await;
     let (response, counted) = pending_responses::count(response, client, memory);
     let response = negotiation.grant(response).await;

@@ -19,7 +19,7 @@ use crate::http::{Caller, Web};
 use crate::native::{LONG_MESSAGE_TIMEOUT, MessageWork, Native, tunnel};
 use crate::runtime::native_metrics::Transport;
 
-/// What the protocol calls its messages in HTTP.
+/// The media type of messages in HTTP.
 const MESSAGE: &str = "application/x-hdl-message";
 /// The longest body: a message and its envelope, and a line end in front of them.
 const MAX_TUNNEL_BODY: usize = 262_144 + 20 + 2;
@@ -101,7 +101,7 @@ pub(crate) async fn answer(
     reply(StatusCode::OK, MESSAGE, answered)
 }
 
-/// Waits for the turn of a message, if it has to wait for one.
+/// Waits for a permit for a message, if it needs one.
 async fn enter(native: &Native, work: MessageWork, peer: Peer) -> Result<Option<WorkPermit>, Busy> {
     match native.queue_of(work) {
         Some(queue) => queue.enter(peer).await.map(Some),

@@ -72,7 +72,7 @@ struct WaitingChallenges {
     octets: usize,
 }
 
-/// What one network uses.
+/// The storage that one network uses.
 #[derive(Debug, Default)]
 struct Share {
     /// Its challenges in the order they came, with when they expire: some may have been taken
@@ -238,7 +238,7 @@ mod tests {
         Pending::new(request, [0; 16], digest, peer, now)
     }
 
-    /// Requests of 200,000 octets that nobody answered were kept until there were 10,000 of them.
+    /// Unanswered requests of 200,000 bytes were stored until there were 10,000 of them.
     #[test]
     fn long_requests_are_evicted_for_others() {
         let challenges = PendingChallenges::default();

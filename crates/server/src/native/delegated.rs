@@ -11,7 +11,7 @@ use crate::error::Fault;
 use crate::native::operations::OperationReply;
 use crate::native::read;
 
-/// What those have to say to whom a client that does not understand referrals would be sent.
+/// The answer of the delegates, for a client that does not understand referrals.
 pub(crate) fn answer(
     remote: &RemoteServers,
     request: &Message<'_>,

@@ -100,8 +100,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// A request in a session that needs someone who is known: by the session, if it is known whose
-    /// it is.
+    /// A request that needs a login, in a session: the login of the session counts, if it has one.
     fn take_in_session(
         &self,
         session: &Session,
@@ -112,7 +111,7 @@ impl Exchange<'_> {
             return Ok(vec![self.challenge(request)?]);
         };
         self.check_mac(session, request, true)?;
-        // Who has lost the key has lost the session.
+        // A session ends with its key.
         if !self.native.context.holds(who.by.as_ref())? {
             self.native.context.sessions.remove(session.number);
             return Err(Fault::plain(ResponseCode::SessionTimeout));
@@ -156,7 +155,7 @@ impl Exchange<'_> {
             Some(pending) if !pending.waits(now) => {
                 return Err(Fault::plain(ResponseCode::AuthenticationTimeout));
             }
-            // What was asked in a session that has ended since is not done outside of it.
+            // The session of the request has ended: the request is not done without it.
             Some(pending) if self.session.is_none() && pending.request.envelope.session_id != 0 => {
                 return Err(Fault::plain(ResponseCode::SessionTimeout));
             }
@@ -231,7 +230,7 @@ impl Exchange<'_> {
             return Err(failed());
         }
         let asked: SessionSetup<'_> = read(request)?;
-        // It is kept as long as the session is.
+        // It is stored as long as the session.
         if asked.identity.handle.len() > MAX_HANDLE {
             return Err(Fault::plain(ResponseCode::InvalidHandle));
         }

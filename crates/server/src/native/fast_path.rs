@@ -55,7 +55,7 @@ impl Native {
             reader.bytes().ok()?;
         }
         let asked = ResolutionRequest::decode(&mut Reader::new(body)).ok()?;
-        // What is computed is not stored as it is said.
+        // The values of `0.` handles are computed.
         if asked.handle.starts_with("0.") || asked.is_excessive() {
             return None;
         }

@@ -29,18 +29,18 @@ const DUMP_VERSION: u32 = 2;
 /// A stream that is being made.
 pub(crate) struct Feed {
     receiver: Receiver,
-    /// What goes out unsigned before the next block.
+    /// Bytes to send unsigned before the next block.
     opening: Vec<u8>,
     /// Blocks to be signed.
     waiting: VecDeque<Vec<u8>>,
     source: FeedSource,
-    /// What goes out unsigned at the end.
+    /// Bytes to send unsigned at the end.
     closing: Vec<u8>,
     /// Among those who are served at the same time.
     _place: OwnedSemaphorePermit,
 }
 
-/// Where blocks come from.
+/// The source of blocks.
 enum FeedSource {
     Dump(Phase),
     Ended,
@@ -214,7 +214,7 @@ impl Feed {
     }
 }
 
-/// What a stream of transactions says first.
+/// The start of a stream of transactions.
 #[derive(Clone, Copy)]
 enum Status {
     /// `NEED_TO_REDUMP`.
@@ -263,7 +263,7 @@ fn put_values(block: &mut Vec<u8>, values: &[Value<'_>]) {
 
 impl fmt::Debug for Feed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What is in it is not for logs.
+        // Its content must not be logged.
         f.debug_struct("Feed").finish_non_exhaustive()
     }
 }

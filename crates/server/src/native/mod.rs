@@ -84,7 +84,7 @@ impl Native {
             let error = self.responder().refusal(request, ResponseCode::Error, text);
             vec![Outgoing::open(&error)]
         });
-        // Those of one request have one outcome.
+        // All replies to a request have the same outcome.
         if let Some(reply) = answered.last() {
             let (opcode, code) = reply.outcome;
             self.context.native_metrics.count(transport, opcode, code);
@@ -142,7 +142,7 @@ impl Native {
         exchange.take(&request, permit)
     }
 
-    /// A number that nobody could foresee, for a challenge or a session.
+    /// A random number for a challenge or a session.
     fn new_number(&self) -> u32 {
         loop {
             let number = u32::from_be_bytes(self.context.world.random()) >> 1;
@@ -169,9 +169,9 @@ impl Native {
 pub(crate) struct Outgoing {
     pub(crate) envelope: Envelope,
     pub(crate) payload: Vec<u8>,
-    /// What was asked, and what became of it: the payload may be sealed.
+    /// Opcode and response code, because the payload may be encrypted.
     outcome: (Opcode, ResponseCode),
-    /// What follows on the same connection.
+    /// The stream that follows on the same connection.
     pub(crate) feed: Option<Feed>,
 }
 

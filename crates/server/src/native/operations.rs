@@ -40,7 +40,7 @@ pub(crate) struct OperationReply {
     pub(crate) flags: OpFlags,
     /// Whether not everybody may read it.
     pub(crate) is_private: bool,
-    /// What follows the reply.
+    /// The stream that follows the reply.
     pub(crate) feed: Option<Feed>,
 }
 
@@ -55,7 +55,7 @@ impl OperationReply {
         }
     }
 
-    /// What a stream follows.
+    /// A reply that a stream follows.
     pub(crate) fn followed(body: Vec<u8>, feed: Feed) -> Self {
         Self {
             feed: Some(feed),
@@ -63,7 +63,7 @@ impl OperationReply {
         }
     }
 
-    /// What needs no words.
+    /// A reply without a body.
     pub(crate) fn empty() -> Self {
         Self::with(Vec::new())
     }
@@ -79,7 +79,7 @@ impl From<OperationReply> for Outcome {
 const PUBLIC: &str = "0:0.SITE/PUBLIC";
 
 impl Native {
-    /// Looks at a request, by someone or by nobody that is known.
+    /// Processes a request of a known or an anonymous client.
     pub(crate) fn dispatch(
         &self,
         request: &Message<'_>,
@@ -231,7 +231,7 @@ impl Native {
         let opcode = request.header.opcode;
         let is_read = matches!(opcode, Opcode::Resolution | Opcode::VerifyChallenge);
         let is_old = !understands_referrals(&request.envelope);
-        // What 303 means to those who are too old is something else.
+        // In older versions, 303 has another meaning.
         let is_unable = is_old && !(is_read && self.context.remote_servers.is_some());
         if is_unable || request.header.flags.contains(OpFlags::DNR) {
             return Ok(None);
@@ -372,7 +372,7 @@ impl Native {
             values: new_values(asked.values),
         };
         if let (None, true) = (who, is_public) {
-            // What the public may write needs nobody.
+            // Values that the public may write need no login.
             let public =
                 Principal::parse(PUBLIC).map_err(|_| Fault::plain(ResponseCode::InvalidAdmin))?;
             self.context.registry.perform(&public, operation)?;
@@ -457,7 +457,7 @@ impl Native {
             return Ok(Outcome::LoginNeeded);
         };
         self.context.need_administrator(who)?;
-        // Who keeps a prefix keeps the records of those that derive from it.
+        // A prefix includes the records of the prefixes that derive from it.
         let prefix = prefix_of(prefix).unwrap_or(prefix).to_string();
         let operation = if request.header.opcode == Opcode::HomePrefix {
             Operation::Home { prefix }
@@ -476,7 +476,7 @@ impl Native {
         })
     }
 
-    /// Does what someone asks for who has logged in, if they may.
+    /// Performs an operation for a client that has logged in.
     fn perform(
         &self,
         operation: Operation,

@@ -8,16 +8,16 @@ use handfast_wire::{Codec, Envelope, Reader, Reassembly};
 
 /// How long packets of one message may be apart, in milliseconds.
 const REASSEMBLY_TIMEOUT: u64 = 5_000;
-/// How many octets of messages that are not whole are kept by a socket, about.
+/// How many bytes of incomplete messages a socket buffers, approximately.
 const MAX_BUFFERED: usize = 4 << 20;
-/// What a packet that is kept costs beyond its octets, about.
+/// The approximate memory of a buffered datagram beside its bytes.
 const OVERHEAD: usize = 256;
 
 /// Messages that are not whole yet, by who sends them and their request id.
 #[derive(Default)]
 pub(crate) struct MessageParts {
     waiting: HashMap<(IpAddr, u32), MessagePart>,
-    /// What they hold, about.
+    /// Their approximate memory.
     buffered: usize,
 }
 
@@ -39,7 +39,7 @@ impl MessageParts {
         let envelope = Envelope::decode(&mut Reader::new(packet)).ok()?;
         let payload = packet.get(Envelope::LENGTH..)?;
         let length = usize::try_from(envelope.length).ok()?;
-        // What is there beyond the message is ignored.
+        // Bytes behind the message are ignored.
         if let Some(payload) = payload.get(..length) {
             return Some((envelope, Cow::Borrowed(payload)));
         }

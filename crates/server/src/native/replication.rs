@@ -29,9 +29,9 @@ const DAY_MILLIS: i64 = 86_400_000;
 struct Point {
     /// The last transaction it has; 0 for none.
     transaction: i64,
-    /// What it was told last to be the date, in milliseconds since 1970; 0 for never.
+    /// The date of its last answer, in milliseconds since 1970; 0 for never.
     date: i64,
-    /// What it calls the transactions of this server, if it keeps those of many.
+    /// Its name for this server, if it mirrors several.
     queue: Option<String>,
 }
 
@@ -100,7 +100,7 @@ impl Native {
         Ok(OperationReply::followed(Vec::new(), feed).into())
     }
 
-    /// A place among those who are served, if it is someone who may be.
+    /// A permit for a stream, if the client may mirror the server.
     fn admit(&self, who: Option<&Authenticated>) -> Result<Option<OwnedSemaphorePermit>, Fault> {
         let Some(who) = who else {
             return Ok(None);

@@ -46,7 +46,7 @@ pub(crate) async fn serve_connection(
                 break Envelope::decode(&mut Reader::new(start));
             }
             let is_begun = !incoming.is_empty();
-            // Who says nothing, or not even an envelope, is not answered.
+            // A client that sends less than an envelope gets no answer.
             if receive(&mut stream, &mut incoming, deadline).await? == 0 {
                 return Ok(());
             }
@@ -122,7 +122,7 @@ pub(crate) async fn serve_connection(
     }
 }
 
-/// What most requests, and most replies, have room in.
+/// The size of most requests and replies, in bytes.
 const TYPICAL_MESSAGE: usize = 1_024;
 
 /// Takes what has come; how much that is, 0 if nothing will come any more.
@@ -149,7 +149,7 @@ async fn send(
     if bytes.len() < LONG_RESPONSE {
         return timeout(TCP_TIMEOUT, stream.write_all(bytes)).await?;
     }
-    // What the system takes at once waits nowhere here.
+    // Bytes that the system accepts at once take no memory here.
     loop {
         match stream.try_write(bytes) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
@@ -178,8 +178,9 @@ fn is_whole(incoming: &[u8]) -> bool {
     })
 }
 
-/// Reading takes no time; changes wait for the disk, and signatures and logins for the processor:
-/// they wait for their turn without a thread. `None` if the client has gone before it was its turn.
+/// Answers a message. Reading takes no time; changes wait for the disk, and signatures and logins
+/// for the processor: they wait for a permit without a thread. `None` if the client disconnects
+/// before it gets one.
 async fn answer(
     native: &Arc<Native>,
     stream: &TcpStream,

@@ -36,7 +36,7 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
         Some(Protocol::UDP),
     )?;
     socket.set_reuse_port(true)?;
-    // A burst is kept, not lost. The system may give less.
+    // A large buffer absorbs bursts. The system may give less.
     drop(socket.set_recv_buffer_size(4 << 20));
     socket.bind(&address.into())?;
     Ok(socket.into())
@@ -80,7 +80,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
                 else {
                     return;
                 };
-                // Who has had enough comes back over TCP.
+                // A client above the rate limit comes back over TCP.
                 let admission = &native.context.admission;
                 let (seen, responses) = (&admission.seen_networks, &admission.udp_responses);
                 let Some(allowed) = responses.allowed(ip, seen, Instant::now) else {
@@ -120,7 +120,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
 /// Packets on their way out, one behind the other.
 struct Replies {
     bytes: Vec<u8>,
-    /// Where each packet ends, and whom it is for.
+    /// The end of each datagram, and its receiver.
     packets: Vec<(usize, SockaddrStorage)>,
     headers: MultiHeaders<SockaddrStorage>,
 }
@@ -185,7 +185,7 @@ impl Replies {
         self.bytes.truncate(end);
     }
 
-    /// What was appended from `start` on is a message: one packet, or several.
+    /// Ends the message that begins at `start`: one datagram, or several.
     fn finish(&mut self, start: usize, to: SockaddrStorage) {
         let message = self.bytes.get(start..).unwrap_or_default();
         if message.len() > MAX_PACKET {
@@ -287,14 +287,13 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
     Ok(give)
 }
 
-/// How many threads answer what takes time: two more than wait for other servers, or for a permit
-/// to log somebody in.
+/// How many threads answer slow messages: two more than may wait for remote servers, or for a
+/// permit to log in.
 const WORKERS: usize = RemoteServers::MAX_REQUESTS + MAX_WAITING_DATAGRAMS + 2;
 
-/// What a message that takes time takes of a network's rate beside its answer, in bytes: for the
-/// work.
+/// How many bytes of a network's rate a slow message costs, beside its response.
 const SLOW_COST: usize = 1_024;
-/// How many messages that take time wait at most.
+/// How many slow messages may wait.
 const MAX_WAITING_MESSAGES: usize = 256;
 /// How many packets are taken, and sent, by one call.
 const DATAGRAM_BATCH: usize = 32;
@@ -326,7 +325,7 @@ fn with_ip(address: SockaddrStorage) -> Option<(SockaddrStorage, IpAddr)> {
     Some((address, ip))
 }
 
-/// What says nothing about the socket: somebody else's packet could not be delivered.
+/// Whether an error is about a single datagram and not about the socket.
 fn is_passing(error: &io::Error) -> bool {
     matches!(
         error.kind(),

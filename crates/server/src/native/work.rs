@@ -10,7 +10,7 @@ use crate::auth::login::{busy, is_expensive};
 use crate::native::{Native, Outgoing, understands_referrals};
 use crate::runtime::native_metrics::Transport;
 
-/// What an answer costs.
+/// The cost of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MessageWork {
     /// Nothing is signed, nothing waits for the disk, no template is evaluated, and no other server
@@ -18,14 +18,14 @@ pub(crate) enum MessageWork {
     None,
     /// It waits for the disk or for another server.
     Blocking,
-    /// It is signed.
+    /// The reply is signed.
     Signature,
-    /// Somebody shows who they are, in a way that costs much.
+    /// An expensive login.
     Login,
 }
 
 impl Native {
-    /// What the answer to a message costs.
+    /// The cost of a message.
     pub(crate) fn work_of(&self, envelope: &Envelope, payload: &[u8]) -> MessageWork {
         if envelope.flags.is_encrypted {
             let session = self
@@ -76,7 +76,7 @@ impl Native {
         }
     }
 
-    /// Where a message waits for its turn, if it has to.
+    /// The queue that a message waits in.
     pub(crate) fn queue_of(&self, work: MessageWork) -> Option<&WorkQueue> {
         match work {
             MessageWork::None => None,

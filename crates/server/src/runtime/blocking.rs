@@ -29,7 +29,7 @@ pub(crate) fn spawn_blocking<T: Send + 'static>(
 
 /// Why work was not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Undone {
+pub(crate) enum WorkError {
     /// There was too much of it: the client should try again later.
     Busy,
     /// It panicked.
@@ -42,14 +42,14 @@ pub(crate) async fn run<T: Send + 'static>(
     queue: &WorkQueue,
     client: IpAddr,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Undone> {
+) -> Result<T, WorkError> {
     let permit = queue.enter(Peer::connected(client)).await;
-    let permit = permit.map_err(|Busy| Undone::Busy)?;
+    let permit = permit.map_err(|Busy| WorkError::Busy)?;
     let working = spawn_blocking(move || {
         let _permit = permit;
         work()
     });
-    working.await.map_err(|_| Undone::Failed)
+    working.await.map_err(|_| WorkError::Failed)
 }
 
 /// How many pieces of work wait for a thread.

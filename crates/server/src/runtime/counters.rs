@@ -32,7 +32,7 @@ impl<T> Shards<T> {
         }
     }
 
-    /// What all threads have counted.
+    /// The sum over all threads.
     pub(crate) fn sum<'s>(&'s self, counter: impl Fn(&'s T) -> Option<&'s AtomicU64>) -> u64 {
         let counters = self.0.iter().filter_map(|shard| counter(&shard.0));
         counters

@@ -99,7 +99,7 @@ impl NativeMetrics {
         self.shards.add(1, |counters| counters.dropped.get(place));
     }
 
-    /// Counts a connection as long as what comes back is kept.
+    /// Counts a connection until the returned guard is dropped.
     pub(crate) fn connected(context: &Arc<ServerContext>) -> NativeConnection {
         context.native_metrics.open.fetch_add(1, Ordering::Relaxed);
         NativeConnection(Arc::clone(context))

@@ -17,12 +17,12 @@ const FOLDER: &str = "registration";
 const ARCHIVE: &str = "sitebndl.zip";
 const CONTACT: &str = "contactdata.dct";
 
-/// Whom a registrar may ask. What is not said stays as it was said before.
+/// The contact for a registrar. Missing fields keep their earlier value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contact {
-    /// Whose server it is.
+    /// The organisation.
     pub organisation: Option<String>,
-    /// Who answers for it.
+    /// The responsible person.
     pub name: Option<String>,
     /// How to reach them.
     pub email: Option<String>,
@@ -34,7 +34,7 @@ pub struct Contact {
 /// files and as one archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bundle {
-    /// Where its files are.
+    /// The folder of its files.
     pub folder: PathBuf,
     /// The one that is sent.
     pub archive: PathBuf,
@@ -56,7 +56,7 @@ impl Bundle {
         let key = servers.map_or(&[][..], |server| &server.public_key);
         let described = json::write_site(site);
         let archive_file = folder.join(ARCHIVE);
-        // What registrars expect to find, and no more.
+        // Exactly the files that registrars expect.
         let sent = archive(&[
             ("siteinfo.bin", &site.to_bytes()),
             (ADMINISTRATOR_PUBLIC, identity.administrator_key()),

@@ -100,7 +100,7 @@ impl Identity {
         &self.bytes
     }
 
-    /// Who administers the server.
+    /// The key of the administrator.
     #[must_use]
     pub fn administrator() -> Principal {
         Principal::Identity {

@@ -108,7 +108,7 @@ pub(crate) fn keep(path: &Path, bytes: &[u8], mode: u32) -> Result<(), IdentityE
     let mut half = path.as_os_str().to_os_string();
     half.push(".part");
     let half = PathBuf::from(half);
-    // What an earlier try left might be readable by others.
+    // A file from an earlier attempt might be readable by others.
     drop(fs::remove_file(&half));
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(mode);
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(administrator_key(folder.path()).unwrap(), administrator);
         fs::remove_file(folder.path().join(ADMINISTRATOR_PRIVATE)).unwrap();
         assert_eq!(administrator_key(folder.path()).unwrap(), administrator);
-        // Where the server's own is gone, no other takes its place.
+        // A lost key of the server is not replaced by another one.
         fs::write(folder.path().join(PUBLIC), &administrator).unwrap();
         let other = server_key(folder.path()).err().unwrap();
         assert!(matches!(other, IdentityError::OtherKey { .. }), "{other}");

@@ -16,12 +16,12 @@ use crate::setup::key_files::{keep, read};
 /// The file of the site record, in the data folder.
 pub(crate) const FILE: &str = "siteinfo.json";
 
-/// What is to be said about a site beside where its addresses are.
+/// The description of a site, beside its addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteNote {
     /// The address by which others reach it.
     pub address: Option<IpAddr>,
-    /// What it is, for people.
+    /// A description for people.
     pub description: Option<String>,
 }
 

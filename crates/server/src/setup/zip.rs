@@ -46,7 +46,7 @@ const MADE_BY: u16 = 0x0314;
 /// A file that everybody may read.
 const MODE: u32 = 0o100_644 << 16;
 
-/// What is archived here has a few kilobytes.
+/// The archives have a few kilobytes.
 fn size(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }

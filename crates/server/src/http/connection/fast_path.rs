@@ -36,7 +36,7 @@ const READ_BUFFER: usize = 16 << 10;
 const MAX_UNSENT: usize = 64 << 10;
 /// The shortest body that may be compressed.
 const MIN_COMPRESSED: usize = 1 << 10;
-/// The longest start of a head that is kept here until the rest arrives.
+/// How many bytes of an incomplete head are buffered until the rest arrives.
 const MAX_PARTIAL_HEAD: usize = 4 << 10;
 /// A request with more headers takes the slow path.
 const MAX_HEADERS: usize = 32;

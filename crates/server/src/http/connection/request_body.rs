@@ -118,7 +118,7 @@ impl Incoming {
     }
 }
 
-/// Says what happened to a body that did not arrive in time, and what to do.
+/// The message about a body that did not arrive in time.
 pub(crate) fn late_body(sender: Sender) -> String {
     let seconds = BODY_TIMEOUT.as_secs();
     let least = match sender {
@@ -133,7 +133,7 @@ pub(crate) fn late_body(sender: Sender) -> String {
     format!("the body did not arrive in time: {least}. Nothing was done; send the request again")
 }
 
-/// Says why a body was not received.
+/// The response to a body that was not received.
 pub(crate) fn not_received(error: BodyError) -> Response<Body> {
     let text = match error {
         BodyError::Broken => "the connection ended before the body did\n".to_string(),

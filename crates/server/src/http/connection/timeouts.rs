@@ -16,8 +16,8 @@ use tokio::time::{Instant, Sleep, sleep};
 use crate::admission::connections::Activity;
 use crate::admission::pending_responses::ConnectionResponses;
 
-/// How many octets have to pass, in the time that there is, for somebody to count as reading.
-const ENOUGH: u64 = 16 << 10;
+/// How many bytes a client has to read within the timeout.
+const MIN_READ: u64 = 16 << 10;
 
 /// A stream whose other side has to take something in time.
 pub(crate) struct TimeoutStream<S> {
@@ -69,7 +69,7 @@ impl Moved {
             let (before, was_empty) = (self.written(), waiting.is_empty());
             sleep(timeout).await;
             let taken = self.written().saturating_sub(before);
-            if taken < ENOUGH && !was_empty && !waiting.is_empty() {
+            if taken < MIN_READ && !was_empty && !waiting.is_empty() {
                 return;
             }
         }
@@ -80,7 +80,7 @@ impl Moved {
         loop {
             let before = self.both();
             sleep(time).await;
-            if self.both().saturating_sub(before) < ENOUGH {
+            if self.both().saturating_sub(before) < MIN_READ {
                 return;
             }
         }
@@ -128,7 +128,7 @@ impl<S> TimeoutStream<S> {
                 self.moved.0.written.fetch_add(octets, Ordering::Relaxed);
                 self.taken = self.taken.saturating_add(octets);
                 self.touch();
-                if self.taken >= ENOUGH {
+                if self.taken >= MIN_READ {
                     self.go_on();
                 }
                 written

@@ -23,12 +23,12 @@ use crate::http::acme::Acme;
 use crate::http::acme::challenges::{ACME_TLS, Challenges};
 use crate::http::connection::self_signed::self_signed;
 
-/// Where the certificate comes from.
+/// The source of the certificate.
 #[derive(Clone, Debug, Default)]
 pub enum Tls {
     /// An authority is asked for it, and asked again before it ends.
     Acme(Acme),
-    /// Files that somebody else renews.
+    /// Files that another program renews.
     Files(TlsFiles),
     /// It is made at each start, for the key of the site.
     #[default]
@@ -78,11 +78,11 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// What connections are taken with.
+/// The TLS acceptor and its certificate.
 pub(crate) struct Acceptor {
     pub(crate) tls: TlsAcceptor,
     pub(crate) certificate: Arc<dyn CurrentCertificate>,
-    /// The certificate that is used now, if somebody gets others for it.
+    /// The current certificate, if it is renewed while the server runs.
     pub(crate) current: Option<Arc<ReplaceableCertificate>>,
 }
 

@@ -67,7 +67,7 @@ impl Log {
         })
     }
 
-    /// Takes the line of a request that was answered; says whether there was room for it.
+    /// Queues the line of an answered request; `false` if the queue is full.
     pub(crate) fn add(&self, logged: &LoggedRequest, response: &Response<Body>, now: u64) -> bool {
         let line = if self.is_json {
             logged.as_json(response, now)
@@ -182,7 +182,7 @@ fn put_header(line: &mut String, header: Option<&HeaderValue>) {
     }
 }
 
-/// Nobody begins a line of their own, or ends a quotation.
+/// Escapes control characters and quotes, so that a request cannot forge log lines.
 fn put_quoted(line: &mut String, bytes: &[u8]) {
     for byte in bytes {
         match byte {

@@ -101,7 +101,7 @@ impl Coding {
     }
 }
 
-/// What a request says of how it is to be answered.
+/// The content coding that a request negotiates.
 pub(crate) struct Negotiation {
     is_head: bool,
     /// `Accept-Encoding`, if what is answered may be made smaller.

@@ -24,14 +24,14 @@ use crate::http::response::{Body, reply};
 use crate::http::{Caller, Part};
 use crate::setup::identity::Identity;
 
-/// Where clients reach the server: `https://pid.example.org`.
+/// The URL under which clients reach the server: `https://pid.example.org`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl {
     scheme: &'static str,
     host: HostPort,
 }
 
-/// What is no URL of a server.
+/// A text that is not the URL of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a public URL is http:// or https://, a host and perhaps a port, and nothing else, such as \
@@ -189,7 +189,7 @@ impl OwnHosts {
         urls
     }
 
-    /// Where this server listens, as a client on this machine could call it.
+    /// The URL of this server for a client on this machine.
     fn own(&self) -> HostPort {
         let ip = self.listen.ip();
         let host = match self.names.first() {
@@ -350,7 +350,7 @@ fn certificate_names(key: &CertifiedKey) -> Vec<HostName> {
     read.collect()
 }
 
-/// What this machine is called: by itself, and by its list of hosts.
+/// The names of this machine: its host name, and those in its list of hosts.
 fn machine_names() -> Vec<String> {
     let name = nix::unistd::gethostname().unwrap_or_default();
     let name = name.to_string_lossy().to_ascii_lowercase();

@@ -9,7 +9,7 @@ use hyper::header::{HeaderMap, HeaderName};
 
 use crate::http::middleware::network::Network;
 
-/// Whom to believe what of a client.
+/// The proxies that the server trusts, and their header.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Proxies {
     /// The header that has the addresses, such as `X-Forwarded-For`.
@@ -17,7 +17,7 @@ pub(crate) struct Proxies {
     pub(crate) trusted: Vec<Network>,
 }
 
-/// By what proxies say how a client has come to them.
+/// The header in which a proxy names the protocol of its client.
 const PROTOCOL: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// How many addresses of a header are looked at, from the right.

@@ -32,12 +32,12 @@ impl OaiDate {
         (rfc3339(start) == whole).then_some(Self { start, granularity })
     }
 
-    /// The first moment of it.
+    /// Its first millisecond.
     pub(crate) fn start(self) -> u64 {
         self.start
     }
 
-    /// The last moment of it: `until` includes the day or second that it names.
+    /// Its last millisecond: `until` includes the day or second that it names.
     pub(crate) fn end(self) -> u64 {
         self.start
             + match self.granularity {
@@ -47,7 +47,7 @@ impl OaiDate {
     }
 }
 
-/// A moment, to the second.
+/// A time, to the second.
 pub(crate) fn written(milliseconds: u64) -> String {
     rfc3339(milliseconds / SECOND * SECOND)
 }

@@ -67,7 +67,7 @@ pub(crate) async fn answer(
     finished(response, &head.headers)
 }
 
-/// What is asked, and where it is.
+/// A request, and the base URL.
 struct Repository<'r> {
     web: &'r Arc<Web>,
     /// How this resolver is reached.
@@ -103,23 +103,23 @@ impl Repository<'_> {
         xml.finish()
     }
 
-    fn find(&self, request: Request) -> Result<OaiRecords, OaiError> {
+    fn find(&self, request: Request) -> Result<OaiAnswer, OaiError> {
         Ok(match request {
             Request::GetRecord { identifier, format } => {
-                OaiRecords::Record(self.item(&identifier)?, format)
+                OaiAnswer::Record(self.item(&identifier)?, format)
             }
-            Request::Identify => OaiRecords::Identity,
-            Request::ListIdentifiers(selection) => OaiRecords::Identifiers(self.list(&selection)?),
+            Request::Identify => OaiAnswer::Identity,
+            Request::ListIdentifiers(selection) => OaiAnswer::Identifiers(self.list(&selection)?),
             Request::ListMetadataFormats { identifier } => {
                 let item = identifier.map(|identifier| self.item(&identifier));
                 if item.transpose()?.is_some_and(|item| item.deleted) {
                     let message = "the entry is gone, and nothing is said of it any more";
                     return Err(OaiError::new("noMetadataFormats", message));
                 }
-                OaiRecords::Formats
+                OaiAnswer::Formats
             }
-            Request::ListRecords(selection) => OaiRecords::Records(self.list(&selection)?),
-            Request::ListSets => OaiRecords::Sets,
+            Request::ListRecords(selection) => OaiAnswer::Records(self.list(&selection)?),
+            Request::ListSets => OaiAnswer::Sets,
         })
     }
 
@@ -183,29 +183,29 @@ impl Repository<'_> {
         format!("{}/oai", self.base)
     }
 
-    fn write(&self, xml: &mut Xml, found: &OaiRecords) {
+    fn write(&self, xml: &mut Xml, found: &OaiAnswer) {
         match found {
-            OaiRecords::Formats => formats(xml),
-            OaiRecords::Identifiers(page) => {
+            OaiAnswer::Formats => formats(xml),
+            OaiAnswer::Identifiers(page) => {
                 xml.open("ListIdentifiers", &[]);
                 for change in &page.records {
                     header(xml, change);
                 }
                 page.end(xml);
             }
-            OaiRecords::Identity => self.identify(xml),
-            OaiRecords::Record(change, format) => {
+            OaiAnswer::Identity => self.identify(xml),
+            OaiAnswer::Record(change, format) => {
                 xml.open("GetRecord", &[]);
                 record(xml, change, *format, self.base);
             }
-            OaiRecords::Records(page) => {
+            OaiAnswer::Records(page) => {
                 xml.open("ListRecords", &[]);
                 for change in &page.records {
                     record(xml, change, page.format, self.base);
                 }
                 page.end(xml);
             }
-            OaiRecords::Sets => sets(xml),
+            OaiAnswer::Sets => sets(xml),
         }
     }
 
@@ -255,8 +255,8 @@ impl Repository<'_> {
     }
 }
 
-/// What is answered.
-enum OaiRecords {
+/// A response.
+enum OaiAnswer {
     Formats,
     Identifiers(OaiPage),
     Identity,

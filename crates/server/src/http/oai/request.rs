@@ -3,7 +3,7 @@
 use crate::http::oai::date::OaiDate;
 use crate::http::oai::token;
 
-/// What is asked.
+/// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     GetRecord { identifier: String, format: Format },
@@ -85,7 +85,7 @@ impl Set {
     }
 }
 
-/// What is wrong, by the code of the protocol.
+/// An error of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OaiError {
     pub(crate) code: &'static str,

@@ -44,7 +44,7 @@ pub(crate) async fn answer(web: &Arc<Web>, request: &Request<Incoming>) -> Respo
     response
 }
 
-/// What is counted: one addition for each request, and two for each connection.
+/// The counters of HTTP: one addition for each request, and two for each connection.
 #[derive(Default)]
 pub(crate) struct Meters {
     requests: Shards<Requests>,
@@ -84,7 +84,7 @@ impl Meters {
         })
     }
 
-    /// Counts a connection as long as what comes back is kept.
+    /// Counts a connection until the returned guard is dropped.
     pub(crate) fn connected(web: &Arc<Web>) -> HttpConnection {
         web.meters.open.fetch_add(1, Ordering::Relaxed);
         HttpConnection(Arc::clone(web))

@@ -107,7 +107,7 @@ fn native(page: &mut MetricsPage, web: &Arc<Web>) {
     );
 }
 
-/// What the server cannot keep up with.
+/// Signs of overload.
 fn load(page: &mut MetricsPage, web: &Arc<Web>) {
     page.gauge(
         "handfast_blocking_queue_length",
@@ -131,7 +131,7 @@ fn load(page: &mut MetricsPage, web: &Arc<Web>) {
     );
 }
 
-/// What is stored, and what it is stored in.
+/// The registry and its store.
 fn stored(page: &mut MetricsPage, web: &Arc<Web>) {
     let registry = web.registry();
     if let Ok(statistics) = registry.statistics() {

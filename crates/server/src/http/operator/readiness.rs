@@ -14,7 +14,7 @@ const CACHE_TIME: Duration = Duration::from_secs(1);
 /// How long the writer may take to answer before it counts as busy.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What the last look found.
+/// The outcome of the last check.
 #[derive(Default)]
 pub(crate) struct Readiness {
     /// Held while the writer is asked, so that it is asked once for all who come meanwhile.
@@ -74,7 +74,7 @@ impl Readiness {
     }
 }
 
-/// Whether the store could be written when somebody last tried; nobody waits for this.
+/// Whether the last write to the store succeeded. Reading this never waits.
 pub(crate) fn is_writable(registry: &Registry) -> bool {
     let has_space = registry
         .disk_space()

@@ -74,7 +74,7 @@ impl Asking<'_> {
     }
 }
 
-/// What the public knows of an authority: not who has which role there.
+/// The public part of an authority, without the roles on it.
 fn public(authority: &Authority, rules: &dyn Rules) -> Json {
     let mut said = json::authority(authority, rules);
     if let Json::Object(said) = &mut said {
@@ -124,7 +124,7 @@ fn body(
     out
 }
 
-/// What stands under an authority. No deeper than a page has authorities.
+/// The authorities below one, at most as deep as a page has authorities.
 fn branch(
     out: &mut String,
     children: &BTreeMap<Option<&str>, Vec<&Authority>>,

@@ -1,6 +1,6 @@
 //! A contact: one text, which may be an e-mail address or a URL.
 
-/// What kind of address it is.
+/// The kind of a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContactLink<'t> {
     Email(&'t str),

@@ -249,7 +249,7 @@ impl Asking<'_> {
     }
 }
 
-/// What people said while it was proposed.
+/// The comments on a proposal.
 fn said_of_it(out: &mut String, comments: &[NamespaceRemark]) {
     if comments.is_empty() {
         return;

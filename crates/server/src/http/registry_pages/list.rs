@@ -50,7 +50,7 @@ impl Asking<'_> {
         Self::linked(response, &links.join(", "))
     }
 
-    /// What is wrong with the parameters.
+    /// The error in the parameters.
     fn misused(&self) -> Option<String> {
         let is_not =
             |name, fits: fn(&str) -> bool| self.query(name).is_some_and(|text| !fits(text));
@@ -163,7 +163,7 @@ impl Asking<'_> {
         ]);
     }
 
-    /// Where an entry is in its life, and whether somebody looks after it.
+    /// The status of an entry, and whether it is maintained.
     pub(super) fn status_words(&self, entry: &NamespaceEntry) -> String {
         let mut words = entry.state(self.now).as_str().to_string();
         if entry.historical {

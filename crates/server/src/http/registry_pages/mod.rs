@@ -34,7 +34,7 @@ use crate::http::connection::request_body::Incoming;
 use crate::http::resolver::accept::Accept;
 use crate::http::resolver::page::{Failure, JSON, fresh};
 use crate::http::resolver::{address, failure};
-use crate::http::response::{Body, aside, plain};
+use crate::http::response::{Body, plain, run_blocking};
 use crate::http::{Caller, Web, form};
 
 const ALLOWED: &str = "GET, HEAD, OPTIONS";
@@ -51,7 +51,7 @@ pub(crate) async fn answer(
             let (at_work, client) = (Arc::clone(web), Arc::clone(caller));
             // Some of it waits for the disk.
             let work = move || Asking::new(&at_work, &client, head).answer();
-            aside(web, caller.address.ip(), work).await
+            run_blocking(web, caller.address.ip(), work).await
         }
         Method::OPTIONS => options(),
         _ => {
@@ -139,7 +139,7 @@ impl<'r> Asking<'r> {
         }
     }
 
-    /// What the client likes most.
+    /// The form that the client prefers.
     fn form(&self, has_xml: bool) -> Form {
         let offered = [
             "text/html",

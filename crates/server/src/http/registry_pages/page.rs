@@ -52,7 +52,7 @@ pub(super) fn fresh_page(status: StatusCode, html: String) -> Response<Body> {
     response
 }
 
-/// An address that someone has given: a link if it leads to the web, else as it is.
+/// A contact address: a link if it is a web address, else plain text.
 pub(super) fn link(url: &str) -> String {
     let shown = escape(url);
     if !is_http(url) {
@@ -62,7 +62,7 @@ pub(super) fn link(url: &str) -> String {
     format!("<a href=\"{href}\" rel=\"nofollow noopener noreferrer\">{shown}</a>")
 }
 
-/// How someone is reached.
+/// A contact, as HTML.
 pub(super) fn contact(text: &str) -> String {
     match ContactLink::of(text) {
         ContactLink::Email(email) => {

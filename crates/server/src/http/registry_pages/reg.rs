@@ -7,7 +7,7 @@ use crate::http::xml::Xml;
 
 /// The namespace of its elements.
 pub(crate) const NAMESPACE: &str = "http://info-uri.info/registry";
-/// Where its schema was.
+/// The address of the original schema.
 pub(crate) const SCHEMA: &str = "http://info-uri.info/info-uri-registry.xsd";
 /// The namespace of `schemaLocation`.
 pub(crate) const INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";

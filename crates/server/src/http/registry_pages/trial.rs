@@ -7,7 +7,7 @@ use handfast_registry::{NamespaceEntry, Registry};
 use serde_json::{Value as Json, json};
 
 use super::page::{escape, row};
-use crate::http::registry_pages::unregistered_name::Unkept;
+use crate::http::registry_pages::unregistered_name::UnregisteredName;
 
 /// The longest text that is tried.
 const MAX_TRIAL_TEXT: usize = 4 << 10;
@@ -34,7 +34,7 @@ struct Read {
     validity: &'static str,
     /// Its path at this resolver.
     path: String,
-    /// Where the mechanism of its namespace leads.
+    /// The URL from the mechanism of its namespace.
     location: Option<String>,
 }
 
@@ -186,7 +186,8 @@ impl Read {
         Ok(Self {
             registered: canonical.registered(),
             validity,
-            location: Unkept::read(registry, path).and_then(|unkept| unkept.location()),
+            location: UnregisteredName::read(registry, path)
+                .and_then(|unregistered| unregistered.location()),
             path: format!("/{path}"),
             canonical: canonical.as_str().to_string(),
         })

@@ -18,8 +18,8 @@ use crate::http::resolver::query::decoded;
 use crate::http::resolver::redirect::RedirectResponse;
 use crate::http::response::Body;
 
-/// What is known of an identifier by its namespace alone.
-pub(crate) struct Unkept {
+/// An identifier that is described by its namespace alone.
+pub(crate) struct UnregisteredName {
     canonical: String,
     /// The identifier without namespace and fragment, in its canonical form.
     identifier: String,
@@ -29,7 +29,7 @@ pub(crate) struct Unkept {
     registered: bool,
 }
 
-impl Unkept {
+impl UnregisteredName {
     /// Reads a text, if it is an `info` URI.
     pub(crate) fn read(registry: &Registry, text: &str) -> Option<Self> {
         let uri = InfoUri::parse(text).ok()?;
@@ -56,7 +56,7 @@ impl Unkept {
         })
     }
 
-    /// Where the mechanism of its namespace leads, if the live entry has one.
+    /// The URL from the mechanism of its namespace, if the live entry has one.
     pub(crate) fn location(&self) -> Option<String> {
         let entry = self.entry.as_ref().filter(|_| self.registered)?;
         entry.form.resolution.location(&self.identifier)
@@ -107,7 +107,7 @@ impl Unkept {
         Some(self.described(response))
     }
 
-    /// That nothing is claimed.
+    /// The error that the server has no record and no location.
     pub(crate) fn failure(&self) -> Failure {
         let text = &self.canonical;
         let (status, code, title, words) = match self.state {
@@ -198,7 +198,7 @@ impl Unkept {
         said
     }
 
-    /// What it is: HTML.
+    /// The facts about the identifier, as HTML.
     fn facts(&self) -> String {
         let mut out = String::from("<table><tbody>\n");
         let code = |text: &str| format!("<code>{}</code>", escape(text));

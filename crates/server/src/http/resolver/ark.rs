@@ -11,7 +11,7 @@ use crate::http::response::Body;
 /// How many parts of a name are taken off, at most.
 const MAX_ANCESTORS: usize = 32;
 
-/// What an ARK may be a part or a variant of, longest first, each with what stands behind it.
+/// The ARKs that an ARK may be a part of, longest first, each with the remainder.
 pub(crate) fn ancestors(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let start = name_at(text).unwrap_or(text.len());
     let behind = text.get(start..).unwrap_or_default();
@@ -27,7 +27,7 @@ pub(crate) fn is_ark(text: &str) -> bool {
     name_at(text).is_some()
 }
 
-/// Where the name begins, behind the number of the authority that gives it.
+/// The start of the name, behind the number of its authority.
 fn name_at(text: &str) -> Option<usize> {
     let scheme = ["ark:", "info:ark/"].iter().find(|scheme| {
         let head = text.get(..scheme.len());
@@ -39,7 +39,7 @@ fn name_at(text: &str) -> Option<usize> {
     Some(text.len() - bare.len() + slash + 1)
 }
 
-/// `?`: a brief record. `??` and `?info`: with what is promised of the name.
+/// `?`: a short record. `??` and `?info`: the record with the persistence statement.
 pub(crate) fn description(
     registry: &Registry,
     name: &Name,

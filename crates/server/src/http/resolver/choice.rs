@@ -9,7 +9,7 @@ use crate::http::middleware::network::Network;
 use crate::http::resolver::accept::{Accept, languages};
 use crate::http::resolver::locations::{Location, Locations};
 
-/// What is known of a client that locations are chosen by.
+/// The properties of a client that decide between locations.
 #[derive(Clone, Debug)]
 pub(crate) struct ClientPreferences {
     /// Attributes that are liked, and perhaps their values, first ones first.

@@ -59,7 +59,7 @@ pub(crate) fn find<T>(
             start: path.len() - handle.len(),
             registered,
         };
-        // A moment that was set comes nearer.
+        // The lifetime of an absolute TTL shrinks with time.
         if matches!(url.ttl, Ttl::Relative(_)) {
             web.redirect_cache.put(path, generation, &found);
         }
@@ -74,7 +74,7 @@ fn handle_in(path: &str, wants_page: bool) -> Option<&str> {
     let (NameKind::Handle, Cow::Borrowed(handle)) = (asked.kind, asked.text) else {
         return None;
     };
-    // What is computed is not stored as it is said, and what is odd has another path.
+    // Values of `0.` handles are computed, and other characters are escaped in a path.
     let is_usual = !handle.starts_with("0.") && is_plain(handle);
     (is_usual && (wants_page || !handle.starts_with("10."))).then_some(handle)
 }

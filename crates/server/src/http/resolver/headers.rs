@@ -10,7 +10,7 @@ use crate::http::resolver::links::is_obeyed;
 use crate::http::resolver::locations::{expanded, own_and_shared};
 use crate::http::resolver::name_lookup::Name;
 
-/// What may be said. Names that begin with one of [`FAMILIES`] may be, too.
+/// The headers that a record may set, beside those that begin with one of [`FAMILIES`].
 const ALLOWED: [&str; 6] = [
     "content-language",
     "deprecation",

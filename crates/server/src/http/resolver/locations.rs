@@ -119,7 +119,7 @@ pub(crate) fn is_set(root: Node<'_, '_>, name: &str) -> bool {
     said.is_some_and(|said| !["0", "false", "no"].contains(&said.to_ascii_lowercase().as_str()))
 }
 
-/// What `10320/loc` says of `URL` values.
+/// How `10320/loc` treats `URL` values.
 #[derive(Default)]
 struct Legacy {
     is_suppressed: bool,

@@ -13,9 +13,9 @@ use crate::http::resolver::locations::{is_set, of_type, read};
 /// Values of types `10320/…` that others hold.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Merged {
-    /// Of names that are included: as if they were its own.
+    /// The values of included names, which count like its own.
     pub(crate) included: Vec<Value<'static>>,
-    /// Of the namespace.
+    /// The values of the namespace.
     pub(crate) shared: Vec<Value<'static>>,
     /// Whether links and headers of the namespace do not hold.
     pub(crate) hides_headers: bool,
@@ -29,7 +29,7 @@ const MAX_INCLUDED_NAMES: usize = 64;
 const MAX_INCLUDED_BYTES: usize = 1 << 20;
 
 impl Merged {
-    /// What holds for a handle with a record.
+    /// The values that other names add to a handle.
     pub(crate) fn of(
         registry: &Registry,
         handle: &str,
@@ -42,9 +42,9 @@ impl Merged {
             octets: 0,
         };
         let mut merged = Self::default();
-        let said = IncludedValues::of(values);
+        let said = LocationReferences::of(values);
         merging.include(&said.includes, 0, &mut merged.included)?;
-        let of_included = IncludedValues::of(&merged.included);
+        let of_included = LocationReferences::of(&merged.included);
         let said = said.or(of_included);
         if !said.is_alone {
             let own = namespace_value(values).filter(|_| said.prefix.is_none());
@@ -75,9 +75,9 @@ pub(crate) fn public(registry: &Registry, handle: &str) -> Result<Vec<Value<'sta
     Ok(values)
 }
 
-/// What `10320/loc` values say of others; the first to say something counts.
+/// The references of `10320/loc` values to other names; the first of each kind counts.
 #[derive(Default)]
-struct IncludedValues {
+struct LocationReferences {
     /// `include`: handles, with commas or blanks between them.
     includes: Vec<String>,
     /// `includeNamespace`: prefixes whose namespaces hold as well.
@@ -94,7 +94,7 @@ struct IncludedValues {
     hides_headers_if_own: bool,
 }
 
-impl IncludedValues {
+impl LocationReferences {
     fn of(values: &[Value<'static>]) -> Self {
         let mut said = Self::default();
         for value in of_type(values, "10320/loc") {
@@ -171,7 +171,7 @@ impl Merging<'_> {
                 }
                 fits
             });
-            let said = IncludedValues::of(&values);
+            let said = LocationReferences::of(&values);
             into.extend(values);
             self.include(&said.includes, depth + 1, into)?;
         }

@@ -40,7 +40,7 @@ use crate::http::resolver::redirect::VARY_DEFAULT;
 use crate::http::resolver::slow_path::ResolveRequest;
 pub(crate) use crate::http::resolver::slow_path::{failure, with_components, with_scheme};
 use crate::http::resolver::source::Source;
-use crate::http::response::{Body, aside, plain};
+use crate::http::response::{Body, plain, run_blocking};
 use crate::http::{Caller, Web};
 
 /// The longest form.
@@ -81,10 +81,10 @@ pub(crate) async fn answer(
         let response = ResolveRequest::new(&at_work, &client, &head, options, source).answer(name);
         finished(response, &head.headers)
     };
-    aside(web, caller.address.ip(), visit).await
+    run_blocking(web, caller.address.ip(), visit).await
 }
 
-/// What may be done with names here.
+/// The methods for names.
 const ALLOWED: &str = "GET, HEAD, POST, OPTIONS";
 
 /// A method that is not for names.
@@ -98,7 +98,7 @@ pub(crate) fn refused(allowed: &'static str) -> Response<Body> {
     response
 }
 
-/// What may be asked; for scripts of other sites, before they ask.
+/// The response to OPTIONS, also for preflight requests of scripts.
 pub(crate) fn options(asked: &HeaderMap, allowed: &'static str) -> Response<Body> {
     let mut response = plain(StatusCode::OK, "");
     let headers = response.headers_mut();
@@ -119,7 +119,7 @@ pub(crate) fn options(asked: &HeaderMap, allowed: &'static str) -> Response<Body
 /// The same response for other sites' scripts.
 pub(crate) fn finished(mut response: Response<Body>, asked: &HeaderMap) -> Response<Body> {
     let headers = response.headers_mut();
-    // What was chosen for a client depends on more.
+    // A location that was chosen for a client depends on more headers.
     headers
         .entry(VARY)
         .or_insert(HeaderValue::from_static(VARY_DEFAULT));

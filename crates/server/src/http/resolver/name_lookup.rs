@@ -44,7 +44,7 @@ pub(crate) struct Name {
     pub(crate) values: Vec<Value<'static>>,
     /// Of an ARK that is a part of it, what stands behind it: where it leads goes on with that.
     pub(crate) rest: String,
-    /// What other names say of its locations, links and headers.
+    /// Locations, links and headers that other names add.
     pub(crate) merged: Merged,
 }
 
@@ -215,7 +215,7 @@ impl Name {
         self.is_handle && self.text.starts_with("10.")
     }
 
-    /// Where it leads, with what stands behind the name.
+    /// A URL with the remainder of an ARK.
     pub(crate) fn with_rest(&self, url: &[u8]) -> Vec<u8> {
         appended(url, self.rest.as_bytes())
     }

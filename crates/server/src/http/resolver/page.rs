@@ -45,7 +45,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// A response that nothing is kept of, and whose type is not guessed.
+/// A response that is not cached, and whose type browsers do not sniff.
 pub(crate) fn fresh(
     status: StatusCode,
     content_type: &'static str,

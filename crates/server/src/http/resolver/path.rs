@@ -16,7 +16,7 @@ pub(crate) struct RequestedName<'p> {
     pub(crate) kind: NameKind,
 }
 
-/// What kind of name it is.
+/// The kind of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameKind {
     Handle,
@@ -223,7 +223,7 @@ fn text_of(written: &str) -> Result<String, BadPath> {
     String::from_utf8(decoded(written)).map_err(|_| BadPath::Utf8)
 }
 
-/// What follows a scheme, in any case.
+/// The rest of a text behind a scheme, which may be in any case.
 fn strip<'t>(text: &'t str, scheme: &str) -> Option<&'t str> {
     let (head, rest) = text.split_at_checked(scheme.len())?;
     head.eq_ignore_ascii_case(scheme).then_some(rest)

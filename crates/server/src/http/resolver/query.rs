@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use handfast_wire::Value;
 use handfast_wire::body::ResolutionRequest;
 
-/// What is asked for, beside the name.
+/// The parameters of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ResolveOptions {
     pub(crate) action: Action,
@@ -18,15 +18,15 @@ pub(crate) struct ResolveOptions {
     indexes: Vec<u32>,
     /// Appended to the target.
     pub(crate) append: Vec<u8>,
-    /// Which locations are liked, by an attribute and perhaps its value.
+    /// Preferred locations, by an attribute and perhaps its value.
     pub(crate) attributes: Vec<(String, Option<String>)>,
-    /// Where the client is.
+    /// The country of the client, if the request names it.
     pub(crate) country: Option<String>,
-    /// An address that is where the client is.
+    /// An address in the country of the client.
     pub(crate) address: Option<IpAddr>,
     /// The name, in a form, where a blank is sent as `+`.
     pub(crate) name: Option<String>,
-    /// What the resolver does not know, as it was written.
+    /// Unknown parameters, as they were written.
     pub(crate) rest: String,
 }
 
@@ -118,7 +118,7 @@ impl ResolveOptions {
     }
 }
 
-/// What is to be done with a name.
+/// The action for a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Give its record as JSON.

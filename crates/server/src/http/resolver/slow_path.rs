@@ -9,7 +9,7 @@ use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 
 use crate::http::registry_pages::security;
-use crate::http::registry_pages::unregistered_name::Unkept;
+use crate::http::registry_pages::unregistered_name::UnregisteredName;
 use crate::http::resolver::accept::Accept;
 use crate::http::resolver::choice::ClientPreferences;
 use crate::http::resolver::links::{self, LINKS, LINKSET};
@@ -33,7 +33,7 @@ pub(crate) struct ResolveRequest<'r> {
     head: &'r Parts,
     options: ResolveOptions,
     accept: Accept,
-    /// What a repository says of the name, if it may have it.
+    /// The answer of a repository, if one may have the name.
     source: Option<Source>,
     now: u64,
 }
@@ -287,15 +287,15 @@ impl<'r> ResolveRequest<'r> {
             _ => &*asked.text,
         };
         if matches!(found, NameLookup::Missing) && asked.kind == NameKind::Other {
-            let unkept = Unkept::read(self.web.registry(), &asked.text);
-            if let Some(unkept) = unkept {
-                return self.unkept(&unkept);
+            let unregistered = UnregisteredName::read(self.web.registry(), &asked.text);
+            if let Some(unregistered) = unregistered {
+                return self.unregistered(&unregistered);
             }
         }
         if matches!(found, NameLookup::Foreign)
-            && let Some(unkept) = self.spelt_as_info()
+            && let Some(unregistered) = self.spelt_as_info()
         {
-            return self.unkept(&unkept);
+            return self.unregistered(&unregistered);
         }
         self.fail(match found {
             NameLookup::Endless => {
@@ -317,22 +317,22 @@ impl<'r> ResolveRequest<'r> {
 
     /// A handle that was asked for as `info:hdl/…` or `info:doi/…`, if its namespace names a
     /// mechanism: a name whose prefix is not kept here may be found there.
-    fn spelt_as_info(&self) -> Option<Unkept> {
+    fn spelt_as_info(&self) -> Option<UnregisteredName> {
         let path = self.head.uri.path().trim_start_matches('/');
-        let unkept = Unkept::read(self.web.registry(), path)?;
-        unkept.location().is_some().then_some(unkept)
+        let unregistered = UnregisteredName::read(self.web.registry(), path)?;
+        unregistered.location().is_some().then_some(unregistered)
     }
 
-    /// An `info` URI of which nothing is kept here (`INFO-11`).
-    fn unkept(&self, unkept: &Unkept) -> Response<Body> {
+    /// An `info` URI without a stored record (`INFO-11`).
+    fn unregistered(&self, unregistered: &UnregisteredName) -> Response<Body> {
         let is_json = self.options.action == Action::Json || self.accept.wants_json();
-        let is_shown = self.options.action != Action::Redirect || unkept.is_page_first();
+        let is_shown = self.options.action != Action::Redirect || unregistered.is_page_first();
         let offered = if is_shown {
-            unkept.shown(is_json)
+            unregistered.shown(is_json)
         } else {
-            unkept.redirect(StatusCode::FOUND, self.head.version)
+            unregistered.redirect(StatusCode::FOUND, self.head.version)
         };
-        offered.unwrap_or_else(|| unkept.described(self.fail(unkept.failure())))
+        offered.unwrap_or_else(|| unregistered.described(self.fail(unregistered.failure())))
     }
 
     fn missing(&self, asked: &RequestedName<'_>, text: &str) -> Failure {
@@ -380,7 +380,7 @@ impl<'r> ResolveRequest<'r> {
     }
 }
 
-/// What is said when the registry cannot answer.
+/// The response when the registry fails.
 pub(crate) fn failure(error: &Refusal) -> Failure {
     tracing::error!(%error, "a name could not be looked up");
     let detail = "The server cannot look names up at the moment.".to_string();
@@ -428,7 +428,7 @@ fn locations(name: &Name) -> Response<Body> {
     fresh(StatusCode::OK, "text/xml; charset=utf-8", out)
 }
 
-/// Whom to ask about the names of a prefix.
+/// The contact of a prefix.
 fn contact(web: &Web, handle: &str) -> Option<String> {
     let prefix = handle.split('/').next()?;
     let operator = handfast_registry::Principal::Operator;

@@ -11,7 +11,7 @@ use crate::http::Web;
 use crate::http::resolver::name_lookup::{Name, NameLookup};
 use crate::http::resolver::page::Failure;
 
-/// What a repository said of a handle.
+/// The answer of a repository for a handle.
 #[derive(Debug)]
 pub(crate) enum Source {
     /// It did not answer.
@@ -41,7 +41,7 @@ impl Source {
         })
     }
 
-    /// What was found, if it was not found here.
+    /// The answer of a repository, for a name that is not stored here.
     pub(crate) fn or(
         source: Option<&Self>,
         text: &str,

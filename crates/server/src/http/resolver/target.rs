@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use handfast_wire::{Ttl, Value};
 use itoa::{Buffer, Integer};
 
-/// A redirect is kept no longer than this, whatever the TTLs say: two days.
+/// The longest time that clients may cache a redirect, in seconds: two days.
 const MAX_LIFETIME: u64 = 172_800;
 const DEFAULT_LIFETIME: u64 = 86_400;
 

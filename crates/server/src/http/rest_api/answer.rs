@@ -107,7 +107,7 @@ pub(crate) enum RestProblem {
     /// As the protocol says it.
     Refused {
         fault: Fault,
-        /// What it is about, if that was known.
+        /// The handle, if it is known.
         handle: Option<String>,
         /// A status that the code does not tell.
         status: Option<StatusCode>,

@@ -12,15 +12,15 @@ use zeroize::Zeroizing;
 
 use super::parameters::decode;
 
-/// What the header holds.
+/// The header `Authorization`.
 pub(crate) enum Authorization {
     Basic(Vec<Basic>),
     Handle(Fields),
-    /// What is not understood.
+    /// Another scheme.
     Other,
 }
 
-/// Somebody, and their password. It may be read in more than one way.
+/// An identity and its password, in one of several possible readings.
 pub(crate) struct Basic {
     pub(crate) id: String,
     pub(crate) key: Reference<'static>,
@@ -77,7 +77,7 @@ impl Basic {
 }
 
 /// "Split it at its first colon if what precedes is all digits; without an index it means index 0."
-/// Nobody has a handle that is longer than handles are.
+/// A handle that is too long names no identity.
 pub(crate) fn reference(id: &str) -> Option<Reference<'static>> {
     let (index, handle) = match id.split_once(':') {
         Some((index, handle)) if !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()) => {
@@ -174,7 +174,7 @@ impl Fields {
         from_base64(self.get("cnonce")?)
     }
 
-    /// What the key has made of the nonces, as the native protocol writes it.
+    /// The answer of the key to the nonces, in the format of the native protocol.
     pub(crate) fn response(&self) -> Option<Vec<u8>> {
         let signature = from_base64(self.get("signature")?)?;
         let algorithm = self.get("alg")?;

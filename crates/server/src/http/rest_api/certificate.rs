@@ -8,7 +8,7 @@ use x509_parser::x509::X509Name;
 
 use super::authorization::reference;
 
-/// Who a certificate names, and the key that its holder has shown to have.
+/// The identity that a certificate names, and the key of its holder.
 #[derive(Debug)]
 pub(crate) struct ClientCertificate {
     pub(crate) id: String,

@@ -15,7 +15,7 @@ use super::answer::{RestAnswer, RestProblem};
 use super::credentials::login;
 use super::handles::referral;
 use super::parameters::wrong;
-use super::question::Question;
+use super::request::RestRequest;
 use crate::error::Fault;
 use crate::http::Web;
 
@@ -23,22 +23,22 @@ use crate::http::Web;
 const MAX_HANDLE_LENGTH: usize = 2_048;
 
 /// Creates a handle or replaces its record, or adds or replaces values.
-pub(crate) fn put(web: &Web, question: &Question, name: &str) -> Result<RestAnswer, RestProblem> {
+pub(crate) fn put(web: &Web, request: &RestRequest, name: &str) -> Result<RestAnswer, RestProblem> {
     // Wrong credentials end everything; none are asked for where they matter.
-    let login = login(web, question)?;
+    let login = login(web, request)?;
     let about = |fault: Fault| RestProblem::from(fault).of(name);
-    if !question.is_body("application/json") {
+    if !request.is_body("application/json") {
         return Err(about(wrong(
             "Unsupported media type: the body should be application/json",
         )));
     }
-    let given = PutBody::read(&question.body).map_err(about)?;
+    let given = PutBody::read(&request.body).map_err(about)?;
     if let Some(handle) = &given.handle
         && !is_same(web, handle, name)
     {
         return Err(about(wrong("Mismatched handle in PUT request")));
     }
-    let scope = PutScope::read(question).map_err(about)?;
+    let scope = PutScope::read(request).map_err(about)?;
     if let PutScope::These(indexes) = &scope {
         let values = given.values.iter();
         if values.map(|value| value.index).collect::<BTreeSet<_>>() != *indexes {
@@ -46,14 +46,14 @@ pub(crate) fn put(web: &Web, question: &Question, name: &str) -> Result<RestAnsw
         }
     }
     check_handle(name).map_err(about)?;
-    if let Some(answer) = referral(web, question, name)? {
+    if let Some(answer) = referral(web, request, name)? {
         return Ok(answer);
     }
     web.context.need_responsible(name).map_err(about)?;
     let is_whole = matches!(scope, PutScope::All);
     check_values(&given.values, is_whole).map_err(about)?;
-    let overwrite = question.parameters.strictly("overwrite").unwrap_or(true);
-    let mint = question.parameters.strictly("mintNewSuffix") == Some(true);
+    let overwrite = request.parameters.strictly("overwrite").unwrap_or(true);
+    let mint = request.parameters.strictly("mintNewSuffix") == Some(true);
     if is_whole && !mint && !overwrite && web.registry().is_known(name)? {
         return Err(RestProblem::code(ResponseCode::HandleAlreadyExists).of(name));
     }
@@ -90,14 +90,14 @@ pub(crate) fn put(web: &Web, question: &Question, name: &str) -> Result<RestAnsw
 /// Deletes a handle, or values of it.
 pub(crate) fn delete(
     web: &Web,
-    question: &Question,
+    request: &RestRequest,
     name: &str,
 ) -> Result<RestAnswer, RestProblem> {
-    let login = login(web, question)?;
+    let login = login(web, request)?;
     let about = |fault: Fault| RestProblem::from(fault).of(name);
-    let indexes = question.parameters.indexes().map_err(about)?;
+    let indexes = request.parameters.indexes().map_err(about)?;
     check_handle(name).map_err(about)?;
-    if let Some(answer) = referral(web, question, name)? {
+    if let Some(answer) = referral(web, request, name)? {
         return Ok(answer);
     }
     let handle = with_slash(name);
@@ -156,15 +156,15 @@ fn conflict(index: u32) -> Fault {
 enum PutScope {
     /// The whole record.
     All,
-    /// Those of the body, which should be these.
+    /// The values of the body, which must have these indexes.
     These(BTreeSet<u32>),
-    /// Those of the body.
+    /// The values of the body.
     Various,
 }
 
 impl PutScope {
-    fn read(question: &Question) -> Result<Self, Fault> {
-        let parameters = &question.parameters;
+    fn read(request: &RestRequest) -> Result<Self, Fault> {
+        let parameters = &request.parameters;
         if parameters.first("index").is_none() {
             return Ok(Self::All);
         }
@@ -177,7 +177,7 @@ impl PutScope {
     }
 }
 
-/// What a body gives.
+/// The body of a PUT.
 struct PutBody {
     /// The handle it names, if it does.
     handle: Option<String>,
@@ -222,7 +222,7 @@ impl PutBody {
     }
 }
 
-/// How many values are read before somebody says that there are too many.
+/// How many values are read from one body.
 const MAX_VALUES_READ: usize = 10_000;
 
 fn read_values(values: &[&RawValue]) -> Result<Vec<NewValue>, Fault> {
@@ -240,7 +240,7 @@ fn read_value(text: &str) -> Result<NewValue, Fault> {
         }
         wrong(error.to_string())
     })?;
-    // Secrets are not published because somebody forgot to say so.
+    // A secret without permissions is not public.
     let is_secret = type_matches(&given.value_type, "HS_SECKEY");
     let usual = if is_secret {
         Permissions::SECRET

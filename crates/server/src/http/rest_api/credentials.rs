@@ -15,7 +15,7 @@ use super::answer::{RestAnswer, RestProblem};
 use super::authorization::{Authorization, Basic, Fields};
 use super::certificate::ClientCertificate;
 use super::open_sessions::{Known, RestSession};
-use super::question::Question;
+use super::request::RestRequest;
 use super::route::RestRoute;
 use crate::admission::peer::Peer;
 use crate::auth::login::Authenticated;
@@ -26,22 +26,22 @@ use crate::http::Web;
 /// Whether it takes a permit for expensive work to look at what a client says of itself: it shows a
 /// signature, or what PBKDF2 makes of a secret, or asks the server to sign. Passwords cost next to
 /// nothing.
-pub(crate) fn is_expensive(question: &Question, route: &RestRoute) -> bool {
-    let has_body = !question.body.is_empty();
+pub(crate) fn is_expensive(request: &RestRequest, route: &RestRoute) -> bool {
+    let has_body = !request.body.is_empty();
     match route {
         // Fields may be in the body as well.
         RestRoute::Sessions | RestRoute::SessionThis if has_body => return true,
         RestRoute::Verifications(_) => return true,
         _ => {}
     }
-    let header = question.headers.get(AUTHORIZATION);
+    let header = request.headers.get(AUTHORIZATION);
     match header.map(|header| Authorization::read(header.as_bytes())) {
         Some(Authorization::Handle(fields)) => fields.is_expensive(),
         _ => false,
     }
 }
 
-/// What the client has said of itself.
+/// The outcome of a login.
 #[derive(Default)]
 pub(crate) struct Login {
     pub(crate) known: Option<Known>,
@@ -51,17 +51,17 @@ pub(crate) struct Login {
     pub(crate) signed: Option<Signed>,
 }
 
-/// What shows who the server is.
+/// The signature of the server.
 pub(crate) struct Signed {
     pub(crate) algorithm: &'static str,
     pub(crate) signature: String,
 }
 
-/// What is said of credentials that are not right.
+/// The error for wrong credentials.
 pub(crate) const NOT_VERIFIED: &str = "Identity not verified";
 
 impl Login {
-    /// Who it is, as the native protocol has it.
+    /// The client, in the form of the native protocol.
     pub(crate) fn who(&self) -> Option<Authenticated> {
         self.known.as_ref().map(|known| Authenticated {
             who: known.who.clone(),
@@ -69,7 +69,7 @@ impl Login {
         })
     }
 
-    /// Who it is; somebody it must be.
+    /// The client; an error if it is anonymous.
     pub(crate) fn need(&self) -> Result<&Principal, Fault> {
         let known = self.known.as_ref();
         known
@@ -79,31 +79,31 @@ impl Login {
 }
 
 /// Who asks a question about handles. Wrong credentials end it, whatever it is about.
-pub(crate) fn login(web: &Web, question: &Question) -> Result<Login, RestProblem> {
-    if let Some(login) = question.take_login() {
+pub(crate) fn login(web: &Web, request: &RestRequest) -> Result<Login, RestProblem> {
+    if let Some(login) = request.take_login() {
         return Ok(login);
     }
-    let login = look_at(web, question);
-    // What follows may wait for the disk.
-    drop(question.take_permit());
+    let login = authenticate(web, request);
+    // The following may wait for the disk.
+    drop(request.take_permit());
     login
 }
 
-fn look_at(web: &Web, question: &Question) -> Result<Login, RestProblem> {
-    if !question.caller.is_secure {
+fn authenticate(web: &Web, request: &RestRequest) -> Result<Login, RestProblem> {
+    if !request.caller.is_secure {
         return Ok(Login::default());
     }
-    let header = question.headers.get(AUTHORIZATION);
-    let is_trusted = !question.is_by_another_page();
+    let header = request.headers.get(AUTHORIZATION);
+    let is_trusted = !request.is_by_another_page();
     match header.map(|header| Authorization::read(header.as_bytes())) {
         Some(Authorization::Basic(readings)) if is_trusted => Ok(Login {
-            known: Some(by_password(web, question, readings)?),
+            known: Some(by_password(web, request, readings)?),
             ..Login::default()
         }),
-        Some(Authorization::Handle(fields)) => by_fields(web, question, &fields),
+        Some(Authorization::Handle(fields)) => by_fields(web, request, &fields),
         Some(Authorization::Other) => Err(RestProblem::Credentials(NOT_VERIFIED)),
         None if is_trusted => Ok(Login {
-            known: by_certificate(web, question)?,
+            known: by_certificate(web, request)?,
             ..Login::default()
         }),
         _ => Ok(Login::default()),
@@ -111,9 +111,9 @@ fn look_at(web: &Web, question: &Question) -> Result<Login, RestProblem> {
 }
 
 /// Whether a request comes with credentials that can be looked at.
-pub(crate) fn are_given(question: &Question) -> bool {
-    let is_given = question.headers.contains_key(AUTHORIZATION);
-    question.caller.is_secure && (is_given || question.caller.certificate.is_some())
+pub(crate) fn are_given(request: &RestRequest) -> bool {
+    let is_given = request.headers.contains_key(AUTHORIZATION);
+    request.caller.is_secure && (is_given || request.caller.certificate.is_some())
 }
 
 /// A session that lives: with the key that opened it, it goes.
@@ -128,7 +128,7 @@ pub(crate) fn session(web: &Web, id: &str) -> Result<Option<Arc<RestSession>>, F
     Ok(None)
 }
 
-fn by_fields(web: &Web, question: &Question, fields: &Fields) -> Result<Login, RestProblem> {
+fn by_fields(web: &Web, request: &RestRequest, fields: &Fields) -> Result<Login, RestProblem> {
     if !fields.is_version_known() {
         return Err(RestProblem::Credentials("Unsupported version"));
     }
@@ -141,7 +141,7 @@ fn by_fields(web: &Web, question: &Question, fields: &Fields) -> Result<Login, R
     };
     if fields.is_authenticating() {
         let session = session.ok_or(RestProblem::Credentials("Missing session"))?;
-        let known = by_answer(web, question, fields, &session)?;
+        let known = by_answer(web, request, fields, &session)?;
         return Ok(Login {
             known: Some(known),
             session: Some(session),
@@ -155,14 +155,14 @@ fn by_fields(web: &Web, question: &Question, fields: &Fields) -> Result<Login, R
     };
     if let Some(nonce) = fields.client_nonce() {
         let world = &web.context.world;
-        let peer = Peer::connected(question.caller.address.ip());
+        let peer = Peer::connected(request.caller.address.ip());
         let session = login
             .session
             .get_or_insert_with(|| web.rest.sessions.start(world, peer));
         login.signed = sign(&web.context, session, &nonce);
     }
-    if login.known.is_none() && !question.is_by_another_page() {
-        login.known = by_certificate(web, question)?;
+    if login.known.is_none() && !request.is_by_another_page() {
+        login.known = by_certificate(web, request)?;
         if login.known.is_none() && fields.asks_for_certificate() {
             return Err(RestProblem::Credentials(NOT_VERIFIED));
         }
@@ -174,7 +174,7 @@ fn by_fields(web: &Web, question: &Question, fields: &Fields) -> Result<Login, R
 /// password, make of a number that nobody knew before.
 pub(crate) fn by_password(
     web: &Web,
-    question: &Question,
+    request: &RestRequest,
     readings: Vec<Basic>,
 ) -> Result<Known, RestProblem> {
     let context = &web.context;
@@ -188,18 +188,17 @@ pub(crate) fn by_password(
             key,
             response: response.into(),
         };
-        if let Some(Authenticated { who, by, .. }) = verified(web, question, &answer, &nonce, &[])?
-        {
+        if let Some(Authenticated { who, by, .. }) = verified(web, request, &answer, &nonce, &[])? {
             return Ok(Known { who, id, by });
         }
     }
     Err(RestProblem::Credentials(NOT_VERIFIED))
 }
 
-/// What a key has made of the nonces of both sides.
+/// Logs in by the answer of a key to the nonces of both sides.
 pub(crate) fn by_answer(
     web: &Web,
-    question: &Question,
+    request: &RestRequest,
     fields: &Fields,
     session: &Arc<RestSession>,
 ) -> Result<Known, RestProblem> {
@@ -226,7 +225,7 @@ pub(crate) fn by_answer(
         key,
         response: response.into(),
     };
-    match verified(web, question, &answer, &session.nonce, &client_nonce)? {
+    match verified(web, request, &answer, &session.nonce, &client_nonce)? {
         Some(Authenticated { who, by, .. }) => {
             let id = id.to_string();
             let known = Known { who, id, by };
@@ -241,16 +240,16 @@ pub(crate) fn by_answer(
 /// The identity behind an answer, if it is right. Too many failed logins are an error.
 fn verified(
     web: &Web,
-    question: &Question,
+    request: &RestRequest,
     answer: &ChallengeAnswer<'_>,
     nonce: &[u8],
     client_nonce: &[u8],
 ) -> Result<Option<Authenticated>, RestProblem> {
     let challenge = (nonce, client_nonce);
-    let permit = question.take_permit();
+    let permit = request.take_permit();
     match web
         .context
-        .log_in(question.peer(), answer, challenge, permit)
+        .log_in(request.peer(), answer, challenge, permit)
     {
         Ok(who) => Ok(Some(who)),
         // Nothing is known of it yet.
@@ -261,8 +260,8 @@ fn verified(
 
 /// Whom a certificate names, if it is their key. Browsers show certificates unasked: one that names
 /// nobody here is as good as none.
-fn by_certificate(web: &Web, question: &Question) -> Result<Option<Known>, RestProblem> {
-    let Some(certificate) = &question.caller.certificate else {
+fn by_certificate(web: &Web, request: &RestRequest) -> Result<Option<Known>, RestProblem> {
+    let Some(certificate) = &request.caller.certificate else {
         return Ok(None);
     };
     let Some(certified) = ClientCertificate::read(certificate) else {
@@ -301,16 +300,16 @@ pub(crate) fn sign(
 /// The headers of a challenge, "as separate header lines".
 pub(crate) fn challenge(
     web: &Web,
-    question: &Question,
+    request: &RestRequest,
     mut answer: RestAnswer,
     error: Option<&str>,
 ) -> RestAnswer {
-    let header = question.headers.get(AUTHORIZATION);
+    let header = request.headers.get(AUTHORIZATION);
     let is_basic = header.is_none_or(|header| {
         let start = header.as_bytes().get(..6);
         start.is_some_and(|start| start.eq_ignore_ascii_case(b"Basic "))
     });
-    let is_by_script = question
+    let is_by_script = request
         .headers
         .get("x-requested-with")
         .is_some_and(|by| by.as_bytes().eq_ignore_ascii_case(b"XMLHttpRequest"));
@@ -318,7 +317,7 @@ pub(crate) fn challenge(
         let basic = HeaderValue::from_static("Basic realm=\"handle\"");
         answer = answer.with(WWW_AUTHENTICATE, basic);
     }
-    let peer = Peer::connected(question.caller.address.ip());
+    let peer = Peer::connected(request.caller.address.ip());
     let session = web.rest.sessions.start(&web.context.world, peer);
     let line = challenge_line(&session, None, error);
     match line {

@@ -9,7 +9,7 @@ use hyper::StatusCode;
 
 use super::answer::{RestAnswer, RestProblem, put_member, start};
 use super::credentials::{Login, challenge_line, login};
-use super::question::Question;
+use super::request::RestRequest;
 use crate::auth::administrator::is_administrator;
 use crate::error::Fault;
 use crate::handles::ReadableValues;
@@ -17,10 +17,14 @@ use crate::http::Web;
 use crate::status::is_status;
 
 /// The record of a handle, or what of it is asked for.
-pub(crate) fn read(web: &Web, question: &Question, name: &str) -> Result<RestAnswer, RestProblem> {
-    let login = login(web, question)?;
-    let indexes = question.parameters.indexes()?;
-    let types = question.parameters.types()?;
+pub(crate) fn read(
+    web: &Web,
+    request: &RestRequest,
+    name: &str,
+) -> Result<RestAnswer, RestProblem> {
+    let login = login(web, request)?;
+    let indexes = request.parameters.indexes()?;
+    let types = request.parameters.types()?;
     if name.is_empty() {
         let fault = Fault::new(ResponseCode::InvalidHandle, "Empty handle invalid");
         return Err(fault.into());
@@ -30,8 +34,8 @@ pub(crate) fn read(web: &Web, question: &Question, name: &str) -> Result<RestAns
         types: types.into_iter().map(Cow::Borrowed).collect(),
         ..ResolutionRequest::all(name)
     };
-    let is_public_only = match question.parameters.first("publicOnly") {
-        Some(_) => question.parameters.is_true("publicOnly"),
+    let is_public_only = match request.parameters.first("publicOnly") {
+        Some(_) => request.parameters.is_true("publicOnly"),
         None => login.known.is_none(),
     };
     let public = if is_public_only {
@@ -41,14 +45,14 @@ pub(crate) fn read(web: &Web, question: &Question, name: &str) -> Result<RestAns
     };
     let answered = match public {
         Some(answer) => Ok(answer),
-        None => read_any(web, question, &asked, is_public_only, &login),
+        None => read_any(web, request, &asked, is_public_only, &login),
     };
     answered
         .map(|answer| with_signature(answer, &login))
         .map_err(|problem| problem.of(name))
 }
 
-/// What everybody may read, straight from the store. `None` if it is not stored as it is said.
+/// The public values of a stored handle as JSON; `None` if its values are computed.
 pub(crate) fn stored(web: &Web, asked: &ResolutionRequest<'_>) -> Option<Vec<u8>> {
     let name = &*asked.handle;
     // The records of prefixes, and what is the server's own, have values that are computed.
@@ -75,7 +79,7 @@ pub(crate) fn stored(web: &Web, asked: &ResolutionRequest<'_>) -> Option<Vec<u8>
 
 fn read_any(
     web: &Web,
-    question: &Question,
+    request: &RestRequest,
     asked: &ResolutionRequest<'_>,
     is_public_only: bool,
     login: &Login,
@@ -104,7 +108,7 @@ fn read_any(
             RestAnswer::values(StatusCode::OK, ResponseCode::Success, name, &selected)
         });
     }
-    if let Some(answer) = referral(web, question, name)? {
+    if let Some(answer) = referral(web, request, name)? {
         return Ok(answer);
     }
     match context.values_for(asked, &whole, is_public_only, login.who().as_ref()) {
@@ -136,13 +140,13 @@ fn nothing_public(web: &Web, asked: &ResolutionRequest<'_>) -> Result<RestAnswer
     })
 }
 
-/// Where the record of a derived prefix is that was delegated.
+/// The referral to the servers of a delegated prefix.
 pub(crate) fn referral(
     web: &Web,
-    question: &Question,
+    request: &RestRequest,
     name: &str,
 ) -> Result<Option<RestAnswer>, RestProblem> {
-    if question.parameters.is_true("doNotRefer") {
+    if request.parameters.is_true("doNotRefer") {
         return Ok(None);
     }
     let values = web.registry().delegation(name)?;

@@ -9,14 +9,14 @@ use hyper::StatusCode;
 use super::answer::{RestAnswer, RestProblem, put_member, start};
 use super::credentials::login;
 use super::parameters::Parameters;
-use super::question::Question;
+use super::request::RestRequest;
 use crate::error::Fault;
 use crate::http::Web;
 
-pub(crate) fn list(web: &Web, question: &Question) -> Result<RestAnswer, RestProblem> {
-    let login = login(web, question)?;
-    let page = ListingPage::read(&question.parameters)?;
-    let asked = question.parameters.first("prefix").unwrap_or_default();
+pub(crate) fn list(web: &Web, request: &RestRequest) -> Result<RestAnswer, RestProblem> {
+    let login = login(web, request)?;
+    let page = ListingPage::read(&request.parameters)?;
+    let asked = request.parameters.first("prefix").unwrap_or_default();
     let prefix = bare(asked);
     let authority = web.registry().authority(&Principal::Operator, prefix);
     if !authority.is_ok_and(|authority| authority.status.is_in_force()) {
@@ -80,7 +80,7 @@ pub(crate) struct Listed {
 /// How many bytes the names of one answer have: some hundred thousand names.
 const MAX_LIST_BYTES: usize = 16 << 20;
 
-/// What a name takes beside its text.
+/// The memory of a name beside its text.
 const OVERHEAD: usize = 32;
 
 impl Listed {

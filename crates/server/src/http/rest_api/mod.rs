@@ -16,7 +16,7 @@ mod open_sessions;
 mod parameters;
 mod prefixes;
 mod presentation;
-mod question;
+mod request;
 mod reverse;
 mod route;
 mod sessions;
@@ -44,7 +44,7 @@ use self::open_sessions::OpenSessions;
 use self::parameters::{Parameters, wrong};
 pub(crate) use self::presentation::JSON;
 use self::presentation::Presentation;
-use self::question::Question;
+use self::request::RestRequest;
 use self::route::RestRoute;
 use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::{Busy, WorkPermit};
@@ -53,12 +53,12 @@ use crate::error::Fault;
 use crate::http::connection::request_body::{BodyError, Incoming, late_body};
 use crate::http::resolver::fast_redirect;
 use crate::http::{Body, Caller, Web};
-use crate::runtime::blocking::{self, Undone};
+use crate::runtime::blocking::{self, WorkError};
 
 /// The longest body: a record of the most values, in the longest of their forms.
 const MAX_REST_BODY: usize = 1 << 20;
 
-/// What the API remembers between requests.
+/// The state of the API between requests.
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
     sessions: OpenSessions,
@@ -115,7 +115,7 @@ async fn respond(
         Method::HEAD => Method::GET,
         method => method,
     };
-    let mut question = Question {
+    let mut request = RestRequest {
         presentation: Presentation::of(&parameters),
         path: parts.uri.path().to_string(),
         authority: parts.uri.authority().map(ToString::to_string),
@@ -127,81 +127,81 @@ async fn respond(
         login: RefCell::default(),
         permit: RefCell::default(),
     };
-    let route = RestRoute::of(&question.path);
+    let route = RestRoute::of(&request.path);
     if has_body {
         // Credentials are looked at before the body they come with: wrong ones end everything.
         let sender = match &route {
             Ok(RestRoute::Handles(_) | RestRoute::Prefixes(_))
-                if credentials::are_given(&question) =>
+                if credentials::are_given(&request) =>
             {
-                match login_permit(web, &question, &route).await {
-                    Ok(permit) => drop(question.permit.replace(permit)),
+                match login_permit(web, &request, &route).await {
+                    Ok(permit) => drop(request.permit.replace(permit)),
                     Err(Busy) => return early(busy(), None),
                 }
                 let at_work = Arc::clone(web);
                 let queue = &web.context.admission.expensive_work.requests;
                 let work = move || {
-                    let sender = log_in(&at_work, &question);
-                    (question, sender)
+                    let sender = log_in(&at_work, &request);
+                    (request, sender)
                 };
                 let (given, sender) = match blocking::run(queue, caller.address.ip(), work).await {
                     Ok(found) => found,
-                    Err(Undone::Busy) => return early(busy(), None),
-                    Err(Undone::Failed) => return early(failed(), None),
+                    Err(WorkError::Busy) => return early(busy(), None),
+                    Err(WorkError::Failed) => return early(failed(), None),
                 };
-                question = given;
+                request = given;
                 match sender {
                     Ok(sender) => sender,
-                    Err(problem) => return explain(web, &question, problem),
+                    Err(problem) => return explain(web, &request, problem),
                 }
             }
             _ => Sender::Anonymous,
         };
         match body.receive(web, caller, sender, MAX_REST_BODY).await {
-            Ok(body) => question.body = body,
+            Ok(body) => request.body = body,
             Err(error) => return not_received(error, sender, is_secure),
         }
     }
-    // What everybody may read waits for nothing.
+    // Public values are read without waiting.
     let is_near = match &route {
         Ok(RestRoute::Handles(name)) => !web.context.has_source(name),
         Ok(RestRoute::Site | RestRoute::Ping) => true,
         _ => false,
     };
     let is_nonblocking = is_near
-        && question.method == Method::GET
-        && !question.headers.contains_key(AUTHORIZATION)
+        && request.method == Method::GET
+        && !request.headers.contains_key(AUTHORIZATION)
         && caller.certificate.is_none();
     if is_nonblocking {
-        return finish(web, question, route);
+        return finish(web, request, route);
     }
     // A client that is known already has had its permit.
-    if question.login.borrow().is_none() {
-        match login_permit(web, &question, &route).await {
-            Ok(permit) => drop(question.permit.replace(permit)),
+    if request.login.borrow().is_none() {
+        match login_permit(web, &request, &route).await {
+            Ok(permit) => drop(request.permit.replace(permit)),
             Err(Busy) => return early(busy(), None),
         }
     }
     let at_work = Arc::clone(web);
     let queue = &web.context.admission.expensive_work.requests;
-    let work = move || finish(&at_work, question, route);
+    let work = move || finish(&at_work, request, route);
     match blocking::run(queue, caller.address.ip(), work).await {
         Ok(response) => response,
-        Err(Undone::Busy) => early(busy(), None),
-        Err(Undone::Failed) => early(failed(), None),
+        Err(WorkError::Busy) => early(busy(), None),
+        Err(WorkError::Failed) => early(failed(), None),
     }
 }
 
 /// Waits for a permit to look at what a client says of itself, if that costs much.
 fn login_permit<'w>(
     web: &'w Web,
-    question: &Question,
+    request: &RestRequest,
     route: &Result<RestRoute, Fault>,
 ) -> impl Future<Output = Result<Option<WorkPermit>, Busy>> + Send + use<'w> {
     let costs = route
         .as_ref()
-        .is_ok_and(|route| is_expensive(question, route));
-    let peer = question.peer();
+        .is_ok_and(|route| is_expensive(request, route));
+    let peer = request.peer();
     async move {
         if !costs {
             return Ok(None);
@@ -212,14 +212,14 @@ fn login_permit<'w>(
 }
 
 /// Finds out who asks, and keeps it for when the question is answered.
-fn log_in(web: &Web, question: &Question) -> Result<Sender, RestProblem> {
-    let login = credentials::login(web, question)?;
+fn log_in(web: &Web, request: &RestRequest) -> Result<Sender, RestProblem> {
+    let login = credentials::login(web, request)?;
     let sender = if login.known.is_some() {
         Sender::Known
     } else {
         Sender::Anonymous
     };
-    question.login.replace(Some(login));
+    request.login.replace(Some(login));
     Ok(sender)
 }
 
@@ -242,55 +242,55 @@ fn failed() -> Fault {
 }
 
 /// Answers a question that was read.
-fn finish(web: &Web, mut question: Question, route: Result<RestRoute, Fault>) -> Response<Body> {
-    let answered = match (with_body(&mut question), route) {
-        (Ok(()), Ok(route)) => route::follow(web, &question, route),
+fn finish(web: &Web, mut request: RestRequest, route: Result<RestRoute, Fault>) -> Response<Body> {
+    let answered = match (with_body(&mut request), route) {
+        (Ok(()), Ok(route)) => route::follow(web, &request, route),
         (Err(fault), _) | (_, Err(fault)) => Err(fault.into()),
     };
     match answered {
-        Ok(answer) => answer.into_response(&question.presentation),
-        Err(problem) => explain(web, &question, problem),
+        Ok(answer) => answer.into_response(&request.presentation),
+        Err(problem) => explain(web, &request, problem),
     }
 }
 
-/// Says why there is no answer.
-fn explain(web: &Web, question: &Question, problem: RestProblem) -> Response<Body> {
+/// The response to an error.
+fn explain(web: &Web, request: &RestRequest, problem: RestProblem) -> Response<Body> {
     let answer = match problem {
         RestProblem::Plain(answer) => answer,
         RestProblem::Credentials(error) => {
             let answer = RestAnswer::empty(StatusCode::UNAUTHORIZED);
-            challenge(web, question, answer, Some(error))
+            challenge(web, request, answer, Some(error))
         }
         RestProblem::Refused {
             fault,
             handle,
             status,
         } => {
-            let is_secure = question.caller.is_secure;
+            let is_secure = request.caller.is_secure;
             let answer = error_answer(&fault, handle.as_deref(), status, is_secure);
             if answer.status == StatusCode::UNAUTHORIZED {
-                challenge(web, question, answer, None)
+                challenge(web, request, answer, None)
             } else {
                 answer
             }
         }
     };
-    answer.into_response(&question.presentation)
+    answer.into_response(&request.presentation)
 }
 
 /// The members of the body of a POST are parameters: "URL parameters come first".
-fn with_body(question: &mut Question) -> Result<(), Fault> {
-    let is_form = question.is_body("application/x-www-form-urlencoded");
-    let is_read = is_form || question.is_body("application/json");
-    if question.method == Method::POST && !question.body.is_empty() && is_read {
-        let parameters = std::mem::take(&mut question.parameters);
-        question.parameters = parameters.with_body(&question.body, is_form)?;
-        question.presentation = Presentation::of(&question.parameters);
+fn with_body(request: &mut RestRequest) -> Result<(), Fault> {
+    let is_form = request.is_body("application/x-www-form-urlencoded");
+    let is_read = is_form || request.is_body("application/json");
+    if request.method == Method::POST && !request.body.is_empty() && is_read {
+        let parameters = std::mem::take(&mut request.parameters);
+        request.parameters = parameters.with_body(&request.body, is_form)?;
+        request.presentation = Presentation::of(&request.parameters);
     }
     Ok(())
 }
 
-/// What may be asked at a path, by anyone and from anywhere.
+/// The response to OPTIONS.
 fn options(path: &str, headers: &HeaderMap) -> Response<Body> {
     let mut response = Response::new(Either::Left(Full::default()));
     let out = response.headers_mut();

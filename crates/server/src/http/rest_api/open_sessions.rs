@@ -30,18 +30,18 @@ pub(crate) struct RestSession {
 #[derive(Debug)]
 struct RestSessionState {
     who: Option<Known>,
-    /// When it was opened, or somebody has shown anew who they are.
+    /// The time of the last login, or of the start of the session.
     began: u64,
     last: u64,
 }
 
-/// Somebody who has shown who they are.
+/// A client that has logged in.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     pub(crate) who: Principal,
     /// As they have said it.
     pub(crate) id: String,
-    /// By what, if that is kept here.
+    /// The key that was used, if it is on this server.
     pub(crate) by: Option<Evidence>,
 }
 
@@ -111,7 +111,7 @@ impl OpenSessions {
         Some(session)
     }
 
-    /// Somebody has shown who they are.
+    /// The client of a session has logged in.
     pub(crate) fn keep(&self, session: &Arc<RestSession>, known: Known, now: u64) {
         let mut state = session.state();
         (state.who, state.began) = (Some(known), now);
@@ -134,7 +134,7 @@ impl OpenRestSessions {
     }
 }
 
-/// Makes room in a full table.
+/// Evicts sessions from a full table.
 fn evict(sessions: &mut HashMap<String, Arc<RestSession>>, now: u64) {
     if sessions.len() < MAX_SESSIONS {
         return;
@@ -209,7 +209,7 @@ mod tests {
         assert!(sessions.get(&mine.id, IDLE_TIMEOUT * 2 + 1).is_none());
     }
 
-    /// One network filled both tables, and the oldest sessions made room: those of everybody else.
+    /// One network filled both tables, and the oldest sessions of all others were evicted.
     #[test]
     fn a_network_pushes_out_its_own_sessions() {
         let world = world(Arc::new(AtomicU64::new(0)));

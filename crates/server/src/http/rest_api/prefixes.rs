@@ -8,14 +8,14 @@ use super::answer::{RestAnswer, RestProblem, start};
 use super::credentials::{Login, login};
 use super::listing::{Listed, ListingPage};
 use super::parameters::wrong;
-use super::question::Question;
+use super::request::RestRequest;
 use crate::auth::login::Authenticated;
 use crate::error::Fault;
 use crate::http::Web;
 
-pub(crate) fn list(web: &Web, question: &Question) -> Result<RestAnswer, RestProblem> {
-    let login = login(web, question)?;
-    let page = ListingPage::read(&question.parameters)?;
+pub(crate) fn list(web: &Web, request: &RestRequest) -> Result<RestAnswer, RestProblem> {
+    let login = login(web, request)?;
+    let page = ListingPage::read(&request.parameters)?;
     administrator(web, &login)?;
     let mut listed = Listed::new(page);
     for handle in web.context.prefix_handles()? {
@@ -29,11 +29,11 @@ pub(crate) fn list(web: &Web, question: &Question) -> Result<RestAnswer, RestPro
 /// Becomes responsible for a prefix, or is no longer.
 pub(crate) fn change(
     web: &Web,
-    question: &Question,
+    request: &RestRequest,
     name: &str,
 ) -> Result<RestAnswer, RestProblem> {
-    let login = login(web, question)?;
-    let named = question.parameters.first("prefix").unwrap_or_default();
+    let login = login(web, request)?;
+    let named = request.parameters.first("prefix").unwrap_or_default();
     let name = if name.is_empty() { named } else { name };
     if name.is_empty() {
         return Err(wrong("no prefix is named").into());
@@ -46,7 +46,7 @@ pub(crate) fn change(
     };
     let who = administrator(web, &login).map_err(|fault| about(fault.into()))?;
     let prefix = prefix.to_string();
-    let operation = if question.method == Method::DELETE {
+    let operation = if request.method == Method::DELETE {
         Operation::Unhome { prefix }
     } else {
         Operation::Home { prefix }

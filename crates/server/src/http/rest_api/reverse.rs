@@ -8,10 +8,10 @@ use hyper::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 
 use super::answer::{RestAnswer, RestProblem, put};
 use super::credentials::login;
-use super::question::Question;
+use super::request::RestRequest;
 use crate::http::Web;
 
-/// How many handles come unless someone says otherwise.
+/// How many handles are returned by default.
 const USUAL: u64 = 1_000;
 /// How many come at most.
 const MAX_FOUND_HANDLES: u64 = 100_000;
@@ -28,17 +28,17 @@ pub(crate) fn ping() -> RestAnswer {
 
 pub(crate) fn search(
     web: &Web,
-    question: &Question,
+    request: &RestRequest,
     prefix: Option<&str>,
 ) -> Result<RestAnswer, RestProblem> {
     if prefix.is_some_and(|prefix| !is_prefix(prefix)) {
         return Ok(text(StatusCode::NOT_FOUND, "this is no prefix\n"));
     }
-    if !question.caller.is_secure {
+    if !request.caller.is_secure {
         let problem = "credentials are taken over TLS alone\n";
         return Ok(text(StatusCode::FORBIDDEN, problem));
     }
-    let login = match login(web, question) {
+    let login = match login(web, request) {
         Ok(login) => login,
         Err(RestProblem::Credentials(_)) => return Ok(unknown()),
         Err(problem) => return Err(problem),
@@ -46,7 +46,7 @@ pub(crate) fn search(
     let Some(known) = &login.known else {
         return Ok(unknown());
     };
-    let asked = match ReverseQuery::read(question) {
+    let asked = match ReverseQuery::read(request) {
         Ok(asked) => asked,
         Err(problem) => return Ok(text(StatusCode::BAD_REQUEST, problem)),
     };
@@ -70,7 +70,7 @@ pub(crate) fn search(
     })
 }
 
-/// What was found, as it is said: names, or with what they hold.
+/// The response: names, or records.
 struct FoundHandles {
     out: Vec<u8>,
     has_records: bool,
@@ -122,7 +122,7 @@ impl FoundHandles {
     }
 }
 
-/// What is searched for.
+/// A reverse lookup.
 struct ReverseQuery {
     values: Vec<(String, Wildcard)>,
     limit: u64,
@@ -131,7 +131,7 @@ struct ReverseQuery {
 }
 
 impl ReverseQuery {
-    fn read(question: &Question) -> Result<Self, &'static str> {
+    fn read(request: &RestRequest) -> Result<Self, &'static str> {
         let mut asked = Self {
             values: Vec::new(),
             limit: USUAL,
@@ -139,7 +139,7 @@ impl ReverseQuery {
             has_records: false,
         };
         let number = |text: &str| text.parse::<u64>().map_err(|_| "a number is none\n");
-        for (name, value) in question.parameters.iter() {
+        for (name, value) in request.parameters.iter() {
             match name {
                 "limit" => asked.limit = number(value)?.min(MAX_FOUND_HANDLES),
                 "page" => asked.page = number(value)?,

@@ -6,7 +6,7 @@ use hyper::{Method, StatusCode};
 
 use super::answer::{RestAnswer, RestProblem};
 use super::parameters::{decode, wrong};
-use super::question::Question;
+use super::request::RestRequest;
 use super::{changes, handles, listing, prefixes, reverse, sessions, site, verifications};
 use crate::error::Fault;
 use crate::http::Web;
@@ -18,14 +18,14 @@ pub(crate) enum RestRoute {
     Handles(String),
     /// Whether reverse lookup is there.
     Ping,
-    /// The prefixes that are kept here, or one of them.
+    /// The prefixes that are homed here, or one of them.
     Prefixes(String),
     /// Reverse lookup, perhaps under a prefix.
     Search(Option<String>),
     Sessions,
     /// The session that the header names.
     SessionThis,
-    /// What cannot be asked for: sessions of others.
+    /// Sessions of others, which cannot be read.
     SessionOther,
     Site,
     Unknown,
@@ -95,10 +95,10 @@ impl RestRoute {
 /// Answers a question that came by a route.
 pub(crate) fn follow(
     web: &Web,
-    question: &Question,
+    request: &RestRequest,
     route: RestRoute,
 ) -> Result<RestAnswer, RestProblem> {
-    let method = &question.method;
+    let method = &request.method;
     let is_known = [&Method::GET, &Method::POST, &Method::PUT, &Method::DELETE].contains(&method);
     if !is_known && *method != Method::TRACE {
         let fault = wrong(format!("Unknown method {method}"));
@@ -107,50 +107,50 @@ pub(crate) fn follow(
     let (is_read, is_post) = (*method == Method::GET, *method == Method::POST);
     match route {
         RestRoute::Handles(name) if is_read || is_post => {
-            if name.is_empty() && question.parameters.first("prefix").is_some() {
-                return listing::list(web, question);
+            if name.is_empty() && request.parameters.first("prefix").is_some() {
+                return listing::list(web, request);
             }
-            handles::read(web, question, &name)
+            handles::read(web, request, &name)
         }
-        RestRoute::Handles(name) if *method == Method::PUT => changes::put(web, question, &name),
+        RestRoute::Handles(name) if *method == Method::PUT => changes::put(web, request, &name),
         RestRoute::Handles(name) if *method == Method::DELETE => {
-            changes::delete(web, question, &name)
+            changes::delete(web, request, &name)
         }
-        RestRoute::Prefixes(name) if name.is_empty() && is_read => prefixes::list(web, question),
+        RestRoute::Prefixes(name) if name.is_empty() && is_read => prefixes::list(web, request),
         RestRoute::Prefixes(name) if is_post || *method == Method::DELETE => {
-            prefixes::change(web, question, &name)
+            prefixes::change(web, request, &name)
         }
         RestRoute::Site if is_read => Ok(site::show(web)),
         RestRoute::Verifications(name) if is_read || is_post => {
-            verifications::verify(web, question, &name)
+            verifications::verify(web, request, &name)
         }
-        RestRoute::Sessions if is_post => sessions::start(web, question),
-        RestRoute::SessionThis if is_known => sessions::this(web, question),
+        RestRoute::Sessions if is_post => sessions::start(web, request),
+        RestRoute::SessionThis if is_known => sessions::this(web, request),
         RestRoute::SessionOther => Ok(RestAnswer::empty(StatusCode::FORBIDDEN)),
         RestRoute::Sessions | RestRoute::Prefixes(_) => Err(RestProblem::Plain(not_allowed(
             RestAnswer::empty(StatusCode::METHOD_NOT_ALLOWED),
             &route,
         ))),
         RestRoute::Ping if is_read => Ok(reverse::ping()),
-        RestRoute::Search(prefix) if is_read => reverse::search(web, question, prefix.as_deref()),
+        RestRoute::Search(prefix) if is_read => reverse::search(web, request, prefix.as_deref()),
         RestRoute::Unknown => Err(RestProblem::with_status(
-            unknown(question),
+            unknown(request),
             StatusCode::NOT_FOUND,
         )),
         route => {
             let refused = super::answer::error_answer(
-                &unknown(question),
+                &unknown(request),
                 None,
                 Some(StatusCode::METHOD_NOT_ALLOWED),
-                question.caller.is_secure,
+                request.caller.is_secure,
             );
             Err(RestProblem::Plain(not_allowed(refused, &route)))
         }
     }
 }
 
-fn unknown(question: &Question) -> Fault {
-    let Question { method, path, .. } = question;
+fn unknown(request: &RestRequest) -> Fault {
+    let RestRequest { method, path, .. } = request;
     Fault::new(
         ResponseCode::ProtocolError,
         format!("Unknown HTTP API endpoint {method} {path}"),

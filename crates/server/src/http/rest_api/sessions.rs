@@ -12,23 +12,23 @@ use super::authorization::{Authorization, Fields};
 use super::credentials::{Signed, by_answer, by_password, challenge_line, session, sign};
 use super::open_sessions::RestSession;
 use super::parameters::wrong;
-use super::question::Question;
+use super::request::RestRequest;
 use crate::admission::peer::Peer;
 use crate::http::Web;
 
 /// Opens a session.
-pub(crate) fn start(web: &Web, question: &Question) -> Result<RestAnswer, RestProblem> {
-    let said = SessionRequest::read(question)?;
+pub(crate) fn start(web: &Web, request: &RestRequest) -> Result<RestAnswer, RestProblem> {
+    let said = SessionRequest::read(request)?;
     if said.fields.session().is_some() {
         return Ok(RestAnswer::empty(StatusCode::BAD_REQUEST));
     }
-    let peer = Peer::connected(question.caller.address.ip());
+    let peer = Peer::connected(request.caller.address.ip());
     let session = web.rest.sessions.start(&web.context.world, peer);
     if let Some(readings) = said.basic {
-        if question.is_by_another_page() {
+        if request.is_by_another_page() {
             return Ok(RestAnswer::empty(StatusCode::FORBIDDEN));
         }
-        match by_password(web, question, readings) {
+        match by_password(web, request, readings) {
             Ok(known) => {
                 let now = web.context.world.now();
                 web.rest.sessions.keep(&session, known, now);
@@ -44,11 +44,11 @@ pub(crate) fn start(web: &Web, question: &Question) -> Result<RestAnswer, RestPr
 }
 
 /// Shows, authenticates or ends the session that is named.
-pub(crate) fn this(web: &Web, question: &Question) -> Result<RestAnswer, RestProblem> {
-    let said = SessionRequest::read(question)?;
+pub(crate) fn this(web: &Web, request: &RestRequest) -> Result<RestAnswer, RestProblem> {
+    let said = SessionRequest::read(request)?;
     let forbidden = || RestAnswer::empty(StatusCode::FORBIDDEN);
     let Some(id) = said.fields.session() else {
-        return Ok(if question.method == Method::GET {
+        return Ok(if request.method == Method::GET {
             RestAnswer::new(StatusCode::OK, br#"{"authenticated":false}"#.to_vec())
         } else {
             forbidden()
@@ -57,7 +57,7 @@ pub(crate) fn this(web: &Web, question: &Question) -> Result<RestAnswer, RestPro
     let Some(session) = session(web, id)? else {
         return Ok(forbidden());
     };
-    if question.method == Method::DELETE {
+    if request.method == Method::DELETE {
         web.rest.sessions.end(id);
         return Ok(RestAnswer::empty(StatusCode::NO_CONTENT));
     }
@@ -66,7 +66,7 @@ pub(crate) fn this(web: &Web, question: &Question) -> Result<RestAnswer, RestPro
             let problem = RestProblem::Credentials("Unsupported version");
             return not_verified(&session, problem);
         }
-        if let Err(problem) = by_answer(web, question, &said.fields, &session) {
+        if let Err(problem) = by_answer(web, request, &said.fields, &session) {
             return not_verified(&session, problem);
         }
     }
@@ -79,18 +79,18 @@ pub(crate) fn this(web: &Web, question: &Question) -> Result<RestAnswer, RestPro
     ))
 }
 
-/// What the header and the body say.
+/// The fields of the header and the body.
 struct SessionRequest {
     basic: Option<Vec<super::authorization::Basic>>,
     fields: Fields,
 }
 
 impl SessionRequest {
-    fn read(question: &Question) -> Result<Self, RestProblem> {
-        if !question.caller.is_secure {
+    fn read(request: &RestRequest) -> Result<Self, RestProblem> {
+        if !request.caller.is_secure {
             return Err(RestProblem::Plain(RestAnswer::empty(StatusCode::FORBIDDEN)));
         }
-        let header = question.headers.get(AUTHORIZATION);
+        let header = request.headers.get(AUTHORIZATION);
         let mut said = Self {
             basic: None,
             fields: Fields::default(),
@@ -103,8 +103,8 @@ impl SessionRequest {
             }
             None => {}
         }
-        if question.body.iter().any(|byte| !byte.is_ascii_whitespace()) {
-            let fields = said.fields.with_json(&question.body);
+        if request.body.iter().any(|byte| !byte.is_ascii_whitespace()) {
+            let fields = said.fields.with_json(&request.body);
             said.fields = fields.ok_or_else(|| wrong("the body is no JSON object"))?;
         }
         Ok(said)

@@ -7,17 +7,17 @@ use hyper::StatusCode;
 use super::answer::{RestAnswer, RestProblem, put_member, start};
 use super::authorization::{from_base64, reference, secret_response};
 use super::parameters::wrong;
-use super::question::Question;
+use super::request::RestRequest;
 use crate::error::Fault;
 use crate::http::Web;
 
 pub(crate) fn verify(
     web: &Web,
-    question: &Question,
+    request: &RestRequest,
     name: &str,
 ) -> Result<RestAnswer, RestProblem> {
-    let key = key(question, name)?;
-    let parameters = &question.parameters;
+    let key = key(request, name)?;
+    let parameters = &request.parameters;
     let bytes = |name: &str| {
         let read = parameters.first(name).and_then(from_base64);
         read.ok_or_else(|| wrong(format!("the parameter `{name}` should be Base64")))
@@ -32,7 +32,7 @@ pub(crate) fn verify(
     let response = secret_response(algorithm, &mac, derived);
     let response = response.ok_or_else(|| wrong("the parameter `alg` names no algorithm"))?;
     let challenge = (&*nonce, &*client_nonce);
-    let (peer, permit) = (question.peer(), question.take_permit());
+    let (peer, permit) = (request.peer(), request.take_permit());
     // The caller could be guessing, so failures count as failed logins.
     let is_valid = web
         .context
@@ -45,8 +45,8 @@ pub(crate) fn verify(
 }
 
 /// "or the index inside the path as `/api/verifications/300:{handle}`"
-fn key(question: &Question, name: &str) -> Result<Reference<'static>, Fault> {
-    let indexes = question.parameters.indexes()?;
+fn key(request: &RestRequest, name: &str) -> Result<Reference<'static>, Fault> {
+    let indexes = request.parameters.indexes()?;
     let named = reference(name).ok_or_else(|| wrong("no handle is named"))?;
     let is_in_path = named.handle.len() < name.len();
     match (is_in_path, indexes.as_slice()) {

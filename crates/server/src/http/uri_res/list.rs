@@ -65,7 +65,7 @@ fn html(asked: &str, uris: &[String]) -> Response<Body> {
         if is_link {
             body.extend(["<li><a href=\"", &uri, "\">", &uri, "</a></li>\n"]);
         } else {
-            // What else is stored may be a script.
+            // A stored URL of another scheme may be a script.
             body.extend(["<li>", &uri, "</li>\n"]);
         }
     }

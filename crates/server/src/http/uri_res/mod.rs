@@ -19,7 +19,7 @@ use crate::http::resolver::accept::Accept;
 use crate::http::resolver::page::{Failure, fresh};
 use crate::http::resolver::source::Source;
 use crate::http::resolver::{finished, options, refused};
-use crate::http::response::{Body, aside};
+use crate::http::response::{Body, run_blocking};
 use crate::http::uri_res::request::Resolution;
 use crate::http::uri_res::service::{Service, ServiceOutput};
 use crate::http::{Caller, Web};
@@ -78,7 +78,7 @@ pub(crate) async fn answer(
                 };
                 finished(resolution.answer(), &head.headers)
             };
-            return aside(web, caller.address.ip(), resolution).await;
+            return run_blocking(web, caller.address.ip(), resolution).await;
         }
         (Some(service), _) => refused(allowed(service)),
     };

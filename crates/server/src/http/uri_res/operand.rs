@@ -16,7 +16,7 @@ use crate::http::resolver::source::Source;
 use crate::http::resolver::target::is_web;
 use crate::http::uri_res::service::ServiceInput;
 
-/// What an operand turned out to be.
+/// An operand, as recognised.
 pub(crate) enum Operand {
     /// A location, and the names that hold it.
     Location {
@@ -99,7 +99,7 @@ pub(crate) fn holders(registry: &Arc<Registry>, url: &str) -> Result<Vec<Name>, 
     let holding =
         |url: &[u8]| registry.holding(&Principal::nobody(), "URL", url, None, MAX_NAMES_OF_URL);
     let mut shown = holding(url.as_bytes())?;
-    // What was listed was escaped, and may be stored as it was given.
+    // Listed URLs are escaped; the stored URL may not be.
     if shown.is_empty() && url.contains('%') {
         shown = holding(&decoded(url))?;
     }

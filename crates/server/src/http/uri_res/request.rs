@@ -10,7 +10,7 @@ use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 
 use crate::http::registry_pages::security;
-use crate::http::registry_pages::unregistered_name::Unkept;
+use crate::http::registry_pages::unregistered_name::UnregisteredName;
 use crate::http::resolver::accept::Accept;
 use crate::http::resolver::choice::ClientPreferences;
 use crate::http::resolver::locations::Locations;
@@ -40,7 +40,7 @@ pub(crate) struct Resolution<'r> {
     /// The URI, as it was sent.
     pub(crate) asked: &'r str,
     pub(crate) accept: &'r Accept,
-    /// What a repository says of the name, if it may have it.
+    /// The answer of a repository, if one may have the name.
     pub(crate) source: Option<Source>,
 }
 
@@ -58,17 +58,17 @@ impl Resolution<'_> {
         });
         answered.unwrap_or_else(|failure| {
             let missing = (failure.code == "not-found")
-                .then(|| self.unkept())
+                .then(|| self.unregistered())
                 .flatten();
             missing.unwrap_or_else(|| failure.answer(self.accept))
         })
     }
 
-    /// What the namespace of an `info` URI says, of which nothing is kept here (`INFO-11`).
-    fn unkept(&self) -> Option<Response<Body>> {
+    /// The answer for an `info` URI without a record, from its namespace (`INFO-11`).
+    fn unregistered(&self) -> Option<Response<Body>> {
         let registry = self.web.registry();
-        let unkept = Unkept::read(registry, &self.text())?;
-        // A handle whose prefix is kept here is nowhere else.
+        let unregistered = UnregisteredName::read(registry, &self.text())?;
+        // A handle whose prefix is homed here is not asked for at another server.
         let (text, rules) = (self.text(), registry.rules());
         let read = recognise(&text, &rules).ok()?.identifier;
         let handle = read.spellings(&rules).handle;
@@ -78,22 +78,22 @@ impl Resolution<'_> {
         let version = self.head.version;
         // RFC 2169 §2.1: programs that ask for a location get one, with a link to the security
         // considerations; a page that must be shown first is for people, who ask for `/info:…`.
-        let offered = match (self.service.to, unkept.location()) {
+        let offered = match (self.service.to, unregistered.location()) {
             (ServiceOutput::Location | ServiceOutput::Resource | ServiceOutput::Resources, _)
-                if unkept.has_dot_segment() =>
+                if unregistered.has_dot_segment() =>
             {
-                unkept.shown(self.accept.wants_json())
+                unregistered.shown(self.accept.wants_json())
             }
-            (ServiceOutput::Location, _) => unkept.redirect(StatusCode::SEE_OTHER, version),
+            (ServiceOutput::Location, _) => unregistered.redirect(StatusCode::SEE_OTHER, version),
             (ServiceOutput::Resource | ServiceOutput::Resources, _) => {
-                unkept.redirect(StatusCode::FOUND, version)
+                unregistered.redirect(StatusCode::FOUND, version)
             }
             (ServiceOutput::Locations, Some(location)) => {
-                Some(unkept.described(self.list(&[location])))
+                Some(unregistered.described(self.list(&[location])))
             }
             _ => None,
         };
-        let nothing = || unkept.described(unkept.failure().answer(self.accept));
+        let nothing = || unregistered.described(unregistered.failure().answer(self.accept));
         Some(offered.unwrap_or_else(nothing))
     }
 

@@ -1,13 +1,13 @@
 //! The services, by their names (RFC 2169, RFC 2483).
 
-/// What is asked of a URI.
+/// A resolution service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Service {
     pub(crate) from: ServiceInput,
     pub(crate) to: ServiceOutput,
 }
 
-/// What the operand is.
+/// The kind of operand that a service takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServiceInput {
     /// Any URI: `I2…`.
@@ -18,7 +18,7 @@ pub(crate) enum ServiceInput {
     Name,
 }
 
-/// What is given back.
+/// The kind of result that a service gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServiceOutput {
     /// `C`: what is known of it.

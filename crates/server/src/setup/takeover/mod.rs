@@ -143,7 +143,7 @@ impl HandleServer {
         Ok(known)
     }
 
-    /// Where its addresses were.
+    /// Its addresses.
     #[must_use]
     pub fn addresses(&self) -> Addresses {
         let any = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
@@ -159,7 +159,7 @@ impl HandleServer {
         &self.site
     }
 
-    /// Who administered it.
+    /// Its administrators.
     #[must_use]
     pub fn administrators(&self) -> &[Principal] {
         &self.settings.administrators
@@ -171,7 +171,7 @@ impl HandleServer {
         self.settings.has_full_access
     }
 
-    /// Who may copy everything.
+    /// The principals that may mirror it.
     #[must_use]
     pub fn replication(&self) -> &[Principal] {
         &self.settings.replication
@@ -345,7 +345,7 @@ pub enum TakeoverError {
         /// The file.
         path: PathBuf,
     },
-    /// Nobody said the passphrase.
+    /// The passphrase is missing.
     #[error("the passphrase of {} is needed: {source}", path.display())]
     Passphrase {
         /// The file.

@@ -21,7 +21,7 @@ pub(super) struct Settings {
     pub(super) left: Vec<String>,
 }
 
-/// What the set-up of deployed servers writes where a prefix is to be filled in.
+/// The placeholder for a prefix in the set-up of deployed servers.
 const PLACEHOLDER: &str = "YOUR_PREFIX";
 
 impl Settings {
@@ -53,7 +53,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Where a address is.
+    /// Reads an address.
     fn address(&mut self, name: &str, config: &Dct) -> Result<SocketAddr, TakeoverError> {
         let wrong = |key: &str, expected| TakeoverError::Setting {
             key: format!("{name}.{key}"),

@@ -14,8 +14,8 @@ use crate::admission::expensive_work::WorkPermit;
 use crate::admission::peer::Peer;
 use crate::http::Caller;
 
-/// What is asked, how, and by whom.
-pub(crate) struct Question {
+/// A request, its parameters and its client.
+pub(crate) struct RestRequest {
     /// `HEAD` is asked as `GET`.
     pub(crate) method: Method,
     /// As it was sent.
@@ -27,14 +27,14 @@ pub(crate) struct Question {
     pub(crate) presentation: Presentation,
     pub(crate) body: Bytes,
     pub(crate) caller: Arc<Caller>,
-    /// Who asks, if that was found out before the body was read.
+    /// The client, if it logged in before the body was read.
     pub(crate) login: RefCell<Option<Login>>,
     /// For looking at what the client says of itself, if that costs much.
     pub(crate) permit: RefCell<Option<WorkPermit>>,
 }
 
-impl Question {
-    /// Whom failed logins count for.
+impl RestRequest {
+    /// The peer that failed logins count for.
     pub(crate) fn peer(&self) -> Peer {
         Peer::connected(self.caller.address.ip())
     }
@@ -44,7 +44,7 @@ impl Question {
         self.permit.take()
     }
 
-    /// Who asks, if that is known already.
+    /// The client, if it has logged in already.
     pub(crate) fn take_login(&self) -> Option<Login> {
         self.login.take()
     }
