@@ -15,8 +15,8 @@ pub(crate) fn is_administrator(handle: &str) -> bool {
 }
 
 impl ServerContext {
-    /// The values with which an identity may log in. Whatever is registered under the administrator's
-    /// name is not looked at: nobody becomes administrator by creating a handle.
+    /// The values with which an identity may log in. Values that are registered under the name of
+    /// the administrator do not count: nobody becomes administrator by creating a handle.
     pub(crate) fn values_of(&self, handle: &str) -> Result<Vec<Value<'static>>, Fault> {
         if is_administrator(handle) {
             let value = self.identity.administrator_value();

@@ -87,7 +87,7 @@ fn inflections_of_an_ark_describe_it() {
         &[
             (1, "URL", b"https://ark.example/x5"),
             (2, "dc.title", b"A map\r\nwhere: https://evil.example/"),
-            (3, "WHO", b"<b>Somebody</b>"),
+            (3, "WHO", b"<b>A Person</b>"),
         ],
     );
     for (inflection, is_full) in [("?", false), ("??", true), ("?info", true)] {
@@ -97,7 +97,7 @@ fn inflections_of_an_ark_describe_it() {
             (text.status, text.header("content-type")),
             (200, Some("text/plain; charset=utf-8"))
         );
-        let start = "erc:\nwho: <b>Somebody</b>\nwhat: A map where: https://evil.example/\n\
+        let start = "erc:\nwho: <b>A Person</b>\nwhat: A map where: https://evil.example/\n\
             when: (:unav)\nwhere: http://names.example:8000/ark:12025/x5abc\n";
         assert!(text.body.starts_with(start), "{}", text.body);
         let support = "erc-support:\nwho: desk@library.example\nwhat: (:permanent)";
@@ -110,7 +110,7 @@ fn inflections_of_an_ark_describe_it() {
                 .starts_with("text/html")
         );
         assert!(
-            page.body.contains("&lt;b&gt;Somebody&lt;/b&gt;"),
+            page.body.contains("&lt;b&gt;A Person&lt;/b&gt;"),
             "{}",
             page.body
         );

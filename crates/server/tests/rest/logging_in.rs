@@ -336,7 +336,7 @@ fn a_client_with_many_failed_logins_at_once_has_to_wait() {
 }
 
 #[test]
-fn who_signs_does_not_guess_and_nobody_has_a_name_without_end() {
+fn signatures_are_not_failed_logins_and_names_are_bounded() {
     let server = Server::start();
     let ask = |authorization: &str| {
         let headers = [("Authorization", authorization)];
