@@ -23,9 +23,11 @@ mod status;
 pub use admission::udp_responses::UdpLimits;
 pub use context::ServerContext;
 pub use dspace::{Dspace, DspaceSource};
+pub use http::api_v1::operator::{AS, LocalApi, LocalBody};
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use http::fuzzing;
+pub use http::local_socket::{LocalSocket, SOCKET};
 pub use http::{
     AccessLog, Acme, AcmeChallenge, BadNetwork, BadPublicUrl, Network, PublicUrl, Tls, TlsFiles,
     WebSettings,

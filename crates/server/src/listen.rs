@@ -17,6 +17,8 @@ use tokio::time::timeout;
 
 use crate::admission::connections::{ConnectionLimits, Connections, accept};
 use crate::context::ServerContext;
+use crate::http::api_v1::Api;
+use crate::http::local_socket::LocalSocket;
 use crate::http::native_tunnel::NativeTunnel;
 use crate::http::{self, Web, WebSettings};
 use crate::native::{Native, tcp, udp};
@@ -48,7 +50,6 @@ struct Core {
 }
 
 /// A server that accepts connections.
-#[derive(Debug)]
 pub struct RunningServer {
     /// The bound addresses.
     pub addresses: Addresses,
@@ -56,6 +57,7 @@ pub struct RunningServer {
     closing: watch::Sender<bool>,
     web_connections: Arc<Connections>,
     registry: Arc<Registry>,
+    api: Arc<Api>,
 }
 
 /// How long those who have asked for something have to get it when the server is told to end.
@@ -64,6 +66,11 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 const SHUTDOWN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 impl RunningServer {
+    /// Serves the API to the local operator, at a socket in the data folder.
+    pub fn open_socket(&self) -> io::Result<LocalSocket> {
+        LocalSocket::open(self.registry.folder(), Arc::clone(&self.api))
+    }
+
     /// Waits until the process is told to end, by SIGTERM or from the keyboard. Then no connection
     /// is taken any more, and what was asked for is answered, within ten seconds. Nothing that was
     /// acknowledged is lost, however the process ends.
@@ -175,6 +182,7 @@ impl Listener {
             closing,
             web_connections,
             registry,
+            api: Arc::clone(&web.api),
         })
     }
 }
@@ -201,7 +209,7 @@ async fn serve(
     );
 }
 
-fn runtime() -> io::Result<tokio::runtime::Runtime> {
+pub(crate) fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .thread_name("handfast-slow")

@@ -8,7 +8,6 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::commands::inspect_view::Shown;
 use crate::exit::Answer;
-use crate::terminal::console;
 
 /// How a command prints.
 #[derive(Args, Clone, Copy)]
@@ -30,7 +29,7 @@ impl Output {
             Ok(done) => done,
             Err(refusal) => return Ok(self.refuse(&refusal)),
         };
-        let mut out = console::stdout();
+        let mut out = io::stdout();
         if self.json {
             writeln!(out, "{}", as_json(&done))?;
         } else {
@@ -48,7 +47,7 @@ impl Output {
     pub(crate) fn note(self, text: &str) {
         if !self.json {
             // If standard error is gone there is nobody left to tell.
-            let _ = writeln!(console::stderr(), "{text}");
+            let _ = writeln!(io::stderr(), "{text}");
         }
     }
 
@@ -59,7 +58,7 @@ impl Output {
         } else {
             format!("error: {problem}")
         };
-        let _ = writeln!(console::stderr(), "{text}");
+        let _ = writeln!(io::stderr(), "{text}");
         Answer::Misused
     }
 
@@ -80,14 +79,14 @@ impl Output {
             )
         };
         // If standard error is gone there is nobody left to tell.
-        let _ = writeln!(console::stderr(), "{text}");
+        let _ = writeln!(io::stderr(), "{text}");
     }
 
     /// Says why something was not done, with all that is known of it.
     pub(crate) fn complain_with(self, about: &Map<String, Json>) {
         if self.json {
             // If standard error is gone there is nobody left to tell.
-            let _ = writeln!(console::stderr(), "{}", json!({ "error": about }));
+            let _ = writeln!(io::stderr(), "{}", json!({ "error": about }));
             return;
         }
         let text = |name: &str| about.get(name).and_then(Json::as_str);
@@ -112,7 +111,7 @@ impl Output {
             format!("error: {} [{}]{hint}", Shown(&refused), refusal.code())
         };
         // If standard error is gone there is nobody left to tell.
-        let _ = writeln!(console::stderr(), "{text}");
+        let _ = writeln!(io::stderr(), "{text}");
         if refusal.is_failure() {
             Answer::Failed
         } else {

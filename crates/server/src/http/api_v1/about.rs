@@ -71,14 +71,14 @@ pub(super) fn statistics(call: &Call) -> Result<Answer, Problem> {
     let found = call.registry().statistics()?;
     let requested = call.registry().requested_authorities()?;
     let (tally, is_old) = call.registry().tally(OLDEST)?;
-    let counting = &call.web.api.is_counting;
+    let counting = &call.api.is_counting;
     if is_old && !counting.swap(true, Ordering::Relaxed) {
-        let web = Arc::clone(&call.web);
-        let begun = call.web.api.background.run(move || {
-            if let Err(refusal) = web.registry().count_names() {
+        let api = Arc::clone(&call.api);
+        let begun = call.api.background.run(move || {
+            if let Err(refusal) = api.registry().count_names() {
                 tracing::warn!(error = %refusal, "names could not be counted");
             }
-            web.api.is_counting.store(false, Ordering::Relaxed);
+            api.is_counting.store(false, Ordering::Relaxed);
         });
         if begun.is_err() {
             counting.store(false, Ordering::Relaxed);

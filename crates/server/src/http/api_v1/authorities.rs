@@ -241,7 +241,9 @@ pub(super) fn grant(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn revoke(call: &Call) -> Result<Answer, Problem> {
     let from = principal(call.path.get(1).map_or("", String::as_str))?;
-    act(call, AuthorityAction::Revoke { from, role: None })
+    let role = call.query("role").map(str::parse::<Role>).transpose();
+    let role = role.map_err(|error| Problem::usage(error.to_string()))?;
+    act(call, AuthorityAction::Revoke { from, role })
 }
 
 fn act(call: &Call, action: AuthorityAction) -> Result<Answer, Problem> {

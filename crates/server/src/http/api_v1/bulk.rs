@@ -2,8 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::time::Duration;
 
-use handfast_registry::{Done, Export, Format, Import, Refusal, Report, json};
+use handfast_registry::{Done, Export, Format, Import, Imported, Refusal, Report, json};
 use http_body_util::channel::{Channel, Sender};
 use http_body_util::{BodyExt, Either};
 use hyper::Response;
@@ -30,8 +31,8 @@ const MAX_OUTCOMES: usize = 16 << 20;
 /// How much is given at a time.
 const PIECE: usize = 64 << 10;
 
-/// Receives names into a file, takes them, and answers when all are taken: an outcome a line, and a last line for all of
-/// them. If the client does not wait, they are taken later.
+/// Receives names into a file, takes them, and answers when all are taken: an outcome a line, and a
+/// last line for all of them. If the client does not wait, they are taken later.
 pub(super) fn import(
     call: &Call,
     route: &Route,
@@ -51,7 +52,7 @@ pub(super) fn import(
     })
 }
 
-fn options(call: &Call) -> Result<Import, Problem> {
+pub(super) fn options(call: &Call) -> Result<Import, Problem> {
     let dry_run = call.flag("dry-run")?;
     let source = call.query("source").unwrap_or("web");
     let (update, replace) = (call.flag("update")?, call.flag("replace")?);
@@ -92,8 +93,15 @@ fn import_now(call: &Call, options: &Import, input: File) -> Result<Response<Bod
             told.push_str(&json::outcome(outcome).to_string());
             told.push('\n');
         })?;
+    told.push_str(&summary(options, &imported, untold).to_string());
+    told.push('\n');
+    Ok(reply(hyper::StatusCode::OK, "application/x-ndjson", told))
+}
+
+/// What came of all lines.
+pub(super) fn summary(options: &Import, imported: &Imported, untold: u64) -> Json {
     let counts = &imported.counts;
-    let summary = json!({
+    json!({
         "format": imported.format.as_str(),
         "dry-run": options.dry_run,
         "job": imported.job,
@@ -104,19 +112,17 @@ fn import_now(call: &Call, options: &Import, input: File) -> Result<Response<Bod
         "refused": counts.refused,
         "values": json::value_counts(imported.values),
         "untold": untold,
-    });
-    told.push_str(&summary.to_string());
-    told.push('\n');
-    Ok(reply(hyper::StatusCode::OK, "application/x-ndjson", told))
+    })
 }
 
-/// Gives names as they are read. What goes wrong in the middle breaks the answer off: what is whole ends as it should.
+/// Gives names as they are read. What goes wrong in the middle breaks the answer off: what is whole
+/// ends as it should.
 pub(super) fn export(call: &Call, begun: &mut dyn FnMut(Response<Body>)) -> Result<(), Problem> {
     let options = Export {
         format: format(call)?,
         authority: call.query("authority").map(str::to_string),
         since: call.number("since")?,
-        with_secrets: false,
+        with_secrets: call.flag("with-secrets")?,
     };
     let content_type = match options.format {
         Some(Format::Csv) => "text/csv; charset=utf-8",
@@ -124,7 +130,7 @@ pub(super) fn export(call: &Call, begun: &mut dyn FnMut(Response<Body>)) -> Resu
         Some(Format::Batch) => "text/plain; charset=utf-8",
         Some(Format::Ndjson) | None => "application/x-ndjson",
     };
-    send(begun, content_type, |out| {
+    send(call, begun, content_type, |out| {
         call.registry()
             .export(&call.who, &options, out, &mut |_| ())
             .map(|exported| json::exported(options.format.unwrap_or(Format::Ndjson), &exported))
@@ -136,29 +142,24 @@ pub(super) fn export_log(
     call: &Call,
     begun: &mut dyn FnMut(Response<Body>),
 ) -> Result<(), Problem> {
-    send(begun, "application/x-ndjson", |out| {
+    send(call, begun, "application/x-ndjson", |out| {
         let events = call.registry().export_log(out, &mut |_| ())?;
         Ok(json!({ "events": events }))
     })
 }
 
 fn send(
+    call: &Call,
     begun: &mut dyn FnMut(Response<Body>),
     content_type: &'static str,
     give: impl FnOnce(&mut Sending<'_>) -> Result<Json, Refusal>,
 ) -> Result<(), Problem> {
-    let (sender, body) = Channel::new(4);
-    let mut out = Sending {
-        begin: Some((begun, body, content_type)),
-        sender,
-        gathered: Vec::with_capacity(PIECE),
-        runtime: Handle::current(),
-    };
+    let mut out = Sending::new(call, begun, content_type);
     let given = give(&mut out).and_then(|summary| {
         let sent = out.flush().and_then(|()| out.end(&summary));
         sent.map_err(|source| Refusal::Output { source })
     });
-    let is_begun = out.begin.is_none();
+    let is_begun = out.is_begun();
     match given {
         Ok(()) => Ok(()),
         Err(refusal) if is_begun => {
@@ -186,16 +187,43 @@ type Begin<'b> = (
     &'static str,
 );
 
-/// A body, written by a thread that may wait. Nothing is answered before there is something to give, so that a refusal
-/// can still be one.
-struct Sending<'b> {
+/// A body, written by a thread that may wait. Nothing is answered before there is something to
+/// give, so that a refusal can still be one.
+pub(super) struct Sending<'b> {
     begin: Option<Begin<'b>>,
     sender: Sender<Bytes, io::Error>,
     gathered: Vec<u8>,
     runtime: Handle,
+    /// How long the client may take to read the next piece.
+    time: Duration,
 }
 
-impl Sending<'_> {
+impl<'b> Sending<'b> {
+    pub(super) fn new(
+        call: &Call,
+        begun: &'b mut dyn FnMut(Response<Body>),
+        content_type: &'static str,
+    ) -> Self {
+        let (sender, body) = Channel::new(4);
+        Self {
+            begin: Some((begun, body, content_type)),
+            sender,
+            gathered: Vec::with_capacity(PIECE),
+            runtime: Handle::current(),
+            // The local operator may look at one page after the other.
+            time: if call.is_local {
+                Duration::MAX
+            } else {
+                CLIENT_TIMEOUT
+            },
+        }
+    }
+
+    /// Whether the response has begun, so that a problem can no longer be the whole of it.
+    pub(super) fn is_begun(&self) -> bool {
+        self.begin.is_none()
+    }
+
     fn begin(&mut self) {
         if let Some((begun, body, content_type)) = self.begin.take() {
             let mut response = Response::new(Either::Right(body.boxed()));
@@ -213,7 +241,8 @@ impl Sending<'_> {
         let value = HeaderValue::from_str(&summary.to_string());
         trailers.insert(SUMMARY, value.map_err(io::Error::other)?);
         let sender = &mut self.sender;
-        let sending = async { timeout(CLIENT_TIMEOUT, sender.send_trailers(trailers)).await };
+        let time = self.time;
+        let sending = async { timeout(time, sender.send_trailers(trailers)).await };
         match self.runtime.block_on(sending) {
             Ok(Ok(())) => Ok(()),
             _ => Err(io::ErrorKind::BrokenPipe.into()),
@@ -228,7 +257,8 @@ impl Sending<'_> {
         let piece = Bytes::from(std::mem::take(&mut self.gathered));
         // Whoever does not read keeps a snapshot of the store alive: not for long.
         let sender = &mut self.sender;
-        let sending = async { timeout(CLIENT_TIMEOUT, sender.send_data(piece)).await };
+        let time = self.time;
+        let sending = async { timeout(time, sender.send_data(piece)).await };
         match self.runtime.block_on(sending) {
             Ok(Ok(())) => Ok(()),
             _ => Err(io::ErrorKind::BrokenPipe.into()),

@@ -10,13 +10,13 @@ use hyper::{Response, StatusCode};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
+use super::Api;
 use super::problem::Problem;
-use crate::http::Web;
 use crate::http::response::{Body, reply};
 
 /// A request, with everything but its body as a stream.
 pub(super) struct Call {
-    pub(super) web: Arc<Web>,
+    pub(super) api: Arc<Api>,
     /// Who asks; nobody if that is not known.
     pub(super) who: Principal,
     /// What they have shown.
@@ -28,11 +28,13 @@ pub(super) struct Call {
     pub(super) body: Bytes,
     /// How clients reach this server.
     pub(super) base: String,
+    /// Whether the local operator asks, in this process or over the socket of the data folder.
+    pub(super) is_local: bool,
 }
 
 impl Call {
     pub(super) fn registry(&self) -> &Registry {
-        self.web.registry()
+        self.api.registry()
     }
 
     /// What stands for the first braces of the path.

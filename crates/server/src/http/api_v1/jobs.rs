@@ -40,7 +40,7 @@ enum Given {
 }
 
 /// What is to be done.
-enum Wanted {
+pub(super) enum Wanted {
     Kind(JobKind),
     Resume(u64),
     Withdrawal { names: Vec<String>, reason: String },
@@ -70,10 +70,15 @@ fn shown(call: &Call, job: Job) -> Result<Json, Problem> {
     Ok(json::job(&job, progress))
 }
 
-/// A job that someone may see: what someone does with many names is theirs, and for those who may do everything.
+/// A job that someone may see: what someone does with many names is theirs, and for those who may
+/// do everything.
 fn find(call: &Call) -> Result<Job, Problem> {
     let number = call.id().parse().ok();
     let number: u64 = number.ok_or_else(|| Problem::usage("a job has a number"))?;
+    if call.is_local {
+        // The operator sees all, also what is tried as somebody else.
+        return Ok(call.registry().job(number)?);
+    }
     Ok(call.registry().job_of(&call.who, number)?)
 }
 
@@ -99,26 +104,17 @@ pub(super) fn cancel(call: &Call) -> Result<Answer, Problem> {
     Ok(Answer::json(shown(call, job)?))
 }
 
-pub(super) fn undo(call: &Call) -> Result<Answer, Problem> {
+pub(super) fn undo(call: &Call) -> Result<Wanted, Problem> {
     let job = find(call)?.number;
-    run(call, Wanted::Kind(JobKind::Undo { job }))
+    Ok(Wanted::Kind(JobKind::Undo { job }))
 }
 
-pub(super) fn resume(call: &Call) -> Result<Answer, Problem> {
-    let job = find(call)?;
-    match job.kind {
-        JobKind::Import { .. } if job.ended.is_none() => spool::resume(call, &job),
-        _ => run(call, Wanted::Resume(job.number)),
-    }
+pub(super) fn resume(call: &Call) -> Result<Wanted, Problem> {
+    Ok(Wanted::Resume(find(call)?.number))
 }
 
-/// Runs to its end before it is answered, unless the client does not wait.
-pub(super) fn start(call: &Call) -> Result<Answer, Problem> {
-    // A long list takes memory and a thread while it is looked at: an account has few of them at a time.
-    let is_long = call.body.len() > LONG_LIST;
-    let open = is_long.then(|| call.web.api.streams.enter(call.who.to_string()));
-    let _open = open.transpose()?;
-    let wanted = match call.read()? {
+pub(super) fn start(call: &Call) -> Result<Wanted, Problem> {
+    Ok(match call.read()? {
         Given::Withdraw { names, reason } => Wanted::Withdrawal { names, reason },
         Given::ReplaceUrl { from, to, .. } if from.is_empty() || to.is_empty() => {
             return Err(Problem::usage("say both what is there and what is to be"));
@@ -144,8 +140,7 @@ pub(super) fn start(call: &Call) -> Result<Answer, Problem> {
             seconds,
         }),
         Given::Undo { job } => Wanted::Kind(JobKind::Undo { job }),
-    };
-    run(call, wanted)
+    })
 }
 
 impl Wanted {
@@ -155,6 +150,21 @@ impl Wanted {
             Self::Resume(number) => registry.resume_job(who, number),
             Self::Withdrawal { names, reason } => registry.start_withdrawal(who, &names, &reason),
         }
+    }
+
+    /// Does it, or in a dry run says what would be done.
+    pub(super) fn run(
+        self,
+        registry: &Registry,
+        who: &Principal,
+        dry_run: bool,
+        report: &mut dyn FnMut(&Outcome),
+    ) -> Result<BulkChanged, Refusal> {
+        if dry_run {
+            return self.plan(registry, who, report);
+        }
+        let started = self.start(registry, who)?;
+        registry.finish_job(who, started, report)
     }
 
     fn plan(
@@ -177,16 +187,28 @@ impl Wanted {
     }
 }
 
-fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
+/// Runs to its end before it is answered, unless the client does not wait.
+pub(super) fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
     let dry_run = call.flag("dry-run")?;
     let (registry, who) = (call.registry(), &call.who);
+    if let Wanted::Resume(number) = wanted {
+        let job = registry.job(number)?;
+        if matches!(job.kind, JobKind::Import { .. }) && job.ended.is_none() {
+            return spool::resume(call, &job);
+        }
+    }
+    // A long list takes memory and a thread while it is looked at: an account has few of them at a
+    // time.
+    let is_long = call.body.len() > LONG_LIST;
+    let open = is_long.then(|| call.api.streams.enter(who.to_string()));
+    let _open = open.transpose()?;
     if !dry_run && is_preferred(&call.headers) {
         let started = wanted.start(registry, who)?.left_alone();
         let answer = Answer::accepted(call, started.job().clone())?;
-        let (web, who) = (Arc::clone(&call.web), who.clone());
-        call.web.api.background.run(move || {
+        let (api, who) = (Arc::clone(&call.api), who.clone());
+        call.api.background.run(move || {
             let number = started.job().number;
-            let done = web.registry().finish_job(&who, started, &mut |_| ());
+            let done = api.registry().finish_job(&who, started, &mut |_| ());
             if let Err(refusal) = done {
                 tracing::warn!(job = number, error = %refusal, "a job was not finished");
             }
@@ -195,23 +217,33 @@ fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
     }
     let (mut told, mut untold) = (Vec::new(), 0_u64);
     let mut report = |outcome: &Outcome| {
-        let is_told = match outcome.done {
-            Done::Refused { .. } => true,
-            Done::Unchanged => false,
-            Done::Changed(_) | Done::Created(_) => dry_run,
-        };
+        let is_told = is_told(outcome, dry_run);
         if is_told && told.len() < MOST_TOLD {
             told.push(json::outcome(outcome));
         } else if is_told {
             untold += 1;
         }
     };
-    let done = if dry_run {
-        wanted.plan(registry, who, &mut report)?
-    } else {
-        let started = wanted.start(registry, who)?;
-        registry.finish_job(who, started, &mut report)?
-    };
+    let done = wanted.run(registry, who, dry_run, &mut report)?;
+    let mut body = summary(&done);
+    if let Json::Object(body) = &mut body {
+        body.insert("outcomes".into(), told.into());
+        body.insert("untold".into(), untold.into());
+    }
+    Ok(Answer::json(body))
+}
+
+/// Whether the outcome of a name is told: what is refused, and in a dry run what would be done.
+pub(super) fn is_told(outcome: &Outcome, dry_run: bool) -> bool {
+    match outcome.done {
+        Done::Refused { .. } => true,
+        Done::Unchanged => false,
+        Done::Changed(_) | Done::Created(_) => dry_run,
+    }
+}
+
+/// What came of all names.
+pub(super) fn summary(done: &BulkChanged) -> Json {
     let mut body = match &done.job {
         Some(job) => json::job(job, None),
         None => json!({
@@ -221,12 +253,8 @@ fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
             "refused": done.counts.refused,
         }),
     };
-    if let Json::Object(body) = &mut body {
-        if done.stay > 0 {
-            body.insert("stay".into(), done.stay.into());
-        }
-        body.insert("outcomes".into(), told.into());
-        body.insert("untold".into(), untold.into());
+    if let (Json::Object(body), 1..) = (&mut body, done.stay) {
+        body.insert("stay".into(), done.stay.into());
     }
-    Ok(Answer::json(body))
+    body
 }

@@ -19,7 +19,7 @@ pub(super) fn key(call: &Call) -> Result<Answer, Problem> {
 /// Signed anew only when there is something new: whoever asks does not make us write.
 pub(super) fn checkpoint(call: &Call) -> Result<Answer, Problem> {
     let events = call.registry().event_count()?;
-    let signed = &call.web.api.checkpoint;
+    let signed = &call.api.checkpoint;
     let mut signed = signed
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);

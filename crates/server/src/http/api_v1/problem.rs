@@ -5,6 +5,7 @@ use hyper::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
 use serde_json::{Map, Value as Json};
 
+use super::call::Call;
 use crate::http::response::{Body, reply};
 
 /// After how many seconds a client that heard `busy` should ask again.
@@ -16,6 +17,8 @@ pub(super) struct Problem {
     pub(super) status: StatusCode,
     /// `code`, `message`, and what else is known: as commands print it.
     pub(super) about: Map<String, Json>,
+    /// What the registry said, for the local operator, who may know everything.
+    cause: Option<Box<Refusal>>,
 }
 
 impl Problem {
@@ -23,7 +26,11 @@ impl Problem {
         let mut about = Map::new();
         about.insert("code".into(), code.into());
         about.insert("message".into(), message.into().into());
-        Self { status, about }
+        Self {
+            status,
+            about,
+            cause: None,
+        }
     }
 
     /// What was asked is not as the description of the interface has it.
@@ -42,20 +49,47 @@ impl Problem {
         self
     }
 
-    pub(super) fn into_response(mut self) -> Response<Body> {
+    /// As the one who asked may see it.
+    pub(super) fn into_response_to(mut self, call: &Call) -> Response<Body> {
+        if call.is_local {
+            self = self.for_operator();
+        }
+        self.into_response()
+    }
+
+    /// With everything that is known, and a status of 500 or more only if the system failed.
+    pub(super) fn for_operator(mut self) -> Self {
+        if let Some(cause) = self.cause.take() {
+            self.about = json::refusal(&cause);
+            self.status = match self.status {
+                _ if cause.is_failure() => StatusCode::SERVICE_UNAVAILABLE,
+                status if status.is_server_error() => StatusCode::CONFLICT,
+                status => status,
+            };
+        }
+        self
+    }
+
+    /// The problem document.
+    pub(super) fn into_json(mut self) -> Json {
         let title = self.status.canonical_reason().unwrap_or("refused");
         let detail = self.about.remove("message").unwrap_or_default();
         let mut object = Map::new();
         object.insert("title".into(), title.into());
         object.insert("status".into(), self.status.as_u16().into());
         object.insert("detail".into(), detail);
+        object.extend(self.about);
+        Json::Object(object)
+    }
+
+    pub(super) fn into_response(self) -> Response<Body> {
+        let status = self.status;
         let retry_after = self.about.get("retry-after").and_then(Json::as_u64);
         let is_busy = self.about.get("code").is_some_and(|code| code == "busy");
         let retry_after = retry_after.or_else(|| is_busy.then_some(BUSY_RETRY));
-        object.extend(self.about);
-        let body = Json::Object(object).to_string();
-        let mut response = reply(self.status, "application/problem+json", body);
-        if self.status == StatusCode::UNAUTHORIZED {
+        let body = self.into_json().to_string();
+        let mut response = reply(status, "application/problem+json", body);
+        if status == StatusCode::UNAUTHORIZED {
             let challenge = HeaderValue::from_static("Bearer realm=\"handfast\"");
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
         }
@@ -83,15 +117,18 @@ impl From<Refusal> for Problem {
             Refusal::Value { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             _ => {
                 tracing::error!(error = %refusal, "a request could not be served");
-                return Self::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    refusal.code(),
-                    "the server cannot do this now; its log says why",
-                );
+                let message = "the server cannot do this now; its log says why";
+                let failed = StatusCode::SERVICE_UNAVAILABLE;
+                let problem = Self::new(failed, refusal.code(), message);
+                let cause = Some(Box::new(refusal));
+                return Self { cause, ..problem };
             }
         };
-        let about = json::refusal(&refusal);
-        Self { status, about }
+        Self {
+            status,
+            about: json::refusal(&refusal),
+            cause: Some(Box::new(refusal)),
+        }
     }
 }
 

@@ -4,8 +4,8 @@
 use hyper::Method;
 
 use super::call::{Answer, Call};
+use super::jobs::Wanted;
 use super::problem::Problem;
-use super::table::ROUTES;
 
 /// Something that can be asked.
 pub(super) struct Route {
@@ -34,6 +34,8 @@ pub(super) struct Route {
 pub(super) enum Handler {
     Export,
     Import,
+    /// Long work: reads what is to be done.
+    Job(fn(&Call) -> Result<Wanted, Problem>),
     LogExport,
     Plain(fn(&Call) -> Result<Answer, Problem>),
 }
@@ -94,10 +96,10 @@ pub(super) enum Found {
 }
 
 /// Finds what a request asks for.
-pub(super) fn find(method: &Method, path: &str) -> Found {
+pub(super) fn find(tables: &'static [&'static [Route]], method: &Method, path: &str) -> Found {
     let path = path.trim_end_matches('/');
     let mut methods = Vec::new();
-    for route in ROUTES.iter().copied().flatten() {
+    for route in tables.iter().copied().flatten() {
         let Some(given) = matched(route.path, path) else {
             continue;
         };
@@ -148,7 +150,12 @@ fn matched<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::ROUTES;
     use super::*;
+
+    fn find(method: &Method, path: &str) -> Found {
+        super::find(ROUTES, method, path)
+    }
 
     #[test]
     fn a_name_is_one_segment() {

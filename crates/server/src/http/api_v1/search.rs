@@ -43,7 +43,7 @@ fn by_words(call: &Call, words: Option<&str>, prefix: Option<&str>) -> Result<An
     if prefix.is_some_and(|prefix| prefix.is_empty() || prefix.len() > LONGEST) {
         return Err(Problem::usage(format!("`prefix` has 1 to {LONGEST} bytes")));
     }
-    let who = if call.web.public_search {
+    let who = if call.api.settings.public_search {
         &Principal::Operator
     } else {
         &call.who

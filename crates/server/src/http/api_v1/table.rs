@@ -1,6 +1,7 @@
 //! What can be asked, by area. From this, requests are matched, and the description is made.
 
 use super::call::{Answer, Call};
+use super::jobs::Wanted;
 use super::problem::Problem;
 use super::routes::{Given, Gives, Handler, Kind, Parameter, Route};
 use super::{about, accounts, authorities, jobs, log, names, namespaces, search, tokens};
@@ -54,9 +55,10 @@ const AT: Parameter = text(
     "at",
     "As it was after this event, or at this time (RFC 3339)",
 );
-const DRY_RUN: Parameter = flag("dry-run", "Say what would be done, and do nothing");
+pub(super) const DRY_RUN: Parameter = flag("dry-run", "Say what would be done, and do nothing");
 const FORMATS: Kind = Kind::OneOf(&["ndjson", "csv", "batch", "json"]);
 const GRAMMARS: Kind = Kind::OneOf(&["draft", "rfc4452"]);
+const ROLES: Kind = Kind::OneOf(&["read", "write", "lead", "admin"]);
 const SCHEMES: Kind = Kind::OneOf(&[
     "any", "ark", "cordra", "doi", "handle", "hdl", "http", "info", "urn",
 ]);
@@ -86,7 +88,7 @@ const fn get(
 }
 
 /// One that changes something.
-const fn change(
+pub(super) const fn change(
     method: &'static str,
     path: &'static str,
     name: &'static str,
@@ -210,7 +212,10 @@ const AUTHORITIES: &[Route] = &[
     },
     change("POST", "/authorities/{authority}/transfer", "transferAuthority", "Hand an authority to someone, who becomes its only admin", Some(Given::Json("To")), AUTHORITY, authorities::transfer),
     change("PUT", "/authorities/{authority}/grants/{who}", "grant", "Grant a role on an authority and everything below it", Some(Given::Json("NewGrant")), AUTHORITY, authorities::grant),
-    change("DELETE", "/authorities/{authority}/grants/{who}", "revoke", "Take a role away", None, AUTHORITY, authorities::revoke),
+    Route {
+        query: &[Parameter { kind: ROLES, ..text("role", "Only this role") }],
+        ..change("DELETE", "/authorities/{authority}/grants/{who}", "revoke", "Take a role away", None, AUTHORITY, authorities::revoke)
+    },
     Route {
         refusals: READ_BY_NAME,
         ..get("/authorities/{authority}/grants", "listGrants", "Who has which role on an authority, there or above, for those with a role", Gives::JsonList("Grant"), authorities::grants)
@@ -239,6 +244,29 @@ const ACCOUNTS: &[Route] = &[
     },
 ];
 
+/// One that starts long work.
+const fn job(
+    path: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    body: Option<Given>,
+    read: fn(&Call) -> Result<Wanted, Problem>,
+) -> Route {
+    Route {
+        is_long: true,
+        handler: Handler::Job(read),
+        ..change(
+            "POST",
+            path,
+            name,
+            summary,
+            body,
+            Gives::Json("JobDone"),
+            about::about,
+        )
+    }
+}
+
 /// Long work.
 #[rustfmt::skip]
 const JOBS: &[Route] = &[
@@ -249,8 +277,7 @@ const JOBS: &[Route] = &[
     },
     Route {
         query: &[DRY_RUN],
-        is_long: true,
-        ..change("POST", "/jobs", "startJob", "Change many names at once", Some(Given::Json("NewJob")), Gives::Json("JobDone"), jobs::start)
+        ..job("/jobs", "startJob", "Change many names at once", Some(Given::Json("NewJob")), jobs::start)
     },
     Route { is_known: true, ..get("/jobs/{job}", "showJob", "A job, and how far it has come", Gives::Json("Job"), jobs::show) },
     Route {
@@ -259,14 +286,10 @@ const JOBS: &[Route] = &[
         ..get("/jobs/{job}/outcomes", "jobOutcomes", "What a job has refused, the first of it", Gives::Json("OutcomePage"), jobs::outcomes)
     },
     change("POST", "/jobs/{job}/cancel", "cancelJob", "Stop a job at its next batch, for good", None, Gives::Json("Job"), jobs::cancel),
-    Route {
-        is_long: true,
-        ..change("POST", "/jobs/{job}/resume", "resumeJob", "Go on with a job that was cut short", None, Gives::Json("JobDone"), jobs::resume)
-    },
+    job("/jobs/{job}/resume", "resumeJob", "Go on with a job that was cut short", None, jobs::resume),
     Route {
         query: &[DRY_RUN],
-        is_long: true,
-        ..change("POST", "/jobs/{job}/undo", "undoJob", "Undo all that a job did, as new changes; names that an import created stay", None, Gives::Json("JobDone"), jobs::undo)
+        ..job("/jobs/{job}/undo", "undoJob", "Undo all that a job did, as new changes; names that an import created stay", None, jobs::undo)
     },
     Route {
         query: &[
