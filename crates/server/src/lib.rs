@@ -23,6 +23,7 @@ mod status;
 pub use admission::udp_responses::UdpLimits;
 pub use context::ServerContext;
 pub use dspace::{Dspace, DspaceSource};
+pub use http::api_v1::convert;
 pub use http::api_v1::operator::{AS, LocalApi, LocalBody};
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]

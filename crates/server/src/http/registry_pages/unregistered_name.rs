@@ -59,7 +59,7 @@ impl UnregisteredName {
     /// The URL from the mechanism of its namespace, if the live entry has one.
     pub(crate) fn location(&self) -> Option<String> {
         let entry = self.entry.as_ref().filter(|_| self.registered)?;
-        entry.form.resolution.location(&self.identifier)
+        entry.location(&self.identifier)
     }
 
     /// Whether people are to see a page before they are sent on.
