@@ -190,7 +190,7 @@ impl Config {
             client_header,
             trusted_proxies,
             access_log,
-            patience: None,
+            client_timeout: None,
             spool_limit: web.spool_limit,
             public_search: web.public_search.unwrap_or(false),
             public_url: web.public_url.map(public_url).transpose()?,

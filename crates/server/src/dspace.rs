@@ -20,8 +20,8 @@ use serde::de::DeserializeOwned;
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
+use crate::error::Fault;
 use crate::http::percent::encode;
-use crate::native::response::Fault;
 
 /// How long a repository may take to respond.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -32,7 +32,7 @@ const MAX_RESPONSE: usize = 1 << 20;
 /// A repository, and its prefixes.
 #[derive(Clone, Debug)]
 pub struct DspaceSource {
-    /// Where it is: `https://repo.example/server`.
+    /// The URL of the repository: `https://repo.example/server`.
     pub endpoint: String,
     /// Its prefixes; if there are none, the repository lists them.
     pub prefixes: Vec<String>,

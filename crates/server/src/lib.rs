@@ -1,20 +1,27 @@
-//! The doors: a request becomes a call of the registry, and what comes of it bytes.
+//! The network interfaces of Handfast: a request becomes a call of the registry, and the result
+//! becomes bytes.
 //!
-//! The native door speaks the handle protocol (`handle-protocol.md`) over UDP and TCP, the web door takes it
-//! through HTTP. No rule about names
-//! is here: who may do what, and what becomes of a name, is the registry's.
+//! `native` speaks the handle protocol (`handle-protocol.md`) over UDP and TCP; `http` holds
+//! the resolver, the REST API, `/api/v1`, and pages. Both share a [`ServerContext`]. This crate
+//! has no rules about names: the registry decides who may do what, and what happens to a name.
 
 #![forbid(unsafe_code)]
 
 mod admission;
+mod auth;
+mod context;
 mod dspace;
+mod error;
+mod handles;
 mod http;
 mod listen;
 mod native;
 mod runtime;
 mod setup;
+mod status;
 
 pub use admission::udp_responses::UdpLimits;
+pub use context::ServerContext;
 pub use dspace::{Dspace, DspaceSource};
 pub use http::api_v1::convert;
 pub use http::api_v1::operator::{AS_HEADER, LocalApi, LocalBody};
@@ -27,7 +34,7 @@ pub use http::{
     WebSettings,
 };
 pub use hyper::header::HeaderName;
-pub use native::{Addresses, Door, Native, Served};
+pub use listen::{Addresses, Listener, RunningServer};
 pub use runtime::panics::log_panics;
 pub use setup::bundle::{Bundle, Contact};
 pub use setup::identity::{Identity, IdentityError};

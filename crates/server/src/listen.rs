@@ -1,4 +1,4 @@
-//! Where the doors are, and opening them.
+//! Binding the addresses of the server, and serving them.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener, UdpSocket};
@@ -16,14 +16,16 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::admission::connections::{ConnectionLimits, Connections, accept};
+use crate::context::ServerContext;
 use crate::http::api_v1::Api;
 use crate::http::local_socket::LocalSocket;
+use crate::http::native_tunnel::NativeTunnel;
 use crate::http::{self, Web, WebSettings};
 use crate::native::{Native, tcp, udp};
 use crate::runtime::blocking::BLOCKING_THREADS;
 use crate::runtime::snapshot_reuse;
 
-/// Where the doors are.
+/// The addresses that the server listens at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
     /// The native protocol, over UDP and TCP.
@@ -32,11 +34,11 @@ pub struct Addresses {
     pub web: SocketAddr,
 }
 
-/// Doors that are not open yet: their places are taken.
+/// Bound sockets that are not served yet.
 #[derive(Debug)]
-pub struct Door {
+pub struct Listener {
     addresses: Addresses,
-    /// For each core its own sockets: nothing is handed from one to another.
+    /// Each core has its own sockets, so that cores share nothing.
     cores: Vec<Core>,
 }
 
@@ -47,11 +49,11 @@ struct Core {
     web: StdListener,
 }
 
-/// Doors that are open.
-pub struct Served {
-    /// Where they are.
+/// A server that accepts connections.
+pub struct RunningServer {
+    /// The bound addresses.
     pub addresses: Addresses,
-    /// Says that the server is about to end.
+    /// Announces that the server shuts down.
     closing: watch::Sender<bool>,
     web_connections: Arc<Connections>,
     registry: Arc<Registry>,
@@ -59,19 +61,19 @@ pub struct Served {
 }
 
 /// How long those who have asked for something have to get it when the server is told to end.
-const GRACE: Duration = Duration::from_secs(10);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long that takes over the native protocol, whose connections stay open when nothing is asked.
-const BRIEF_GRACE: Duration = Duration::from_millis(100);
+const SHUTDOWN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-impl Served {
+impl RunningServer {
     /// Serves the API to the local operator, at a socket in the data folder.
     pub fn open_socket(&self) -> io::Result<LocalSocket> {
         LocalSocket::open(self.registry.folder(), Arc::clone(&self.api))
     }
 
-    /// Waits until the process is told to end, by SIGTERM or from the keyboard. Then no connection is taken any more,
-    /// and what was asked for is answered, within ten seconds. Nothing that was acknowledged is lost, however the
-    /// process ends.
+    /// Waits until the process is told to end, by SIGTERM or from the keyboard. Then no connection
+    /// is taken any more, and what was asked for is answered, within ten seconds. Nothing that was
+    /// acknowledged is lost, however the process ends.
     pub fn wait(self) -> io::Result<()> {
         runtime()?.block_on(async {
             let mut told = signal(SignalKind::terminate())?;
@@ -80,18 +82,18 @@ impl Served {
                 pressed = ctrl_c() => pressed?,
             }
             self.closing.send_replace(true);
-            // What takes long goes on another time.
+            // Long jobs continue after a restart.
             self.registry.pause_jobs();
             let answered = async {
-                tokio::time::sleep(BRIEF_GRACE).await;
+                tokio::time::sleep(SHUTDOWN_POLL_INTERVAL).await;
                 self.web_connections.drained().await;
                 while self.registry.jobs_under_way() > 0 {
-                    tokio::time::sleep(BRIEF_GRACE).await;
+                    tokio::time::sleep(SHUTDOWN_POLL_INTERVAL).await;
                 }
             };
             tokio::select! {
-                _ = timeout(GRACE, answered) => {}
-                // Whoever says it twice means it.
+                _ = timeout(SHUTDOWN_TIMEOUT, answered) => {}
+                // A second signal ends the process at once.
                 _ = told.recv() => {}
                 _ = ctrl_c() => {}
             }
@@ -100,12 +102,12 @@ impl Served {
     }
 }
 
-impl Door {
+impl Listener {
     /// Takes addresses. A port of 0 is left to the system to choose.
     pub fn bind(native: SocketAddr, web: SocketAddr) -> io::Result<Self> {
         allow_files();
         if native.port() != 0 && native == web {
-            let text = format!("the native and the web door cannot both be at {native}");
+            let text = format!("the native protocol and HTTP cannot both listen at {native}");
             return Err(io::Error::new(io::ErrorKind::AddrInUse, text));
         }
         let addresses = Addresses {
@@ -128,19 +130,26 @@ impl Door {
         })
     }
 
-    /// Where they are.
+    /// The bound addresses.
     #[must_use]
     pub fn addresses(&self) -> Addresses {
         self.addresses
     }
 
-    /// Opens them.
-    pub fn open(self, native: Native, settings: WebSettings) -> io::Result<Served> {
+    /// Begins to serve.
+    pub fn open(self, context: ServerContext, settings: WebSettings) -> io::Result<RunningServer> {
         let (closing, told) = watch::channel(false);
         let tls = settings.tls.clone();
         let proxies = settings.trusted_proxies.clone();
-        let native = Arc::new(native);
-        let web = Web::new(native, settings, self.addresses.web, told.clone())?;
+        let context = Arc::new(context);
+        let native = Arc::new(Native::new(Arc::clone(&context)));
+        let tunnel = NativeTunnel::new(Arc::clone(&native));
+        let web = Web::new(
+            (context, tunnel),
+            settings,
+            self.addresses.web,
+            told.clone(),
+        )?;
         let web = Arc::new(web);
         let registry = Arc::clone(web.registry());
         registry.set_own_urls(&web.hosts.urls());
@@ -152,23 +161,23 @@ impl Door {
                 Arc::clone(&native_connections),
                 Arc::clone(&web_connections),
             );
-            let to_udp = Arc::clone(&web.native);
+            let to_udp = Arc::clone(&native);
             let udp = core.udp;
             spawn("handfast-udp", move || udp::run(&to_udp, &udp))?;
-            let (runtime, web) = (runtime()?, Arc::clone(&web));
+            let (runtime, web, native) = (runtime()?, Arc::clone(&web), Arc::clone(&native));
             let (to_tcp, to_web) = (core.native, core.web);
             let told = told.clone();
             spawn("handfast-tcp", move || {
                 take_turns();
                 runtime.block_on(async {
-                    serve(&web, to_tcp, to_web, connections, &told).await;
-                    // What was begun goes on until the process ends.
+                    serve((&native, &web), to_tcp, to_web, connections, &told).await;
+                    // Requests continue until the process ends.
                     std::future::pending::<()>().await;
                 });
             })?;
         }
-        web.keep_certified(tls)?;
-        Ok(Served {
+        web.renew_certificates(tls)?;
+        Ok(RunningServer {
             addresses: self.addresses,
             closing,
             web_connections,
@@ -180,7 +189,7 @@ impl Door {
 
 /// Takes connections on one core.
 async fn serve(
-    web: &Arc<Web>,
+    (native, web): (&Arc<Native>, &Arc<Web>),
     to_tcp: StdListener,
     to_web: StdListener,
     (native_connections, web_connections): (Arc<Connections>, Arc<Connections>),
@@ -191,9 +200,9 @@ async fn serve(
         tracing::error!("a socket cannot be listened at");
         return;
     };
-    let seen = &web.native.admission().seen_networks;
-    let by_native = |stream, client| tcp::converse(Arc::clone(&web.native), stream, client);
-    let by_web = |stream, client| http::converse(Arc::clone(web), stream, client);
+    let seen = &web.context.admission.seen_networks;
+    let by_native = |stream, client| tcp::serve_connection(Arc::clone(native), stream, client);
+    let by_web = |stream, client| http::serve_connection(Arc::clone(web), stream, client);
     tokio::join!(
         accept(to_tcp, native_connections, seen, closing.clone(), by_native),
         accept(to_web, web_connections, seen, closing.clone(), by_web),
@@ -229,14 +238,14 @@ fn listen(address: SocketAddr) -> io::Result<StdListener> {
         socket.set_reuse_port(true)?;
         socket.set_nonblocking(true)?;
         socket.bind(&address.into())?;
-        socket.listen(WAITING)?;
+        socket.listen(ACCEPT_BACKLOG)?;
         Ok(socket.into())
     };
     listen().map_err(|error| named(address, &error))
 }
 
 /// How many connections wait to be taken.
-const WAITING: i32 = 4_096;
+const ACCEPT_BACKLOG: i32 = 4_096;
 
 fn named(address: SocketAddr, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot listen at {address}: {error}"))
@@ -244,9 +253,9 @@ fn named(address: SocketAddr, error: &io::Error) -> io::Error {
 
 /// Each connection is a file, and what a process may open unless it asks is often 1,024.
 fn allow_files() {
-    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
+    if let Ok((_, max)) = getrlimit(Resource::RLIMIT_NOFILE) {
         // With fewer, connections beyond them wait.
-        if let Err(error) = setrlimit(Resource::RLIMIT_NOFILE, most, most) {
+        if let Err(error) = setrlimit(Resource::RLIMIT_NOFILE, max, max) {
             tracing::warn!(%error, "no more files may be open than were allowed");
         }
     }

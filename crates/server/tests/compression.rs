@@ -1,4 +1,5 @@
-//! Answers that are made smaller, octet by octet: what is sent, what it is called, and what is left as it is.
+//! Answers that are made smaller, octet by octet: what is sent, what it is called, and what is left
+//! as it is.
 
 #![expect(
     clippy::unwrap_used,
@@ -169,7 +170,7 @@ fn what_browsers_are_let_in_to_by_themselves_is_left_as_it_is() {
         let reply = ask(&server, path, &["Accept-Encoding: br", header], "");
         assert_eq!(reply.coding(), coding, "{header} {}", reply.head);
     }
-    // A new token stands in its answer, with a title that whoever asks has chosen.
+    // A new token stands in its answer, with a title that the client has chosen.
     let token = token(&server);
     let title = "words ".repeat(160);
     let reply = ask(

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use handfast_client::{Client, Query, ServerAddress};
 use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry};
-use handfast_server::{Door, Dspace, DspaceSource, Identity, Native};
+use handfast_server::{Dspace, DspaceSource, Identity, Listener, ServerContext};
 use handfast_wire::{Permissions, ResponseCode, Ttl};
 use world::world;
 
@@ -142,18 +142,18 @@ fn handles_of_a_repository_resolve_here() {
         .withdraw_name(&operator, "123456789/gone", "old", None)
         .unwrap();
     let any = "127.0.0.1:0".parse().unwrap();
-    let door = Door::bind(any, any).unwrap();
-    let identity = Identity::open_or_make(folder.path(), door.addresses()).unwrap();
+    let listener = Listener::bind(any, any).unwrap();
+    let identity = Identity::open_or_make(folder.path(), listener.addresses()).unwrap();
     let sources = ["/server", "/nothing"].map(|path| DspaceSource {
         endpoint: format!("http://{}{path}", repository()),
         prefixes: Vec::new(),
     });
     let (dspace, silent) = Dspace::connect(sources.to_vec()).unwrap();
     assert_eq!(silent.len(), 1);
-    let native = Native::new(Arc::new(registry), identity, world(), Vec::new());
-    let served = door
+    let context = ServerContext::new(Arc::new(registry), identity, world(), Vec::new());
+    let served = listener
         .open(
-            native.with_dspace(dspace),
+            context.with_dspace(dspace),
             handfast_server::WebSettings::default(),
         )
         .unwrap();

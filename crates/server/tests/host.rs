@@ -29,7 +29,7 @@ fn ask(server: &Server, what: &str, host: &str, headers: &str) -> Answer {
     server.raw(request.as_bytes())
 }
 
-/// Whoever had a cache in front answer for everybody wrote their own host into what others read.
+/// A client behind a shared cache could write its own host into the answers for others.
 #[test]
 fn no_absolute_url_is_made_of_another_host() {
     let server = unnamed();
@@ -137,7 +137,8 @@ fn credentials_are_not_taken_under_another_host() {
             assert_ne!(answer.status, 421, "{what} {host} {}", answer.head);
         }
     }
-    // What everybody may read is read under any name, and so is the native protocol, which needs nothing of HTTP.
+    // What everybody may read is read under any name, and so is the native protocol, which needs
+    // nothing of HTTP.
     for what in [
         "GET /20.1000/5555",
         "GET /api/handles/20.1000/5555",
@@ -169,7 +170,8 @@ fn a_public_url_is_one_of_our_hosts() {
     }
 }
 
-/// Names were read at localhost and where the server listens, and not at the URL that everybody uses.
+/// Names were read at localhost and where the server listens, and not at the URL that everybody
+/// uses.
 #[test]
 fn uri_13_names_are_read_at_every_address_of_the_server() {
     let server = Server::start();
@@ -190,7 +192,8 @@ fn uri_13_names_are_read_at_every_address_of_the_server() {
     }
 }
 
-/// The fast path took two, the slow path does not: whoever stands between them may take the other one.
+/// The fast path took two, the slow path does not: a proxy in between may take the other
+/// one.
 #[test]
 fn a_request_with_two_hosts_is_refused() {
     let server = Server::start();

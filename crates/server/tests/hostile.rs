@@ -1,5 +1,5 @@
-//! What strangers send: random bytes, halves, lies. The server answers what it can, keeps nothing, and goes on
-//! serving everybody else.
+//! Hostile input: random bytes, halves, lies. The server answers what it can, keeps nothing,
+//! and goes on serving everybody else.
 
 #![expect(
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use handfast_registry::{NewAuthority, NewName, Principal, Registry};
-use handfast_server::{Door, Identity, Native, Served};
+use handfast_server::{Identity, Listener, RunningServer, ServerContext};
 use handfast_wire::body::{ResolutionReply, ResolutionRequest};
 use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, ResponseCode, Version};
 use world::world;
@@ -26,7 +26,7 @@ use world::world;
 /// A server, and where it is.
 struct Server {
     _folder: tempfile::TempDir,
-    _served: Served,
+    _served: RunningServer,
     native: SocketAddr,
     web: SocketAddr,
 }
@@ -43,13 +43,13 @@ fn server() -> Server {
         .create_name(&operator, "20.1000/5555", name)
         .unwrap();
     let any = "127.0.0.1:0".parse().unwrap();
-    let door = Door::bind(any, any).unwrap();
-    let addresses = door.addresses();
+    let listener = Listener::bind(any, any).unwrap();
+    let addresses = listener.addresses();
     let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
-    let native = Native::new(Arc::new(registry), identity, world(), Vec::new());
+    let context = ServerContext::new(Arc::new(registry), identity, world(), Vec::new());
     Server {
-        _served: door
-            .open(native, handfast_server::WebSettings::default())
+        _served: listener
+            .open(context, handfast_server::WebSettings::default())
             .unwrap(),
         _folder: folder,
         native: addresses.native,
@@ -120,16 +120,16 @@ impl Noise {
             .collect()
     }
 
-    fn below(&mut self, most: usize) -> usize {
+    fn below(&mut self, limit: usize) -> usize {
         let [a, b] = self.bytes(2)[..] else { return 0 };
-        usize::from(u16::from_be_bytes([a, b])) % most
+        usize::from(u16::from_be_bytes([a, b])) % limit
     }
 }
 
 #[test]
 fn random_datagrams_are_survived_and_others_are_served() {
     let server = server();
-    let (stranger, client) = (udp(&server), udp(&server));
+    let (anonymous, client) = (udp(&server), udp(&server));
     let mut noise = Noise(0x1234_5678_9ABC_DEF1);
     let good = request(OpFlags::NONE);
     for round in 0..20_000 {
@@ -142,7 +142,7 @@ fn random_datagrams_are_survived_and_others_are_served() {
             packet[at] ^= noise.bytes(1)[0];
             packet.truncate(packet.len() - noise.below(20));
         }
-        drop(stranger.send(&packet));
+        drop(anonymous.send(&packet));
         if round % 500 == 0 {
             asks_over_udp(&client);
         }
@@ -199,7 +199,7 @@ fn connections_that_say_nothing_or_nonsense_hold_nobody_up() {
 }
 
 #[test]
-fn requests_on_a_kept_connection_are_answered_in_their_order() {
+fn requests_on_one_connection_are_answered_in_their_order() {
     let server = server();
     let mut stream = TcpStream::connect(server.native).unwrap();
     let mut requests = Vec::new();

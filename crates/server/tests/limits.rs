@@ -1,4 +1,5 @@
-//! Those who take their time, and those who send too much: neither costs more than a connection for a while.
+//! Those who take their time, and those who send too much: neither costs more than a connection for
+//! a while.
 
 #![expect(
     clippy::unwrap_used,
@@ -19,13 +20,13 @@ use handfast_registry::{NewToken, Principal, Role};
 use handfast_server::WebSettings;
 use web::Server;
 
-const PATIENCE: Duration = Duration::from_secs(1);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(1);
 /// How much longer than that things take on a machine that does something else, too.
 const SLACK: Duration = Duration::from_secs(15);
 
 fn impatient() -> Server {
     Server::start_with(WebSettings {
-        patience: Some(PATIENCE),
+        client_timeout: Some(CLIENT_TIMEOUT),
         ..WebSettings::default()
     })
 }
@@ -87,7 +88,7 @@ fn a_head_that_comes_an_octet_at_a_time_is_not_waited_for() {
     let began = Instant::now();
     while stream.write_all(b"X").is_ok() {
         assert!(began.elapsed() < SLACK, "it is waited for");
-        thread::sleep(PATIENCE / 10);
+        thread::sleep(CLIENT_TIMEOUT / 10);
     }
     until_alone(&server);
 }
@@ -115,7 +116,7 @@ fn a_head_that_comes_in_pieces_is_answered_and_so_is_what_follows() {
 }
 
 #[test]
-fn a_kept_connection_without_requests_is_closed() {
+fn an_idle_connection_is_closed() {
     let server = impatient();
     let mut stream = connect(&server);
     stream
@@ -174,7 +175,8 @@ fn heads_and_bodies_that_are_too_long_are_refused() {
     ] {
         let body = "x".repeat(length);
         let head = format!(
-            "{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: {media}\r\nContent-Type: {media}\r\n"
+            "{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: \
+             {media}\r\nContent-Type: {media}\r\n"
         );
         let sized = format!("{head}Content-Length: {length}\r\n\r\n{body}");
         let chunked =
@@ -205,10 +207,11 @@ fn bodies_that_do_not_come_are_not_waited_for() {
             let stream = connect(&server);
             scope.spawn(move || {
                 let mut stream = stream;
-                let patience = Some(Duration::from_secs(30) + SLACK);
-                stream.set_read_timeout(patience).unwrap();
+                let timeout = Some(Duration::from_secs(30) + SLACK);
+                stream.set_read_timeout(timeout).unwrap();
                 let head = format!(
-                    "{path} HTTP/1.1\r\nHost: localhost\r\nAccept: {media}\r\nContent-Type: {media}\r\nContent-Length: 100\r\n\r\nxxxx"
+                    "{path} HTTP/1.1\r\nHost: localhost\r\nAccept: {media}\r\nContent-Type: \
+                     {media}\r\nContent-Length: 100\r\n\r\nxxxx"
                 );
                 stream.write_all(head.as_bytes()).unwrap();
                 let mut start = [0; 12];
@@ -220,14 +223,16 @@ fn bodies_that_do_not_come_are_not_waited_for() {
                 let mut rest = [0; 2_000];
                 let count = stream.read(&mut rest).unwrap();
                 let rest = String::from_utf8_lossy(&rest[..count]).into_owned();
-                let explains = rest.contains("30 seconds") && rest.contains("send the request again");
+                let explains =
+                    rest.contains("30 seconds") && rest.contains("send the request again");
                 assert!(status != 408 || explains, "{path} {rest}");
             });
         }
     });
 }
 
-/// A body that came an octet at a time kept a thread, and the one lock of imports, for as long as its sender liked.
+/// A body that came an octet at a time kept a thread, and the one lock of imports, for as long as
+/// its sender liked.
 #[test]
 fn an_import_that_comes_too_slowly_is_told_so() {
     let server = impatient();
@@ -243,7 +248,8 @@ fn an_import_that_comes_too_slowly_is_told_so() {
     let mut stream = connect(&server);
     write!(
         stream,
-        "POST /api/v1/import?format=ndjson HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
+        "POST /api/v1/import?format=ndjson HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \
+        {token}\r\n\
          Connection: close\r\nContent-Length: 100000\r\n\r\n"
     )
     .unwrap();
@@ -252,7 +258,7 @@ fn an_import_that_comes_too_slowly_is_told_so() {
     let slow = thread::spawn(move || {
         let began = Instant::now();
         while began.elapsed() < SLACK && sending.write_all(b" ").is_ok() {
-            thread::sleep(PATIENCE / 10);
+            thread::sleep(CLIENT_TIMEOUT / 10);
         }
     });
     let mut start = [0; 1024];
@@ -263,11 +269,13 @@ fn an_import_that_comes_too_slowly_is_told_so() {
     slow.join().unwrap();
 }
 
-/// Bodies that were only announced took all memory for bodies, and everybody else waited 30 seconds.
+/// Bodies that were only announced took all memory for bodies, and everybody else waited 30
+/// seconds.
 #[test]
 fn bodies_that_are_only_announced_take_nothing_from_others() {
     let server = Server::start();
-    let head = "PUT /api/handles/20.1000/zz HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+    let head = "PUT /api/handles/20.1000/zz HTTP/1.1\r\nHost: localhost\r\nContent-Type: \
+        application/json\r\n";
     let idle: Vec<_> = (0..100)
         .map(|_| {
             let mut stream = connect(&server);
@@ -292,13 +300,14 @@ fn bodies_that_are_only_announced_take_nothing_from_others() {
 #[test]
 fn one_network_does_not_hold_all_memory_for_bodies() {
     let server = Server::start();
-    let head = "PUT /api/handles/20.1000/zz HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1048576\r\n\r\n";
-    let most = "x".repeat((1 << 20) - 1);
+    let head = "PUT /api/handles/20.1000/zz HTTP/1.1\r\nHost: localhost\r\nContent-Type: \
+        application/json\r\nContent-Length: 1048576\r\n\r\n";
+    let limit = "x".repeat((1 << 20) - 1);
     // Those for whom there is no memory are told so, soon; the others are waited for.
     let send = || {
         let mut stream = connect(&server);
         stream.write_all(head.as_bytes()).unwrap();
-        drop(stream.write_all(most.as_bytes()));
+        drop(stream.write_all(limit.as_bytes()));
         let soon = Some(Duration::from_secs(15));
         stream.set_read_timeout(soon).unwrap();
         let mut start = [0; 12];

@@ -43,8 +43,8 @@ fn native(server: &Server) -> SocketAddr {
 fn over_udp(server: &Server, handle: &str) {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.connect(native(server)).unwrap();
-    let patience = Some(Duration::from_secs(5));
-    socket.set_read_timeout(patience).unwrap();
+    let timeout = Some(Duration::from_secs(5));
+    socket.set_read_timeout(timeout).unwrap();
     socket.send(&request(handle)).unwrap();
     socket.recv(&mut [0; 2_048]).unwrap();
 }
@@ -59,7 +59,8 @@ fn over_http(server: &Server, handle: &str) {
     let body = request(handle);
     let media = "application/x-hdl-message";
     let head = format!(
-        "POST / HTTP/1.1\r\nHost: x\r\nAccept: {media}\r\nContent-Type: {media}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: x\r\nAccept: {media}\r\nContent-Type: {media}\r\nConnection: \
+         close\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
     assert_eq!(server.raw(&[head.as_bytes(), &body].concat()).status, 200);
@@ -73,13 +74,13 @@ fn metric(server: &Server, name: &str) -> Option<u64> {
 }
 
 #[test]
-fn the_native_door_is_counted_by_way_operation_and_outcome() {
+fn native_requests_are_counted_by_transport_operation_and_outcome() {
     let server = Server::start();
     for _ in 0..3 {
         over_udp(&server, "20.1000/5555");
     }
     over_udp(&server, "20.1000/none");
-    over_udp(&server, "20.9999/elsewhere");
+    over_udp(&server, "20.9999/remote");
     over_tcp(&server, &request("20.1000/5555"));
     over_tcp(&server, &[0xFF; 40]);
     over_http(&server, "20.1000/5555");
@@ -94,7 +95,8 @@ fn the_native_door_is_counted_by_way_operation_and_outcome() {
         ("http", "RESOLUTION", "100", 1),
     ] {
         let name = format!(
-            "handfast_native_requests_total{{transport=\"{way}\",operation=\"{operation}\",code=\"{code}\"}}"
+            "handfast_native_requests_total{{transport=\"{way}\",operation=\"{operation}\",code=\"\
+             {code}\"}}"
         );
         assert_eq!(metric(&server, &name), Some(count), "{name}");
     }
@@ -115,7 +117,7 @@ fn connections_the_store_and_the_process_are_told_of() {
     let open = "handfast_native_connections_open";
     assert_eq!(metric(&server, open), Some(0));
     let mut stream = TcpStream::connect(native(&server)).unwrap();
-    let kept = {
+    let stored = {
         let envelope = Envelope::new(Version::CURRENT);
         let header = Header {
             flags: OpFlags::PO | OpFlags::KC,
@@ -123,7 +125,7 @@ fn connections_the_store_and_the_process_are_told_of() {
         };
         Message::new(envelope, header, &ResolutionRequest::all("20.1000/5555")).to_bytes()
     };
-    stream.write_all(&kept).unwrap();
+    stream.write_all(&stored).unwrap();
     stream.read_exact(&mut [0; 20]).unwrap();
     assert_eq!(metric(&server, open), Some(1));
     let of = |name: &str| metric(&server, name).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Mirrors of a server: what a restore means to them, and how many are served at once. What is in the streams is
-//! looked at from outside, in `tests/native`.
+//! Mirrors of a server: what a restore means to them, and how many are served at once. What is in
+//! the streams is looked at from outside, in `tests/native`.
 
 #![expect(
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry};
-use handfast_server::{Door, Identity, Native, Served};
+use handfast_server::{Identity, Listener, RunningServer, ServerContext};
 use handfast_wire::body::{
     Body, Challenge, ChallengeAnswer, DumpRequest, Receiver, ReplicationPoint, RetrieveRequest,
 };
@@ -52,7 +52,7 @@ fn registry(folder: &Path) -> Registry {
 
 /// A server, and where it is.
 struct Server {
-    _served: Served,
+    _served: RunningServer,
     registry: Arc<Registry>,
     address: SocketAddr,
 }
@@ -60,15 +60,15 @@ struct Server {
 fn serve(registry: Registry) -> Server {
     let registry = Arc::new(registry);
     let any = "127.0.0.1:0".parse().unwrap();
-    let door = Door::bind(any, any).unwrap();
-    let address = door.addresses().native;
-    let identity = Identity::open_or_make(registry.folder(), door.addresses()).unwrap();
+    let listener = Listener::bind(any, any).unwrap();
+    let address = listener.addresses().native;
+    let identity = Identity::open_or_make(registry.folder(), listener.addresses()).unwrap();
     let mirror = Principal::parse("300:20.1000/mirror").unwrap();
-    let native = Native::new(Arc::clone(&registry), identity, world(), Vec::new())
+    let context = ServerContext::new(Arc::clone(&registry), identity, world(), Vec::new())
         .with_replicators(vec![mirror]);
     Server {
-        _served: door
-            .open(native, handfast_server::WebSettings::default())
+        _served: listener
+            .open(context, handfast_server::WebSettings::default())
             .unwrap(),
         registry,
         address,
@@ -79,8 +79,8 @@ impl Server {
     /// Says one message, and reads the first of the reply.
     fn say(&self, message: &Message<'_>) -> (TcpStream, Message<'static>) {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        let patience = Some(Duration::from_secs(20));
-        stream.set_read_timeout(patience).unwrap();
+        let timeout = Some(Duration::from_secs(20));
+        stream.set_read_timeout(timeout).unwrap();
         stream.write_all(&message.to_bytes()).unwrap();
         let mut bytes = vec![0; Envelope::LENGTH];
         stream.read_exact(&mut bytes).unwrap();

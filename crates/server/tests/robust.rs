@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry, World};
-use handfast_server::{Door, Identity, Native, Served, WebSettings};
+use handfast_server::{Identity, Listener, RunningServer, ServerContext, WebSettings};
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, Version};
 
@@ -37,7 +37,7 @@ struct Host {
     is_broken: Arc<AtomicBool>,
     native: SocketAddr,
     web: SocketAddr,
-    _served: Served,
+    _served: RunningServer,
     _folder: tempfile::TempDir,
 }
 
@@ -56,15 +56,16 @@ impl Host {
         };
         registry.create_name(&operator, "20.1000/x", new).unwrap();
         let any = "127.0.0.1:0".parse().unwrap();
-        let door = Door::bind(any, any).unwrap();
-        let addresses = door.addresses();
+        let listener = Listener::bind(any, any).unwrap();
+        let addresses = listener.addresses();
         let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
-        let native = Native::new(Arc::new(registry), identity, world(&is_broken), Vec::new());
+        let context =
+            ServerContext::new(Arc::new(registry), identity, world(&is_broken), Vec::new());
         Self {
             is_broken,
             native: addresses.native,
             web: addresses.web,
-            _served: door.open(native, WebSettings::default()).unwrap(),
+            _served: listener.open(context, WebSettings::default()).unwrap(),
             _folder: folder,
         }
     }
@@ -83,11 +84,11 @@ impl Host {
     }
 
     /// Asks over UDP, for something quick or for a signature, which takes a thread.
-    fn udp(&self, flags: OpFlags, patience: u64) -> Option<Vec<u8>> {
+    fn udp(&self, flags: OpFlags, timeout: u64) -> Option<Vec<u8>> {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.connect(self.native).unwrap();
-        let patience = Some(Duration::from_millis(patience));
-        socket.set_read_timeout(patience).unwrap();
+        let timeout = Some(Duration::from_millis(timeout));
+        socket.set_read_timeout(timeout).unwrap();
         socket.send(&Self::request(flags)).unwrap();
         let mut reply = vec![0; 2_048];
         let length = socket.recv(&mut reply).ok()?;
@@ -97,8 +98,8 @@ impl Host {
 
     fn tcp(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
         let mut stream = TcpStream::connect(address).unwrap();
-        let patience = Some(Duration::from_secs(5));
-        stream.set_read_timeout(patience).unwrap();
+        let timeout = Some(Duration::from_secs(5));
+        stream.set_read_timeout(timeout).unwrap();
         stream.write_all(bytes).unwrap();
         let mut reply = Vec::new();
         drop(stream.read_to_end(&mut reply));
@@ -118,7 +119,8 @@ fn code(reply: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(code.try_into().ok()?))
 }
 
-/// Guards against a panic that ends the thread of a UDP socket, a worker or a core: all later requests to it were lost.
+/// Guards against a panic that ends the thread of a UDP socket, a worker or a core: all later
+/// requests to it were lost.
 #[test]
 fn a_panic_fails_one_request() {
     let server = Host::start();
@@ -158,8 +160,8 @@ fn a_panic_fails_one_request() {
     }
 }
 
-/// Guards against times that no calendar writes: dates of HTTP and of RFC 3339 end with the year 9999, and their
-/// formatters panic beyond it.
+/// Guards against times that no calendar writes: dates of HTTP and of RFC 3339 end with the year
+/// 9999, and their formatters panic beyond it.
 #[test]
 fn times_beyond_the_year_9999_fail_no_request() {
     let clock = Arc::new(AtomicU64::new(web::NOW));
@@ -204,7 +206,8 @@ fn times_beyond_the_year_9999_fail_no_request() {
     }
 }
 
-/// Overwrites the bytes of a file where a text stands, as a failing disk does below a running server.
+/// Overwrites the bytes of a file where a text stands, as a failing disk does below a running
+/// server.
 fn damage_below(registry: &Registry, text: &[u8], damage: impl Fn(usize) -> (usize, Vec<u8>)) {
     use std::os::unix::fs::FileExt;
 

@@ -28,7 +28,8 @@ fn a_list_of_locations_is_in_order_and_begins_with_what_was_asked() {
             (200, Some("text/uri-list"))
         );
         let expected = format!(
-            "# {uri}\r\nhttps://first.example/h\r\nhttps://second.example/h\r\nftp://third.example/h\r\n"
+            "# {uri}\r\nhttps://first.example/h\r\nhttps://second.example/h\r\nftp://third.example\
+             /h\r\n"
         );
         assert_eq!(answer.body, expected);
     }
@@ -203,24 +204,47 @@ fn equality_is_true_or_false() {
     let server = Server::start();
     for (operands, said) in [
         (format!("{HOME}%0AURN-3:hul.ois:HOME"), "TRUE\r\n"),
-        ("hdl:20.1000/5555%0D%0Ahttps://hdl.handle.net/20.1000/5555".into(), "TRUE\r\n"),
+        (
+            "hdl:20.1000/5555%0D%0Ahttps://hdl.handle.net/20.1000/5555".into(),
+            "TRUE\r\n",
+        ),
         ("hdl:20.1000/5555%0ahdl:20.1000/5556".into(), "FALSE\r\n"),
         ("urn:a1:b%0Aurn:a1:%62".into(), "FALSE\r\n"),
-        ("INFO:LCCN/n78-89035%0Ainfo:lccn/n78089035".into(), "TRUE\r\n"),
-        ("info:LCCN/n78-89035%0Ainfo:lccn/n78089036".into(), "FALSE\r\n"),
+        (
+            "INFO:LCCN/n78-89035%0Ainfo:lccn/n78089035".into(),
+            "TRUE\r\n",
+        ),
+        (
+            "info:LCCN/n78-89035%0Ainfo:lccn/n78089036".into(),
+            "FALSE\r\n",
+        ),
         ("INFO:nobody/%2541%0Ainfo:NOBODY/%2541".into(), "TRUE\r\n"),
         ("info:nobody/a%0Ainfo:nobody/A".into(), "FALSE\r\n"),
-        ("100.102/f58fb49eb1f848f0a606e84cef294be5%0Ahdl:100.102/F58FB49EB1F848F0A606E84CEF294BE5".into(), "TRUE\r\n"),
+        (
+            "100.102/f58fb49eb1f848f0a606e84cef294be5%0A\
+             hdl:100.102/F58FB49EB1F848F0A606E84CEF294BE5"
+                .into(),
+            "TRUE\r\n",
+        ),
         ("https://a.example/%0Ahttps://a.example/".into(), "TRUE\r\n"),
     ] {
         for service in ["I=I", "i%3Di"] {
             let answer = server.get(&format!("/uri-res/{service}?{operands}"));
-            assert_eq!((answer.status, answer.body.as_str()), (200, said), "{operands}");
+            assert_eq!(
+                (answer.status, answer.body.as_str()),
+                (200, said),
+                "{operands}"
+            );
         }
     }
     let body = format!("{HOME}\r\nurn:urn-3:hul.ois:home\r\n");
     let posted = server.raw(
-        format!("POST /uri-res/I=I HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len()).as_bytes(),
+        format!(
+            "POST /uri-res/I=I HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: \
+            {}\r\n\r\n{body}",
+            body.len()
+        )
+        .as_bytes(),
     );
     assert_eq!(posted.body, "TRUE\r\n");
     for bad in [
@@ -321,7 +345,7 @@ fn cid_13_queries_are_handed_on_by_every_service() {
             "/uri-res/I2L?100.102/A58FB49EB1F848f0A606E84CEF294BE5?x=1".into(),
             "https://cordra.example/o?a=b&x=1#f".into(),
         ),
-        // Elsewhere the rest of a query is dropped (URI-12).
+        // Under other prefixes the rest of a query is dropped (URI-12).
         (
             "/20.1000/5555?x=1".into(),
             "https://example.org/5555".into(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
-use handfast_server::{Addresses, Door, Dspace, Identity, Native, PublicUrl, Tls};
+use handfast_server::{Addresses, Dspace, Identity, Listener, PublicUrl, ServerContext, Tls};
 use serde_json::json;
 
 use crate::commands::demo;
@@ -73,8 +73,8 @@ impl Serve {
             None => Identity::ADMINISTRATOR,
         };
         let wanted = config.listen();
-        let listeners = Door::bind(wanted.native, wanted.web)?;
-        let addresses = listeners.addresses();
+        let listener = Listener::bind(wanted.native, wanted.web)?;
+        let addresses = listener.addresses();
         let mut identity = Identity::open_or_make(&data.folder, addresses)?;
         if addresses != wanted {
             // A port that the system chose is where the server is now, whatever was said of it
@@ -82,12 +82,12 @@ impl Serve {
             identity = identity.with_ports_of(addresses);
         }
         self.warn(&data.folder, &identity, addresses);
-        let mut native = Native::new(Arc::new(registry), identity, world(), administrators)
+        let mut context = ServerContext::new(Arc::new(registry), identity, world(), administrators)
             .with_replicators(replicators)
             .with_udp_limits(config.udp_limits())
             .with_minimum_version(config.minimum_version()?);
         if let Some(roots) = config.roots()? {
-            native = native.with_roots(roots)?;
+            context = context.with_roots(roots)?;
         }
         let repositories = config.repositories();
         if !repositories.is_empty() {
@@ -97,12 +97,12 @@ impl Serve {
                     "warning: {endpoint} does not say its prefixes; say them in handfast.toml"
                 ));
             }
-            native = native.with_dspace(dspace);
+            context = context.with_dspace(dspace);
         }
         tell_operators();
         let settings = config.web()?;
         let tls = settings.tls.clone();
-        let served = listeners.open(native, settings)?;
+        let served = listener.open(context, settings)?;
         let socket = match served.open_socket() {
             Ok(socket) => Some(socket),
             Err(error) => {

@@ -57,7 +57,7 @@ pub(crate) fn run(
             .and_then(|()| fs::remove_dir(folder))
             .and_then(|()| fs::rename(&half, folder))
             .with_context(|| format!("cannot make {}", folder.display()))?;
-        let identity = Identity::open_or_make(folder, server.doors())?;
+        let identity = Identity::open_or_make(folder, server.addresses())?;
         Ok(Ok((known, Ready::new(folder, &identity, contact)?)))
     });
     let outcome = match made {
@@ -101,14 +101,14 @@ fn fill(server: &HandleServer, half: &Path) -> anyhow::Result<Result<Vec<Princip
     server.keep_identity(half)?;
     let mut config = ConfigFile::default();
     let texts = |who: &[Principal]| who.iter().map(ToString::to_string).collect();
-    config.native.listen = Some(server.doors().native);
+    config.native.listen = Some(server.addresses().native);
     config.native.administrators = texts(server.administrators());
     config.native.full_access = server.has_full_access();
     config.native.replication = texts(server.replication());
-    config.web.listen = Some(server.doors().web);
+    config.web.listen = Some(server.addresses().web);
     config.write(half)?;
     // Makes the administrator's keys, if the server had none, and reads what was written.
-    Identity::open_or_make(half, server.doors())?;
+    Identity::open_or_make(half, server.addresses())?;
     Ok(Ok(known))
 }
 
@@ -133,7 +133,7 @@ fn as_json(server: &HandleServer, known: &[Principal], ready: &Ready, folder: &P
 
 /// What is taken over, a line each.
 fn taken(server: &HandleServer, known: &[Principal]) -> Vec<String> {
-    let addresses = server.doors();
+    let addresses = server.addresses();
     let mut lines = vec![
         format!(
             "listens at {} and http://{}/",

@@ -13,14 +13,14 @@ use std::time::SystemTime;
 
 use handfast_client::{Client, Login, ServerAddress, World};
 use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry, Role};
-use handfast_server::{Addresses, Door, Identity, Native, Served};
+use handfast_server::{Addresses, Identity, Listener, RunningServer, ServerContext};
 use handfast_wire::crypto::{SigningKey, read_private_key};
 use handfast_wire::{Admin, AdminPermissions, Codec, Permissions, PublicKey, Site};
 
 /// A server that has the prefix `20.1000`, and where it is.
 pub(crate) struct Server {
     folder: tempfile::TempDir,
-    _served: Served,
+    _served: RunningServer,
     /// How far the clock of the server is ahead, in milliseconds.
     pub(crate) ahead: Arc<AtomicU64>,
     pub(crate) registry: Arc<Registry>,
@@ -74,21 +74,21 @@ impl Server {
             .create_authority(&OPERATOR, "20.1000", authority)
             .unwrap();
         let any = "127.0.0.1:0".parse().unwrap();
-        let door = Door::bind(any, any).unwrap();
-        let addresses = door.addresses();
+        let listener = Listener::bind(any, any).unwrap();
+        let addresses = listener.addresses();
         let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
         let site = identity.site().clone();
         let registry = Arc::new(registry);
         let administrators = [SECRET_ADMIN, KEY_ADMIN].map(|who| Principal::parse(who).unwrap());
-        let native = Native::new(
+        let context = ServerContext::new(
             Arc::clone(&registry),
             identity,
             world(),
             administrators.to_vec(),
         );
         let server = Self {
-            _served: door
-                .open(native, handfast_server::WebSettings::default())
+            _served: listener
+                .open(context, handfast_server::WebSettings::default())
                 .unwrap(),
             folder,
             ahead,

@@ -1,8 +1,8 @@
-//! Memory for what clients send: request bodies and long native messages.
+//! Memory for request bodies and long native messages.
 //!
-//! Bytes are counted as they arrive, not as they are announced: a client that only says that a body is long takes
-//! nothing. Clients that are not known yet share a pool of their own, so that they cannot keep those out who have
-//! logged in.
+//! Bytes count when they arrive, not when they are announced: a client that only announces a
+//! long body takes no memory. Anonymous clients share a pool of their own, so that they cannot
+//! take the memory of clients that have logged in.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,10 +20,10 @@ const MAX_KNOWN_PER_NETWORK: usize = 20 << 20;
 pub(crate) const MEMORY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a client may take to send [`MIN_BODY_BYTES`], or the rest of a body if that is less.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// What a client that is known has to send in [`BODY_TIMEOUT`] to be waited for longer.
+/// How many bytes a known client has to send in [`BODY_TIMEOUT`] to get more time.
 pub(crate) const MIN_BODY_BYTES: usize = 16 << 10;
 
-/// Who sends a body, as far as that is known before it is read.
+/// The sender of a body, as far as it is known before the body is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
     Anonymous,
@@ -59,7 +59,7 @@ impl BodyMemory {
 mod tests {
     use super::*;
 
-    /// Five networks held all memory for bodies, so that nobody with a token could send one.
+    /// Five networks used all memory for bodies, so that no client with a token could send one.
     #[test]
     fn anonymous_clients_leave_memory_to_known_ones() {
         let memory = BodyMemory::default();

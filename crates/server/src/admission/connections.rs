@@ -1,11 +1,14 @@
-//! Accepting connections: a limit for all of them, one for each network, and who makes place for whom.
+//! Accepting connections: one limit for all of them, and one for each network.
 //!
-//! A new connection is accepted first, and then finds a place. At a limit the connection that has been idle longest is
-//! closed for it: of the network that has the most. A connection is idle while the server waits for its client: before
-//! the first request, between two, and in the middle of one that does not arrive. One whose request is worked on is not.
+//! The server accepts a new connection first. When a limit is exceeded, it closes the
+//! connection that has been idle for the longest time, of the network that has the most
+//! connections. A connection is idle while the server waits for its client: before the first
+//! request, between two requests, and in the middle of a request that does not arrive. A
+//! connection whose request is being worked on is not idle.
 //!
-//! A connection notes when it last moved in an atomic of its own, so that requests on kept connections take no lock; the
-//! connections are looked through only when there are too many, and then some are closed at once.
+//! A connection notes its last activity in an atomic of its own, so that requests on open
+//! connections take no lock. The server looks through the connections only when there are too
+//! many, and then closes several at once.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -33,7 +36,8 @@ pub(crate) struct ConnectionLimits {
     pub(crate) per_network: usize,
     /// From one /48 of IPv6: a provider gives a client as many networks as that.
     pub(crate) per_site: usize,
-    /// Connections that take ten times the memory of others: with TLS, or with requests that the fast path leaves.
+    /// Connections that take ten times the memory of others: with TLS, or with requests that the
+    /// fast path leaves.
     pub(crate) large: usize,
 }
 
@@ -60,20 +64,20 @@ pub(crate) struct Connections {
     /// Proxies, which have many clients behind them: for these only the total counts.
     proxies: Vec<Network>,
     epoch: Instant,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenConnections {
     next: u64,
-    by_id: HashMap<u64, Entry>,
+    by_id: HashMap<u64, ConnectionEntry>,
     by_network: HashMap<IpAddr, usize>,
     by_site: HashMap<IpAddr, usize>,
     large: usize,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct ConnectionEntry {
     network: IpAddr,
     is_proxy: bool,
     is_large: bool,
@@ -88,7 +92,7 @@ pub(crate) struct Activity {
     last: AtomicU64,
     /// Requests that were begun and not answered.
     working: AtomicU32,
-    /// Those of them whose bodies have not arrived.
+    /// Of these, the requests whose bodies have not arrived.
     receiving: AtomicU32,
     task: OnceLock<AbortHandle>,
 }
@@ -150,14 +154,14 @@ impl Drop for Receiving {
 }
 
 /// A client that has connected.
-pub(crate) struct Client {
+pub(crate) struct ClientConnection {
     pub(crate) address: SocketAddr,
     pub(crate) activity: Arc<Activity>,
     connections: Arc<Connections>,
     id: u64,
 }
 
-impl Client {
+impl ClientConnection {
     /// From here on the connection takes much memory: others that do make place for it.
     pub(crate) fn becomes_large(&self) {
         self.connections.enlarge(self.id);
@@ -174,7 +178,7 @@ impl Connections {
         })
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -185,7 +189,8 @@ impl Connections {
         }
     }
 
-    /// A place for a connection, for which idle ones are closed at a limit; `None` if all others are worked for.
+    /// A place for a connection, for which idle ones are closed at a limit; `None` if all others
+    /// are worked for.
     fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
         let network = network_of(address);
         let site = site_of(network);
@@ -212,7 +217,7 @@ impl Connections {
         let id = open.next;
         open.next += 1;
         let activity = Arc::new(Activity::new(self.epoch));
-        let entry = Entry {
+        let entry = ConnectionEntry {
             network,
             is_proxy,
             is_large: false,
@@ -249,10 +254,10 @@ impl Connections {
     }
 }
 
-impl Open {
-    /// Closes some of the connections that have been idle longest: those of proxies last, and of the others first those
-    /// of the network that has the most. Says whether there were any.
-    fn reclaim(&mut self, is_meant: impl Fn(&Entry) -> bool) -> bool {
+impl OpenConnections {
+    /// Closes some of the connections that have been idle longest: those of proxies last, and of
+    /// the others first those of the network that has the most. Says whether there were any.
+    fn reclaim(&mut self, is_meant: impl Fn(&ConnectionEntry) -> bool) -> bool {
         let meant = self.by_id.iter().filter(|(_, entry)| is_meant(entry));
         let mut idle: Vec<_> = meant
             .filter(|(_, entry)| entry.activity.is_idle())
@@ -318,15 +323,16 @@ impl Drop for Place {
     }
 }
 
-/// Accepts connections, and has each of them served until it ends; none any more once the server is closing.
+/// Accepts connections, and has each of them served until it ends; none any more once the server is
+/// closing.
 pub(crate) async fn accept<C, F>(
     listener: TcpListener,
     connections: Arc<Connections>,
     seen: &SeenNetworks,
     mut closing: watch::Receiver<bool>,
-    converse: C,
+    serve: C,
 ) where
-    C: Fn(TcpStream, Client) -> F,
+    C: Fn(TcpStream, ClientConnection) -> F,
     F: Future + Send + 'static,
     F::Output: Send,
 {
@@ -343,19 +349,19 @@ pub(crate) async fn accept<C, F>(
                     continue;
                 };
                 let activity = Arc::clone(&place.activity);
-                let client = Client {
+                let client = ClientConnection {
                     address,
                     activity: Arc::clone(&activity),
                     connections: Arc::clone(&connections),
                     id: place.id,
                 };
-                let conversation = converse(stream, client);
+                let serving = serve(stream, client);
                 let task = tokio::spawn(async move {
-                    // What goes wrong with one connection concerns nobody else.
-                    drop(conversation.await);
+                    // An error of one connection does not affect others.
+                    drop(serving.await);
                     drop(place);
                 });
-                // Nobody else sets it.
+                // No other task sets it.
                 drop(activity.task.set(task.abort_handle()));
             }
             Err(error) => {
@@ -399,9 +405,9 @@ mod tests {
         place.connections.open().by_id.contains_key(&place.id)
     }
 
-    /// Five networks with idle connections kept everybody else out.
+    /// Idle connections of five networks blocked all others.
     #[test]
-    fn the_longest_idle_connection_of_the_largest_network_makes_place() {
+    fn the_oldest_idle_connection_of_the_largest_network_is_closed() {
         let connections = Connections::new(LIMITS, Vec::new());
         let small = enter(&connections, "192.0.2.9").unwrap();
         let first: Vec<_> = (0..4)
@@ -429,32 +435,32 @@ mod tests {
     #[test]
     fn a_connection_whose_request_is_worked_on_is_not_closed() {
         let connections = Connections::new(LIMITS, Vec::new());
-        let places: Vec<_> = (0..4)
+        let permits: Vec<_> = (0..4)
             .map(|_| enter(&connections, "192.0.2.1").unwrap())
             .collect();
-        let working: Vec<_> = places.iter().map(|place| place.activity.work()).collect();
+        let working: Vec<_> = permits.iter().map(|place| place.activity.work()).collect();
         assert!(enter(&connections, "192.0.2.1").is_none());
         assert!(enter(&connections, "192.0.2.2").is_some());
         // A request whose body does not arrive is not worked on.
-        let receiving = places[2].activity.receive();
+        let receiving = permits[2].activity.receive();
         assert!(enter(&connections, "192.0.2.1").is_some());
-        assert!(!is_open(&places[2]) && is_open(&places[0]));
+        assert!(!is_open(&permits[2]) && is_open(&permits[0]));
         drop((working, receiving));
     }
 
     #[test]
     fn connections_that_take_much_memory_make_place_for_each_other() {
         let connections = Connections::new(LIMITS, Vec::new());
-        let places: Vec<_> = (1..=4)
+        let permits: Vec<_> = (1..=4)
             .map(|host| enter(&connections, &format!("192.0.2.{host}")).unwrap())
             .collect();
-        for place in &places[1..] {
+        for place in &permits[1..] {
             connections.enlarge(place.id);
             connections.enlarge(place.id);
         }
-        assert!(is_open(&places[0]) && !is_open(&places[1]));
-        assert!(is_open(&places[2]) && is_open(&places[3]));
-        drop(places);
+        assert!(is_open(&permits[0]) && !is_open(&permits[1]));
+        assert!(is_open(&permits[2]) && is_open(&permits[3]));
+        drop(permits);
         assert_eq!(connections.open().large, 0);
     }
 
@@ -469,7 +475,7 @@ mod tests {
             let seen = SeenNetworks::default();
             let (_open, closing) = watch::channel(false);
             let connections = Connections::new(LIMITS, Vec::new());
-            let echo = |mut stream: TcpStream, client: Client| async move {
+            let echo = |mut stream: TcpStream, client: ClientConnection| async move {
                 let mut byte = [0];
                 stream.read_exact(&mut byte).await?;
                 let _working = client.activity.work();
@@ -496,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_of_ipv6_are_counted_alone_and_together() {
+    fn networks_of_ipv6_are_counted_alone_and_in_groups() {
         let connections = Connections::new(LIMITS, Vec::new());
         let one: Vec<_> = (1..=4)
             .map(|host| enter(&connections, &format!("2001:db8::{host}")).unwrap())

@@ -1,9 +1,11 @@
-//! Work that costs the server more than an answer from the store: how much of it runs, and who waits for it.
+//! Work that costs the server more than an answer from the store: how much of it runs, and who
+//! waits for it.
 //!
-//! A login with PBKDF2, a signature or Diffie–Hellman costs the server milliseconds of a processor, and the client
-//! nothing. So it takes a permit first, of which there are few. Clients wait for one without occupying a thread, in one
-//! queue for each network; permits go to the networks in turn. A queue is bounded, and the longest one gives way when
-//! there is no room. A client that has gone has left its queue.
+//! A login with PBKDF2, a signature or Diffie–Hellman costs the server milliseconds of a
+//! processor, and the client nothing. So such work needs one of a few permits. Clients wait for
+//! a permit without occupying a thread, in one queue for each network, and the networks get
+//! permits in rotation. Queues are bounded; when all are full, the largest one gives up its
+//! oldest client. A client that disconnects leaves its queue.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,15 +26,17 @@ pub(crate) const MAX_WAITING_DATAGRAMS: usize = 2;
 /// The queues of all expensive work.
 #[derive(Debug)]
 pub(crate) struct ExpensiveWork {
-    /// Logins: PBKDF2, signatures of clients, Diffie–Hellman. One for two cores, so that everything else goes on.
+    /// Logins: PBKDF2, signatures of clients, Diffie–Hellman. One for two cores, so that everything
+    /// else goes on.
     pub(crate) logins: WorkQueue,
     /// Steps of TLS handshakes, which sign. They are done on the threads of sockets, so that one
     /// core is left.
     pub(crate) handshakes: WorkQueue,
     /// Answers that are signed on request. They are short, and many at once keep all cores busy.
     pub(crate) signatures: WorkQueue,
-    /// Requests that wait for the disk, or take long to answer: as many as there are threads for them. A network that
-    /// sends thousands of them waits for itself, and not before everybody else.
+    /// Requests that wait for the disk, or take long to answer: as many as there are threads for
+    /// them. A network that sends thousands of them waits for itself, and not before everybody
+    /// else.
     pub(crate) requests: WorkQueue,
 }
 
@@ -92,16 +96,16 @@ pub(crate) struct WorkPermit {
 #[derive(Debug)]
 struct Shared {
     limits: Limits,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     running: usize,
-    /// Nobody's queue is empty.
+    /// No queue in here is empty.
     queues: HashMap<Peer, VecDeque<Waiter>>,
-    /// Whose turn it is: each peer that has a queue, once.
-    turns: VecDeque<Peer>,
+    /// The rotation: each peer that has a queue, once.
+    round_robin: VecDeque<Peer>,
     waiting: usize,
     next_number: u64,
 }
@@ -113,7 +117,7 @@ struct Waiter {
 }
 
 /// A place in a queue, which is left when this is dropped.
-struct Waiting {
+struct WaitingClient {
     shared: Arc<Shared>,
     peer: Peer,
     number: u64,
@@ -122,7 +126,7 @@ struct Waiting {
 
 enum Entered {
     Permit(WorkPermit),
-    Waiting(Waiting),
+    WaitingClient(WaitingClient),
 }
 
 impl WorkQueue {
@@ -133,22 +137,23 @@ impl WorkQueue {
         }
     }
 
-    /// Waits for a permit. Whoever stops waiting leaves the queue.
+    /// Waits for a permit. A caller that stops waiting leaves the queue.
     pub(crate) async fn enter(&self, peer: Peer) -> Result<WorkPermit, Busy> {
         let mut waiting = match self.ask(peer)? {
             Entered::Permit(permit) => return Ok(permit),
-            Entered::Waiting(waiting) => waiting,
+            Entered::WaitingClient(waiting) => waiting,
         };
         let receiver = waiting.receiver.take().ok_or(Busy)?;
         let permit = timeout(WAIT_TIMEOUT, receiver).await;
         permit.ok().and_then(Result::ok).ok_or(Busy)
     }
 
-    /// Waits for a permit on a thread that serves nobody else. Never call this on a thread of a runtime.
+    /// Waits for a permit on a thread that serves nobody else. Never call this on a thread of a
+    /// runtime.
     pub(crate) fn enter_blocking(&self, peer: Peer) -> Result<WorkPermit, Busy> {
         match self.ask(peer)? {
             Entered::Permit(permit) => Ok(permit),
-            Entered::Waiting(mut waiting) => {
+            Entered::WaitingClient(mut waiting) => {
                 let receiver = waiting.receiver.take().ok_or(Busy)?;
                 receiver.blocking_recv().map_err(|_| Busy)
             }
@@ -178,12 +183,12 @@ impl WorkQueue {
             state.running += 1;
             return Ok(Entered::Permit(self.permit()));
         }
-        let most = match peer {
+        let max = match peer {
             Peer::Connected(_) => limits.waiting_of_peer,
             Peer::Datagram => MAX_WAITING_DATAGRAMS,
         };
         let own = state.queues.get(&peer).map_or(0, VecDeque::len);
-        if own >= most || state.waiting >= limits.waiting && !state.shorten_longest(own) {
+        if own >= max || state.waiting >= limits.waiting && !state.shorten_largest(own) {
             return Err(Busy);
         }
         let (sender, receiver) = oneshot::channel();
@@ -191,11 +196,11 @@ impl WorkQueue {
         state.next_number += 1;
         state.waiting += 1;
         if own == 0 {
-            state.turns.push_back(peer);
+            state.round_robin.push_back(peer);
         }
         let queue = state.queues.entry(peer).or_default();
         queue.push_back(Waiter { number, sender });
-        Ok(Entered::Waiting(Waiting {
+        Ok(Entered::WaitingClient(WaitingClient {
             shared: Arc::clone(&self.shared),
             peer,
             number,
@@ -205,30 +210,30 @@ impl WorkQueue {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    /// Takes the first waiter of the peer whose turn it is.
+impl QueueState {
+    /// Takes the first waiter of the next peer.
     fn next(&mut self) -> Option<Waiter> {
-        let peer = self.turns.pop_front()?;
+        let peer = self.round_robin.pop_front()?;
         let queue = self.queues.get_mut(&peer)?;
         let waiter = queue.pop_front();
         if queue.is_empty() {
             self.queues.remove(&peer);
         } else {
-            self.turns.push_back(peer);
+            self.round_robin.push_back(peer);
         }
         self.waiting -= usize::from(waiter.is_some());
         waiter
     }
 
-    /// Refuses the last waiter of the longest queue, if that is longer than the caller's will be.
-    fn shorten_longest(&mut self, own: usize) -> bool {
-        let longest = self.queues.iter().max_by_key(|(_, queue)| queue.len());
-        let Some((peer, number)) = longest
+    /// Refuses the last waiter of the largest queue, if that is longer than the caller's will be.
+    fn shorten_largest(&mut self, own: usize) -> bool {
+        let largest = self.queues.iter().max_by_key(|(_, queue)| queue.len());
+        let Some((peer, number)) = largest
             .filter(|(_, queue)| queue.len() > own + 1)
             .and_then(|(peer, queue)| Some((*peer, queue.back()?.number)))
         else {
@@ -247,19 +252,20 @@ impl State {
         self.waiting -= before - queue.len();
         if queue.is_empty() {
             self.queues.remove(&peer);
-            self.turns.retain(|turn| *turn != peer);
+            self.round_robin.retain(|next| *next != peer);
         }
     }
 }
 
-impl Drop for Waiting {
+impl Drop for WaitingClient {
     fn drop(&mut self) {
         self.shared.state().remove(self.peer, self.number);
     }
 }
 
 impl Drop for WorkPermit {
-    /// The permit goes to whoever is next. One whose client has gone in this moment goes to the one after.
+    /// The permit goes to the next client in the queue; if that client has just disconnected, to
+    /// the one after it.
     fn drop(&mut self) {
         let Some(shared) = self.shared.take() else {
             return;
@@ -332,7 +338,7 @@ mod tests {
         drop((permit, waits));
         let state = queue.shared.state();
         assert_eq!((state.running, state.waiting), (0, 0));
-        assert!(state.queues.is_empty() && state.turns.is_empty());
+        assert!(state.queues.is_empty() && state.round_robin.is_empty());
     }
 
     #[tokio::test]
@@ -350,13 +356,13 @@ mod tests {
 
     /// A network that asks much would keep all others waiting.
     #[tokio::test]
-    async fn networks_take_turns_and_the_longest_queue_gives_way() {
+    async fn networks_alternate_and_the_largest_queue_gives_way() {
         let queue = queue(1, 10, 8);
         let mut running = Some(queue.enter(peer(1)).await.unwrap());
         let mut many: Vec<_> = (0..8).map(|_| enter(&queue, 1)).collect();
         assert!(is_busy(&queue, 1));
         let mut two = [enter(&queue, 2), enter(&queue, 2)];
-        // It is full: the last of the first network makes room.
+        // The queue is full: the last client of the first network is evicted.
         let mut other = enter(&queue, 3);
         assert!(matches!(poll(&mut many[7]), Poll::Ready(Err(Busy))));
         let mut order = Vec::new();

@@ -1,7 +1,7 @@
-//! Memory that networks share: a limit for all of them together, and one for each.
+//! Memory that networks share: one limit for all of them, and one for each.
 //!
-//! A pool counts bytes that clients make the server hold. One network gets at most its share, so that it cannot
-//! take the memory that others wait for.
+//! A pool counts the bytes that clients make the server buffer. A network gets at most its
+//! share, so that it cannot take the memory that others wait for.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -60,8 +60,8 @@ impl MemoryPool {
             && of_network.unwrap_or_default().saturating_add(bytes) <= self.max_per_network
     }
 
-    /// A permit for some memory, if the pool and the client's network have it left. What is longer than a network's
-    /// share takes all of the share: it could never be sent otherwise.
+    /// A permit for some memory, if the pool and the client's network have it left. What is longer
+    /// than a network's share takes all of the share: it could never be sent otherwise.
     pub(crate) fn try_take(self: &Arc<Self>, client: IpAddr, bytes: usize) -> Option<MemoryPermit> {
         let mut permit = self.permit(client);
         permit
@@ -108,7 +108,7 @@ impl MemoryPermit {
         loop {
             let pool = Arc::clone(&self.pool);
             let mut returned = pin!(pool.returned.notified());
-            // What is returned between the attempt and the wait counts, too.
+            // Memory that is returned between the attempt and the wait counts, too.
             returned.as_mut().enable();
             if self.try_grow(bytes) {
                 return true;
@@ -170,7 +170,7 @@ mod tests {
         drop((first, third));
         assert!(pool.taken().by_network.is_empty());
         assert_eq!(pool.taken().total, 0);
-        // What is longer than a share takes all of it.
+        // A request for more than a share takes the whole share.
         assert_eq!(pool.try_take(ip("192.0.2.1"), 1_000).unwrap().bytes(), 40);
     }
 

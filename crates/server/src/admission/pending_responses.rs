@@ -1,8 +1,8 @@
-//! Long answers that wait until their clients have read them.
+//! Long responses that wait until their clients have read them.
 //!
-//! An answer is made whole and sent as fast as the other side reads. Over HTTP/2 many wait on one connection, for as
-//! long as the client likes. So each connection has a limit, for answers that are being made and for those that wait;
-//! each network has one, and all of them together.
+//! The server makes a response as a whole and sends it as fast as the client reads. Over HTTP/2
+//! many responses wait on one connection, for as long as the client likes. So there is a limit
+//! for each connection, one for each network, and one for all networks.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ const MAX_PER_CONNECTION: u32 = 1 << 10;
 const MAX_WORKING: usize = 16;
 /// How many bytes wait on all connections together.
 const MAX_TOTAL: usize = 20 << 20;
-/// A network that has less than this left is answered nothing that may be long: what was made would not be sent, and
-/// making it again and again would keep the processor busy.
+/// A network that has less than this left is answered nothing that may be long: what was made would
+/// not be sent, and making it again and again would keep the processor busy.
 const RESERVE: usize = 1 << 20;
 /// How many bytes wait on the connections of one network.
 const MAX_PER_NETWORK: usize = 3 << 20;
@@ -37,9 +37,9 @@ pub(crate) fn pool() -> Arc<MemoryPool> {
 /// The answers of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectionResponses {
-    /// What may be worked on.
+    /// Permits for responses that are being made.
     working: Arc<Semaphore>,
-    /// What may wait, in KiB.
+    /// Permits for waiting responses, in KiB.
     waiting: Arc<Semaphore>,
     max_waiting: u32,
 }
@@ -65,8 +65,8 @@ impl ConnectionResponses {
         usize::try_from(self.max_waiting).is_ok_and(|max| self.waiting.available_permits() == max)
     }
 
-    /// Waits until a request of this connection may be worked on: the client has read most of what waits for it, and few
-    /// other requests are being worked on.
+    /// Waits until a request of this connection may be worked on: the client has read most of what
+    /// waits for it, and few other requests are being worked on.
     pub(crate) async fn begin(&self) -> Option<OwnedSemaphorePermit> {
         let working = Arc::clone(&self.working).acquire_owned().await.ok();
         if self.waiting.available_permits() == 0 {
@@ -76,15 +76,15 @@ impl ConnectionResponses {
     }
 }
 
-/// Says that a client has to ask again, if its network, or all of them, have so much waiting that no long answer would
-/// be sent: then none is made.
+/// Says that a client has to ask again, if its network, or all of them, have so much waiting that
+/// no long answer would be sent: then none is made.
 pub(crate) fn refuse(client: IpAddr, all: &Arc<MemoryPool>) -> Option<Response<Body>> {
     let has_left = all.has_left(client, RESERVE);
     (!has_left).then(busy)
 }
 
-/// Counts a response that has been made, if it is a long one. When its network, or all of them, have too much waiting
-/// the client has to ask again.
+/// Counts a response that has been made, if it is a long one. When its network, or all of them,
+/// have too much waiting the client has to ask again.
 pub(crate) fn count(
     response: Response<Body>,
     client: IpAddr,
@@ -114,7 +114,7 @@ pub(crate) async fn wait(
     permit.shrink_to(length);
     let kibibytes = u32::try_from(length >> 10).unwrap_or(u32::MAX);
     let waiting = Arc::clone(&own.waiting);
-    // What would never fit takes all of it. The semaphore is never closed.
+    // A response that is longer than the limit takes all permits. The semaphore is never closed.
     let Ok(own) = waiting
         .acquire_many_owned(kibibytes.min(own.max_waiting))
         .await
@@ -124,17 +124,20 @@ pub(crate) async fn wait(
     let (parts, body) = response.into_parts();
     // A body that is there does not break off.
     let bytes = body.collect().await.map(Collected::to_bytes);
-    let held = HeldResponse {
+    let counted_body = CountedResponse {
         bytes: bytes.unwrap_or_default(),
         _permits: (own, permit),
     };
-    Response::from_parts(parts, Either::Left(Full::new(Bytes::from_owner(held))))
+    Response::from_parts(
+        parts,
+        Either::Left(Full::new(Bytes::from_owner(counted_body))),
+    )
 }
 
 fn length(response: &Response<Body>) -> usize {
     match response.body() {
         Either::Left(body) => usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX),
-        // What is streamed waits where it is made.
+        // A streamed body waits where it is made.
         Either::Right(_) => 0,
     }
 }
@@ -144,12 +147,12 @@ fn busy() -> Response<Body> {
 }
 
 /// Bytes that count as long as anybody has them, to the last one that is sent.
-struct HeldResponse {
+struct CountedResponse {
     bytes: Bytes,
     _permits: (OwnedSemaphorePermit, MemoryPermit),
 }
 
-impl AsRef<[u8]> for HeldResponse {
+impl AsRef<[u8]> for CountedResponse {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -182,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_so_much_until_it_is_taken() {
+    fn responses_are_limited_until_they_are_read() {
         run(async {
             let new = || ConnectionResponses::new(64);
             let (one, other, all) = (new(), new(), MemoryPool::new(100 << 10, 100 << 10));
@@ -201,7 +204,7 @@ mod tests {
             assert!(!one.is_empty());
             drop(part);
             assert!(one.is_empty() && is_free());
-            // What is longer than all of it takes all of it.
+            // A response that is longer than the limit takes all permits.
             let long = put(1 << 20, &one, &all).await;
             assert_eq!(long.status(), StatusCode::OK);
             drop((short, long));

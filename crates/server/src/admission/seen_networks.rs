@@ -1,7 +1,8 @@
 //! Networks that have connected lately.
 //!
-//! Whoever sends a datagram can write any address on it; whoever has completed a TCP handshake really is there. The
-//! table has a fixed size: a network that another one displaces has to connect again, and nothing else follows.
+//! A datagram may carry a forged address; a client that has completed a TCP handshake owns its
+//! address. The table has a fixed size: a network whose entry was displaced has to connect
+//! again.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
@@ -17,12 +18,13 @@ const SLOTS: usize = 16_384;
 /// How long.
 const REMEMBERED: Duration = Duration::from_hours(1);
 
-/// Who has connected, and when.
+/// The networks that have connected, and when.
 #[derive(Debug)]
 pub(crate) struct SeenNetworks {
     epoch: Instant,
     hashing: RandomState,
-    /// 32 bits of the network's hash, and 32 bits of the second, from the epoch on and from 1; 0 is nobody.
+    /// 32 bits of the network's hash, and 32 bits of the second, from the epoch on and from 1; 0 is
+    /// nobody.
     slots: Box<[AtomicU64]>,
 }
 

@@ -1,7 +1,7 @@
-//! Which entries of a full table make room.
+//! Which entries a full table evicts.
 //!
-//! A table of sessions is shared by all networks. When it is full, the network that has the most
-//! entries gives up its oldest one, so that a network that fills the table pushes out its own
+//! All networks share a table of sessions. When it is full, the network that has the most
+//! entries gives up its oldest one, so that a network that fills the table evicts its own
 //! entries and no others.
 
 use std::cmp::Reverse;

@@ -1,13 +1,15 @@
-//! How much is sent over UDP.
+//! Rate limits for responses over UDP.
 //!
-//! Whoever sends a datagram can write any address on it, and the answer, which is longer, goes there: many of them would
-//! drown somebody who asked for nothing. So there is a rate for each network and one for all of them, and a network of
-//! which nobody has connected lately is sent short answers alone. The protocol has no way to say "ask over TCP": what
-//! goes beyond is not sent, and a client that really asked comes back over TCP after three seconds.
+//! A datagram may carry a forged address, and the response, which is longer, goes to that
+//! address: many of them would flood a victim. So there is a rate for each network and one for
+//! all networks, and a network that has not connected over TCP lately gets short responses
+//! only. The protocol has no way to say "ask over TCP": the server drops responses above the
+//! rate, and a real client comes back over TCP after three seconds.
 //!
-//! Rates are kept as the time at which a network will have used up nothing (the generic cell rate algorithm): one number
-//! for each slot of a table of fixed size. Networks that meet in a slot share its rate. To fill many slots one would
-//! have to be sent more than the rate of all networks together allows.
+//! The limiter is the generic cell rate algorithm. It stores one number in each slot of a table
+//! of fixed size: the time at which the network of the slot has its full rate again. Networks
+//! that share a slot share its rate. To fill many slots, an attacker would have to receive more
+//! than the rate for all networks allows.
 
 // Not `governor`: its table has an entry for each key, and senders forge as many addresses as they
 // like. It adds 16 crates, where this takes one atomic operation and memory of a fixed size.
@@ -25,10 +27,11 @@ use crate::admission::seen_networks::SeenNetworks;
 const BURST: Duration = Duration::from_secs(4);
 /// How many networks have a rate of their own.
 const SLOTS: usize = 65_536;
-/// The longest answer to a network of which nobody has connected lately, in bytes.
+/// The longest response, in bytes, to a network that has not connected over TCP lately.
 const MAX_UNSEEN_RESPONSE: usize = 4 << 10;
 
-/// How much is sent over UDP, in bytes per second. This machine itself (`127.0.0.1` and `::1`) has no limit.
+/// How much is sent over UDP, in bytes per second. This machine itself (`127.0.0.1` and `::1`) has
+/// no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UdpLimits {
     /// To each network: a /24 of IPv4, a /56 of IPv6. Without it, nothing is limited.
@@ -47,10 +50,10 @@ pub(crate) struct UdpResponses {
     total: AtomicU64,
 }
 
-/// What may be sent to an address.
+/// The limits for a response to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowed {
-    /// The longest answer, in bytes.
+    /// The longest response, in bytes.
     pub(crate) max_response: usize,
     is_seen: bool,
 }
@@ -71,8 +74,8 @@ impl UdpResponses {
         }
     }
 
-    /// What an address may be sent now; `None` if its network, or all of them, had enough. Whoever has any left gets a
-    /// whole answer.
+    /// The limits for a response to an address; `None` if the rate of its network, or of all
+    /// networks, is used up. A network with any rate left gets a complete response.
     pub(crate) fn allowed(
         &self,
         to: IpAddr,
@@ -128,8 +131,9 @@ impl UdpResponses {
         }
     }
 
-    /// Nobody outside can send datagrams from the address that this machine calls itself by. The other addresses of the
-    /// loopback network have the limits of any network: programs use them to stand for other machines.
+    /// Nobody outside can send datagrams from the address that this machine calls itself by. The
+    /// other addresses of the loopback network have the limits of any network: programs use them to
+    /// stand for other machines.
     fn is_unlimited(&self, to: IpAddr) -> bool {
         let to = to.to_canonical();
         self.limits.per_network.is_none() || to == Ipv4Addr::LOCALHOST || to == Ipv6Addr::LOCALHOST
@@ -150,7 +154,7 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The first of the addresses that somebody gets together: 256 of IPv4, a /56 of IPv6.
+/// The first address of the block that one customer gets: 256 of IPv4, a /56 of IPv6.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(v4) => IpAddr::V4((u32::from(v4) >> 8 << 8).into()),
@@ -225,7 +229,8 @@ mod tests {
         assert!((0..10).all(|_| unlimited.sends(ip("192.0.2.1"), 0)));
     }
 
-    /// 50,000 networks were remembered, and then all were forgotten: whoever forged more had no limit.
+    /// 50,000 networks were remembered, and then all were forgotten: a client that
+    /// forged more addresses had no limit.
     #[test]
     fn many_networks_reset_nothing_and_share_one_limit() {
         let test = Test::new(Some(1_000), Some(100_000));
@@ -239,7 +244,7 @@ mod tests {
         assert_eq!(others(1 << 20), 396);
         assert!(!test.sends(ip("192.0.2.1"), 0));
         assert_eq!(others(2 << 20), 0);
-        // Those who have connected are not kept out by those who forge.
+        // Forged datagrams do not block networks that have connected.
         test.seen.note(ip("198.51.100.7"));
         assert!(test.sends(ip("198.51.100.7"), 0));
         assert!(!test.sends(ip("198.51.100.8"), 0));
@@ -249,14 +254,14 @@ mod tests {
     #[test]
     fn who_has_not_connected_is_sent_short_answers_alone() {
         let test = Test::new(Some(50_000), None);
-        let longest = |to: &str| {
+        let max_response = |to: &str| {
             let allowed = test.responses.allowed(ip(to), &test.seen, Instant::now);
             allowed.unwrap().max_response
         };
-        assert_eq!(longest("192.0.2.1"), MAX_UNSEEN_RESPONSE);
-        assert_eq!(longest("127.0.0.1"), usize::MAX);
+        assert_eq!(max_response("192.0.2.1"), MAX_UNSEEN_RESPONSE);
+        assert_eq!(max_response("127.0.0.1"), usize::MAX);
         test.seen.note(ip("192.0.2.1"));
-        assert_eq!(longest("192.0.2.1"), usize::MAX);
-        assert_eq!(longest("192.0.2.2"), MAX_UNSEEN_RESPONSE);
+        assert_eq!(max_response("192.0.2.1"), usize::MAX);
+        assert_eq!(max_response("192.0.2.2"), MAX_UNSEEN_RESPONSE);
     }
 }

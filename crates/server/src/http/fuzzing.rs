@@ -1,4 +1,4 @@
-//! The parsers of the web door, for fuzz targets: what must hold for any bytes.
+//! The parsers of HTTP for fuzz targets: the laws that hold for any bytes.
 
 #![expect(clippy::missing_panics_doc, reason = "a law that is broken panics")]
 
@@ -10,12 +10,12 @@ use hyper::HeaderMap;
 use hyper::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderValue};
 
 use crate::http::resolver::accept::{Accept, languages};
-use crate::http::resolver::choice::Taste;
+use crate::http::resolver::choice::ClientPreferences;
 use crate::http::resolver::locations::Locations;
 use crate::http::resolver::name_lookup::Name;
-use crate::http::resolver::path::Asked;
-use crate::http::resolver::query::{Action, Wishes};
-use crate::http::resolver::target::{appended, escaped, header, is_web, path_of, with_query};
+use crate::http::resolver::path::RequestedName;
+use crate::http::resolver::query::{Action, ResolveOptions};
+use crate::http::resolver::target::{appended, escaped, is_web, path_of, with_query};
 use crate::http::resolver::{ark, headers, links, with_components, with_scheme};
 use crate::http::rest_api::authorization::Authorization;
 use crate::http::uri_res::{decoded_line_ends, meant, service};
@@ -36,7 +36,7 @@ pub fn accept(data: &[u8]) {
     assert!(!(accept.wants_json() && accept.is_anything()));
     assert!(!(accept.is_of_citations() && accept.weight("text/html") > 0));
     assert!(languages(&asked).len() <= 32);
-    taste(&asked);
+    preferences(&asked);
 }
 
 /// Records: one is chosen if there are any, and nothing leaves its header.
@@ -46,11 +46,11 @@ pub fn locations(data: &[u8]) {
     let values = values.map(|(index, kind)| Value::new(index, kind, data).into_owned());
     let name = Name::made("20.500.12345/a b", values.collect());
     let found = Locations::of(&name);
-    let chosen = taste(&HeaderMap::new()).choose(&found);
+    let chosen = preferences(&HeaderMap::new()).choose(&found);
     assert_eq!(chosen.is_some(), !found.list.is_empty());
     if let Some(chosen) = chosen.filter(|chosen| is_web(&chosen.href)) {
-        let location = header(&chosen.href).map(|value| value.as_bytes().to_vec());
-        assert!(location.is_some_and(|location| location.iter().all(u8::is_ascii_graphic)));
+        let location = escaped(&chosen.href);
+        assert!(location.bytes().all(|byte| byte.is_ascii_graphic()));
     }
     let mut sent = HeaderMap::new();
     links::put(&mut sent, &name);
@@ -86,16 +86,16 @@ pub fn path(data: &[u8]) {
         return;
     };
     let (path, query) = text.split_once('?').unwrap_or((text, ""));
-    if let Ok(asked) = Asked::read(path, Some(query))
-        && asked.kind == crate::http::resolver::path::Kind::Handle
+    if let Ok(asked) = RequestedName::read(path, Some(query))
+        && asked.kind == crate::http::resolver::path::NameKind::Handle
     {
         // A name that looks like a scheme of its own has to be asked for as a handle.
         let again = format!("/hdl/{}", path_of(&asked.text));
-        let again = Asked::read(&again, None).map(|again| again.text.into_owned());
+        let again = RequestedName::read(&again, None).map(|again| again.text.into_owned());
         let text = asked.text.trim_start_matches('/');
         assert!(again.is_ok_and(|again| again == text || !text.contains('/')));
     }
-    drop(Asked::typed(text));
+    drop(RequestedName::typed(text));
     for (whole, rest) in ark::ancestors(text) {
         assert_eq!([whole, rest].concat(), text);
     }
@@ -106,13 +106,13 @@ pub fn query(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
-    let wishes = Wishes::read(text);
-    assert!(wishes.rest.len() <= text.len() && wishes.append.len() <= text.len());
-    let rest = Wishes::read(&wishes.rest);
-    assert_eq!((rest.action, rest.rest), (Action::Redirect, wishes.rest));
+    let options = ResolveOptions::read(text);
+    assert!(options.rest.len() <= text.len() && options.append.len() <= text.len());
+    let rest = ResolveOptions::read(&options.rest);
+    assert_eq!((rest.action, rest.rest), (Action::Redirect, options.rest));
     // Nothing that is appended leads to another host, or out of its header.
     let url = b"https://example.org";
-    let appended = appended(url, &wishes.append);
+    let appended = appended(url, &options.append);
     let appended = escaped(&appended);
     let host = appended.strip_prefix("https://example.org");
     assert!(host.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#', '%'])));
@@ -138,13 +138,13 @@ pub fn operand(data: &[u8]) {
     }
 }
 
-fn taste(asked: &HeaderMap) -> Taste {
-    let mut taste = Taste {
+fn preferences(asked: &HeaderMap) -> ClientPreferences {
+    let mut preferences = ClientPreferences {
         attributes: Vec::new(),
         country: Some("DE".into()),
         address: IpAddr::V4(Ipv4Addr::LOCALHOST),
         chance: 7,
     };
-    taste.add_headers(asked);
-    taste
+    preferences.add_headers(asked);
+    preferences
 }

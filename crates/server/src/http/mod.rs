@@ -1,7 +1,8 @@
-//! The web door: HTTP/1.1 and HTTP/2, plain and over TLS, at one port.
+//! The HTTP server: HTTP/1.1 and HTTP/2, plain and over TLS, on one port.
 //!
-//! The first octets of a connection say which of these it is. What is asked for is then known by the start of its
-//! path: each part of the door has a module of its own, which is given the request and the [`Web`].
+//! The first bytes of a connection tell these apart. The start of the path selects one of the
+//! [parts](Part), each of which has a module of its own and gets the request and the shared
+//! [`Web`].
 
 mod acme;
 pub(crate) mod api_v1;
@@ -48,69 +49,73 @@ use tokio::time::timeout;
 use self::acme::challenges::ACME_TLS;
 pub use self::acme::{Acme, AcmeChallenge};
 use self::api_v1::{Api, ApiSettings};
-use crate::admission::connections::{Activity, Client};
+use crate::admission::connections::{Activity, ClientConnection};
 use crate::admission::peer::Peer;
 use crate::admission::pending_responses::{self, ConnectionResponses};
-use crate::http::connection::fast_path::Left;
+use crate::context::ServerContext;
+use crate::http::connection::fast_path::HandOff;
 use crate::http::connection::handshake::shake_hands;
+use crate::http::connection::prefixed_stream::PrefixedStream;
 use crate::http::connection::request_body::Incoming;
-use crate::http::connection::rewound::Rewound;
-use crate::http::connection::timeouts::Patient;
+use crate::http::connection::timeouts::TimeoutStream;
 use crate::http::connection::tls::Acceptor;
 pub use crate::http::connection::tls::{Tls, TlsFiles};
 use crate::http::connection::{fast_path, self_signed, tls};
 use crate::http::middleware::access_log;
 pub use crate::http::middleware::access_log::AccessLog;
-use crate::http::middleware::access_log::{Log, Noted, REQUEST_ID};
-use crate::http::middleware::compression::Wish;
+use crate::http::middleware::access_log::{Log, LoggedRequest, REQUEST_ID};
+use crate::http::middleware::compression::Negotiation;
 use crate::http::middleware::host::OwnHosts;
 pub use crate::http::middleware::host::{BadPublicUrl, PublicUrl};
 pub use crate::http::middleware::network::{BadNetwork, Network};
 use crate::http::middleware::proxies::Proxies;
+use crate::http::native_tunnel::NativeTunnel;
 use crate::http::operator::endpoints;
 use crate::http::operator::endpoints::Meters;
 use crate::http::operator::readiness::Readiness;
 use crate::http::resolver::geoip::Countries;
-use crate::http::resolver::redirect_cache::Recent;
+use crate::http::resolver::redirect_cache::RedirectCache;
 pub(crate) use crate::http::response::Body;
 use crate::http::response::plain;
-use crate::native::Native;
 
-/// How long a client may take to say what it wants.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// The longest start of a request: line and headers. Each connection may hold so much before anything is known of it.
-const LONGEST_HEAD: usize = 32 << 10;
+/// How long a client may take for a handshake or the head of a request.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The longest head of a request: line and headers. Each connection may buffer as much.
+const MAX_HEAD: usize = 32 << 10;
 /// How many header lines a request has at most.
-const MOST_HEADERS: usize = 100;
-/// How long an HTTP/2 connection may have hardly anything to say, whose client keeps it open: it is told to come again,
-/// and after as much time again it is closed, whatever waits for its client to read it.
-const SILENCE: Duration = Duration::from_mins(10);
-/// The least that a client of HTTP/2 begins with: its preface, and a frame of settings (RFC 9113 §3.4).
-const HTTP2_START: u64 = 24 + 9;
-/// How many requests one HTTP/2 connection has under way.
-const TOGETHER: u32 = 64;
+const MAX_HEADERS: usize = 100;
+/// How long an HTTP/2 connection may have hardly anything to say, whose client keeps it open: it is
+/// told to come again, and after as much time again it is closed, whatever waits for its client to
+/// read it.
+const HTTP2_IDLE_TIMEOUT: Duration = Duration::from_mins(10);
+/// The least that a client of HTTP/2 begins with: its preface, and a frame of settings (RFC 9113
+/// §3.4).
+const MIN_HTTP2_START: u64 = 24 + 9;
+/// How many requests of one HTTP/2 connection are processed at once.
+const MAX_HTTP2_STREAMS: u32 = 64;
 
 /// How long an import that nobody waits for is, unless something else is said.
 const SPOOL_LIMIT: u64 = 1 << 30;
 
-/// What all parts of the web door share.
+/// The state that all parts of the HTTP server share.
 pub(crate) struct Web {
-    pub(crate) native: Arc<Native>,
+    pub(crate) context: Arc<ServerContext>,
+    pub(crate) tunnel: NativeTunnel,
     pub(crate) rest: rest_api::Rest,
     tls: Acceptor,
     /// A header that says where clients are.
     country_header: Option<HeaderName>,
-    /// Whom to write to about the register.
+    /// The contact of the register.
     pub(crate) registry_email: Option<String>,
     /// How long clients may take.
-    patience: Duration,
+    client_timeout: Duration,
     /// The hosts that mean this server.
     pub(crate) hosts: OwnHosts,
     /// A file that says where addresses are.
     countries: Option<Countries>,
     proxies: Proxies,
-    pub(crate) recent: Recent,
-    /// What is counted.
+    pub(crate) redirect_cache: RedirectCache,
+    /// The counters of HTTP.
     pub(crate) meters: Meters,
     /// Whether the store can be read and written.
     readiness: Readiness,
@@ -119,47 +124,50 @@ pub(crate) struct Web {
     started: u64,
     /// Numbers for requests that come without one.
     requests: AtomicU64,
-    /// Whether the server is about to end.
+    /// Whether the server shuts down.
     closing: watch::Receiver<bool>,
     pub(crate) api: Arc<Api>,
 }
 
-/// How the web door is set up.
+/// The settings of the HTTP server.
 #[derive(Clone, Debug, Default)]
 pub struct WebSettings {
-    /// Where the certificate comes from.
+    /// The source of the certificate.
     pub tls: Tls,
-    /// Whether clients are asked for certificates; unless this is said, only if there is none that others know.
+    /// Whether clients are asked for certificates; unless this is said, only if there is none that
+    /// others know.
     pub client_certificates: Option<bool>,
-    /// A header by which a proxy in front says in which country a client is (ISO 3166). Clients could set it too, unless
-    /// the proxy takes theirs out.
+    /// A header by which a proxy in front says in which country a client is (ISO 3166). Clients
+    /// could set it too, unless the proxy takes theirs out.
     pub country_header: Option<HeaderName>,
-    /// Whom to write to about the register of namespaces: OAI-PMH says so to those who harvest it.
+    /// The contact of the register of namespaces, which OAI-PMH shows.
     pub registry_email: Option<String>,
-    /// How long a client may take for a handshake, for the head of a request, and to read some of an answer; without
-    /// it, 30 seconds.
-    pub patience: Option<Duration>,
+    /// How long a client may take for a handshake, for the head of a request, and to read some of
+    /// an answer; without it, 30 seconds.
+    pub client_timeout: Option<Duration>,
     /// A file that says in which country addresses are, in the format of `MaxMind` DB.
     pub geoip: Option<PathBuf>,
     /// A header by which proxies in front say for whom they ask: `X-Forwarded-For`.
     pub client_header: Option<HeaderName>,
     /// The proxies whose headers are believed.
     pub trusted_proxies: Vec<Network>,
-    /// Where it is logged who asks for what, and how; without it, nowhere.
+    /// The access log; none if it is not set.
     pub access_log: Option<AccessLog>,
-    /// How many bytes the imports of one account have, at most, that are on their way or wait: by default 1 GiB. All
-    /// accounts together have four times as many.
+    /// How many bytes the imports of one account have, at most, that are on their way or wait: by
+    /// default 1 GiB. All accounts together have four times as many.
     pub spool_limit: Option<u64>,
-    /// Whether everybody may find active names by words, or by how they begin, and not only those who may list them.
+    /// Whether everybody may find active names by words, or by how they begin, and not only those
+    /// who may list them.
     pub public_search: bool,
-    /// Where clients reach the server: absolute URLs begin with it, and credentials are taken under its host.
+    /// Where clients reach the server: absolute URLs begin with it, and credentials are taken under
+    /// its host.
     pub public_url: Option<PublicUrl>,
 }
 
-/// Who asks, and how.
+/// The client of a request, and its connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    /// From where. Behind a proxy that is not trusted, that is the proxy.
+    /// The address of the client; behind an untrusted proxy, that of the proxy.
     pub(crate) address: SocketAddr,
     /// Whether a proxy that is trusted has handed this on.
     pub(crate) is_handed_on: bool,
@@ -167,7 +175,7 @@ pub(crate) struct Caller {
     pub(crate) is_secure: bool,
     /// The certificate that the client has shown.
     pub(crate) certificate: Option<CertificateDer<'static>>,
-    /// Where the client has connected to.
+    /// The address that the client has connected to.
     pub(crate) local: Option<SocketAddr>,
     /// Long answers on this connection.
     responses: ConnectionResponses,
@@ -176,80 +184,82 @@ pub(crate) struct Caller {
 
 impl Web {
     pub(crate) fn new(
-        native: Arc<Native>,
+        (context, tunnel): (Arc<ServerContext>, NativeTunnel),
         settings: WebSettings,
         listen: SocketAddr,
         closing: watch::Receiver<bool>,
     ) -> io::Result<Self> {
         let asks = settings.client_certificates;
-        // People who come with browsers would be asked which of their certificates to show: only clients of the
-        // handle protocol come to a server whose certificate nobody vouches for.
+        // People who come with browsers would be asked which of their certificates to show: only
+        // clients of the handle protocol come to a server whose certificate nobody vouches for.
         let asks = asks.unwrap_or(matches!(settings.tls, Tls::Site));
-        let identity = native.identity();
+        let identity = &context.identity;
         let names = self_signed::names(listen, identity.site(), settings.public_url.as_ref());
         let tls = tls::acceptor(identity.key(), &names, &settings.tls, asks)?;
         let certificate = Arc::clone(&tls.certificate);
         let hosts = OwnHosts::new(settings.public_url, listen, identity, certificate);
-        let client_timeout = settings.patience.unwrap_or(PATIENCE);
+        let client_timeout = settings.client_timeout.unwrap_or(CLIENT_TIMEOUT);
         let api_settings = ApiSettings {
             spool_limit: settings.spool_limit.unwrap_or(SPOOL_LIMIT),
             public_search: settings.public_search,
             client_timeout,
         };
-        let api = Api::new(Arc::clone(native.registry()), api_settings);
+        let api = Api::new(Arc::clone(&context.registry), api_settings);
         let countries = settings.geoip.as_deref();
-        let countries = countries.map(|file| Countries::open(file, native.now()));
+        let countries = countries.map(|file| Countries::open(file, context.now()));
         Ok(Self {
             countries: countries.transpose()?,
             proxies: Proxies {
                 header: settings.client_header,
                 trusted: settings.trusted_proxies,
             },
-            started: native.now(),
-            recent: Recent::new(),
+            started: context.now(),
+            redirect_cache: RedirectCache::new(),
             meters: Meters::default(),
             readiness: Readiness::default(),
             log: settings.access_log.as_ref().map(Log::open).transpose()?,
             requests: AtomicU64::new(0),
             closing,
             api: Arc::new(api.clean()),
-            native,
+            context,
+            tunnel,
             rest: rest_api::Rest::default(),
             tls,
             country_header: settings.country_header,
             registry_email: settings.registry_email,
-            patience: client_timeout,
+            client_timeout,
             hosts,
         })
     }
 
-    /// Gets certificates from an authority, if that is wished for: its questions are answered at this door.
-    pub(crate) fn keep_certified(&self, tls: Tls) -> io::Result<()> {
+    /// Gets certificates from an authority, if the settings ask for it; this server answers its
+    /// challenges.
+    pub(crate) fn renew_certificates(&self, tls: Tls) -> io::Result<()> {
         if let (Tls::Acme(settings), Some(current)) = (tls, &self.tls.current) {
-            let native = Arc::clone(&self.native);
-            acme::CertificateRenewal::new(settings, Arc::clone(current), native)?.begin()?;
+            let context = Arc::clone(&self.context);
+            acme::CertificateRenewal::new(settings, Arc::clone(current), context)?.begin()?;
         }
         Ok(())
     }
 
-    /// What an authority must find at a path.
+    /// The answer to a challenge of a certificate authority.
     fn challenge(&self, path: &str) -> Option<String> {
         self.tls.current.as_ref()?.challenges.text(path)
     }
 
-    /// In which country a client is, if that is known: by the address that it says itself, by a header of a proxy, or by
-    /// the address that it has.
+    /// In which country a client is, if that is known: by the address that it says itself, by a
+    /// header of a proxy, or by the address that it has.
     pub(crate) fn country(
         &self,
         caller: &Caller,
         headers: &HeaderMap,
         said: Option<IpAddr>,
     ) -> Option<String> {
-        let of = |address| self.countries.as_ref()?.of(address, self.native.now());
+        let of = |address| self.countries.as_ref()?.of(address, self.context.now());
         if let Some(said) = said {
             return of(said);
         }
-        // Where proxies are named, nobody else is believed.
+        // If trusted proxies are configured, only they may set the header.
         let is_believed = caller.is_handed_on || self.proxies.trusted.is_empty();
         let header = self.country_header.as_ref().filter(|_| is_believed);
         let country = header.and_then(|header| headers.get(header)?.to_str().ok());
@@ -271,35 +281,37 @@ impl Web {
         }))
     }
 
-    /// Whether the server is about to end.
+    /// Whether the server shuts down.
     pub(crate) fn is_closing(&self) -> bool {
         *self.closing.borrow()
     }
 
-    /// A name for a request that came without one: nobody else's since the server started, and hardly before.
+    /// A name for a request that came without one: nobody else's since the server started, and
+    /// hardly before.
     pub(crate) fn new_id(&self) -> HeaderValue {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
         let id = format!("{:x}-{number:x}", self.started);
         HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("-"))
     }
 
-    /// What is kept.
+    /// The registry.
     pub(crate) fn registry(&self) -> &Arc<Registry> {
-        self.native.registry()
+        &self.context.registry
     }
 }
 
-/// Answers one request after the other.
-pub(crate) async fn converse(
+/// Serves a connection: the fast path first, then hyper.
+pub(crate) async fn serve_connection(
     web: Arc<Web>,
     mut stream: TcpStream,
-    client: Client,
+    client: ClientConnection,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let address = client.address;
     let _counted = Meters::connected(&web);
-    let begun = fast_path::converse(&web, &mut stream, (address.ip(), &client.activity)).await?;
-    let Left::Bytes { start, is_first } = begun else {
+    let begun =
+        fast_path::serve_connection(&web, &mut stream, (address.ip(), &client.activity)).await?;
+    let HandOff::Bytes { start, is_first } = begun else {
         return Ok(());
     };
     client.becomes_large();
@@ -312,27 +324,27 @@ pub(crate) async fn converse(
         responses: ConnectionResponses::default(),
         activity: client.activity,
     };
-    // What a connection has begun with it remains. This is the first octet of a TLS handshake.
+    // A connection keeps its protocol. 0x16 is the first byte of a TLS handshake.
     let is_tls = is_first && start.first() == Some(&0x16);
     let is_http2 = is_first && start.starts_with(b"PRI");
-    let stream = Rewound::new(start, stream);
+    let stream = PrefixedStream::new(start, stream);
     // Each way on its own, so that a connection that waits is not as large as the largest of them.
     if is_tls {
-        Box::pin(converse_securely(web, stream, caller)).await
+        Box::pin(serve_tls(web, stream, caller)).await
     } else {
         Box::pin(serve(web, stream, caller, is_http2)).await
     }
 }
 
-async fn converse_securely(
+async fn serve_tls(
     web: Arc<Web>,
-    stream: Rewound<TcpStream>,
+    stream: PrefixedStream<TcpStream>,
     caller: Caller,
 ) -> io::Result<()> {
-    let queue = &web.native.admission().expensive_work.handshakes;
+    let queue = &web.context.admission.expensive_work.handshakes;
     let accept = web.tls.tls.accept(stream);
     let handshake = shake_hands(queue, Peer::connected(caller.address.ip()), accept);
-    let mut stream = timeout(web.patience, handshake).await??;
+    let mut stream = timeout(web.client_timeout, handshake).await??;
     let session = stream.get_ref().1;
     let is_http2 = match session.alpn_protocol() {
         // The certificate was all that was asked for.
@@ -350,11 +362,17 @@ async fn converse_securely(
         return Box::pin(serve(web, stream, caller, is_http2)).await;
     }
     let client = (caller.address.ip(), &*caller.activity);
-    match fast_path::converse(&web, &mut stream, client).await? {
-        Left::Bytes { start, .. } => {
-            Box::pin(serve(web, Rewound::new(start, stream), caller, false)).await
+    match fast_path::serve_connection(&web, &mut stream, client).await? {
+        HandOff::Bytes { start, .. } => {
+            Box::pin(serve(
+                web,
+                PrefixedStream::new(start, stream),
+                caller,
+                false,
+            ))
+            .await
         }
-        Left::Nothing => timeout(web.patience, stream.shutdown()).await?,
+        HandOff::Nothing => timeout(web.client_timeout, stream.shutdown()).await?,
     }
 }
 
@@ -364,12 +382,12 @@ where
 {
     let caller = Arc::new(caller);
     let closing = web.closing.clone();
-    let patience = web.patience;
+    let client_timeout = web.client_timeout;
     let responses = caller.responses.clone();
     let activity = Arc::clone(&caller.activity);
     let service = service_fn(move |request| {
         let (web, caller) = (Arc::clone(&web), Arc::clone(&caller));
-        // There is room for it once it is asked for something.
+        // The future is allocated only when a request arrives.
         Box::pin(async move {
             let request: Request<Stream> = request;
             let activity = Arc::clone(&caller.activity);
@@ -377,41 +395,46 @@ where
             Ok::<_, Infallible>(answer(web, &caller, request).await)
         })
     });
-    let stream = Patient::new(stream, patience).with_activity(activity);
+    let stream = TimeoutStream::new(stream, client_timeout).with_activity(activity);
     let moved = stream.moved();
     let stream = TokioIo::new(stream);
     if is_http2 {
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
-            .max_concurrent_streams(TOGETHER)
-            .max_header_list_size(u32::try_from(LONGEST_HEAD).unwrap_or(u32::MAX))
-            .keep_alive_interval(patience)
-            .keep_alive_timeout(patience)
+            .max_concurrent_streams(MAX_HTTP2_STREAMS)
+            .max_header_list_size(u32::try_from(MAX_HEAD).unwrap_or(u32::MAX))
+            .keep_alive_interval(client_timeout)
+            .keep_alive_timeout(client_timeout)
             .serve_connection(stream, service);
-        let served = until_closed(Box::pin(connection), closing, moved.ceased(SILENCE));
+        let served = until_closed(
+            Box::pin(connection),
+            closing,
+            moved.ceased(HTTP2_IDLE_TIMEOUT),
+        );
+        let timed_out = || Err(io::ErrorKind::TimedOut.into());
         let serving = async {
             tokio::select! {
                 served = served => served,
-                () = moved.ceased(SILENCE * 2) => Err(io::ErrorKind::TimedOut.into()),
-                () = moved.not_taken(patience, &responses) => Err(io::ErrorKind::TimedOut.into()),
-                () = moved.not_begun(patience, HTTP2_START) => Err(io::ErrorKind::TimedOut.into()),
+                () = moved.ceased(HTTP2_IDLE_TIMEOUT * 2) => timed_out(),
+                () = moved.not_taken(client_timeout, &responses) => timed_out(),
+                () = moved.not_begun(client_timeout, MIN_HTTP2_START) => timed_out(),
             }
         };
         Box::pin(serving).await
     } else {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(patience)
-            .max_buf_size(LONGEST_HEAD)
-            .max_headers(MOST_HEADERS)
+            .header_read_timeout(client_timeout)
+            .max_buf_size(MAX_HEAD)
+            .max_headers(MAX_HEADERS)
             .serve_connection(stream, service);
         // Between requests it is waited for a head, and that has its time.
         until_closed(Box::pin(connection), closing, std::future::pending()).await
     }
 }
 
-/// Serves a connection. When the server is about to end, or the client has nothing to say, what has been asked is
-/// answered, and nothing new is.
+/// Serves a connection. When the server is about to end, or the client has nothing to say, what has
+/// been asked is answered, and nothing new is.
 async fn until_closed<C>(
     mut connection: Pin<Box<C>>,
     closing: watch::Receiver<bool>,
@@ -429,15 +452,15 @@ where
     connection.await.map_err(io::Error::other)
 }
 
-/// Waits until the server is about to end.
+/// Waits until the server shuts down.
 async fn closed(mut closing: watch::Receiver<bool>) {
     if closing.wait_for(|is_closing| *is_closing).await.is_err() {
-        // Whoever could say so has gone, and the server stays.
+        // The sender is gone, and the server stays.
         std::future::pending::<()>().await;
     }
 }
 
-/// A part of the door.
+/// A part of the HTTP server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Oai,
@@ -489,7 +512,7 @@ impl Part {
         }
     }
 
-    /// Which part of the door a request is for.
+    /// The part that a request is for.
     fn of(request: &Request<Incoming>) -> Self {
         if native_tunnel::is_message(request) {
             return Self::Tunnel;
@@ -497,7 +520,7 @@ impl Part {
         Self::of_path(request.uri().path())
     }
 
-    /// Which part of the door a path is of.
+    /// The part that a path belongs to.
     fn of_path(path: &str) -> Self {
         let mut segments = path.trim_start_matches('/').split('/');
         match (segments.next().unwrap_or_default(), segments.next()) {
@@ -514,15 +537,15 @@ impl Part {
     }
 }
 
-/// RFC 9112 §3.2: "a server MUST respond with a 400 to any HTTP/1.1 request message that lacks a Host header field and to
-/// any request message that contains more than one".
+/// RFC 9112 §3.2: "a server MUST respond with a 400 to any HTTP/1.1 request message that lacks a
+/// Host header field and to any request message that contains more than one".
 fn has_host(request: &Request<Incoming>) -> bool {
     let mut hosts = request.headers().get_all(HOST).iter();
     let is_said = hosts.next().is_some() || request.version() != Version::HTTP_11;
     is_said && hosts.next().is_none()
 }
 
-/// One request: handed to its part of the door, counted, and logged if that is wished for.
+/// Answers one request: passes it to its part, counts it, and writes the access log.
 async fn answer(
     web: Arc<Web>,
     caller: &Arc<Caller>,
@@ -533,7 +556,7 @@ async fn answer(
         return plain(StatusCode::BAD_REQUEST, text);
     }
     // HTTP/1.1 has this limit where it is read.
-    if request.headers().len() > MOST_HEADERS {
+    if request.headers().len() > MAX_HEADERS {
         let text = "there are more header lines than this server reads\n";
         return plain(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, text);
     }
@@ -542,35 +565,35 @@ async fn answer(
         web.meters.count(part, refused.status());
         return refused;
     }
-    let wish = Wish::take(&mut request, caller, part);
+    let negotiation = Negotiation::take(&mut request, caller, part);
     let behind = web.behind(caller, request.headers());
     let caller = behind.as_ref().unwrap_or(caller);
     let given = access_log::given_id(&request);
     // A new one is made only for those who would see it somewhere else.
     let is_named = given.is_some() || web.log.is_some() || part == Part::V1;
     let id = is_named.then(|| given.unwrap_or_else(|| web.new_id()));
-    let noted = id.clone().filter(|_| web.log.is_some()).map(|id| {
-        let (address, now) = (caller.address.ip(), web.native.now());
-        Noted::of(&request, address, caller.is_secure, id, now)
+    let logged = id.clone().filter(|_| web.log.is_some()).map(|id| {
+        let (address, now) = (caller.address.ip(), web.context.now());
+        LoggedRequest::of(&request, address, caller.is_secure, id, now)
     });
-    let (client, memory) = (caller.address.ip(), &web.native.admission().response_memory);
+    let (client, memory) = (caller.address.ip(), &web.context.admission.response_memory);
     let making = caller.responses.begin().await;
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     if is_read && let Some(busy) = pending_responses::refuse(client, memory) {
         web.meters.count(part, busy.status());
         return busy;
     }
-    // Those that wait for their turn, or for their client to read, are not worked on.
+    // A request that waits for a permit, or for its client to read, is idle.
     let working = caller.activity.work();
-    // In a box, so that a request that waits for its turn is not as large as one that is worked on.
+    // In a box, so that a request that waits for a permit takes little memory.
     let response = Box::pin(dispatch(&web, caller, part, request)).await;
     let (response, counted) = pending_responses::count(response, client, memory);
-    let response = wish.grant(response).await;
+    let response = negotiation.grant(response).await;
     drop((making, working));
     let mut response = pending_responses::wait(response, counted, &caller.responses).await;
     web.meters.count(part, response.status());
-    if let (Some(noted), Some(log)) = (noted, &web.log)
-        && !log.add(&noted, &response, web.native.now())
+    if let (Some(logged), Some(log)) = (logged, &web.log)
+        && !log.add(&logged, &response, web.context.now())
     {
         web.meters.unlogged.fetch_add(1, Ordering::Relaxed);
     }

@@ -13,15 +13,16 @@ use tokio::time::{Instant, timeout_at};
 use crate::admission::body_memory::{BODY_TIMEOUT, Sender};
 use crate::admission::expensive_work::{Busy, WorkPermit};
 use crate::admission::peer::Peer;
-use crate::http::connection::request_body::{HeldBody, Incoming};
+use crate::http::connection::request_body::{CountedBody, Incoming};
 use crate::http::response::{Body, plain, reply};
 use crate::http::{Caller, Web};
-use crate::native::{LONG_MESSAGE_TIMEOUT, Native, Way, Work, tunnel};
+use crate::native::{LONG_MESSAGE_TIMEOUT, MessageWork, Native, tunnel};
+use crate::runtime::native_metrics::Transport;
 
-/// What the protocol calls its messages in HTTP.
+/// The media type of messages in HTTP.
 const MESSAGE: &str = "application/x-hdl-message";
 /// The longest body: a message and its envelope, and a line end in front of them.
-const LONGEST: usize = 262_144 + 20 + 2;
+const MAX_TUNNEL_BODY: usize = 262_144 + 20 + 2;
 
 /// "Only if both the `Accept` and the `Content-Type` header contain `application/x-hdl-message`
 /// (case-insensitive substring)."
@@ -36,6 +37,20 @@ pub(crate) fn is_message(request: &Request<Incoming>) -> bool {
     is_said_in(&CONTENT_TYPE) && is_said_in(&ACCEPT)
 }
 
+/// The native protocol behind HTTP: the one place where HTTP calls it.
+pub(crate) struct NativeTunnel(Arc<Native>);
+
+impl NativeTunnel {
+    pub(crate) fn new(native: Arc<Native>) -> Self {
+        Self(native)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(context: &Arc<crate::context::ServerContext>) -> Self {
+        Self(Arc::new(Native::new(Arc::clone(context))))
+    }
+}
+
 pub(crate) async fn answer(
     web: &Arc<Web>,
     caller: &Caller,
@@ -48,7 +63,7 @@ pub(crate) async fn answer(
             .insert(ALLOW, HeaderValue::from_static("POST"));
         return refused;
     }
-    let native = Arc::clone(&web.native);
+    let native = Arc::clone(&web.tunnel.0);
     let Some(bytes) = receive(&native, caller.address.ip(), request.into_body()).await else {
         return plain(
             StatusCode::BAD_REQUEST,
@@ -57,22 +72,22 @@ pub(crate) async fn answer(
     };
     let length = bytes.len();
     let envelope = Envelope::decode(&mut Reader::new(&bytes));
-    let work = envelope.as_ref().map_or(Work::Blocking, |envelope| {
+    let work = envelope.as_ref().map_or(MessageWork::Blocking, |envelope| {
         native.work_of(envelope, bytes.get(Envelope::LENGTH..).unwrap_or_default())
     });
     let peer = Peer::connected(caller.address.ip());
     let answered = match (enter(&native, work, peer).await, envelope) {
         (Err(Busy), Ok(envelope)) => {
             let mut busy = Vec::new();
-            native.busy(&envelope, Way::Http).write(&mut busy);
+            native.busy(&envelope, Transport::Http).write(&mut busy);
             busy
         }
-        _ if work == Work::None => tunnel(&native, &bytes, peer, None),
+        _ if work == MessageWork::None => tunnel(&native, &bytes, peer, None),
         // Changes wait for the disk, and signatures and logins for the processor.
         (permit, _) => {
             let answered = crate::runtime::blocking::spawn_blocking(move || {
                 let (login, _signature) = match work {
-                    Work::Login => (permit.ok().flatten(), None),
+                    MessageWork::Login => (permit.ok().flatten(), None),
                     _ => (None, permit.ok().flatten()),
                 };
                 tunnel(&native, &bytes, peer, login)
@@ -80,14 +95,14 @@ pub(crate) async fn answer(
             answered.await.unwrap_or_default()
         }
     };
-    let meters = web.native.meters();
-    meters.received(Way::Http, length);
-    meters.sent(Way::Http, answered.len());
+    let meters = &web.context.native_metrics;
+    meters.received(Transport::Http, length);
+    meters.sent(Transport::Http, answered.len());
     reply(StatusCode::OK, MESSAGE, answered)
 }
 
-/// Waits for the turn of a message, if it has to wait for one.
-async fn enter(native: &Native, work: Work, peer: Peer) -> Result<Option<WorkPermit>, Busy> {
+/// Waits for a permit for a message, if it needs one.
+async fn enter(native: &Native, work: MessageWork, peer: Peer) -> Result<Option<WorkPermit>, Busy> {
     match native.queue_of(work) {
         Some(queue) => queue.enter(peer).await.map(Some),
         None => Ok(None),
@@ -97,14 +112,14 @@ async fn enter(native: &Native, work: Work, peer: Peer) -> Result<Option<WorkPer
 /// A message, without the line end that may stand in front of it, with the memory that it takes.
 async fn receive(native: &Native, client: IpAddr, mut body: Incoming) -> Option<Bytes> {
     let mut deadline = Instant::now() + BODY_TIMEOUT;
-    let bodies = &native.admission().body_memory;
+    let bodies = &native.context.admission.body_memory;
     let mut memory = bodies.pool(Sender::Anonymous).permit(client);
     let mut bytes = Vec::new();
     while let Some(frame) = timeout_at(deadline, body.frame()).await.ok()? {
         let Ok(data) = frame.ok()?.into_data() else {
             continue;
         };
-        if bytes.len() + data.len() > LONGEST {
+        if bytes.len() + data.len() > MAX_TUNNEL_BODY {
             return None;
         }
         if bytes.is_empty() {
@@ -115,7 +130,7 @@ async fn receive(native: &Native, client: IpAddr, mut body: Incoming) -> Option<
         }
         bytes.extend_from_slice(&data);
     }
-    let mut bytes = Bytes::from_owner(HeldBody::new(bytes, memory));
+    let mut bytes = Bytes::from_owner(CountedBody::new(bytes, memory));
     // "One leading CR or LF octet in the body is skipped."
     if let [b'\r' | b'\n', ..] = *bytes {
         bytes.advance(1);

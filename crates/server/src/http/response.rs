@@ -1,4 +1,4 @@
-//! What is sent back.
+//! Response bodies, and common responses.
 
 use std::net::IpAddr;
 
@@ -9,7 +9,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::{Response, StatusCode};
 
 use crate::http::Web;
-use crate::runtime::blocking::{self, Undone};
+use crate::runtime::blocking::{self, WorkError};
 
 /// The body of a response: bytes that are there, or a stream of them.
 pub(crate) type Body = Either<Full<Bytes>, BoxBody<Bytes, std::io::Error>>;
@@ -28,20 +28,20 @@ pub(crate) fn reply(
 }
 
 /// A response that takes time to make: on another thread, so that nobody else waits for it.
-pub(crate) async fn aside(
+pub(crate) async fn run_blocking(
     web: &Web,
     client: IpAddr,
     work: impl FnOnce() -> Response<Body> + Send + 'static,
 ) -> Response<Body> {
-    let queue = &web.native.admission().expensive_work.requests;
+    let queue = &web.context.admission.expensive_work.requests;
     match blocking::run(queue, client, work).await {
         Ok(response) => response,
-        Err(Undone::Busy) => busy("too many requests are under way: try again\n"),
-        Err(Undone::Failed) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the server failed\n"),
+        Err(WorkError::Busy) => busy("too many requests are under way: try again\n"),
+        Err(WorkError::Failed) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the server failed\n"),
     }
 }
 
-/// What a client hears that should ask again in a few seconds.
+/// The response to a client that should try again in a few seconds.
 pub(crate) fn busy(text: &'static str) -> Response<Body> {
     let mut busy = plain(StatusCode::SERVICE_UNAVAILABLE, text);
     let soon = HeaderValue::from_static("5");

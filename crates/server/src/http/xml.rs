@@ -1,4 +1,4 @@
-//! XML, written from front to back.
+//! A writer for XML.
 
 // The writer of `quick-xml` escapes as much, but it leaves characters in that XML forbids, and its
 // events take as many lines as these functions: nothing would get shorter.
@@ -67,7 +67,8 @@ impl Xml {
     }
 }
 
-/// Everything that comes from elsewhere, for XML. Characters that no document may hold (XML 1.0 §2.2) are left out.
+/// Escapes untrusted text for XML. Characters that no document may hold (XML 1.0
+/// §2.2) are left out.
 pub(crate) fn escape_xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {

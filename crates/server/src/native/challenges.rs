@@ -1,8 +1,9 @@
-//! Challenges that wait for an answer.
+//! Requests that wait for the answer to a challenge.
 //!
-//! An answer comes on a connection of its own, and is known by the number of its challenge only. So the server stores
-//! the request until the answer comes, for a while. Storage is shared by network: when it is full, the oldest request of
-//! the network that uses most of it makes room. A network that floods the server pushes out its own requests.
+//! An answer may come on another connection, and only the number of its challenge identifies
+//! it. So the server stores the request until the answer comes, for a limited time. When the
+//! storage is full, the server evicts the oldest request of the network that uses most of it,
+//! so that a network that floods the server loses its own requests.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,16 +16,16 @@ use crate::admission::peer::Peer;
 const ANSWER_TIMEOUT: u64 = 60_000;
 /// How many challenges wait at once.
 const MAX_WAITING: usize = 10_000;
-/// How many octets all of their requests have. A request may be long, and costs whoever sends it nothing.
+/// How many bytes all of their requests have. A long request costs its client nothing.
 const MAX_OCTETS: usize = 6 << 20;
 
-/// A request that waits for whoever sent it to say who they are.
+/// A request that waits until its client has logged in.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) request: Message<'static>,
     pub(crate) nonce: [u8; 16],
     pub(crate) digest: RequestDigest,
-    /// Where the request came from. The answer may come from elsewhere.
+    /// Where the request came from. The answer may come from another address.
     peer: Peer,
     /// Until when, in milliseconds since 1970.
     expires: u64,
@@ -57,30 +58,32 @@ impl Pending {
     }
 }
 
-/// All challenges that wait, by number: that of the challenge, or that of the session it belongs to.
+/// All challenges that wait, by number: that of the challenge, or that of the session it belongs
+/// to.
 #[derive(Debug, Default)]
-pub(crate) struct Challenges {
-    waiting: Mutex<Waiting>,
+pub(crate) struct PendingChallenges {
+    waiting: Mutex<WaitingChallenges>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct WaitingChallenges {
     by_number: HashMap<u32, Pending>,
     shares: HashMap<Peer, Share>,
     octets: usize,
 }
 
-/// What one network uses.
+/// The storage that one network uses.
 #[derive(Debug, Default)]
 struct Share {
-    /// Its challenges in the order they came, with when they expire: some may have been taken since, or come again.
+    /// Its challenges in the order they came, with when they expire: some may have been taken
+    /// since, or come again.
     order: VecDeque<(u32, u64)>,
     count: usize,
     octets: usize,
 }
 
-impl Challenges {
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+impl PendingChallenges {
+    fn waiting(&self) -> MutexGuard<'_, WaitingChallenges> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -97,7 +100,7 @@ impl Challenges {
         waiting.by_number.insert(number, pending);
         waiting.compact(peer);
         waiting.drop_outdated(peer, now);
-        waiting.make_room(now);
+        waiting.evict(now);
     }
 
     /// Whether a number is taken.
@@ -111,7 +114,7 @@ impl Challenges {
     }
 }
 
-impl Waiting {
+impl WaitingChallenges {
     fn take(&mut self, number: u32) -> Option<Pending> {
         let pending = self.by_number.remove(&number)?;
         self.octets = self.octets.saturating_sub(pending.octets());
@@ -144,7 +147,7 @@ impl Waiting {
         self.by_number.len() > MAX_WAITING || self.octets > MAX_OCTETS
     }
 
-    fn make_room(&mut self, now: u64) {
+    fn evict(&mut self, now: u64) {
         if !self.is_full() {
             return;
         }
@@ -235,10 +238,10 @@ mod tests {
         Pending::new(request, [0; 16], digest, peer, now)
     }
 
-    /// Requests of 200,000 octets that nobody answered were kept until there were 10,000 of them.
+    /// Unanswered requests of 200,000 bytes were stored until there were 10,000 of them.
     #[test]
-    fn long_requests_make_room_for_others() {
-        let challenges = Challenges::default();
+    fn long_requests_are_evicted_for_others() {
+        let challenges = PendingChallenges::default();
         for number in 0..1_000 {
             challenges.keep(number, pending(200_000, 0), 0);
         }
@@ -249,8 +252,8 @@ mod tests {
     }
 
     #[test]
-    fn many_make_room_and_the_outdated_go() {
-        let challenges = Challenges::default();
+    fn old_challenges_are_evicted() {
+        let challenges = PendingChallenges::default();
         for number in 0..20_000 {
             challenges.keep(number, pending(1, 0), 0);
             if number % 3 == 0 {
@@ -265,7 +268,7 @@ mod tests {
 
     #[test]
     fn one_that_comes_again_counts_once() {
-        let challenges = Challenges::default();
+        let challenges = PendingChallenges::default();
         for now in 0..10 {
             challenges.keep(7, pending(100, now), now);
         }
@@ -277,10 +280,11 @@ mod tests {
         assert!(challenges.waiting().shares.is_empty());
     }
 
-    /// Four connections that sent long requests and answered none pushed out the challenges of everybody.
+    /// Four connections that sent long requests and answered none pushed out the challenges of
+    /// everybody.
     #[test]
     fn a_network_that_floods_the_server_pushes_out_its_own_requests() {
-        let challenges = Challenges::default();
+        let challenges = PendingChallenges::default();
         let network = |last: u8| Peer::connected([192, 0, 2, last].into());
         challenges.keep(1, pending_of(network(1), 300, 0), 0);
         challenges.keep(2, pending_of(network(2), 1_000_000, 0), 0);

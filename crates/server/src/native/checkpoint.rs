@@ -1,18 +1,18 @@
 //! `BACKUP_SERVER`: deployed servers write a checkpoint of their storage.
 
+use crate::auth::login::Authenticated;
+use crate::error::Fault;
 use crate::native::Native;
-use crate::native::login::Authenticated;
-use crate::native::operations::{Asked, Done};
-use crate::native::response::Fault;
+use crate::native::operations::{OperationReply, Outcome};
 
 impl Native {
     /// Answers administrators that it is done. There is nothing to do: every change is on disk
     /// before it is acknowledged, and a copy of the folder is made by `handfast backup`.
-    pub(super) fn checkpoint(&self, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    pub(crate) fn checkpoint(&self, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let Some(who) = who else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
-        self.need_administrator(who)?;
-        Ok(Done::empty().into())
+        self.context.need_administrator(who)?;
+        Ok(OperationReply::empty().into())
     }
 }

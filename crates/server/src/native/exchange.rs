@@ -15,19 +15,20 @@ use handfast_wire::{
 
 use crate::admission::expensive_work::WorkPermit;
 use crate::admission::peer::Peer;
+use crate::auth::sessions::Session;
+use crate::error::Fault;
 use crate::native::challenges::Pending;
-use crate::native::metrics::Dropped;
-use crate::native::operations::{Asked, Done};
+use crate::native::operations::{OperationReply, Outcome};
 use crate::native::replication::is_streamed;
-use crate::native::response::Fault;
-use crate::native::sessions::Session;
-use crate::native::{Native, Outgoing, Raw, Way, read};
+use crate::native::{Native, Outgoing, Raw, read};
+use crate::runtime::native_metrics::Dropped;
+use crate::runtime::native_metrics::Transport;
 
 /// One request, and the session it came in.
 pub(crate) struct Exchange<'n> {
     pub(crate) native: &'n Native,
     pub(crate) session: Option<&'n Session>,
-    pub(crate) way: Way,
+    pub(crate) transport: Transport,
     pub(crate) peer: Peer,
 }
 
@@ -37,8 +38,11 @@ impl Exchange<'_> {
         match self.decide(request, permit) {
             Ok(replies) => replies,
             // Clients that hear nothing over UDP ask over TCP, where nobody uses up their attempts.
-            Err(fault) if fault.code == ResponseCode::ServerTooBusy && self.way == Way::Udp => {
-                self.native.meters.dropped(Dropped::Busy);
+            Err(fault)
+                if fault.code == ResponseCode::ServerTooBusy
+                    && self.transport == Transport::Udp =>
+            {
+                self.native.context.native_metrics.dropped(Dropped::Busy);
                 Vec::new()
             }
             Err(fault) => vec![self.fault(request, fault)],
@@ -51,11 +55,11 @@ impl Exchange<'_> {
         permit: Option<WorkPermit>,
     ) -> Result<Vec<Outgoing>, Fault> {
         let opcode = request.header.opcode;
-        if opcode.needs_admin_interface() && self.way == Way::Udp {
+        if opcode.needs_admin_interface() && self.transport == Transport::Udp {
             let text = "this interface takes no administration";
             return Err(Fault::new(ResponseCode::ProtocolError, text));
         }
-        if is_streamed(opcode) && self.way != Way::Tcp {
+        if is_streamed(opcode) && self.transport != Transport::Tcp {
             return Err(not_a_stream());
         }
         let is_public = matches!(opcode, Opcode::Resolution | Opcode::GetSiteInfo);
@@ -79,24 +83,24 @@ impl Exchange<'_> {
             if request.envelope.session_id != 0 {
                 return Err(Fault::plain(ResponseCode::SessionTimeout));
             }
-            return Ok(match self.native.look_at(request, None)? {
-                Asked::Done(done) => self.replies(request, done),
-                Asked::Who => vec![self.challenge(request)?],
+            return Ok(match self.native.dispatch(request, None)? {
+                Outcome::Done(done) => self.replies(request, done),
+                Outcome::LoginNeeded => vec![self.challenge(request)?],
             });
         };
         if opcode == Opcode::SessionTerminate {
             let _: HandleRequest<'_> = read(request)?;
             self.check_mac(session, request, true)?;
-            self.native.sessions.remove(session.number);
-            return Ok(self.replies(request, Done::empty()));
+            self.native.context.sessions.remove(session.number);
+            return Ok(self.replies(request, OperationReply::empty()));
         }
-        match self.native.look_at(request, None)? {
-            Asked::Done(done) => Ok(self.replies(request, done)),
-            Asked::Who => self.take_in_session(session, request),
+        match self.native.dispatch(request, None)? {
+            Outcome::Done(done) => Ok(self.replies(request, done)),
+            Outcome::LoginNeeded => self.take_in_session(session, request),
         }
     }
 
-    /// A request in a session that needs someone who is known: by the session, if it is known whose it is.
+    /// A request that needs a login, in a session: the login of the session counts, if it has one.
     fn take_in_session(
         &self,
         session: &Session,
@@ -107,39 +111,42 @@ impl Exchange<'_> {
             return Ok(vec![self.challenge(request)?]);
         };
         self.check_mac(session, request, true)?;
-        // Who has lost the key has lost the session.
-        if !self.native.holds(who.by.as_ref())? {
-            self.native.sessions.remove(session.number);
+        // A session ends with its key.
+        if !self.native.context.holds(who.by.as_ref())? {
+            self.native.context.sessions.remove(session.number);
             return Err(Fault::plain(ResponseCode::SessionTimeout));
         }
-        match self.native.look_at(request, Some(&who))? {
-            Asked::Done(done) => Ok(self.replies(request, done)),
-            Asked::Who => Err(Fault::plain(ResponseCode::InvalidAdmin)),
+        match self.native.dispatch(request, Some(&who))? {
+            Outcome::Done(done) => Ok(self.replies(request, done)),
+            Outcome::LoginNeeded => Err(Fault::plain(ResponseCode::InvalidAdmin)),
         }
     }
 
-    /// The minimum version is asked for where keys, MACs or sessions are used: older versions have weaker ones.
+    /// The minimum version is asked for where keys, MACs or sessions are used: older versions have
+    /// weaker ones.
     fn need_version(&self, request: &Message<'_>) -> Result<(), Fault> {
         let version = self.native.responder().version_for(request);
-        let minimum = self.native.minimum_version;
+        let minimum = self.native.context.minimum_version;
         let Some(minimum) = minimum.filter(|minimum| version < *minimum) else {
             return Ok(());
         };
         let text = format!(
-            "this server takes logins, sessions and administration from protocol version {minimum} on; \
+            "this server takes logins, sessions and administration from protocol version \
+            {minimum} on; \
              update the client"
         );
         Err(Fault::new(ResponseCode::ProtocolError, text))
     }
 
-    /// The answer to a challenge: whether it is them, then whether they may; then the request is done.
+    /// The answer to a challenge: whether it is them, then whether they may; then the request is
+    /// done.
     fn take_answer(
         &self,
         message: &Message<'_>,
         permit: Option<WorkPermit>,
     ) -> Result<Vec<Outgoing>, Fault> {
         let number = message.envelope.session_id;
-        let now = self.native.world.now();
+        let now = self.native.context.world.now();
         let pending = match self.native.challenges.take(number) {
             None if number == 0 || self.session.is_some() => {
                 return Err(Fault::plain(ResponseCode::AuthenticationTimeout));
@@ -148,7 +155,7 @@ impl Exchange<'_> {
             Some(pending) if !pending.waits(now) => {
                 return Err(Fault::plain(ResponseCode::AuthenticationTimeout));
             }
-            // What was asked in a session that has ended since is not done outside of it.
+            // The session of the request has ended: the request is not done without it.
             Some(pending) if self.session.is_none() && pending.request.envelope.session_id != 0 => {
                 return Err(Fault::plain(ResponseCode::SessionTimeout));
             }
@@ -159,8 +166,11 @@ impl Exchange<'_> {
         let digest = pending.digest.as_bytes();
         let outcome = read::<ChallengeAnswer<'_>>(message).and_then(|answer| {
             let challenge = (&pending.nonce[..], digest);
-            let who = self.native.log_in(self.peer, &answer, challenge, permit)?;
-            let done = self.native.look_at(&request, Some(&who))?;
+            let who = self
+                .native
+                .context
+                .log_in(self.peer, &answer, challenge, permit)?;
+            let done = self.native.dispatch(&request, Some(&who))?;
             if let Some(session) = self.session {
                 // Only whom the session was set up for is known by it from here on.
                 let is_claimed = session.claimed.as_ref() == Some(&answer.key);
@@ -169,15 +179,18 @@ impl Exchange<'_> {
                 }
             }
             match done {
-                Asked::Done(done) => Ok(done),
-                Asked::Who => Err(Fault::plain(ResponseCode::InvalidAdmin)),
+                Outcome::Done(done) => Ok(done),
+                Outcome::LoginNeeded => Err(Fault::plain(ResponseCode::InvalidAdmin)),
             }
         });
         request.envelope.request_id = message.envelope.request_id;
         Ok(match outcome {
             Ok(done) => self.replies(&request, done),
             // As for all others that are busy: see `take`.
-            Err(fault) if fault.code == ResponseCode::ServerTooBusy && self.way == Way::Udp => {
+            Err(fault)
+                if fault.code == ResponseCode::ServerTooBusy
+                    && self.transport == Transport::Udp =>
+            {
                 return Err(fault);
             }
             Err(fault) => vec![self.fault(&request, fault)],
@@ -189,8 +202,8 @@ impl Exchange<'_> {
         let native = self.native;
         let responder = native.responder();
         let digest = RequestDigest::of(&request.signed_part(), responder.version_for(request));
-        let nonce: [u8; 16] = native.world.random();
-        let now = native.world.now();
+        let nonce: [u8; 16] = native.context.world.random();
+        let now = native.context.world.now();
         let pending = Pending::new(request.clone().into_owned(), nonce, digest, self.peer, now);
         let body = Challenge {
             digest,
@@ -217,7 +230,7 @@ impl Exchange<'_> {
             return Err(failed());
         }
         let asked: SessionSetup<'_> = read(request)?;
-        // It is kept as long as the session is.
+        // It is stored as long as the session.
         if asked.identity.handle.len() > MAX_HANDLE {
             return Err(Fault::plain(ResponseCode::InvalidHandle));
         }
@@ -226,12 +239,12 @@ impl Exchange<'_> {
         };
         let peer = PublicKey::from_bytes(public_key).map_err(|_| failed())?;
         let _permit = match permit {
-            None => native.permit_now()?,
+            None => native.context.permit_now()?,
             Some(permit) => permit,
         };
         let mut random = |bytes: &mut [u8]| {
             for chunk in bytes.chunks_mut(32) {
-                let fresh: [u8; 32] = native.world.random();
+                let fresh: [u8; 32] = native.context.world.random();
                 for (byte, new) in chunk.iter_mut().zip(fresh) {
                     *byte = new;
                 }
@@ -259,10 +272,10 @@ impl Exchange<'_> {
         };
         let number = native.new_number();
         let claimed = (!asked.is_anonymous()).then(|| asked.identity.clone().into_owned());
-        let now = native.world.now();
+        let now = native.context.world.now();
         let timeout = asked.timeout;
         let session = Session::new(number, key, version, claimed, timeout, self.peer, now);
-        native.sessions.add(session, now);
+        native.context.sessions.add(session, now);
         let mut message = self.reply(request, ResponseCode::Success, &reply);
         message.envelope.session_id = number;
         Ok(Outgoing::open(&self.signed(request, message)))
@@ -273,10 +286,10 @@ impl Exchange<'_> {
         self.seal(request, reply, false)
     }
 
-    fn replies(&self, request: &Message<'_>, done: Done) -> Vec<Outgoing> {
+    fn replies(&self, request: &Message<'_>, done: OperationReply) -> Vec<Outgoing> {
         let feed = done.feed;
-        // A challenge may be answered in another way than the request came.
-        if feed.is_some() && self.way != Way::Tcp {
+        // A challenge may be answered over another transport than the request.
+        if feed.is_some() && self.transport != Transport::Tcp {
             return vec![self.fault(request, not_a_stream())];
         }
         let last = done.bodies.len().saturating_sub(1);
@@ -309,8 +322,8 @@ impl Exchange<'_> {
         responder.reply(request, code, digest, body)
     }
 
-    /// Certified if the request asks for that, and encrypted if it asks for that or if what is in it is not
-    /// for everybody.
+    /// Certified if the request asks for that, and encrypted if it asks for that or if what is in
+    /// it is not for everybody.
     fn seal(&self, request: &Message<'_>, reply: Message<'static>, is_private: bool) -> Outgoing {
         let Some(session) = self.session else {
             return Outgoing::open(&self.signed(request, reply));
@@ -321,7 +334,7 @@ impl Exchange<'_> {
         if !(wants || is_private && is_new) {
             return Outgoing::open(&reply);
         }
-        let iv = self.native.world.random();
+        let iv = self.native.context.world.random();
         match session.key.encrypt(session.version, &reply.payload(), &iv) {
             Ok(sealed) => {
                 let mut envelope = reply.envelope;
@@ -336,7 +349,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// The MAC of a request in a session. Its counter is noted, and enforced where there is no challenge.
+    /// The MAC of a request in a session. Its counter is noted, and enforced where there is no
+    /// challenge.
     fn check_mac(
         &self,
         session: &Session,
@@ -353,7 +367,7 @@ impl Exchange<'_> {
             .key
             .verify_mac(&credential, &framing, &request.signed_part())
             .map_err(|_| Fault::plain(ResponseCode::InvalidSessionKey))?;
-        session.touch(self.native.world.now());
+        session.touch(self.native.context.world.now());
         let is_new = session.accepts(credential.counter());
         if enforced && !is_new {
             return Err(Fault::plain(ResponseCode::SessionMessageRejected));
@@ -366,7 +380,11 @@ impl Exchange<'_> {
             return reply;
         }
         let framing = Framing::of(&reply.envelope);
-        match sign_message(self.native.identity.key(), &framing, &reply.signed_part()) {
+        match sign_message(
+            self.native.context.identity.key(),
+            &framing,
+            &reply.signed_part(),
+        ) {
             Ok(credential) => reply.with_credential(credential.to_bytes()),
             Err(error) => {
                 tracing::error!(%error, "a reply could not be signed");

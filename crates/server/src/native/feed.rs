@@ -1,8 +1,8 @@
-//! The stream that follows a reply to a mirror (`handle-protocol.md` §11.2): blocks, "each followed by `bytes
-//! signature`".
+//! The stream that follows a reply to a mirror (`handle-protocol.md` §11.2): blocks, "each
+//! followed by `bytes signature`".
 //!
-//! It is made piece by piece, and what is read from the registry at once is bounded: a mirror that takes
-//! long keeps neither memory nor old pages of the store.
+//! The server makes it piece by piece and reads a bounded part of the registry at a time: a
+//! slow mirror occupies neither memory nor old pages of the store.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -18,7 +18,7 @@ const SIGNED: [u8; 4] = [0; 4];
 /// The name of the hash that is signed.
 const HASH: &str = "SHA-256";
 /// How many blocks a piece has: signing takes about a millisecond for each.
-const MOST_BLOCKS: usize = 64;
+const MAX_BLOCKS: usize = 64;
 /// From how many bytes on a piece is long enough.
 const LONG: usize = 256 << 10;
 /// "u8 0xFF end — NOT followed by a signature."
@@ -29,19 +29,19 @@ const DUMP_VERSION: u32 = 2;
 /// A stream that is being made.
 pub(crate) struct Feed {
     receiver: Receiver,
-    /// What goes out unsigned before the next block.
+    /// Bytes to send unsigned before the next block.
     opening: Vec<u8>,
     /// Blocks to be signed.
     waiting: VecDeque<Vec<u8>>,
-    source: Source,
-    /// What goes out unsigned at the end.
+    source: FeedSource,
+    /// Bytes to send unsigned at the end.
     closing: Vec<u8>,
     /// Among those who are served at the same time.
     _place: OwnedSemaphorePermit,
 }
 
-/// Where blocks come from.
-enum Source {
+/// The source of blocks.
+enum FeedSource {
     Dump(Phase),
     Ended,
     Transactions {
@@ -70,7 +70,7 @@ pub(crate) enum FeedError {
 }
 
 impl Feed {
-    fn new(receiver: Receiver, source: Source, place: OwnedSemaphorePermit) -> Self {
+    fn new(receiver: Receiver, source: FeedSource, place: OwnedSemaphorePermit) -> Self {
         let mut opening = SIGNED.to_vec();
         put_bytes(&mut opening, HASH.as_bytes());
         Self {
@@ -102,21 +102,21 @@ impl Feed {
             ),
         };
         let transactions = Box::new(transactions);
-        let source = Source::Transactions { transactions, end };
+        let source = FeedSource::Transactions { transactions, end };
         let mut feed = Self::new(receiver, source, place);
         feed.waiting.extend(begin);
         feed
     }
 
-    /// That the log does not reach back to where the mirror is: "with status 1 only the end record follows
-    /// (format 1: date = the request's own last query date)".
+    /// That the log does not reach back to where the mirror is: "with status 1 only the end record
+    /// follows (format 1: date = the request's own last query date)".
     pub(crate) fn copy_anew(
         receiver: Receiver,
         is_of_many: bool,
         date: i64,
         place: OwnedSemaphorePermit,
     ) -> Self {
-        let mut feed = Self::new(receiver, Source::Ended, place);
+        let mut feed = Self::new(receiver, FeedSource::Ended, place);
         feed.waiting.extend(if is_of_many {
             [status(2, Status::CopyAnew), block(0, &[])]
         } else {
@@ -133,7 +133,7 @@ impl Feed {
         point: Option<(i64, u64)>,
         place: OwnedSemaphorePermit,
     ) -> Self {
-        let mut feed = Self::new(receiver, Source::Dump(phase), place);
+        let mut feed = Self::new(receiver, FeedSource::Dump(phase), place);
         feed.waiting.push_back(DUMP_VERSION.to_be_bytes().to_vec());
         if let Some((date, last)) = point {
             let mut record = block(0, &date.to_be_bytes());
@@ -151,8 +151,8 @@ impl Feed {
         key: &SigningKey,
     ) -> Result<Option<Vec<u8>>, FeedError> {
         let mut out = std::mem::take(&mut self.opening);
-        for _ in 0..MOST_BLOCKS {
-            while self.waiting.is_empty() && !matches!(self.source, Source::Ended) {
+        for _ in 0..MAX_BLOCKS {
+            while self.waiting.is_empty() && !matches!(self.source, FeedSource::Ended) {
                 self.read(registry)?;
             }
             let Some(block) = self.waiting.pop_front() else {
@@ -177,16 +177,16 @@ impl Feed {
             hash.checked_rem(receiver.server_count) == Some(receiver.server_number)
         };
         match &mut self.source {
-            Source::Ended => {}
-            Source::Transactions { transactions, end } => {
+            FeedSource::Ended => {}
+            FeedSource::Transactions { transactions, end } => {
                 if let Some(read) = transactions.read(registry, &is_wanted)? {
                     self.waiting.extend(read.iter().map(transaction_block));
                 } else {
                     self.waiting.extend(std::mem::take(end));
-                    self.source = Source::Ended;
+                    self.source = FeedSource::Ended;
                 }
             }
-            Source::Dump(Phase::Handles(after)) => {
+            FeedSource::Dump(Phase::Handles(after)) => {
                 let page = registry.handles_after(after.as_deref(), &is_wanted)?;
                 let blocks = page.handles.iter().map(|(handle, values)| {
                     let mut block = text_block(1, handle);
@@ -194,12 +194,12 @@ impl Feed {
                     block
                 });
                 self.waiting.extend(blocks);
-                self.source = Source::Dump(match page.last {
+                self.source = FeedSource::Dump(match page.last {
                     Some(last) => Phase::Handles(Some(last)),
                     None => Phase::Prefixes(None),
                 });
             }
-            Source::Dump(Phase::Prefixes(after)) => {
+            FeedSource::Dump(Phase::Prefixes(after)) => {
                 let after = after.take().map(|after| after.to_ascii_uppercase());
                 let homed = registry.homed()?;
                 let left = homed
@@ -207,14 +207,14 @@ impl Feed {
                     .filter(|handle| after.as_ref().is_none_or(|after| *handle > after));
                 self.waiting
                     .extend(left.map(|handle| text_block(2, handle)));
-                self.source = Source::Ended;
+                self.source = FeedSource::Ended;
             }
         }
         Ok(())
     }
 }
 
-/// What a stream of transactions says first.
+/// The start of a stream of transactions.
 #[derive(Clone, Copy)]
 enum Status {
     /// `NEED_TO_REDUMP`.
@@ -263,7 +263,7 @@ fn put_values(block: &mut Vec<u8>, values: &[Value<'_>]) {
 
 impl fmt::Debug for Feed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What is in it is not for logs.
+        // Its content must not be logged.
         f.debug_struct("Feed").finish_non_exhaustive()
     }
 }

@@ -1,13 +1,12 @@
-//! What each request asks for.
+//! The operations of the protocol.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use handfast_id::Handle;
 use handfast_registry::{
-    AuthorityStatus, NewValue, Operation, Performed, Principal, Reading, Record, Refusal, State,
-    ValueProblem, is_public_write, prefix_of, with_slash,
+    NewValue, Operation, Performed, Principal, Record, Refusal, State, ValueProblem,
+    is_public_write, prefix_of, with_slash,
 };
 use handfast_wire::body::{
     CreateReply, HandleRequest, ListReply, Referral, RemoveRequest, ResolutionReply,
@@ -15,32 +14,25 @@ use handfast_wire::body::{
 };
 use handfast_wire::{Codec, Message, OpFlags, Opcode, ResponseCode, Value};
 
-use crate::native::administrator::is_administrator;
-use crate::native::fast_path::put_public;
+use crate::auth::administrator::is_administrator;
+use crate::auth::login::Authenticated;
+use crate::error::Fault;
+use crate::handles::ReadableValues;
+use crate::native::fast_path::put_resolution;
 use crate::native::feed::Feed;
-use crate::native::login::Authenticated;
-use crate::native::response::Fault;
-use crate::native::status::is_status;
-use crate::native::{Native, read, understands_referrals};
+use crate::native::{Native, delegated, read, understands_referrals};
+use crate::status::{is_status, value as status_value};
 
-/// What came of looking at a request.
-pub(crate) enum Asked {
-    Done(Done),
-    /// Whoever asks has to say who they are.
-    Who,
+/// The outcome of a request.
+pub(crate) enum Outcome {
+    Done(OperationReply),
+    /// The caller has to log in.
+    LoginNeeded,
 }
 
-/// What someone is given of a handle.
-pub(crate) enum Given {
-    /// These values: at least one.
-    Values(Vec<Value<'static>>),
-    /// Whoever asks has to say who they are.
-    Who,
-}
-
-/// What was done.
-pub(crate) struct Done {
-    /// Success, or a referral to somebody else.
+/// The reply to a request that was done.
+pub(crate) struct OperationReply {
+    /// Success, or a referral.
     pub(crate) code: ResponseCode,
     /// The bodies of the messages of the reply.
     pub(crate) bodies: Vec<Vec<u8>>,
@@ -48,12 +40,12 @@ pub(crate) struct Done {
     pub(crate) flags: OpFlags,
     /// Whether not everybody may read it.
     pub(crate) is_private: bool,
-    /// What follows the reply.
+    /// The stream that follows the reply.
     pub(crate) feed: Option<Feed>,
 }
 
-impl Done {
-    pub(super) fn with(body: Vec<u8>) -> Self {
+impl OperationReply {
+    pub(crate) fn with(body: Vec<u8>) -> Self {
         Self {
             code: ResponseCode::Success,
             bodies: vec![body],
@@ -63,7 +55,7 @@ impl Done {
         }
     }
 
-    /// What a stream follows.
+    /// A reply that a stream follows.
     pub(crate) fn followed(body: Vec<u8>, feed: Feed) -> Self {
         Self {
             feed: Some(feed),
@@ -71,28 +63,28 @@ impl Done {
         }
     }
 
-    /// What needs no words.
+    /// A reply without a body.
     pub(crate) fn empty() -> Self {
         Self::with(Vec::new())
     }
 }
 
-impl From<Done> for Asked {
-    fn from(done: Done) -> Self {
+impl From<OperationReply> for Outcome {
+    fn from(done: OperationReply) -> Self {
         Self::Done(done)
     }
 }
 
-/// Whoever changes what the public may write.
+/// The principal for changes that the public may make.
 const PUBLIC: &str = "0:0.SITE/PUBLIC";
 
 impl Native {
-    /// Looks at a request, by someone or by nobody that is known.
-    pub(crate) fn look_at(
+    /// Processes a request of a known or an anonymous client.
+    pub(crate) fn dispatch(
         &self,
         request: &Message<'_>,
         who: Option<&Authenticated>,
-    ) -> Result<Asked, Fault> {
+    ) -> Result<Outcome, Fault> {
         let opcode = request.header.opcode;
         if opcode.is_about_a_handle()
             && opcode != Opcode::Resolution
@@ -103,7 +95,9 @@ impl Native {
         }
         match opcode {
             Opcode::Resolution => self.resolve(request, who),
-            Opcode::GetSiteInfo => Ok(Done::with(self.identity.site_bytes().to_vec()).into()),
+            Opcode::GetSiteInfo => {
+                Ok(OperationReply::with(self.context.identity.site_bytes().to_vec()).into())
+            }
             Opcode::CreateHandle => self.create(request, who),
             Opcode::DeleteHandle => self.delete(request, who),
             Opcode::AddValue => self.add(request, who),
@@ -121,7 +115,11 @@ impl Native {
     }
 
     /// §3.2 and §7.7.
-    fn resolve(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn resolve(
+        &self,
+        request: &Message<'_>,
+        who: Option<&Authenticated>,
+    ) -> Result<Outcome, Fault> {
         let asked: ResolutionRequest<'_> = read(request)?;
         if asked.is_excessive() {
             let text = "more indexes or types than a record has values";
@@ -138,7 +136,7 @@ impl Native {
         // The record of a prefix has values that are computed.
         if is_public_only
             && prefix_of(&whole).is_none()
-            && !self.has_source(&whole)
+            && !self.context.has_source(&whole)
             && let Some(done) = self.resolve_stored(&asked, &whole)?
         {
             return Ok(done.into());
@@ -146,146 +144,116 @@ impl Native {
         if let Some(referral) = self.referral(request, &whole)? {
             return Ok(referral.into());
         }
-        let given = self.values_for(&asked, &whole, is_public_only, who);
-        // "PO clear with a non-zero session id always requires authentication", and what may be read is not looked at before.
+        let given = self.context.values_for(&asked, &whole, is_public_only, who);
+        // "PO clear with a non-zero session id always requires authentication", and what may be
+        // read is not looked at before.
         let is_unknown = who.is_none() && request.envelope.session_id != 0;
         let is_hidden = |fault: &Fault| fault.code == ResponseCode::InsufficientPermissions;
         if is_unknown && !is_public_only && given.as_ref().err().is_none_or(is_hidden) {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         }
-        let Given::Values(given) = given? else {
-            return Ok(Asked::Who);
+        let ReadableValues::Values(given) = given? else {
+            return Ok(Outcome::LoginNeeded);
         };
         let is_private = given.iter().any(|value| !value.permissions.public_read());
         let reply = ResolutionReply {
             handle: asked.handle,
             values: given,
         };
-        let done = Done {
+        let done = OperationReply {
             is_private,
-            ..Done::with(reply.to_bytes())
+            ..OperationReply::with(reply.to_bytes())
         };
         Ok(done.into())
     }
 
-    /// What someone is given of a handle that is kept here, or that a template makes.
-    pub(crate) fn values_for(
-        &self,
-        asked: &ResolutionRequest<'_>,
-        whole: &str,
-        is_public_only: bool,
-        who: Option<&Authenticated>,
-    ) -> Result<Given, Fault> {
-        let values = self.all_values(whole)?;
-        let selected = values.iter().filter(|value| asked.selects(value));
-        let (public, restricted): (Vec<_>, Vec<_>) = selected
-            .cloned()
-            .partition(|value| value.permissions.public_read());
-        let given = match restricted.first() {
-            Some(first) if !is_public_only => {
-                let Some(who) = who else {
-                    if first.permissions.admin_read() {
-                        return Ok(Given::Who);
-                    }
-                    return Err(Fault::plain(ResponseCode::InsufficientPermissions));
-                };
-                let reading = self.registry.reading(&who.who, whole, &values)?;
-                if reading == Reading::Public {
-                    return Err(Fault::plain(ResponseCode::InvalidAdmin));
-                }
-                let selected = values.iter().filter(|value| asked.selects(value));
-                let readable: Vec<_> = selected
-                    .filter(|value| reading.shows(value))
-                    .cloned()
-                    .collect();
-                if readable.is_empty() {
-                    return Err(Fault::plain(ResponseCode::InsufficientPermissions));
-                }
-                readable
-            }
-            _ => public,
-        };
-        if given.is_empty() {
-            return Err(Fault::plain(ResponseCode::ValuesNotFound));
-        }
-        Ok(Given::Values(given))
-    }
-
-    /// The values of a handle: as they are kept, as a template makes them, or as a repository says.
-    fn all_values(&self, whole: &str) -> Result<Vec<Value<'static>>, Fault> {
-        let not_found = || Fault::plain(ResponseCode::HandleNotFound);
-        // What is, or was, kept here is nowhere else.
-        if let Some(dspace) = self.dspace.as_ref().filter(|dspace| dspace.has(whole))
-            && !self.registry.is_taken(whole)?
-        {
-            return Ok(vec![dspace.resolve(whole)?.ok_or_else(not_found)?]);
-        }
-        self.need_responsible(whole)?;
-        if let Some(record) = self.registry.handle(whole)? {
-            return Ok(record.values);
-        }
-        let made = self.registry.made_by_template(whole)?;
-        made.ok_or_else(not_found)
-    }
-
-    /// What everybody may read, straight from the store: a header and a copy. `None` if the handle is not stored.
+    /// The public values of a stored handle. `None` if the handle is not stored.
     fn resolve_stored(
         &self,
         asked: &ResolutionRequest<'_>,
         whole: &str,
-    ) -> Result<Option<Done>, Fault> {
-        let not_responsible = || Fault::plain(ResponseCode::ServerNotResponsible);
-        let handle = Handle::from_stored(whole).map_err(|_| not_responsible())?;
-        let answered = self.registry.lend(&handle, |lent| {
-            if lent.state != State::Active {
-                return Err(ResponseCode::HandleNotFound);
-            }
-            let mut body = Vec::with_capacity(asked.handle.len() + lent.values.len() + 8);
-            if !put_public(&mut body, asked, lent) {
-                return Err(ResponseCode::ValuesNotFound);
-            }
-            Ok(body)
+    ) -> Result<Option<OperationReply>, Fault> {
+        let body = self.context.public_values(asked, whole, |values| {
+            let mut body = Vec::new();
+            put_resolution(&mut body, asked, &values).then_some(body)
         })?;
-        let answered = answered.ok_or_else(not_responsible)?;
-        match answered {
-            None => Ok(None),
-            Some(Err(code)) => Err(Fault::plain(code)),
-            Some(Ok(body)) => Ok(Some(Done::with(body))),
-        }
+        Ok(body.map(OperationReply::with))
     }
 
-    /// §8.6: where the record of a derived prefix is that is not here. Who is too old to be sent there is not.
-    pub(super) fn referral(
+    /// The status, over the handle protocol: its values are for administrators, so others are asked
+    /// who they are.
+    pub(crate) fn resolve_status(
+        &self,
+        request: &Message<'_>,
+        asked: ResolutionRequest<'_>,
+        who: Option<&Authenticated>,
+    ) -> Result<Outcome, Fault> {
+        // Counting takes time, and is done for nobody else.
+        let is_selected = asked.selects(&status_value(""));
+        if !is_selected || request.header.flags.contains(OpFlags::PO) {
+            return Err(Fault::plain(ResponseCode::ValuesNotFound));
+        }
+        let Some(who) = who else {
+            return Ok(Outcome::LoginNeeded);
+        };
+        self.context.need_administrator(who)?;
+        let reply = ResolutionReply {
+            handle: asked.handle,
+            values: vec![self.context.status()],
+        };
+        let done = OperationReply {
+            is_private: true,
+            ..OperationReply::with(reply.to_bytes())
+        };
+        Ok(done.into())
+    }
+
+    /// The administrator's public key, for everybody.
+    fn resolve_administrator(&self, asked: ResolutionRequest<'_>) -> Result<OperationReply, Fault> {
+        let value = self.context.identity.administrator_value();
+        if !asked.selects(&value) {
+            return Err(Fault::plain(ResponseCode::ValuesNotFound));
+        }
+        let reply = ResolutionReply {
+            handle: asked.handle,
+            values: vec![value],
+        };
+        Ok(OperationReply::with(reply.to_bytes()))
+    }
+
+    /// §8.6: where the record of a derived prefix is that is not here. Who is too old to be sent
+    /// there is not.
+    pub(crate) fn referral(
         &self,
         request: &Message<'_>,
         handle: &str,
-    ) -> Result<Option<Done>, Fault> {
+    ) -> Result<Option<OperationReply>, Fault> {
         let opcode = request.header.opcode;
         let is_read = matches!(opcode, Opcode::Resolution | Opcode::VerifyChallenge);
         let is_old = !understands_referrals(&request.envelope);
-        // What 303 means to those who are too old is something else.
-        let is_unable = is_old && !(is_read && self.elsewhere.is_some());
+        // In older versions, 303 has another meaning.
+        let is_unable = is_old && !(is_read && self.context.remote_servers.is_some());
         if is_unable || request.header.flags.contains(OpFlags::DNR) {
             return Ok(None);
         }
-        let Some(values) = self.registry.delegation(handle)? else {
+        let Some(values) = self.context.registry.delegation(handle)? else {
             return Ok(None);
         };
-        if let Some(elsewhere) = self.elsewhere.as_ref().filter(|_| is_old) {
-            return elsewhere.answer(request, &values).map(Some);
+        if let Some(remote) = self.context.remote_servers.as_ref().filter(|_| is_old) {
+            return delegated::answer(remote, request, &values).map(Some);
         }
         let referral = Referral {
             handle: Cow::Borrowed(""),
             values,
         };
-        Ok(Some(Done {
+        Ok(Some(OperationReply {
             code: ResponseCode::PrefixReferral,
-            ..Done::with(referral.to_bytes())
+            ..OperationReply::with(referral.to_bytes())
         }))
     }
 
     /// §3.3 and §9.
-    fn create(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn create(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let asked: ValuesRequest<'_> = read_handle(request)?;
         let flags = request.header.flags;
         let (overwrite, mint) = (flags.contains(OpFlags::OWE), flags.contains(OpFlags::MNS));
@@ -300,9 +268,9 @@ impl Native {
                 "the handle is too long",
             ));
         }
-        self.need_responsible(&handle)?;
+        self.context.need_responsible(&handle)?;
         check_indexes(&asked.values)?;
-        if !mint && !overwrite && self.registry.is_known(&handle)? {
+        if !mint && !overwrite && self.context.registry.is_known(&handle)? {
             return Err(Fault::plain(ResponseCode::HandleAlreadyExists));
         }
         let operation = Operation::Create {
@@ -313,12 +281,12 @@ impl Native {
         };
         let creator = self.creator(&operation, who)?;
         let Some(performed) = self.perform(operation, creator.as_ref().or(who))? else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
         let reply = CreateReply {
             handle: Some(Cow::Owned(performed.handle)),
         };
-        let mut done = Done::with(reply.to_bytes());
+        let mut done = OperationReply::with(reply.to_bytes());
         if performed.overwrote {
             done.flags = done.flags | OpFlags::OWE;
         }
@@ -329,23 +297,24 @@ impl Native {
     }
 
     /// §3.4.
-    fn delete(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn delete(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let asked: HandleRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
-        self.found(&handle)?;
+        self.context.found(&handle)?;
         self.change(Operation::Delete { handle }, who)
     }
 
-    fn add(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn add(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let asked: ValuesRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
         if asked.values.is_empty() {
             return Err(Fault::plain(ResponseCode::InvalidValue));
         }
         check_indexes(&asked.values)?;
-        let record = self.found(&handle)?;
+        let record = self.context.found(&handle)?;
         let overwrite = request.header.flags.contains(OpFlags::OWE);
-        // That a value is there which not everybody may read, the registry says to those who may know.
+        // That a value is there which not everybody may read, the registry says to those who may
+        // know.
         let shows = |value: &&Value<'_>| public(&record, value.index).is_some();
         if let Some(taken) = asked.values.iter().find(shows).filter(|_| !overwrite) {
             return Err(index_conflict(taken.index));
@@ -356,19 +325,19 @@ impl Native {
             overwrite,
         };
         let Some(performed) = self.perform(operation, who)? else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
-        let mut done = Done::empty();
+        let mut done = OperationReply::empty();
         if performed.overwrote {
             done.flags = OpFlags::OWE;
         }
         Ok(done.into())
     }
 
-    fn remove(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn remove(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let asked: RemoveRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
-        self.found(&handle)?;
+        self.context.found(&handle)?;
         if asked.indexes.is_empty() {
             return Err(Fault::plain(ResponseCode::InvalidValue));
         }
@@ -376,18 +345,18 @@ impl Native {
         self.change(Operation::Remove { handle, indexes }, who)
     }
 
-    fn modify(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn modify(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let asked: ValuesRequest<'_> = read_handle(request)?;
         let handle = with_slash(&asked.handle);
         if asked.values.is_empty() {
             return Err(Fault::plain(ResponseCode::InvalidValue));
         }
         check_indexes(&asked.values)?;
-        let record = self.found(&handle)?;
+        let record = self.context.found(&handle)?;
         let mut is_public = true;
         for value in &asked.values {
-            // Of values that not everybody may read, the registry says to those who may know that they are missing, or
-            // read-only.
+            // Of values that not everybody may read, the registry says to those who may know that
+            // they are missing, or read-only.
             let shown = public(&record, value.index);
             let is_locked =
                 |old: &Value<'_>| !old.permissions.admin_write() && !old.permissions.public_write();
@@ -403,17 +372,17 @@ impl Native {
             values: new_values(asked.values),
         };
         if let (None, true) = (who, is_public) {
-            // What the public may write needs nobody.
+            // Values that the public may write need no login.
             let public =
                 Principal::parse(PUBLIC).map_err(|_| Fault::plain(ResponseCode::InvalidAdmin))?;
-            self.registry.perform(&public, operation)?;
-            return Ok(Done::empty().into());
+            self.context.registry.perform(&public, operation)?;
+            return Ok(OperationReply::empty().into());
         }
         self.change(operation, who)
     }
 
     /// §3.9. `0.NA/0.NA/PREFIX` stands for the records of the prefixes that derive from one.
-    fn list(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn list(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let asked: HandleRequest<'_> = read_handle(request)?;
         let whole = with_slash(&asked.handle);
         let Some(named) = prefix_of(&whole) else {
@@ -423,93 +392,91 @@ impl Native {
         let lists_derived =
             of_derived.is_some() || request.header.opcode == Opcode::ListDerivedPrefixes;
         let prefix = of_derived.unwrap_or(named);
-        let authority = self.registry.authority(&Principal::Operator, prefix);
+        let authority = self
+            .context
+            .registry
+            .authority(&Principal::Operator, prefix);
         if !authority.is_ok_and(|authority| authority.status.is_in_force()) {
             return Err(Fault::plain(ResponseCode::ServerNotResponsible));
         }
         let Some(who) = who else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
         // First whether they may, and only then the work.
         let mut stop = |_| ControlFlow::Break(());
-        self.registry.names(&who.who, prefix, None, &mut stop)?;
+        self.context
+            .registry
+            .names(&who.who, prefix, None, &mut stop)?;
         let (mut handles, mut bytes) = (Vec::new(), 0);
-        self.registry.names(&who.who, prefix, None, &mut |shown| {
-            if lists_derived {
-                return ControlFlow::Break(());
-            }
-            if shown.record.state == State::Active {
-                let key = shown.key.strip_prefix("hdl:").unwrap_or(&shown.key);
-                bytes += key.len() + size_of::<String>();
-                handles.push(key.to_string());
-            }
-            if bytes > MAX_LIST_BYTES {
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        })?;
+        self.context
+            .registry
+            .names(&who.who, prefix, None, &mut |shown| {
+                if lists_derived {
+                    return ControlFlow::Break(());
+                }
+                if shown.record.state == State::Active {
+                    let key = shown.key.strip_prefix("hdl:").unwrap_or(&shown.key);
+                    bytes += key.len() + size_of::<String>();
+                    handles.push(key.to_string());
+                }
+                if bytes > MAX_LIST_BYTES {
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            })?;
         // A list that ends too soon would look whole.
         if bytes > MAX_LIST_BYTES {
-            let text = "there are too many handles for one list: use `handfast export` or GET /api/v1/names";
+            let text = "there are too many handles for one list: use `handfast export` or GET \
+                /api/v1/names";
             return Err(Fault::new(ResponseCode::Error, text));
         }
         if lists_derived {
             let below = format!("0.NA/{prefix}.").to_ascii_uppercase();
-            handles = self.prefix_handles()?;
+            handles = self.context.prefix_handles()?;
             handles.retain(|handle| handle.to_ascii_uppercase().starts_with(&below));
         }
         Ok(pages(&handles).into())
     }
 
-    fn list_prefixes(&self, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn list_prefixes(&self, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let Some(who) = who else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
-        self.need_administrator(who)?;
-        Ok(pages(&self.prefix_handles()?).into())
-    }
-
-    /// The records of the prefixes that are kept here.
-    pub(crate) fn prefix_handles(&self) -> Result<Vec<String>, Fault> {
-        let authorities = self.registry.authorities()?;
-        let prefixes = authorities
-            .iter()
-            .filter(|authority| authority.status != AuthorityStatus::Retired)
-            .filter_map(|authority| authority.path.prefix());
-        Ok(prefixes.map(|prefix| format!("0.NA/{prefix}")).collect())
+        self.context.need_administrator(who)?;
+        Ok(pages(&self.context.prefix_handles()?).into())
     }
 
     /// §3.10.
-    fn home(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn home(&self, request: &Message<'_>, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         let asked: HandleRequest<'_> = read_handle(request)?;
         let whole = with_slash(&asked.handle);
         let Some(prefix) = prefix_of(&whole) else {
             return Err(Fault::plain(ResponseCode::InvalidHandle));
         };
         let Some(who) = who else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
-        self.need_administrator(who)?;
-        // Who keeps a prefix keeps the records of those that derive from it.
+        self.context.need_administrator(who)?;
+        // A prefix includes the records of the prefixes that derive from it.
         let prefix = prefix_of(prefix).unwrap_or(prefix).to_string();
         let operation = if request.header.opcode == Opcode::HomePrefix {
             Operation::Home { prefix }
         } else {
             Operation::Unhome { prefix }
         };
-        let actor = self.acting(&who.who)?;
-        self.registry.perform(&actor, operation)?;
-        Ok(Done::empty().into())
+        let actor = self.context.acting(&who.who)?;
+        self.context.registry.perform(&actor, operation)?;
+        Ok(OperationReply::empty().into())
     }
 
-    fn change(&self, operation: Operation, who: Option<&Authenticated>) -> Result<Asked, Fault> {
+    fn change(&self, operation: Operation, who: Option<&Authenticated>) -> Result<Outcome, Fault> {
         Ok(match self.perform(operation, who)? {
-            Some(_) => Done::empty().into(),
-            None => Asked::Who,
+            Some(_) => OperationReply::empty().into(),
+            None => Outcome::LoginNeeded,
         })
     }
 
-    /// Does what someone asks for who has logged in, if they may.
+    /// Performs an operation for a client that has logged in.
     fn perform(
         &self,
         operation: Operation,
@@ -518,28 +485,14 @@ impl Native {
         let Some(who) = who else {
             return Ok(None);
         };
-        match self.registry.perform(&who.who, operation) {
+        match self.context.registry.perform(&who.who, operation) {
             Ok(performed) => Ok(Some(performed)),
             Err(Refusal::Value {
                 index,
                 problem: ValueProblem::Exists,
             }) => Err(index_conflict(index)),
-            Err(refusal) => Err(refusal.into()),
+            Err(error) => Err(error.into()),
         }
-    }
-
-    /// A handle that is there, under a prefix that is kept here.
-    pub(crate) fn found(&self, handle: &str) -> Result<Record, Fault> {
-        self.need_responsible(handle)?;
-        let record = self.registry.handle(handle)?;
-        record.ok_or_else(|| Fault::plain(ResponseCode::HandleNotFound))
-    }
-
-    pub(crate) fn need_responsible(&self, handle: &str) -> Result<(), Fault> {
-        if self.registry.is_responsible(handle)? {
-            return Ok(());
-        }
-        Err(Fault::plain(ResponseCode::ServerNotResponsible))
     }
 }
 
@@ -596,7 +549,7 @@ fn new_values(values: Vec<Value<'_>>) -> Vec<NewValue> {
 }
 
 /// Fifty in a message.
-fn pages(handles: &[String]) -> Done {
+fn pages(handles: &[String]) -> OperationReply {
     let page = |handles: &[String]| {
         let handles = handles.iter().map(|handle| Cow::Borrowed(handle.as_str()));
         ListReply {
@@ -608,9 +561,9 @@ fn pages(handles: &[String]) -> Done {
     if bodies.is_empty() {
         bodies.push(page(&[]));
     }
-    Done {
+    OperationReply {
         bodies,
-        ..Done::empty()
+        ..OperationReply::empty()
     }
 }
 

@@ -6,14 +6,14 @@
 
 use handfast_registry::{Operation, prefix_of};
 
+use crate::auth::login::Authenticated;
+use crate::error::Fault;
 use crate::native::Native;
-use crate::native::login::Authenticated;
-use crate::native::response::Fault;
 
 impl Native {
-    /// By whose rights a handle is created, if not by those of whoever asks: the record of a prefix
-    /// that was homed and never used is for administrators of the server, who may home it.
-    pub(super) fn creator(
+    /// The principal that creates a handle, if it is not the caller: server administrators may
+    /// create the record of a prefix that was homed and never used, because they may home it.
+    pub(crate) fn creator(
         &self,
         operation: &Operation,
         who: Option<&Authenticated>,
@@ -30,13 +30,13 @@ impl Native {
             return Ok(None);
         };
         let is_meant = prefix_of(handle).is_some()
-            && self.registry.is_unused_prefix(handle)?
-            && self.need_administrator(who).is_ok();
+            && self.context.registry.is_unused_prefix(handle)?
+            && self.context.need_administrator(who).is_ok();
         if !is_meant {
             return Ok(None);
         }
         Ok(Some(Authenticated {
-            who: self.acting(&who.who)?,
+            who: self.context.acting(&who.who)?,
             ..who.clone()
         }))
     }

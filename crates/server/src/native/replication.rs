@@ -1,7 +1,8 @@
-//! What mirrors ask for: the transactions since a point, and everything (`handle-protocol.md` §11).
+//! Replication: mirrors ask for the transactions since a point, or for everything
+//! (`handle-protocol.md` §11).
 //!
-//! After an ordinary reply comes a stream on the same connection: a [`Feed`]. All values are in it, also those
-//! that nobody may read, so that only those may have it whom the configuration names.
+//! A stream follows an ordinary reply on the same connection: a [`Feed`]. It contains all
+//! values, secret ones too, so only the principals that the configuration names may read it.
 
 use std::sync::Arc;
 
@@ -12,24 +13,25 @@ use handfast_wire::body::{
 use handfast_wire::{Codec, Message, Opcode, ResponseCode};
 use tokio::sync::OwnedSemaphorePermit;
 
+use crate::auth::login::Authenticated;
+use crate::error::Fault;
 use crate::native::feed::{Feed, Phase};
-use crate::native::operations::{Asked, Done};
-use crate::native::response::Fault;
-use crate::native::{Authenticated, Native, read};
+use crate::native::operations::{OperationReply, Outcome};
+use crate::native::{Native, read};
 
 /// How many streams go on at once: each of them signs all the time.
-pub(crate) const MOST_STREAMS: usize = 4;
+pub(crate) const MAX_STREAMS: usize = 4;
 /// A day, in milliseconds.
-const DAY: i64 = 86_400_000;
+const DAY_MILLIS: i64 = 86_400_000;
 
 /// How far a mirror has come in the transactions of this server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Point {
     /// The last transaction it has; 0 for none.
     transaction: i64,
-    /// What it was told last to be the date, in milliseconds since 1970; 0 for never.
+    /// The date of its last answer, in milliseconds since 1970; 0 for never.
     date: i64,
-    /// What it calls the transactions of this server, if it keeps those of many.
+    /// Its name for this server, if it mirrors several.
     queue: Option<String>,
 }
 
@@ -39,19 +41,19 @@ impl Native {
         &self,
         request: &Message<'_>,
         who: Option<&Authenticated>,
-    ) -> Result<Asked, Fault> {
+    ) -> Result<Outcome, Fault> {
         let asked: RetrieveRequest<'_> = read(request)?;
         check_receiver(asked.receiver)?;
         let Some(place) = self.admit(who)? else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
-        let homed = self.registry.homed()?;
+        let homed = self.context.registry.homed()?;
         let point = point(&asked.since, homed.first().map(String::as_str))?;
         let after = u64::try_from(point.transaction).unwrap_or(0);
-        let transactions = self.registry.transactions(after)?;
+        let transactions = self.context.registry.transactions(after)?;
         let last = transactions.last();
-        let now = signed(self.world.now());
-        let start = self.registry.log_start()?;
+        let now = signed(self.context.world.now());
+        let start = self.context.registry.log_start()?;
         let feed = if needs_copy(start, last, &point, now) {
             Feed::copy_anew(asked.receiver, point.queue.is_some(), point.date, place)
         } else {
@@ -65,7 +67,7 @@ impl Native {
             )
         };
         let reply = RetrieveReply { keeps_alive: false };
-        Ok(Done::followed(reply.to_bytes(), feed).into())
+        Ok(OperationReply::followed(reply.to_bytes(), feed).into())
     }
 
     /// §11.4.
@@ -73,15 +75,16 @@ impl Native {
         &self,
         request: &Message<'_>,
         who: Option<&Authenticated>,
-    ) -> Result<Asked, Fault> {
+    ) -> Result<Outcome, Fault> {
         let asked: DumpRequest<'_> = read(request)?;
         check_receiver(asked.receiver)?;
         let phase = phase(asked.resume.as_ref())?;
         let Some(place) = self.admit(who)? else {
-            return Ok(Asked::Who);
+            return Ok(Outcome::LoginNeeded);
         };
-        // "Record 0 is taken before the handles are scanned." A copy that goes on keeps the point it was
-        // begun at: what changed in between among the handles it has would be lost with a later one.
+        // "Record 0 is taken before the handles are scanned." A copy that goes on keeps the point
+        // it was begun at: what changed in between among the handles it has would be lost with a
+        // later one.
         let point = if asked
             .resume
             .as_ref()
@@ -89,21 +92,25 @@ impl Native {
         {
             None
         } else {
-            let last = self.registry.event_count()?;
-            let date = self.date_after(last, signed(self.world.now()))?;
+            let last = self.context.registry.event_count()?;
+            let date = self.date_after(last, signed(self.context.world.now()))?;
             Some((date, last))
         };
         let feed = Feed::dump(asked.receiver, phase, point, place);
-        Ok(Done::followed(Vec::new(), feed).into())
+        Ok(OperationReply::followed(Vec::new(), feed).into())
     }
 
-    /// A place among those who are served, if it is someone who may be.
+    /// A permit for a stream, if the client may mirror the server.
     fn admit(&self, who: Option<&Authenticated>) -> Result<Option<OwnedSemaphorePermit>, Fault> {
         let Some(who) = who else {
             return Ok(None);
         };
-        if !self.registry.is_one_of(&who.who, &self.replicators)? {
-            self.need_administrator(who)?;
+        if !self
+            .context
+            .registry
+            .is_one_of(&who.who, &self.context.replicators)?
+        {
+            self.context.need_administrator(who)?;
         }
         match Arc::clone(&self.streams).try_acquire_owned() {
             Ok(place) => Ok(Some(place)),
@@ -114,9 +121,10 @@ impl Native {
         }
     }
 
-    /// Now, and never before the last event: a clock that was set back would make mirrors copy anew.
+    /// Now, and never before the last event: a clock that was set back would make mirrors copy
+    /// anew.
     fn date_after(&self, last: u64, now: i64) -> Result<i64, Fault> {
-        let time = self.registry.event_time(last)?;
+        let time = self.context.registry.event_time(last)?;
         Ok(time.map_or(now, |time| signed(time).max(now)))
     }
 }
@@ -128,8 +136,9 @@ pub(crate) fn is_streamed(opcode: Opcode) -> bool {
 
 /// §11.3: "When is a redump demanded (log with first entry date F, client last id L, last date T)?"
 ///
-/// A log that continues another, as after a restore, gives nothing to whoever asked last before it began:
-/// they may have what is no longer so. One who has more than there is has it from elsewhere.
+/// A log that continues another, as after a restore, gives nothing to a mirror that asked last
+/// before it began: the mirror may have records that are no longer true. A mirror that has more
+/// transactions than exist has them from another server.
 fn needs_copy(start: Option<LogStart>, last: u64, point: &Point, now: i64) -> bool {
     if point.transaction > signed(last) {
         return true;
@@ -142,12 +151,14 @@ fn needs_copy(start: Option<LogStart>, last: u64, point: &Point, now: i64) -> bo
         return false;
     }
     let is_whole = start.number == 1;
-    let is_recent = first > now.saturating_sub(10 * DAY) || first <= point.date.saturating_add(DAY);
+    let is_recent = first > now.saturating_sub(10 * DAY_MILLIS)
+        || first <= point.date.saturating_add(DAY_MILLIS);
     !(point.transaction <= 0 && is_whole && is_recent)
 }
 
-/// How far a mirror has come. One that keeps the transactions of many servers names them as it likes: ours
-/// are those that are called as we would, or the only ones of a first server that is not the mirror itself.
+/// How far a mirror has come. One that keeps the transactions of many servers names them as it
+/// likes: ours are those that are called as we would, or the only ones of a first server that is
+/// not the mirror itself.
 fn point(since: &ReplicationPoint<'_>, homed: Option<&str>) -> Result<Point, Fault> {
     let state = match since {
         ReplicationPoint::Last { transaction, date } => {
@@ -195,8 +206,8 @@ fn point(since: &ReplicationPoint<'_>, homed: Option<&str>) -> Result<Point, Fau
     })
 }
 
-/// "Continue after this key in that phase." There are no dates of handles and prefixes here: who has some of
-/// them from elsewhere begins with the handles.
+/// "Continue after this key in that phase." This server has no dates of handles and prefixes: a
+/// mirror that has some from another server begins with the handles.
 fn phase(resume: Option<&ResumePoint<'_>>) -> Result<Phase, Fault> {
     let after = |resume: &ResumePoint<'_>| {
         let key = String::from_utf8_lossy(&resume.key).into_owned();
@@ -252,7 +263,7 @@ mod tests {
 
     #[test]
     fn who_was_here_since_the_log_began_goes_on() {
-        let old = NOW - 100 * DAY;
+        let old = NOW - 100 * DAY_MILLIS;
         assert!(!copies(1, old, 50, &at(41, NOW - 1)));
         assert!(!copies(1, old, 50, &at(41, old)));
         assert!(!copies(41, old, 50, &at(45, NOW - 1)));
@@ -261,23 +272,24 @@ mod tests {
 
     #[test]
     fn who_has_nothing_follows_a_young_log_and_copies_an_old_one() {
-        assert!(!copies(1, NOW - 9 * DAY, 50, &at(0, 0)));
-        assert!(copies(1, NOW - 11 * DAY, 50, &at(0, 0)));
-        assert!(copies(1, NOW - 9 * DAY, 50, &at(1, 0)));
+        assert!(!copies(1, NOW - 9 * DAY_MILLIS, 50, &at(0, 0)));
+        assert!(copies(1, NOW - 11 * DAY_MILLIS, 50, &at(0, 0)));
+        assert!(copies(1, NOW - 9 * DAY_MILLIS, 50, &at(1, 0)));
     }
 
-    /// Events that the old log had after the backup may have reached a mirror, and are no longer so.
+    /// Events that the old log had after the backup may have reached a mirror, and are no longer
+    /// so.
     #[test]
     fn who_was_here_before_a_restore_copies_anew() {
         for transaction in [0, 39, 40, 41, 50] {
-            let before = at(transaction, NOW - DAY);
+            let before = at(transaction, NOW - DAY_MILLIS);
             assert!(copies(41, NOW - 1, 50, &before));
         }
     }
 
     #[test]
     fn who_has_more_than_there_is_copies_anew() {
-        assert!(copies(1, NOW - DAY, 50, &at(51, NOW)));
+        assert!(copies(1, NOW - DAY_MILLIS, 50, &at(51, NOW)));
         assert!(needs_copy(None, 0, &at(1, NOW), NOW));
     }
 

@@ -11,44 +11,47 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::admission::body_memory::Sender;
-use crate::admission::connections::Client;
+use crate::admission::connections::ClientConnection;
 use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
 use crate::admission::pending_responses::LONG_RESPONSE;
 use crate::native::feed::Feed;
-use crate::native::metrics::Meters;
-use crate::native::{LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, Native, Outgoing, Way, Work, header};
+use crate::native::{
+    LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, MessageWork, Native, Outgoing, Transport, header,
+};
+use crate::runtime::native_metrics::NativeMetrics;
 
-/// How long a connection may be silent before a request, and how long a request and a reply may take to pass.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// How long a connection may be silent before a request, and how long a request and a reply may
+/// take to pass.
+const TCP_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// One request after the other, as long as the client asks for that. Requests that have come together are answered
-/// together.
-pub(crate) async fn converse(
+/// One request after the other, as long as the client asks for that. Requests that have come
+/// together are answered together.
+pub(crate) async fn serve_connection(
     native: Arc<Native>,
     mut stream: TcpStream,
-    client: Client,
+    client: ClientConnection,
 ) -> io::Result<()> {
     let ip = client.address.ip();
-    let _counted = Meters::connected(&native);
+    let _counted = NativeMetrics::connected(&native.context);
     let peer = Peer::connected(ip);
-    let mut incoming = Vec::with_capacity(TYPICAL);
-    let mut outgoing = Vec::with_capacity(TYPICAL);
+    let mut incoming = Vec::with_capacity(TYPICAL_MESSAGE);
+    let mut outgoing = Vec::with_capacity(TYPICAL_MESSAGE);
     loop {
         let now = Instant::now();
         client.activity.touch(now);
-        let mut deadline = now + PATIENCE;
+        let mut deadline = now + TCP_TIMEOUT;
         let envelope = loop {
             if let Some(start) = incoming.first_chunk::<{ Envelope::LENGTH }>() {
                 break Envelope::decode(&mut Reader::new(start));
             }
             let is_begun = !incoming.is_empty();
-            // Who says nothing, or not even an envelope, is not answered.
+            // A client that sends less than an envelope gets no answer.
             if receive(&mut stream, &mut incoming, deadline).await? == 0 {
                 return Ok(());
             }
             if !is_begun {
-                deadline = Instant::now() + PATIENCE;
+                deadline = Instant::now() + TCP_TIMEOUT;
             }
         };
         // One that says it is longer than any may be is not waited for.
@@ -64,7 +67,7 @@ pub(crate) async fn converse(
             if incoming.len() >= LONG_MESSAGE {
                 let memory = memory.get_or_insert_with(|| {
                     deadline = deadline.min(Instant::now() + LONG_MESSAGE_TIMEOUT);
-                    let bodies = &native.admission.body_memory;
+                    let bodies = &native.context.admission.body_memory;
                     bodies.pool(Sender::Anonymous).permit(ip)
                 });
                 let more = incoming.capacity().saturating_sub(memory.bytes());
@@ -81,7 +84,7 @@ pub(crate) async fn converse(
         let payload = incoming.get(Envelope::LENGTH..end).unwrap_or_default();
         let keeps = keeps_connection(payload);
         let mut feed = None;
-        if !native.answer_quickly(&envelope, payload, &mut outgoing, Way::Tcp) {
+        if !native.answer_fast(&envelope, payload, &mut outgoing, Transport::Tcp) {
             let _working = client.activity.work();
             let replies = answer(&native, &stream, peer, envelope, payload.to_vec()).await;
             // Its client has gone.
@@ -93,17 +96,20 @@ pub(crate) async fn converse(
                 feed = feed.or(reply.feed.take());
             }
         }
-        native.meters.received(Way::Tcp, end);
+        native.context.native_metrics.received(Transport::Tcp, end);
         incoming.drain(..end);
-        incoming.shrink_to(TYPICAL);
+        incoming.shrink_to(TYPICAL_MESSAGE);
         drop(memory);
-        if keeps && feed.is_none() && is_whole(&incoming) && outgoing.len() < TYPICAL * 16 {
+        if keeps && feed.is_none() && is_whole(&incoming) && outgoing.len() < TYPICAL_MESSAGE * 16 {
             continue;
         }
         send(&native, &mut stream, &outgoing, ip).await?;
-        native.meters.sent(Way::Tcp, outgoing.len());
+        native
+            .context
+            .native_metrics
+            .sent(Transport::Tcp, outgoing.len());
         outgoing.clear();
-        outgoing.shrink_to(TYPICAL);
+        outgoing.shrink_to(TYPICAL_MESSAGE);
         if let Some(feed) = feed {
             let _working = client.activity.work();
             return pour(&native, &mut stream, feed).await;
@@ -116,8 +122,8 @@ pub(crate) async fn converse(
     }
 }
 
-/// What most requests, and most replies, have room in.
-const TYPICAL: usize = 1_024;
+/// The size of most requests and replies, in bytes.
+const TYPICAL_MESSAGE: usize = 1_024;
 
 /// Takes what has come; how much that is, 0 if nothing will come any more.
 async fn receive(
@@ -127,12 +133,13 @@ async fn receive(
 ) -> io::Result<usize> {
     // Room is made for what has come, not for what a client says will come.
     if into.len() == into.capacity() {
-        into.reserve(into.len().max(TYPICAL));
+        into.reserve(into.len().max(TYPICAL_MESSAGE));
     }
     timeout_at(deadline, stream.read_buf(into)).await?
 }
 
-/// Sends answers. Long ones that the client does not read count: when its network has too many, the connection ends.
+/// Sends answers. Long ones that the client does not read count: when its network has too many, the
+/// connection ends.
 async fn send(
     native: &Native,
     stream: &mut TcpStream,
@@ -140,9 +147,9 @@ async fn send(
     client: IpAddr,
 ) -> io::Result<()> {
     if bytes.len() < LONG_RESPONSE {
-        return timeout(PATIENCE, stream.write_all(bytes)).await?;
+        return timeout(TCP_TIMEOUT, stream.write_all(bytes)).await?;
     }
-    // What the system takes at once waits nowhere here.
+    // Bytes that the system accepts at once take no memory here.
     loop {
         match stream.try_write(bytes) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
@@ -155,11 +162,12 @@ async fn send(
         }
     }
     let waiting = native
+        .context
         .admission
         .response_memory
         .try_take(client, bytes.len());
     let _waiting = waiting.ok_or(io::ErrorKind::TimedOut)?;
-    timeout(PATIENCE, stream.write_all(bytes)).await?
+    timeout(TCP_TIMEOUT, stream.write_all(bytes)).await?
 }
 
 /// Whether a whole message has come already.
@@ -170,8 +178,9 @@ fn is_whole(incoming: &[u8]) -> bool {
     })
 }
 
-/// Reading takes no time; changes wait for the disk, and signatures and logins for the processor: they wait for their
-/// turn without a thread. `None` if the client has gone before it was its turn.
+/// Answers a message. Reading takes no time; changes wait for the disk, and signatures and logins
+/// for the processor: they wait for a permit without a thread. `None` if the client disconnects
+/// before it gets one.
 async fn answer(
     native: &Arc<Native>,
     stream: &TcpStream,
@@ -180,8 +189,8 @@ async fn answer(
     payload: Vec<u8>,
 ) -> Option<Vec<Outgoing>> {
     let work = native.work_of(&envelope, &payload);
-    let from = (Way::Tcp, peer);
-    if work == Work::None {
+    let from = (Transport::Tcp, peer);
+    if work == MessageWork::None {
         return Some(native.answer(envelope, &payload, from, None));
     }
     let permit = match native.queue_of(work) {
@@ -194,14 +203,14 @@ async fn answer(
             };
             match permit {
                 Ok(permit) => Some(permit),
-                Err(Busy) => return Some(vec![native.busy(&envelope, Way::Tcp)]),
+                Err(Busy) => return Some(vec![native.busy(&envelope, Transport::Tcp)]),
             }
         }
     };
     let native = Arc::clone(native);
     let answered = crate::runtime::blocking::spawn_blocking(move || {
         let (login, _signature) = match work {
-            Work::Login => (permit, None),
+            MessageWork::Login => (permit, None),
             _ => (None, permit),
         };
         native.answer(envelope, &payload, from, login)
@@ -216,7 +225,8 @@ async fn closed(stream: &TcpStream) {
             Ok(ready) if !ready.is_read_closed() => {}
             _ => return,
         }
-        // Its next request is there already: nothing says when the connection is closed behind that.
+        // Its next request is there already: nothing says when the connection is closed behind
+        // that.
         tokio::time::sleep(CLOSED_INTERVAL).await;
     }
 }
@@ -224,13 +234,14 @@ async fn closed(stream: &TcpStream) {
 /// How often it is looked whether a client that has sent more than one request is still there.
 const CLOSED_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A stream, piece by piece, to the end. If it breaks off the mirror does not see an end, and asks again.
+/// A stream, piece by piece, to the end. If it breaks off the mirror does not see an end, and asks
+/// again.
 async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::Result<()> {
     let mut feed = Some(feed);
     while let Some(mut left) = feed.take() {
         let (sending, native) = (native, Arc::clone(native));
         let made = crate::runtime::blocking::spawn_blocking(move || {
-            let made = left.next(&native.registry, native.identity.key());
+            let made = left.next(&native.context.registry, native.context.identity.key());
             made.map(|made| (left, made))
         });
         let (left, piece) = made.await?.map_err(|error| {
@@ -238,8 +249,11 @@ async fn pour(native: &Arc<Native>, stream: &mut TcpStream, feed: Feed) -> io::R
             io::Error::other(error)
         })?;
         if let Some(piece) = piece {
-            timeout(PATIENCE, stream.write_all(&piece)).await??;
-            sending.meters.sent(Way::Tcp, piece.len());
+            timeout(TCP_TIMEOUT, stream.write_all(&piece)).await??;
+            sending
+                .context
+                .native_metrics
+                .sent(Transport::Tcp, piece.len());
             feed = Some(left);
         }
     }
@@ -257,8 +271,11 @@ async fn refuse(
     text: &str,
 ) -> io::Result<()> {
     let code = ResponseCode::ProtocolError;
-    let refusal = native.responder().refusal(request_id, code, text);
-    native.meters.count(Way::Tcp, Opcode::Reserved, code);
-    timeout(PATIENCE, stream.write_all(&refusal.to_bytes())).await??;
+    let error = native.responder().refusal(request_id, code, text);
+    native
+        .context
+        .native_metrics
+        .count(Transport::Tcp, Opcode::Reserved, code);
+    timeout(TCP_TIMEOUT, stream.write_all(&error.to_bytes())).await??;
     stream.shutdown().await
 }

@@ -1,4 +1,5 @@
-//! The native protocol over UDP: one socket for each core, packets cut and put together.
+//! The native protocol over UDP: one socket for each core; long messages take several
+//! datagrams.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -17,14 +18,15 @@ use tokio::time::Instant;
 use crate::admission::expensive_work::{MAX_WAITING_DATAGRAMS, WorkPermit};
 use crate::admission::peer::Peer;
 use crate::admission::udp_responses::Allowed;
-use crate::native::metrics::Dropped;
-use crate::native::reassembly::Parts;
-use crate::native::remote_handles::Elsewhere;
-use crate::native::{Native, Way, Work};
+use crate::auth::remote_servers::RemoteServers;
+use crate::native::reassembly::MessageParts;
+use crate::native::{MessageWork, Native};
+use crate::runtime::native_metrics::Dropped;
+use crate::runtime::native_metrics::Transport;
 use crate::runtime::snapshot_reuse;
 
 /// The largest packet that is looked at. Clients send at most 512 octets.
-const LARGEST: usize = 2_048;
+const MAX_DATAGRAM: usize = 2_048;
 
 /// A socket that shares its address with others.
 pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
@@ -34,18 +36,18 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
         Some(Protocol::UDP),
     )?;
     socket.set_reuse_port(true)?;
-    // A burst is kept, not lost. The system may give less.
+    // A large buffer absorbs bursts. The system may give less.
     drop(socket.set_recv_buffer_size(4 << 20));
     socket.bind(&address.into())?;
     Ok(socket.into())
 }
 
-/// Answers what comes to a socket, until it fails for good. What has come together is taken together, and
-/// answered together: calls of the system cost more than answers.
+/// Answers what comes to a socket, until it fails for good. What has come together is taken
+/// together, and answered together: calls of the system cost more than answers.
 pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
-    let mut buffers = vec![[0; LARGEST]; TOGETHER];
-    let mut headers = MultiHeaders::preallocate(TOGETHER, None);
-    let mut parts = Parts::default();
+    let mut buffers = vec![[0; MAX_DATAGRAM]; DATAGRAM_BATCH];
+    let mut headers = MultiHeaders::preallocate(DATAGRAM_BATCH, None);
+    let mut parts = MessageParts::default();
     let mut replies = Replies::new();
     let Ok(slow) = workers(native, socket) else {
         tracing::error!("no thread could be started for a UDP socket");
@@ -62,7 +64,10 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             }
         };
         let octets = received.iter().map(|(length, _)| *length).sum();
-        native.meters.received(Way::Udp, octets);
+        native
+            .context
+            .native_metrics
+            .received(Transport::Udp, octets);
         for (buffer, (length, from)) in buffers.iter().zip(received) {
             let packet = buffer.get(..length).unwrap_or_default();
             let Some((from, ip)) = from.and_then(with_ip) else {
@@ -70,29 +75,30 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
             };
             let start = replies.end();
             let answered = catch_unwind(AssertUnwindSafe(|| {
-                let Some((envelope, payload)) = parts.whole(packet, ip, || native.world.now())
+                let Some((envelope, payload)) =
+                    parts.whole(packet, ip, || native.context.world.now())
                 else {
                     return;
                 };
-                // Who has had enough comes back over TCP.
-                let seen = &native.admission.seen_networks;
-                let Some(allowed) = native.udp_responses.allowed(ip, seen, Instant::now) else {
-                    native.meters.dropped(Dropped::Allowance);
+                // A client above the rate limit comes back over TCP.
+                let admission = &native.context.admission;
+                let (seen, responses) = (&admission.seen_networks, &admission.udp_responses);
+                let Some(allowed) = responses.allowed(ip, seen, Instant::now) else {
+                    native.context.native_metrics.dropped(Dropped::RateLimit);
                     return;
                 };
-                if native.answer_quickly(&envelope, &payload, &mut replies.bytes, Way::Udp) {
+                if native.answer_fast(&envelope, &payload, &mut replies.bytes, Transport::Udp) {
                     replies.finish(start.0, from);
-                } else if native.work_of(&envelope, &payload) == Work::None {
+                } else if native.work_of(&envelope, &payload) == MessageWork::None {
                     replies.answer(native, envelope, &payload, None, from);
                 } else {
-                    // What signs or waits must not hold others up. When there is too much of it, some is dropped: its
-                    // clients ask again.
+                    // What signs or waits must not hold others up. When there is too much of it,
+                    // some is dropped: its clients ask again.
                     let message = (envelope, payload.into_owned(), from, (ip, allowed));
                     if slow.try_send(message).is_err() {
-                        native.meters.dropped(Dropped::Busy);
+                        native.context.native_metrics.dropped(Dropped::Busy);
                     }
-                    let cost = SLOW_COST;
-                    native.udp_responses.sent(ip, allowed, cost, Instant::now);
+                    responses.sent(ip, allowed, SLOW_COST, Instant::now);
                     return;
                 }
                 replies.account(native, start, (ip, allowed));
@@ -102,7 +108,10 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
                 replies.undo();
             }
         }
-        native.meters.sent(Way::Udp, replies.bytes.len());
+        native
+            .context
+            .native_metrics
+            .sent(Transport::Udp, replies.bytes.len());
         snapshot_reuse::end();
         replies.send(socket);
     }
@@ -111,7 +120,7 @@ pub(crate) fn run(native: &Arc<Native>, socket: &UdpSocket) {
 /// Packets on their way out, one behind the other.
 struct Replies {
     bytes: Vec<u8>,
-    /// Where each packet ends, and whom it is for.
+    /// The end of each datagram, and its receiver.
     packets: Vec<(usize, SockaddrStorage)>,
     headers: MultiHeaders<SockaddrStorage>,
 }
@@ -121,7 +130,7 @@ impl Replies {
         Self {
             bytes: Vec::new(),
             packets: Vec::new(),
-            headers: MultiHeaders::preallocate(TOGETHER, None),
+            headers: MultiHeaders::preallocate(DATAGRAM_BATCH, None),
         }
     }
 
@@ -130,12 +139,16 @@ impl Replies {
         (self.bytes.len(), self.packets.len())
     }
 
-    /// Counts what was added to the answers of a client; takes it back if it is longer than the client may be sent.
+    /// Counts what was added to the answers of a client; takes it back if it is longer than the
+    /// client may be sent.
     fn account(&mut self, native: &Native, start: (usize, usize), client: (IpAddr, Allowed)) {
         let (ip, allowed) = client;
         match self.keep_within(start, allowed.max_response) {
-            Some(length) => native.udp_responses.sent(ip, allowed, length, Instant::now),
-            None => native.meters.dropped(Dropped::Allowance),
+            Some(length) => {
+                let responses = &native.context.admission.udp_responses;
+                responses.sent(ip, allowed, length, Instant::now);
+            }
+            None => native.context.native_metrics.dropped(Dropped::RateLimit),
         }
     }
 
@@ -159,7 +172,7 @@ impl Replies {
         permit: Option<WorkPermit>,
         to: SockaddrStorage,
     ) {
-        for reply in native.answer(envelope, payload, (Way::Udp, Peer::Datagram), permit) {
+        for reply in native.answer(envelope, payload, (Transport::Udp, Peer::Datagram), permit) {
             let start = self.bytes.len();
             reply.write(&mut self.bytes);
             self.finish(start, to);
@@ -172,7 +185,7 @@ impl Replies {
         self.bytes.truncate(end);
     }
 
-    /// What was appended from `start` on is a message: one packet, or several.
+    /// Ends the message that begins at `start`: one datagram, or several.
     fn finish(&mut self, start: usize, to: SockaddrStorage) {
         let message = self.bytes.get(start..).unwrap_or_default();
         if message.len() > MAX_PACKET {
@@ -191,8 +204,8 @@ impl Replies {
         self.packets.push((self.bytes.len(), to));
     }
 
-    /// Sends them all. One that cannot be sent does not keep those behind it: a client that has gone does not mind,
-    /// and others ask again.
+    /// Sends them all. One that cannot be sent does not keep those behind it: a client that has
+    /// gone does not mind, and others ask again.
     fn send(&mut self, socket: &UdpSocket) {
         let mut start = 0;
         let slices = self.packets.iter().map(|(end, _)| {
@@ -204,7 +217,7 @@ impl Replies {
         let addresses: Vec<_> = self.packets.iter().map(|(_, to)| Some(*to)).collect();
         let (mut slices, mut addresses) = (&*slices, &*addresses);
         while !slices.is_empty() {
-            let some = slices.len().min(TOGETHER);
+            let some = slices.len().min(DATAGRAM_BATCH);
             let sent = sendmmsg(
                 socket.as_raw_fd(),
                 &mut self.headers,
@@ -231,9 +244,10 @@ impl Replies {
 /// A message that takes time, and who sent it.
 type Slow = (Envelope, Vec<u8>, SockaddrStorage, (IpAddr, Allowed));
 
-/// Threads that answer what takes time: some of it may wait for other servers, and must not hold up the rest.
+/// Threads that answer what takes time: some of it may wait for other servers, and must not hold up
+/// the rest.
 fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Slow>> {
-    let (give, take) = sync_channel::<Slow>(WAITING);
+    let (give, take) = sync_channel::<Slow>(MAX_WAITING_MESSAGES);
     let take = Arc::new(Mutex::new(take));
     for _ in 0..WORKERS {
         let (native, socket, take) = (Arc::clone(native), socket.try_clone()?, Arc::clone(&take));
@@ -242,10 +256,10 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
             let next = || take.lock().unwrap_or_else(PoisonError::into_inner).recv();
             while let Ok((envelope, payload, from, client)) = next() {
                 let permit = match native.work_of(&envelope, &payload) {
-                    Work::Login => {
-                        let logins = &native.admission.expensive_work.logins;
+                    MessageWork::Login => {
+                        let logins = &native.context.admission.expensive_work.logins;
                         let Ok(permit) = logins.enter_blocking(Peer::Datagram) else {
-                            native.meters.dropped(Dropped::Busy);
+                            native.context.native_metrics.dropped(Dropped::Busy);
                             continue;
                         };
                         Some(permit)
@@ -260,7 +274,10 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
                     replies.undo();
                 }
                 replies.account(&native, start, client);
-                native.meters.sent(Way::Udp, replies.bytes.len());
+                native
+                    .context
+                    .native_metrics
+                    .sent(Transport::Udp, replies.bytes.len());
                 replies.send(&socket);
             }
         };
@@ -270,21 +287,22 @@ fn workers(native: &Arc<Native>, socket: &UdpSocket) -> io::Result<SyncSender<Sl
     Ok(give)
 }
 
-/// How many threads answer what takes time: two more than wait for other servers, or for a permit to log somebody in.
-const WORKERS: usize = Elsewhere::MOST + MAX_WAITING_DATAGRAMS + 2;
+/// How many threads answer slow messages: two more than may wait for remote servers, or for a
+/// permit to log in.
+const WORKERS: usize = RemoteServers::MAX_REQUESTS + MAX_WAITING_DATAGRAMS + 2;
 
-/// What a message that takes time takes of a network's rate beside its answer, in bytes: for the work.
+/// How many bytes of a network's rate a slow message costs, beside its response.
 const SLOW_COST: usize = 1_024;
-/// How many messages that take time wait at most.
-const WAITING: usize = 256;
+/// How many slow messages may wait.
+const MAX_WAITING_MESSAGES: usize = 256;
 /// How many packets are taken, and sent, by one call.
-const TOGETHER: usize = 32;
+const DATAGRAM_BATCH: usize = 32;
 
 /// Waits for a packet, and takes those that have come with it: how long each is, and whose.
 fn receive(
     socket: &UdpSocket,
     headers: &mut MultiHeaders<SockaddrStorage>,
-    buffers: &mut [[u8; LARGEST]],
+    buffers: &mut [[u8; MAX_DATAGRAM]],
 ) -> io::Result<Vec<(usize, Option<SockaddrStorage>)>> {
     let mut slices: Vec<_> = buffers
         .iter_mut()
@@ -307,7 +325,7 @@ fn with_ip(address: SockaddrStorage) -> Option<(SockaddrStorage, IpAddr)> {
     Some((address, ip))
 }
 
-/// What says nothing about the socket: somebody else's packet could not be delivered.
+/// Whether an error is about a single datagram and not about the socket.
 fn is_passing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -322,7 +340,7 @@ fn is_passing(error: &io::Error) -> bool {
 mod tests {
     use super::*;
 
-    /// A long answer went to whoever was written on the datagram as its sender.
+    /// A long answer went to the forged sender of a datagram.
     #[test]
     fn an_answer_that_is_too_long_is_taken_back_alone() {
         let to = SockaddrStorage::from(SocketAddr::from(([192, 0, 2, 1], 2641)));

@@ -1,50 +1,56 @@
-//! What an answer costs, before it is made: whether it can be given at once, and whose queue it has to wait in.
+//! The cost of a request, before it is processed: whether it can be answered at once, and which
+//! queue it waits in.
 
 use handfast_id::Handle;
 use handfast_wire::body::{ChallengeAnswer, VerifyRequest};
 use handfast_wire::{Codec, Envelope, Header, Message, OpFlags, Opcode, Reader};
 
 use crate::admission::expensive_work::WorkQueue;
-use crate::native::login::{busy, is_expensive};
-use crate::native::{Native, Outgoing, Way, understands_referrals};
+use crate::auth::login::{busy, is_expensive};
+use crate::native::{Native, Outgoing, understands_referrals};
+use crate::runtime::native_metrics::Transport;
 
-/// What an answer costs.
+/// The cost of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
-    /// Nothing is signed, nothing waits for the disk, no template is evaluated, and no other server is asked, as for
-    /// clients that do not understand referrals.
+pub(crate) enum MessageWork {
+    /// Nothing is signed, nothing waits for the disk, no template is evaluated, and no other server
+    /// is asked, as for clients that do not understand referrals.
     None,
     /// It waits for the disk or for another server.
     Blocking,
-    /// It is signed.
+    /// The reply is signed.
     Signature,
-    /// Somebody shows who they are, in a way that costs much.
+    /// An expensive login.
     Login,
 }
 
 impl Native {
-    /// What the answer to a message costs.
-    pub(crate) fn work_of(&self, envelope: &Envelope, payload: &[u8]) -> Work {
+    /// The cost of a message.
+    pub(crate) fn work_of(&self, envelope: &Envelope, payload: &[u8]) -> MessageWork {
         if envelope.flags.is_encrypted {
-            let session = self.sessions.get(envelope.session_id, self.world.now());
-            // What is in it is known when it is decrypted. Those who have logged in have shown who they are.
+            let session = self
+                .context
+                .sessions
+                .get(envelope.session_id, self.context.world.now());
+            // What is in it is known when it is decrypted. Those who have logged in have shown who
+            // they are.
             let is_known = session.is_none_or(|session| session.who().is_some());
             return if is_known {
-                Work::Blocking
+                MessageWork::Blocking
             } else {
-                Work::Login
+                MessageWork::Login
             };
         }
         let mut reader = Reader::new(payload);
         let Ok(header) = Header::decode(&mut reader) else {
-            return Work::None;
+            return MessageWork::None;
         };
         match header.opcode {
-            Opcode::SessionSetup => return Work::Login,
+            Opcode::SessionSetup => return MessageWork::Login,
             Opcode::ChallengeResponse | Opcode::VerifyChallenge
                 if is_expensive_message(*envelope, payload) =>
             {
-                return Work::Login;
+                return MessageWork::Login;
             }
             _ => {}
         }
@@ -52,41 +58,43 @@ impl Native {
         let is_resolution = header.opcode == Opcode::Resolution;
         let text = reader.text().unwrap_or_default();
         // A repository, or another server, may have to be asked.
-        if is_resolution && (self.has_source(text) || !understands_referrals(envelope)) {
-            return Work::Blocking;
+        if is_resolution && (self.context.has_source(text) || !understands_referrals(envelope)) {
+            return MessageWork::Blocking;
         }
         // In a session, its key certifies answers.
         if is_signed && envelope.session_id == 0 {
-            return Work::Signature;
+            return MessageWork::Signature;
         }
         let has_templates = || {
             let handle = Handle::from_stored(text).ok();
-            handle.is_some_and(|handle| self.registry.has_templates(&handle))
+            handle.is_some_and(|handle| self.context.registry.has_templates(&handle))
         };
         if is_resolution && !is_signed && !has_templates() {
-            Work::None
+            MessageWork::None
         } else {
-            Work::Blocking
+            MessageWork::Blocking
         }
     }
 
-    /// Where a message waits for its turn, if it has to.
-    pub(crate) fn queue_of(&self, work: Work) -> Option<&WorkQueue> {
+    /// The queue that a message waits in.
+    pub(crate) fn queue_of(&self, work: MessageWork) -> Option<&WorkQueue> {
         match work {
-            Work::None => None,
-            Work::Blocking => Some(&self.admission.expensive_work.requests),
-            Work::Signature => Some(&self.admission.expensive_work.signatures),
-            Work::Login => Some(&self.admission.expensive_work.logins),
+            MessageWork::None => None,
+            MessageWork::Blocking => Some(&self.context.admission.expensive_work.requests),
+            MessageWork::Signature => Some(&self.context.admission.expensive_work.signatures),
+            MessageWork::Login => Some(&self.context.admission.expensive_work.logins),
         }
     }
 
     /// The answer to a message that has no place in its queue.
-    pub(crate) fn busy(&self, envelope: &Envelope, way: Way) -> Outgoing {
+    pub(crate) fn busy(&self, envelope: &Envelope, transport: Transport) -> Outgoing {
         let fault = busy();
         let (code, text) = (fault.code, &fault.message);
-        let refusal = self.responder().refusal(envelope.request_id, code, text);
-        self.meters.count(way, Opcode::Reserved, code);
-        Outgoing::open(&refusal)
+        let error = self.responder().refusal(envelope.request_id, code, text);
+        self.context
+            .native_metrics
+            .count(transport, Opcode::Reserved, code);
+        Outgoing::open(&error)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Work that waits for the disk or the processor runs on threads of its own, and how much of it waits for a thread is
-//! counted: a queue that grows is the first sign that the server has too much to do.
+//! Threads for work that waits for the disk or the processor. The server counts the work that
+//! waits for a thread: a queue that grows is the first sign of overload.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,8 +9,8 @@ use tokio::task::JoinHandle;
 use crate::admission::expensive_work::{Busy, WorkQueue};
 use crate::admission::peer::Peer;
 
-/// How many threads there are for each core: enough for changes to be written together, and not so many that others get
-/// no time on the processor when clients ask for much.
+/// How many threads there are for each core: enough for changes to be written together, and not so
+/// many that others get no time on the processor when clients ask for much.
 pub(crate) const BLOCKING_THREADS: usize = 16;
 
 /// How many pieces of work wait for a thread, in the whole process.
@@ -20,7 +20,7 @@ static WAITING: AtomicU64 = AtomicU64::new(0);
 pub(crate) fn spawn_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> JoinHandle<T> {
-    let waiting = Waiting::begin();
+    let waiting = WaitingWork::begin();
     tokio::task::spawn_blocking(move || {
         drop(waiting);
         work()
@@ -29,27 +29,27 @@ pub(crate) fn spawn_blocking<T: Send + 'static>(
 
 /// Why work was not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Undone {
+pub(crate) enum WorkError {
     /// There was too much of it: the client should try again later.
     Busy,
     /// It panicked.
     Failed,
 }
 
-/// Runs work for a client on a thread that may block, when it is the turn of the client's network. A client that goes
-/// before leaves the queue.
+/// Runs work for a client on a thread that may block, when it is the turn of the client's network.
+/// A client that goes before leaves the queue.
 pub(crate) async fn run<T: Send + 'static>(
     queue: &WorkQueue,
     client: IpAddr,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Undone> {
+) -> Result<T, WorkError> {
     let permit = queue.enter(Peer::connected(client)).await;
-    let permit = permit.map_err(|Busy| Undone::Busy)?;
+    let permit = permit.map_err(|Busy| WorkError::Busy)?;
     let working = spawn_blocking(move || {
         let _permit = permit;
         work()
     });
-    working.await.map_err(|_| Undone::Failed)
+    working.await.map_err(|_| WorkError::Failed)
 }
 
 /// How many pieces of work wait for a thread.
@@ -58,16 +58,16 @@ pub(crate) fn queue_length() -> u64 {
 }
 
 /// Counted until it is dropped: when the work begins, or is given up.
-struct Waiting(());
+struct WaitingWork(());
 
-impl Waiting {
+impl WaitingWork {
     fn begin() -> Self {
         WAITING.fetch_add(1, Ordering::Relaxed);
         Self(())
     }
 }
 
-impl Drop for Waiting {
+impl Drop for WaitingWork {
     fn drop(&mut self) {
         WAITING.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,7 +1,7 @@
 //! Counters that threads do not share.
 //!
-//! An answer takes a microsecond of the processor, so that counting it must cost next to nothing: each thread has counters of its own,
-//! or shares them with few, and they are added up when somebody asks.
+//! An answer takes a microsecond of the processor, so counting it must cost next to nothing:
+//! each thread has counters of its own, or shares them with a few, and a reader adds them up.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -32,7 +32,7 @@ impl<T> Shards<T> {
         }
     }
 
-    /// What all threads have counted.
+    /// The sum over all threads.
     pub(crate) fn sum<'s>(&'s self, counter: impl Fn(&'s T) -> Option<&'s AtomicU64>) -> u64 {
         let counters = self.0.iter().filter_map(|shard| counter(&shard.0));
         counters

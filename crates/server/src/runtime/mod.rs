@@ -3,5 +3,6 @@
 
 pub(crate) mod blocking;
 pub(crate) mod counters;
+pub(crate) mod native_metrics;
 pub(crate) mod panics;
 pub(crate) mod snapshot_reuse;

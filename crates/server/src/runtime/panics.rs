@@ -1,13 +1,14 @@
-//! Panics, in the log.
+//! Panics in the log.
 //!
-//! A panic fails the request, change or connection that it happens in, and nothing else. Operators find where it happened in
-//! the log: a line, like everything else there.
+//! A panic fails only the request, change or connection in which it happens. Operators find its
+//! place in the log, as one line like all others.
 
 use std::any::Any;
 use std::panic::{self, PanicHookInfo};
 use std::thread;
 
-/// Logs every panic of the process from now on as one line, instead of the words of the standard library.
+/// Logs every panic of the process from now on as one line, instead of the words of the standard
+/// library.
 pub fn log_panics() {
     panic::set_hook(Box::new(log));
 }
@@ -29,8 +30,8 @@ fn log(panic: &PanicHookInfo<'_>) {
 /// The longest message that is logged.
 const MAX_MESSAGE: usize = 200;
 
-/// What a panic says, without data: the standard library puts texts that it quotes behind a backquote, and errors behind
-/// a colon. Either may hold a secret of somebody.
+/// What a panic says, without data: the standard library puts texts that it quotes behind a
+/// backquote, and errors behind a colon. Either may hold a secret of somebody.
 fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
@@ -48,7 +49,8 @@ fn message(payload: &(dyn Any + Send)) -> String {
 mod tests {
     use super::*;
 
-    /// Guards against a secret in the log: a panic of the standard library quotes the text that was cut wrongly.
+    /// Guards against a secret in the log: a panic of the standard library quotes the text that was
+    /// cut wrongly.
     #[test]
     fn a_message_is_logged_without_what_it_quotes() {
         let secret = "sésame";

@@ -1,52 +1,51 @@
-//! Turns: what the thread of a core does between two waits.
-//!
-//! What is the same for all that it answers in a turn is looked at once, or not often: the snapshot of the store, and the time.
+//! Snapshot reuse: the thread of a core uses one snapshot of the store, and one reading of the
+//! clock, for all requests that it answers between two waits.
 
 use std::cell::Cell;
 
 use handfast_registry::{end_turn, takes_turns};
 use tokio::time::Instant;
 
-use crate::native::Native;
+use crate::context::ServerContext;
 
 thread_local! {
-    /// When this turn began, and how often that may still be said.
-    static MOMENT: Cell<Option<(Moment, u8)>> = const { Cell::new(None) };
+    /// The time of this batch of requests, and how often it may still be used.
+    static COARSE_TIME: Cell<Option<(CoarseTime, u8)>> = const { Cell::new(None) };
 }
 
-/// After how many answers the time is looked at again: where there is always something to do, a turn may be long.
-const OFTEN: u8 = 64;
+/// After how many answers the clock is read again: a busy thread may not wait for a long time.
+const REFRESH_EVERY: u8 = 64;
 
 /// A point in time.
 #[derive(Clone, Copy)]
-pub(crate) struct Moment {
+pub(crate) struct CoarseTime {
     pub(crate) instant: Instant,
     /// Milliseconds since 1970.
     pub(crate) now: u64,
 }
 
-/// Ends a turn. Threads that take turns do this before they wait for anything.
+/// Releases the snapshot and the time. Threads that reuse snapshots do this before they wait.
 pub(crate) fn end() {
-    MOMENT.set(None);
+    COARSE_TIME.set(None);
     end_turn();
 }
 
-/// When this turn began, or a little later.
-pub(crate) fn moment(native: &Native) -> Moment {
-    if let Some((moment, left)) = MOMENT.get()
+/// The time at which this batch of requests began, or a little later.
+pub(crate) fn time(context: &ServerContext) -> CoarseTime {
+    if let Some((time, left)) = COARSE_TIME.get()
         && let Some(left) = left.checked_sub(1)
     {
-        MOMENT.set(Some((moment, left)));
-        return moment;
+        COARSE_TIME.set(Some((time, left)));
+        return time;
     }
-    // Old pages of the store are let go of as well.
+    // This also releases old pages of the store.
     end();
-    let moment = Moment {
+    let time = CoarseTime {
         instant: Instant::now(),
-        now: native.now(),
+        now: context.now(),
     };
     if takes_turns() {
-        MOMENT.set(Some((moment, OFTEN)));
+        COARSE_TIME.set(Some((time, REFRESH_EVERY)));
     }
-    moment
+    time
 }

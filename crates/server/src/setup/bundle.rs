@@ -1,4 +1,5 @@
-//! What an operator sends to a prefix registrar: who the server is, and where.
+//! The bundle that an operator sends to a prefix registrar: the identity and the addresses of
+//! the server.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,12 +17,12 @@ const FOLDER: &str = "registration";
 const ARCHIVE: &str = "sitebndl.zip";
 const CONTACT: &str = "contactdata.dct";
 
-/// Whom a registrar may ask. What is not said stays as it was said before.
+/// The contact for a registrar. Missing fields keep their earlier value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contact {
-    /// Whose server it is.
+    /// The organisation.
     pub organisation: Option<String>,
-    /// Who answers for it.
+    /// The responsible person.
     pub name: Option<String>,
     /// How to reach them.
     pub email: Option<String>,
@@ -29,18 +30,19 @@ pub struct Contact {
     pub phone: Option<String>,
 }
 
-/// A registration bundle: the site record, the public key of the administrator, and the contact, as files and as
-/// one archive.
+/// A registration bundle: the site record, the public key of the administrator, and the contact, as
+/// files and as one archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bundle {
-    /// Where its files are.
+    /// The folder of its files.
     pub folder: PathBuf,
     /// The one that is sent.
     pub archive: PathBuf,
 }
 
 impl Bundle {
-    /// Writes the bundle of a server to its data folder, in place of an earlier one. There is nothing secret in it.
+    /// Writes the bundle of a server to its data folder, in place of an earlier one. There is
+    /// nothing secret in it.
     pub fn write(
         data: &Path,
         identity: &Identity,
@@ -54,7 +56,7 @@ impl Bundle {
         let key = servers.map_or(&[][..], |server| &server.public_key);
         let described = json::write_site(site);
         let archive_file = folder.join(ARCHIVE);
-        // What registrars expect to find, and no more.
+        // Exactly the files that registrars expect.
         let sent = archive(&[
             ("siteinfo.bin", &site.to_bytes()),
             (ADMINISTRATOR_PUBLIC, identity.administrator_key()),
@@ -105,6 +107,7 @@ Send sitebndl.zip to the registrar from whom you get a prefix. It holds
   admpub.bin        the public key of its administrator
   contactdata.dct   whom to ask
 
-Nothing in this folder is secret. The private keys privkey.bin and admpriv.bin stay in the folder above.
+Nothing in this folder is secret. The private keys privkey.bin and admpriv.bin stay in the
+folder above.
 When you have the prefix:  handfast authority create PREFIX
 ";

@@ -1,4 +1,4 @@
-//! Who the server is: its key, the site record that says where it is, and who administers it.
+//! The identity of the server: its key, its site record, and the key of its administrator.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,10 @@ use handfast_registry::Principal;
 use handfast_wire::crypto::{CryptoError, KeyFileError, SigningKey};
 use handfast_wire::{Codec, Permissions, Site, Value};
 
-use crate::native::Addresses;
-use crate::setup::key_files::{ADMINISTRATOR_PRIVATE, administrator_key, public_of, server_key};
+use crate::listen::Addresses;
+use crate::setup::key_files::{
+    ADMINISTRATOR_PRIVATE, PRIVATE, administrator_key, public_of, server_key,
+};
 use crate::setup::site_record::{self, SiteNote};
 
 /// The key of a server, its site record, and the key of its administrator.
@@ -21,19 +23,19 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The handle by which the administrator of a server is known to it. It is the server's own, as `0.SITE/status` is:
-    /// no prefix needs to be there, and nobody can change it.
+    /// The handle by which the administrator of a server is known to it. It is the server's own, as
+    /// `0.SITE/status` is: no prefix needs to be there, and nobody can change it.
     pub const ADMINISTRATOR: &str = "0.SITE/ADMIN";
     /// The index of the administrator's key, where deployed servers have it.
     pub const ADMINISTRATOR_INDEX: u32 = 300;
 
-    /// The identity in a data folder; keys that are not there are made. The site record is the one that is kept in
-    /// the folder, or says where the doors are.
-    pub fn open_or_make(folder: &Path, doors: Addresses) -> Result<Self, IdentityError> {
+    /// The identity in a data folder; keys that are not there are made. The site record is the one
+    /// that is stored in the folder, or says where the addresses are.
+    pub fn open_or_make(folder: &Path, addresses: Addresses) -> Result<Self, IdentityError> {
         let key = server_key(folder)?;
         let public = public_of(&key)?;
         let administrator = administrator_key(folder)?;
-        let site = match site_record::kept(folder)? {
+        let site = match site_record::stored(folder)? {
             Some(site) => {
                 let servers = &site.servers;
                 if servers.iter().all(|server| server.public_key != public) {
@@ -42,7 +44,7 @@ impl Identity {
                 }
                 site
             }
-            None => site_record::at(doors, public),
+            None => site_record::at(addresses, public),
         };
         Ok(Self {
             key: SigningKey::new(key)?,
@@ -52,10 +54,10 @@ impl Identity {
         })
     }
 
-    /// The same, with a site record that says something else about the site, which is kept in the folder. Its serial
-    /// number is counted up, if one was kept that said otherwise.
+    /// The same, with a site record that says something else about the site, which is stored in the
+    /// folder. Its serial number is counted up, if one was stored that said otherwise.
     pub fn say(mut self, folder: &Path, note: &SiteNote) -> Result<Self, IdentityError> {
-        let before = site_record::kept(folder)?;
+        let before = site_record::stored(folder)?;
         let mut site = site_record::noted(self.site.clone(), note);
         if before.is_some_and(|before| before != site) {
             site.serial = site.serial.wrapping_add(1);
@@ -66,18 +68,18 @@ impl Identity {
         Ok(self)
     }
 
-    /// The same, with the ports of its doors in the site record, whatever was kept.
+    /// The same, with the ports of its addresses in the site record, whatever was stored.
     #[must_use]
-    pub fn with_ports_of(mut self, doors: Addresses) -> Self {
-        site_record::move_ports(&mut self.site, doors);
+    pub fn with_ports_of(mut self, addresses: Addresses) -> Self {
+        site_record::move_ports(&mut self.site, addresses);
         self.bytes = self.site.to_bytes();
         self
     }
 
-    /// Whether the site record names the ports of the doors.
+    /// Whether the site record names the ports of the addresses.
     #[must_use]
-    pub fn names_ports_of(&self, doors: Addresses) -> bool {
-        site_record::names_ports(&self.site, doors)
+    pub fn names_ports_of(&self, addresses: Addresses) -> bool {
+        site_record::names_ports(&self.site, addresses)
     }
 
     /// The key that signs.
@@ -98,7 +100,7 @@ impl Identity {
         &self.bytes
     }
 
-    /// Who administers the server.
+    /// The key of the administrator.
     #[must_use]
     pub fn administrator() -> Principal {
         Principal::Identity {
@@ -169,7 +171,7 @@ pub enum IdentityError {
         public: PathBuf,
     },
     /// A site record of another server.
-    #[error("{} names another public key than that of {}", path.display(), crate::setup::key_files::PRIVATE)]
+    #[error("{} names another public key than that of {}", path.display(), PRIVATE)]
     OtherSite {
         /// The file.
         path: PathBuf,

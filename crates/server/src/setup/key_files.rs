@@ -1,5 +1,5 @@
-//! The key pairs in a data folder: the server's, and its administrator's. The files are named and written as handle
-//! servers have them (`handle-protocol.md` §6.8).
+//! The key pairs in a data folder: of the server, and of its administrator. The files have the
+//! names and the format of deployed handle servers (`handle-protocol.md` §6.8).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -15,7 +15,8 @@ use crate::setup::identity::IdentityError;
 pub(crate) const PRIVATE: &str = "privkey.bin";
 /// The public key of the server.
 pub(crate) const PUBLIC: &str = "pubkey.bin";
-/// The private key of the administrator. The server never needs it, so it may be taken elsewhere.
+/// The private key of the administrator. The server never needs it, so it may be moved to
+/// another machine.
 pub(crate) const ADMINISTRATOR_PRIVATE: &str = "admpriv.bin";
 /// The public key of the administrator.
 pub(crate) const ADMINISTRATOR_PUBLIC: &str = "admpub.bin";
@@ -97,7 +98,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, IdentityError> {
         Err(source) => return Err(failed(path)(source)),
     };
     let mut bytes = Vec::new();
-    let mut limited = io::Read::take(file, LONGEST);
+    let mut limited = io::Read::take(file, MAX_KEY_FILE);
     io::Read::read_to_end(&mut limited, &mut bytes).map_err(failed(path))?;
     Ok(Some(bytes))
 }
@@ -107,7 +108,7 @@ pub(crate) fn keep(path: &Path, bytes: &[u8], mode: u32) -> Result<(), IdentityE
     let mut half = path.as_os_str().to_os_string();
     half.push(".part");
     let half = PathBuf::from(half);
-    // What an earlier try left might be readable by others.
+    // A file from an earlier attempt might be readable by others.
     drop(fs::remove_file(&half));
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(mode);
@@ -131,7 +132,7 @@ pub(crate) fn failed(path: &Path) -> impl Fn(io::Error) -> IdentityError + use<>
 }
 
 /// The longest file that is read: keys, site records and configurations are far shorter.
-const LONGEST: u64 = 16 << 20;
+const MAX_KEY_FILE: u64 = 16 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -154,12 +155,12 @@ mod tests {
             let found = fs::metadata(folder.path().join(name)).unwrap();
             assert_eq!(found.permissions().mode() & 0o777, mode, "{name}");
         }
-        // The administrator's private key may be elsewhere, and its public key be lost.
+        // The administrator's private key may be on another machine, and its public key be lost.
         fs::remove_file(folder.path().join(ADMINISTRATOR_PUBLIC)).unwrap();
         assert_eq!(administrator_key(folder.path()).unwrap(), administrator);
         fs::remove_file(folder.path().join(ADMINISTRATOR_PRIVATE)).unwrap();
         assert_eq!(administrator_key(folder.path()).unwrap(), administrator);
-        // Where the server's own is gone, no other takes its place.
+        // A lost key of the server is not replaced by another one.
         fs::write(folder.path().join(PUBLIC), &administrator).unwrap();
         let other = server_key(folder.path()).err().unwrap();
         assert!(matches!(other, IdentityError::OtherKey { .. }), "{other}");

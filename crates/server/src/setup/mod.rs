@@ -1,5 +1,5 @@
-//! What a server is set up from: its identity and keys, its site record, the bundle for a
-//! registrar, and the take-over of a deployed handle server.
+//! Setting up a server: its identity and keys, its site record, the bundle for a registrar, and
+//! the take-over of a deployed handle server.
 
 pub(crate) mod bundle;
 pub(crate) mod identity;

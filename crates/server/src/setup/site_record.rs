@@ -1,26 +1,27 @@
-//! The site record: what a server says about where it is.
+//! The site record: the addresses of a server, as its clients see them.
 //!
-//! Where nobody said otherwise it says where the doors are. What is to be said to the world may be
-//! different, and is then kept in `siteinfo.json`, as handle servers have it (`handle-protocol.md` §6.12).
+//! By default these are the addresses that the server listens at. Public addresses may differ;
+//! they are then stored in `siteinfo.json`, as deployed handle servers do (`handle-protocol.md`
+//! §6.12).
 
 use std::net::IpAddr;
 use std::path::Path;
 
 use handfast_wire::{Site, SiteInterface, SiteServer, json};
 
-use crate::native::Addresses;
+use crate::listen::Addresses;
 use crate::setup::identity::IdentityError;
 use crate::setup::key_files::{keep, read};
 
 /// The file of the site record, in the data folder.
 pub(crate) const FILE: &str = "siteinfo.json";
 
-/// What is to be said about a site beside where its doors are.
+/// The description of a site, beside its addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteNote {
     /// The address by which others reach it.
     pub address: Option<IpAddr>,
-    /// What it is, for people.
+    /// A description for people.
     pub description: Option<String>,
 }
 
@@ -28,15 +29,15 @@ const UDP: u8 = 0;
 const TCP: u8 = 1;
 const HTTP: u8 = 2;
 
-/// The site of one server whose doors are somewhere.
-pub(crate) fn at(doors: Addresses, public_key: Vec<u8>) -> Site {
+/// The site of one server whose addresses are somewhere.
+pub(crate) fn at(addresses: Addresses, public_key: Vec<u8>) -> Site {
     let (query, both) = (2, 3);
     let interface = |kind: u8, protocol: u8, port: u16| SiteInterface {
         kind,
         protocol,
         port: u32::from(port),
     };
-    let (native, web) = (doors.native.port(), doors.web.port());
+    let (native, web) = (addresses.native.port(), addresses.web.port());
     Site {
         version: 1,
         protocol: (2, 11),
@@ -48,7 +49,7 @@ pub(crate) fn at(doors: Addresses, public_key: Vec<u8>) -> Site {
         attributes: Vec::new(),
         servers: vec![SiteServer {
             id: 1,
-            address: octets(doors.native.ip()),
+            address: octets(addresses.native.ip()),
             public_key,
             interfaces: vec![
                 interface(query, UDP, native),
@@ -72,34 +73,34 @@ pub(crate) fn noted(mut site: Site, note: &SiteNote) -> Site {
     site
 }
 
-/// Puts the ports of the doors in place of those that a site names.
-pub(crate) fn move_ports(site: &mut Site, doors: Addresses) {
+/// Puts the ports of the addresses in place of those that a site names.
+pub(crate) fn move_ports(site: &mut Site, addresses: Addresses) {
     let servers = site.servers.iter_mut();
     for interface in servers.flat_map(|server| &mut server.interfaces) {
-        if let Some(port) = port_of(interface.protocol, doors) {
+        if let Some(port) = port_of(interface.protocol, addresses) {
             interface.port = port;
         }
     }
 }
 
-/// Whether a site names the ports of the doors, and no others of their kind.
-pub(crate) fn names_ports(site: &Site, doors: Addresses) -> bool {
+/// Whether a site names the ports of the addresses, and no others of their kind.
+pub(crate) fn names_ports(site: &Site, addresses: Addresses) -> bool {
     let mut interfaces = site.servers.iter().flat_map(|server| &server.interfaces);
     interfaces.all(|interface| {
-        port_of(interface.protocol, doors).is_none_or(|port| port == interface.port)
+        port_of(interface.protocol, addresses).is_none_or(|port| port == interface.port)
     })
 }
 
-fn port_of(protocol: u8, doors: Addresses) -> Option<u32> {
+fn port_of(protocol: u8, addresses: Addresses) -> Option<u32> {
     match protocol {
-        UDP | TCP => Some(doors.native.port().into()),
-        HTTP => Some(doors.web.port().into()),
+        UDP | TCP => Some(addresses.native.port().into()),
+        HTTP => Some(addresses.web.port().into()),
         _ => None,
     }
 }
 
-/// The site that is kept in a folder.
-pub(crate) fn kept(folder: &Path) -> Result<Option<Site>, IdentityError> {
+/// The site that is stored in a folder.
+pub(crate) fn stored(folder: &Path) -> Result<Option<Site>, IdentityError> {
     let path = folder.join(FILE);
     let Some(text) = read(&path)? else {
         return Ok(None);

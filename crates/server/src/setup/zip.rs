@@ -1,4 +1,4 @@
-//! Zip archives, as far as a handful of small files needs them: stored as they are, without compression.
+//! A writer for zip archives of a few small files, stored without compression.
 
 // The crate `zip` would replace these 60 lines by a call for each file, and add two crates for one
 // command. Nothing is compressed here, and nothing is read.
@@ -49,7 +49,7 @@ const MADE_BY: u16 = 0x0314;
 /// A file that everybody may read.
 const MODE: u32 = 0o100_644 << 16;
 
-/// What is archived here has a few kilobytes.
+/// The archives have a few kilobytes.
 fn size(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }

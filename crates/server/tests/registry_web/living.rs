@@ -1,4 +1,4 @@
-//! An entry through its life, over HTTP: who may do what, and what others are told of it.
+//! An entry through its life, over HTTP: who may do what, and what others see of it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -108,7 +108,8 @@ fn form() -> Json {
             "mechanism": "https://oai.example/get?id={id}",
             "security": "Do not <b>trust</b> it."
         },
-        "examples": [{"native": "oai:arXiv.org:hep-th/9901001", "input": "info:oai/arXiv.org:hep-th%2F9901001", "canonical": N0}],
+        "examples": [{"native": "oai:arXiv.org:hep-th/9901001",
+            "input": "info:oai/arXiv.org:hep-th%2F9901001", "canonical": N0}],
         "declaration": {"public": true, "in_use": true, "without_uri_form": true}
     })
 }
@@ -180,7 +181,7 @@ fn an_entry_lives_from_proposal_to_tombstone() {
     let record = "/oai?verb=GetRecord&metadataPrefix=oai_dc&identifier=info:oai/";
     assert!(server.get(record).body.contains("idDoesNotExist"));
 
-    // Whoever proposes does not decide.
+    // The proposer does not decide.
     let why = json!({"why": "asked the address on their own site"});
     living.does("ann", "POST", "/namespaces/oai/approve", &why, 403);
     living.does("bob", "POST", "/namespaces/oai/approve", &why, 403);
@@ -209,7 +210,7 @@ fn an_entry_lives_from_proposal_to_tombstone() {
         assert!(record.body.contains("<setSpec>later</setSpec>"));
     }
 
-    // Whoever comes again is told what is new, and only that.
+    // A second harvest gets only what is new.
     let since = |from: &str| {
         let list = format!("/oai?verb=ListIdentifiers&metadataPrefix=reg&from={from}");
         let body = server.get(&list).body;
@@ -523,7 +524,8 @@ fn info_9_machine_forms_say_what_the_rules_are() {
     }
 }
 
-/// The API took URLs without scheme, cut names, and knew neither the draft grammar nor the rules of authorities.
+/// The API took URLs without scheme, cut names, and knew neither the draft grammar nor the rules of
+/// authorities.
 #[test]
 fn the_api_takes_whole_names_and_urls() {
     let living = Living::start();

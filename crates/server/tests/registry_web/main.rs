@@ -1,4 +1,5 @@
-//! The public register over HTTP: pages, JSON, XML, the feed, OAI-PMH, and what `info` URIs lead to.
+//! The public register over HTTP: pages, JSON, XML, the feed, OAI-PMH, and what `info` URIs lead
+//! to.
 
 #![expect(
     clippy::indexing_slicing,

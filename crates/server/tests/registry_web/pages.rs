@@ -89,7 +89,7 @@ fn the_list_can_be_searched_and_comes_in_pages() {
 }
 
 #[test]
-fn one_address_answers_in_the_form_that_is_liked_most() {
+fn one_address_answers_in_the_preferred_form() {
     let server = Server::start();
     for (path, accept, kind) in [
         ("/registry/info/lccn", "*/*", "text/html"),

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use crate::web::Server;
 
 #[test]
-fn a_record_that_is_kept_comes_first() {
+fn a_stored_record_comes_first() {
     let server = Server::start();
     for path in [
         "/info:lccn/2002022641",
@@ -72,9 +72,10 @@ fn info_11_the_mechanism_of_the_live_entry_is_offered_with_its_security_consider
     assert!(shown.header("content-security-policy").is_some());
 }
 
-/// Names of a prefix that is not kept here are found by the mechanism, as at `/uri-res/`; those kept here come first.
+/// Names of a prefix that is not kept here are found by the mechanism, as at `/uri-res/`; those
+/// kept here come first.
 #[test]
-fn info_11_handles_that_are_kept_elsewhere_lead_there_if_they_are_asked_for_as_info() {
+fn info_11_remote_handles_redirect_when_asked_for_as_info() {
     let server = Server::start();
     for (path, location) in [
         ("/info:doi/10.1000/182", "https://doi.org/10.1000/182"),
@@ -94,13 +95,13 @@ fn info_11_handles_that_are_kept_elsewhere_lead_there_if_they_are_asked_for_as_i
         let shown = server.get(&format!("{path}?noredirect"));
         assert_eq!(shown.status, 200, "{path}");
     }
-    // Whoever asks for the handle asks this server.
+    // A request for the handle itself asks this server.
     for path in ["/10.1000/182", "/doi:10.1000/182", "/hdl:4263537/4000"] {
         assert_eq!(server.get(path).status, 400, "{path}");
     }
 }
 
-/// A browser takes dot segments out of a path, which then leads elsewhere on that host.
+/// A browser takes dot segments out of a path, which then leads to another place on that host.
 #[test]
 fn what_a_browser_would_read_otherwise_is_shown_first() {
     let server = Server::start();

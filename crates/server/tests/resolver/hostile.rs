@@ -70,7 +70,12 @@ fn ask_everything(server: &Server, id: &str) {
 fn large_records_are_answered() {
     let server = Server::start();
     let locations: Vec<_> = (0..2_000)
-        .map(|at| format!("<location href='https://l{at}.example/' rel='item' weight='{at}' id='{at}' anchor-id='{at}'/>"))
+        .map(|at| {
+            format!(
+                "<location href='https://l{at}.example/' rel='item' weight='{at}' \
+            id='{at}' anchor-id='{at}'/>"
+            )
+        })
         .collect();
     let locations = locations.concat();
     let xml = format!("<locations>{locations}</locations>");
@@ -122,25 +127,42 @@ fn bombs_and_nonsense_say_nothing() {
         .collect();
     let entities = entities.concat();
     let bomb = format!(
-        "<!DOCTYPE l [<!ENTITY e0 'ha'>{entities}]><locations><location href='https://b.example/&e9;'/></locations>"
+        "<!DOCTYPE l [<!ENTITY e0 'ha'>{entities}]><locations><location \
+         href='https://b.example/&e9;'/></locations>"
     );
-    let outside = "<!DOCTYPE l [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><locations><location href='https://b.example/&x;'/></locations>";
+    let outside = "<!DOCTYPE l [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><locations><location \
+        href='https://b.example/&x;'/></locations>";
     for (at, text) in [
-        bomb.as_str(), outside, "", "<", "<locations", "<locations>\0</locations>", "\u{feff}<locations/>",
-        "<locations chooseby='weighted'><location weight='NaN' href='https://n.example/'/><location weight='1e999' href='https://m.example/'/></locations>",
+        bomb.as_str(),
+        outside,
+        "",
+        "<",
+        "<locations",
+        "<locations>\0</locations>",
+        "\u{feff}<loca\
+            tions/>",
+        "<locations chooseby='weighted'><location weight='NaN' \
+         href='https://n.example/'/><location weight='1e999' \
+         href='https://m.example/'/></locations>",
         "<locations http_sc='999'><location http_sc='200' href='https://s.example/'/></locations>",
         "<locations><location href=''/><location href_template=''/><location/></locations>",
-        "<locations><location href='&#13;&#10;https://b.example/&#13;&#10;Evil: 1' rel='a&#10;Evil: 1' title='&#13;&#10;Evil: 1'/></locations>",
-        "<locations include='' nshdl=',' overridePrefix='/' includeNamespace='0.NA/20.1000 ../.. %00'><location href='https://i.example/'/></locations>",
-        "<locations><location href='javascript:alert(1)'/><location href='data:text/html,&lt;script&gt;'/></locations>",
-        "<l:locations xmlns:l='x'><l:location l:href='https://x.example/' href='https://y.example/'/></l:locations>",
+        "<locations><location href='&#13;&#10;https://b.example/&#13;&#10;Evil: 1' \
+         rel='a&#10;Evil: 1' title='&#13;&#10;Evil: 1'/></locations>",
+        "<locations include='' nshdl=',' overridePrefix='/' includeNamespace='0.NA/20.1000 ../.. \
+         %00'><location href='https://i.example/'/></locations>",
+        "<locations><location href='javascript:alert(1)'/><location \
+         href='data:text/html,&lt;script&gt;'/></locations>",
+        "<l:locations xmlns:l='x'><l:location l:href='https://x.example/' \
+         href='https://y.example/'/></l:locations>",
     ]
     .into_iter()
     .enumerate()
     {
-        for (kind, value_type) in ["10320/loc", "10320/links", "10320/headers", "HS_NAMESPACE"].into_iter().enumerate() {
+        let types = ["10320/loc", "10320/links", "10320/headers", "HS_NAMESPACE"];
+        for (kind, value_type) in types.into_iter().enumerate() {
             let id = format!("20.1000/bad{at}-{kind}");
-            server.name(&id, &[(1, value_type, text.as_bytes()), (2, "URL", b"https://example.org/")]);
+            let url = (2, "URL", &b"https://example.org/"[..]);
+            server.name(&id, &[(1, value_type, text.as_bytes()), url]);
             ask_everything(&server, &id);
         }
         say(&server, text);
@@ -215,11 +237,16 @@ fn what_is_not_text_stays_in_its_place() {
 fn templates_that_make_each_other_end() {
     let server = Server::start();
     for template in [
-        r#"<namespace><template delimiter="@"><value type="HS_ALIAS" data="${handle}@"/></template></namespace>"#,
-        r#"<namespace><template delimiter="@"><value type="HS_ALIAS" data="${base}@${extension}"/></template></namespace>"#,
+        r#"<namespace><template delimiter="@"><value type="HS_ALIAS" data="${handle}@"/></template>
+            </namespace>"#,
+        r#"<namespace><template delimiter="@"><value type="HS_ALIAS" data="${base}@${extension}"/>
+            </template></namespace>"#,
         r#"<namespace><template delimiter="@" ref="7:0.NA/20.1000"/></namespace>"#,
-        r#"<namespace><locs>20.1000/a@b</locs><template delimiter="@"><value type="10320/loc" data="&lt;locations include='${handle}@ ${handle}@@'/>"/></template></namespace>"#,
-        r#"<namespace><locs>0.NA/20.1000</locs><locs>20.1000/5555@1</locs><template delimiter="@"><foreach><value data="${data}${data}"/></foreach></template></namespace>"#,
+        r#"<namespace><locs>20.1000/a@b</locs><template delimiter="@">
+            <value type="10320/loc" data="&lt;locations include='${handle}@ ${handle}@@'/>"/>
+            </template></namespace>"#,
+        r#"<namespace><locs>0.NA/20.1000</locs><locs>20.1000/5555@1</locs><template delimiter="@">
+            <foreach><value data="${data}${data}"/></foreach></template></namespace>"#,
     ] {
         say(&server, template);
         for path in [
@@ -240,7 +267,8 @@ fn templates_that_make_each_other_end() {
     }
     say(
         &server,
-        r#"<namespace><template delimiter="@"><value type="HS_ALIAS" data="${handle}@"/></template></namespace>"#,
+        r#"<namespace><template delimiter="@"><value type="HS_ALIAS" data="${handle}@"/></template>
+            </namespace>"#,
     );
     assert_eq!(server.get("/20.1000/x@1").status, 404);
     assert!(

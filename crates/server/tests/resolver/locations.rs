@@ -15,7 +15,7 @@ fn named(server: &Server, id: &str, xml: &str) {
     server.name(id, &[(1, "10320/loc", xml.as_bytes())]);
 }
 
-/// The places that `action=showurls` lists.
+/// The locations that `action=showurls` lists.
 fn listed(server: &Server, id: &str) -> Vec<String> {
     let answer = server.get(&format!("/{id}?action=showurls"));
     assert_eq!(answer.status, 200, "{id}");
@@ -231,7 +231,7 @@ fn other_names_and_namespaces_add_their_locations() {
         "10.1045",
         "<namespace><locs>10.1045/of-other</locs></namespace>",
     );
-    for (at, (attributes, places)) in [
+    for (at, (attributes, locations)) in [
         ("", &["own", "prefix", "more", "deeper"][..]),
         ("no_nslocs=''", &["own"]),
         ("no_nslocs='false'", &["own", "prefix", "more", "deeper"]),
@@ -255,9 +255,9 @@ fn other_names_and_namespaces_add_their_locations() {
     {
         let id = format!("20.1000/n{at}");
         named(&server, &id, &root(attributes, "own"));
-        assert_eq!(listed(&server, &id), places, "{attributes}");
+        assert_eq!(listed(&server, &id), locations, "{attributes}");
         let lists = server.get(&format!("/uri-res/N2Ls?{id}"));
-        assert_eq!(lists.body.lines().count(), 1 + places.len());
+        assert_eq!(lists.body.lines().count(), 1 + locations.len());
     }
     // What is made of a template is made of the name that was asked for.
     let made = server.get("/20.1000/5555?action=showurls").body;
@@ -266,7 +266,7 @@ fn other_names_and_namespaces_add_their_locations() {
         "{made}"
     );
     // A record may have a namespace of its own, which may end the search.
-    for (id, attribute, places) in [
+    for (id, attribute, locations) in [
         (
             "20.1000/inner",
             "",
@@ -282,7 +282,7 @@ fn other_names_and_namespaces_add_their_locations() {
                 (2, "HS_NAMESPACE", xml.as_bytes()),
             ],
         );
-        assert_eq!(listed(&server, id), places, "{id}");
+        assert_eq!(listed(&server, id), locations, "{id}");
     }
 }
 
@@ -292,12 +292,14 @@ fn circles_and_crowds_of_includes_end() {
     named(
         &server,
         "20.1000/x",
-        "<locations include='20.1000/y 20.1000/x'><location href='https://x.example/'/></locations>",
+        "<locations include='20.1000/y 20.1000/x'><location \
+         href='https://x.example/'/></locations>",
     );
     named(
         &server,
         "20.1000/y",
-        "<locations include='20.1000/X' nshdl='20.1000/y' overridePrefix='20.1000'><location href='https://y.example/'/></locations>",
+        "<locations include='20.1000/X' nshdl='20.1000/y' overridePrefix='20.1000'><location \
+         href='https://y.example/'/></locations>",
     );
     assert_eq!(listed(&server, "20.1000/x"), ["x", "y"]);
     say(
@@ -309,7 +311,8 @@ fn circles_and_crowds_of_includes_end() {
     // A chain that is longer than anybody needs, and a record that names a thousand others.
     for at in 0..30 {
         let xml = format!(
-            "<locations include='20.1000/c{}' no_nslocs=''><location href='https://c{at}.example/'/></locations>",
+            "<locations include='20.1000/c{}' no_nslocs=''><location \
+             href='https://c{at}.example/'/></locations>",
             at + 1
         );
         named(&server, &format!("20.1000/c{at}"), &xml);

@@ -1,10 +1,11 @@
-//! Redirects and pages of the web door (`http-interfaces.md` B), octet by octet where that matters.
+//! Redirects and pages over HTTP (`http-interfaces.md` B), octet by octet where that matters.
 
 #![expect(clippy::unwrap_used, unreachable_pub, reason = "a test may panic")]
 
 mod countries;
+mod fast_and_slow_path;
 mod hostile;
-mod kept;
+mod keep_alive;
 mod locations;
 #[expect(clippy::indexing_slicing, reason = "a test may panic")]
 #[path = "../web/mmdb.rs"]

@@ -187,12 +187,21 @@ fn stored_octets_never_leave_their_place() {
         let answer = server.get(&format!("/20.1000/other{at}"));
         assert_eq!((answer.status, answer.location()), (200, ""), "{stored}");
     }
-    server.name("20.1000/xss", &[
-        (1, "DESC", b"<script>alert(1)</script>"),
-        (2, "x/\"><script>", b"' onload='x"),
-        (3, "10320/links", br#"<links><location rel="item&#10;X: y" href="https://l.example/&#13;&#10;Evil: 1" title="&lt;script&gt;"/></links>"#),
-        (4, "BIN", b"\0\xFF"),
-    ]);
+    server.name(
+        "20.1000/xss",
+        &[
+            (1, "DESC", b"<script>alert(1)</script>"),
+            (2, "x/\"><script>", b"' onload='x"),
+            (
+                3,
+                "10320/links",
+                br#"<links>
+            <location rel="item&#10;X: y" href="https://l.example/&#13;&#10;Evil: 1"
+            title="&lt;script&gt;"/></links>"#,
+            ),
+            (4, "BIN", b"\0\xFF"),
+        ],
+    );
     let page = server.get("/20.1000/xss?noredirect");
     assert_eq!(page.status, 200);
     assert!(!page.body.contains("<script"), "{}", page.body);
@@ -320,7 +329,8 @@ fn the_front_page_takes_any_identifier_and_says_where_it_is() {
             "{typed}"
         );
     }
-    // Chromium applies `form-action` to the redirects that follow: `'self'` alone blocked every name that leads away.
+    // Chromium applies `form-action` to the redirects that follow: `'self'` alone blocked every
+    // name that leads away.
     let policy = front.header("content-security-policy").unwrap();
     assert!(
         policy.contains("form-action 'self' http: https: ftp:;"),

@@ -8,7 +8,8 @@ use crate::web::Server;
 const LOCATIONS: &[u8] = br#"<locations chooseby="locatt,country,weighted" http_sc="307">
     <location id="0" href="https://uk.example/" country="gb" weight="0"/>
     <location id="1" href="https://www.example/" weight="1" http_sc="303"/>
-    <location id="2" href_template="https://t.example/{hdl}?p={hdl:path}" weight="0" http_role="conneg"/>
+    <location id="2" href_template="https://t.example/{hdl}?p={hdl:path}" weight="0"
+        http_role="conneg"/>
     <location id="3" href="javascript:alert(1)" weight="0"/></locations>"#;
 
 #[test]
@@ -72,14 +73,14 @@ fn every_spelling_leads_to_the_same_place() {
 #[test]
 fn a_redirect_says_how_long_it_holds_and_what_it_links_to() {
     let server = Server::start();
-    let quick = server.get("/20.1000/5555");
-    assert_eq!(quick.header("cache-control"), Some("max-age=86400"));
+    let fast = server.get("/20.1000/5555");
+    assert_eq!(fast.header("cache-control"), Some("max-age=86400"));
     assert_eq!(
-        quick.header("expires"),
+        fast.header("expires"),
         Some("Mon, 16 Nov 2026 06:17:16 GMT")
     );
-    assert_eq!(quick.header("vary"), Some("Accept, Origin"));
-    let links = quick.header("link").unwrap();
+    assert_eq!(fast.header("vary"), Some("Accept, Origin"));
+    let links = fast.header("link").unwrap();
     assert!(
         links.contains("</20.1000/5555>; rel=\"cite-as\""),
         "{links}"
@@ -89,10 +90,10 @@ fn a_redirect_says_how_long_it_holds_and_what_it_links_to() {
         "{links}"
     );
     assert!(links.contains("rel=\"linkset\""), "{links}");
-    // The short way and the long way say the same.
+    // The fast path and the slow path give the same answer.
     let slow = server.get("/20.1000/5555?");
-    assert_eq!(slow.sorted_head(), quick.sorted_head());
-    assert_eq!(quick.body, "");
+    assert_eq!(slow.sorted_head(), fast.sorted_head());
+    assert_eq!(fast.body, "");
     for (id, ttl, age) in [("short", 60, 60), ("long", 999_999, 172_800)] {
         let id = format!("20.1000/{id}");
         let value = NewValue {
@@ -379,7 +380,9 @@ fn a_namespace_adds_locations_or_closes_a_prefix() {
         &[(
             1,
             "10320/loc",
-            br#"<locations><location href_template="https://meta.example/{hdl:path}" weight="0" http_role="conneg"/></locations>"#,
+            br#"<locations>
+                <location href_template="https://meta.example/{hdl:path}" weight="0"
+                http_role="conneg"/></locations>"#,
         )],
     );
     let say = |xml: &[u8]| {

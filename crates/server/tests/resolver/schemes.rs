@@ -38,7 +38,7 @@ fn parts_of_an_ark_lead_where_the_whole_leads() {
             "https://ark.example/page3/deep/er.v1",
         ),
         ("/info:ark/12025/x5abc/p4", 302, "https://ark.example/x5/p4"),
-        // What a stranger appends does not lead to another host.
+        // Text from the client does not lead to another host.
         (
             "/ark:12025/host.evil.example",
             302,
@@ -87,7 +87,7 @@ fn inflections_of_an_ark_describe_it() {
         &[
             (1, "URL", b"https://ark.example/x5"),
             (2, "dc.title", b"A map\r\nwhere: https://evil.example/"),
-            (3, "WHO", b"<b>Somebody</b>"),
+            (3, "WHO", b"<b>A Person</b>"),
         ],
     );
     for (inflection, is_full) in [("?", false), ("??", true), ("?info", true)] {
@@ -97,7 +97,7 @@ fn inflections_of_an_ark_describe_it() {
             (text.status, text.header("content-type")),
             (200, Some("text/plain; charset=utf-8"))
         );
-        let start = "erc:\nwho: <b>Somebody</b>\nwhat: A map where: https://evil.example/\n\
+        let start = "erc:\nwho: <b>A Person</b>\nwhat: A map where: https://evil.example/\n\
             when: (:unav)\nwhere: http://names.example:8000/ark:12025/x5abc\n";
         assert!(text.body.starts_with(start), "{}", text.body);
         let support = "erc-support:\nwho: desk@library.example\nwhat: (:permanent)";
@@ -110,7 +110,7 @@ fn inflections_of_an_ark_describe_it() {
                 .starts_with("text/html")
         );
         assert!(
-            page.body.contains("&lt;b&gt;Somebody&lt;/b&gt;"),
+            page.body.contains("&lt;b&gt;A Person&lt;/b&gt;"),
             "{}",
             page.body
         );
@@ -123,7 +123,8 @@ fn inflections_of_an_ark_describe_it() {
 fn browsers_get_pages_and_scripts_that_cite_never_do() {
     let server = Server::start();
     let locations = br#"<locations><location href="https://landing.example/"/>
-        <location href_template="https://meta.example/{hdl:path}" http_role="conneg" weight="0"/></locations>"#;
+        <location href_template="https://meta.example/\
+            {hdl:path}" http_role="conneg" weight="0"/></locations>"#;
     server.name("10.1045/full", &[(1, "10320/loc", locations)]);
     for (accept, full, bare) in [
         ("*/*", "landing", 302),

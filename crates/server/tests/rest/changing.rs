@@ -3,7 +3,7 @@
 use handfast_client::{Client, Creation, Login, Query, ServerAddress};
 use handfast_registry::NewName;
 
-use crate::server::{ADMIN, GUEST, OPERATOR, Server, Who};
+use crate::server::{ADMIN, LIMITED, OPERATOR, Server, Who};
 use Who::{Nobody, Plain, PlainAdmin};
 
 fn code(code: u32, handle: &str) -> String {
@@ -35,39 +35,51 @@ fn handles_are_put_as_tabled() {
         (ADMIN, "PUT /api/handles/20.1000/n", "{", 400, &said(4, "Invalid JSON in PUT request", n)),
         (ADMIN, "PUT /api/handles/20.1000/n", "7", 400, &code(4, n)),
         (ADMIN, "PUT /api/handles/20.1000/n", r#"{"index":1}"#, 400, &code(4, n)),
-        (ADMIN, "PUT /api/handles/20.1000/n", r#"[{"index":1,"type":"URL","data":["a"]}]"#, 400, &code(4, n)),
-        (ADMIN, "PUT /api/handles/20.1000/n", r#"[{"index":1,"type":"URL","data":null}]"#, 400, &code(4, n)),
+        (ADMIN, "PUT /api/handles/20.1000/n", r#"[{"index":1,"type":"URL","data":["a"]}]"#,
+         400, &code(4, n)),
+        (ADMIN, "PUT /api/handles/20.1000/n", r#"[{"index":1,"type":"URL","data":null}]"#,
+         400, &code(4, n)),
         (ADMIN, "PUT /api/handles/20.1000/n", r#"[{"index":1,"type":"URL"}]"#, 400, &code(4, n)),
-        (ADMIN, "PUT /api/handles/20.1000/n", &mismatched, 400, &said(4, "Mismatched handle in PUT request", n)),
-        (ADMIN, "PUT /api/handles/20.1000/n?index=1", &both, 400, &said(4, "Mismatched indexes in PUT request", n)),
+        (ADMIN, "PUT /api/handles/20.1000/n", &mismatched, 400, &said(4, "Mismatched handle in \
+            PUT request", n)),
+        (ADMIN, "PUT /api/handles/20.1000/n?index=1", &both, 400, &said(4, "Mismatched indexes in \
+            PUT request", n)),
         (ADMIN, "PUT /api/handles/20.1000/n?index=x", &both, 400, &code(4, n)),
         (ADMIN, "PUT /api/handles/21.9999/n", &one, 400, &away),
-        (ADMIN, "PUT /api/handles/20.1000/n?index=various", "[]", 400, &said(202, "Value list was empty", n)),
-        (ADMIN, "PUT /api/handles/20.1000/n", low, 400, &said(202, "Value indexes must be positive", n)),
-        (ADMIN, "PUT /api/handles/20.1000/n", negative, 400, &said(202, "Value indexes must be positive", n)),
+        (ADMIN, "PUT /api/handles/20.1000/n?index=various", "[]", 400, &said(202, "Value list was \
+            empty", n)),
+        (ADMIN, "PUT /api/handles/20.1000/n", low, 400, &said(202, "Value indexes must be \
+            positive", n)),
+        (ADMIN, "PUT /api/handles/20.1000/n", negative, 400, &said(202, "Value indexes must be \
+            positive", n)),
         (ADMIN, "PUT /api/handles/20.1000/n", &twice, 409, &said(201, "Index conflict for 1", n)),
-        (Nobody, "PUT /api/handles/20.1000/p1?overwrite=false", &one, 409, &code(101, "20.1000/p1")),
+        (Nobody, "PUT /api/handles/20.1000/p1?overwrite=fals\
+            e", &one, 409, &code(101, "20.1000/p1")),
         (Nobody, "PUT /api/handles/20.1000/n", &one, 401, &code(402, n)),
         (PlainAdmin, "PUT /api/handles/20.1000/n", &one, 403, &code(402, n)),
         (Who::Basic("300%3A20.1000/ADMIN:no"), "PUT /api/handles/20.1000/n", &one, 401, ""),
         (ADMIN, "PUT /api/handles/20.1000/n?index=1", &one, 404, &code(100, n)),
-        (GUEST, "PUT /api/handles/20.1000/n", &one, 403, &code(400, n)),
-        (GUEST, "PUT /api/handles/20.1000/p1", &one, 403, &code(400, "20.1000/p1")),
+        (LIMITED, "PUT /api/handles/20.1000/n", &one, 403, &code(400, n)),
+        (LIMITED, "PUT /api/handles/20.1000/p1", &one, 403, &code(400, "20.1000/p1")),
         // And done.
         (ADMIN, "PUT /api/handles/20.1000/n?overwrite=false", &one, 201, &done),
         (ADMIN, "PUT /api/handles/20.1000/n", &object, 200, &done),
         (ADMIN, "PUT /api/handles/20.1000/n?overwrite=TRUE", url, 200, &done),
         (ADMIN, "PUT /api/handles/20.1000/n?overwrite", url, 409, &code(101, n)),
         (ADMIN, "PUT /api/handles/20.1000/n?index=2&overwrite=false", mail, 201, &done),
-        (ADMIN, "PUT /api/handles/20.1000/n?index=2&overwrite=false", mail, 409, &said(201, "Index conflict for 2", n)),
+        (ADMIN, "PUT /api/handles/20.1000/n?index=2&overwrite=false", mail,
+         409, &said(201, "Index conflict for 2", n)),
         (ADMIN, "PUT /api/handles/20.1000/n?index=1&index=2", &both, 200, &done),
         (ADMIN, "PUT /api/handles/20.1000/n?index=various", &both, 200, &done),
         (ADMIN, "PUT /api/handles/20.1000/void", "[]", 201, &code(1, "20.1000/void")),
-        (Nobody, "GET /api/handles/20.1000/void", "", 200, r#"{"responseCode":200,"values":[],"handle":"20.1000/void"}"#),
+        (Nobody, "GET /api/handles/20.1000/void", "",
+         200, r#"{"responseCode":200,"values":[],"handle":"20.1000/void"}"#),
         // What was withdrawn is never given again; a record named "" never was.
         (ADMIN, "PUT /api/handles/20.2000/gone", &one, 409, &code(101, "20.2000/gone")),
-        (ADMIN, "PUT /api/handles/20.2000/gone?overwrite=false", &one, 409, &code(101, "20.2000/gone")),
-        (ADMIN, "PUT /api/handles/", &one, 400, r#"{"responseCode":102,"message":"Empty handle invalid","handle":""}"#),
+        (ADMIN, "PUT /api/handles/20.2000/gone?overwrite=false", &one,
+         409, &code(101, "20.2000/gone")),
+        (ADMIN, "PUT /api/handles/", &one,
+         400, r#"{"responseCode":102,"message":"Empty handle invalid","handle":""}"#),
     ]);
     for content_type in ["text/plain", "application/jsonp", ""] {
         let headers = [("Content-Type", content_type)];
@@ -95,13 +107,14 @@ fn handles_are_deleted_as_tabled() {
     server.check(&[
         (Nobody, "DELETE /api/handles/20.1000/p1", "", 401, &code(402, p1)),
         (PlainAdmin, "DELETE /api/handles/20.1000/p1", "", 403, &code(402, p1)),
-        (GUEST, "DELETE /api/handles/20.1000/p1", "", 403, &code(400, p1)),
+        (LIMITED, "DELETE /api/handles/20.1000/p1", "", 403, &code(400, p1)),
         (ADMIN, "DELETE /api/handles/20.1000/p1?index=various", "", 400, &code(4, p1)),
         (ADMIN, "DELETE /api/handles/20.1000/p1?index=1&index=9", "", 400, &code(200, p1)),
         (ADMIN, "DELETE /api/handles/20.1000/p1?index=1&index=2", "", 200, &done),
         (ADMIN, "DELETE /api/handles/20.1000/p1?index=1", "", 400, &code(200, p1)),
         (ADMIN, "DELETE /api/handles/20.1000/none", "", 404, &code(100, "20.1000/none")),
-        (ADMIN, "DELETE /api/handles/21.9999/n", "", 400, &said(301, "That prefix doesn't live here", "21.9999/n")),
+        (ADMIN, "DELETE /api/handles/21.9999/n", "",
+         400, &said(301, "That prefix doesn't live here", "21.9999/n")),
         (ADMIN, "DELETE /api/handles/20.1000/p1", "", 200, &done),
         (ADMIN, "DELETE /api/handles/20.1000/p1", "", 404, &code(100, p1)),
         (Nobody, "GET /api/handles/20.1000/p1", "", 404, &code(100, p1)),
@@ -121,11 +134,14 @@ fn values_of_every_form_come_back() {
         {"index":3,"type":"B","data":true},
         {"index":4,"type":"HEX","data":{"format":"HEX","value":"00fF"}},
         {"index":5,"type":"BIN","data":{"format":"base64","value":"AP8="}},
-        {"index":6,"type":"HS_VLIST","data":{"format":"vlist","value":[{"handle":"a/b","index":300}]}},
-        {"index":7,"type":"X","data":"x","permissions":"1100","ttl":60,"references":[{"handle":"a/b","index":3}]},
+        {"index":6,"type":"HS_VLIST",
+            "data":{"format":"vlist","value":[{"handle":"a/b","index":300}]}},
+        {"index":7,"type":"X","data":"x","permissions":"1100","ttl":60,
+            "references":[{"handle":"a/b","index":3}]},
         {"index":8,"type":"Y","data":"y","ttl":"2030-01-01T00:00:00Z","permissions":"0110"},
         {"index":9,"type":"HS_SECKEY","data":"not for everybody"},
-        {"index":100,"type":"HS_ADMIN","data":{"format":"admin","value":{"handle":"20.1000/ADMIN","index":"300","permissions":"011111110011"}}}
+        {"index":100,"type":"HS_ADMIN","data":{"format":"admin","value":
+            {"handle":"20.1000/ADMIN","index":"300","permissions":"011111110011"}}}
     ]"#;
     let path = "/api/handles/20.1000/forms";
     assert_eq!(server.put(ADMIN, path, body).status, 201);
@@ -167,7 +183,7 @@ fn values_of_every_form_come_back() {
 }
 
 #[test]
-fn what_one_door_acknowledges_every_door_shows() {
+fn a_change_over_one_interface_shows_on_every_interface() {
     let server = Server::start();
     let address: ServerAddress = server.served.addresses.native.to_string().parse().unwrap();
     let login = Login::with_secret("300:20.1000/ADMIN", b"secret").unwrap();
@@ -214,7 +230,7 @@ fn what_is_reserved_is_nobodys_business() {
         .create_name(&OPERATOR, "20.1000/kept", reserved);
     created.unwrap();
     let value = r#"[{"index":1,"type":"URL","data":"http://x/"}]"#;
-    for who in [Nobody, Plain, GUEST] {
+    for who in [Nobody, Plain, LIMITED] {
         for overwrite in [true, false] {
             let put = |name: &str| {
                 let path = format!("/api/handles/20.1000/{name}?overwrite={overwrite}");
@@ -228,24 +244,27 @@ fn what_is_reserved_is_nobodys_business() {
     assert_eq!(reply.json()["responseCode"], 101);
 }
 
-/// Whoever had logged in could find out which indexes are taken, and guess what is there.
+/// A client that had logged in could find out which indexes are taken, and guess what is there.
 #[test]
 #[rustfmt::skip] // A row is a line.
 fn what_is_hidden_in_a_record_is_not_told_to_those_without_rights() {
     let server = Server::start();
     // 3 is hidden, and 9 is free.
-    let value = |index: u32| format!(r#"[{{"index":{index},"type":"NOTE","data":"hidden","permissions":"1100"}}]"#);
+    let value = |index: u32| {
+        let rest = r#""type":"NOTE","data":"hidden","permissions":"1100"}]"#;
+        format!("[{{\"index\":{index},{rest}")
+    };
     let path = |index: u32, rest: &str| format!("/api/handles/20.1000/p1?index={index}{rest}");
     for rest in ["", "&overwrite=false", "&overwrite=true"] {
         let told = |index| {
-            let reply = server.put(GUEST, &path(index, rest), &value(index));
+            let reply = server.put(LIMITED, &path(index, rest), &value(index));
             (reply.status, reply.text())
         };
         assert_eq!(told(3), told(9), "{rest}");
         assert_eq!(told(3).0, 403);
     }
     let told = |index| {
-        let reply = server.ask(GUEST, &format!("DELETE {}", path(index, "")), &[], "");
+        let reply = server.ask(LIMITED, &format!("DELETE {}", path(index, "")), &[], "");
         (reply.status, reply.text())
     };
     assert_eq!(told(3), told(9));
@@ -257,6 +276,6 @@ fn what_is_hidden_in_a_record_is_not_told_to_those_without_rights() {
     assert_eq!(reply.json()["responseCode"], 200);
     // So is everybody of what everybody sees.
     let url = r#"[{"index":1,"type":"URL","data":"http://x/"}]"#;
-    let reply = server.put(GUEST, &path(1, "&overwrite=false"), url);
+    let reply = server.put(LIMITED, &path(1, "&overwrite=false"), url);
     assert_eq!(reply.json()["responseCode"], 201);
 }

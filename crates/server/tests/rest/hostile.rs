@@ -1,4 +1,4 @@
-//! What strangers send: none of it makes a status of 500, or holds up anybody.
+//! Hostile input: none of it makes a status of 500, or delays other clients.
 
 use crate::server::{ADMIN, Server, Who};
 use Who::Nobody;
@@ -86,7 +86,7 @@ fn bodies_of_any_bytes_are_refused() {
         let start: String = body.chars().take(80).collect();
         assert_eq!(reply.status, status, "{start} {}", reply.text());
     }
-    // What is kept of somebody is never said to somebody else by an error.
+    // An error never shows the data of one client to another.
     let body = r#"[{"index":300,"type":"HS_SECKEY","data":{"format":"hex","value":"topsecret"}}]"#;
     let reply = server.put(ADMIN, "/api/handles/20.1000/h", body);
     assert_eq!(reply.status, 400);

@@ -11,7 +11,7 @@ use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair};
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use serde_json::{Value as Json, json};
 
-use crate::server::{ADMIN, GUEST, OPERATOR, Reply, Server, Who};
+use crate::server::{ADMIN, LIMITED, OPERATOR, Reply, Server, Who};
 use Who::{Nobody, Plain};
 
 const HIDDEN: &str = "GET /api/handles/20.1000/p1?index=3&publicOnly=false";
@@ -288,8 +288,8 @@ fn passwords_are_read_leniently_and_compared_strictly() {
         ("300%3A21.9999/NONE:secret", 401),
         // Without an index any secret does; the role is of index 300 alone.
         ("20.1000/ADMIN:secret", 403),
-        ("20.1000/GUEST:second", 403),
-        ("300%3A20.1000/GUEST:second", 401),
+        ("20.1000/LIMITED:second", 403),
+        ("300%3A20.1000/LIMITED:second", 401),
         (":", 401),
     ] {
         let reply = server.ask(Who::Basic(user), HIDDEN, &[], "");
@@ -298,7 +298,7 @@ fn passwords_are_read_leniently_and_compared_strictly() {
 }
 
 #[test]
-fn who_guesses_has_to_wait() {
+fn a_client_with_failed_logins_has_to_wait() {
     let server = Server::start();
     let wrong = Who::Basic("300%3A20.1000/ADMIN:wrong");
     let ask = |who| server.ask(who, "GET /api/handles/20.1000/p1?index=1", &[], "");
@@ -307,20 +307,20 @@ fn who_guesses_has_to_wait() {
     assert_eq!(statuses[20..], [503; 5]);
     assert_eq!(ask(ADMIN).json()["responseCode"], 3);
     // Nobody else waits.
-    assert_eq!(ask(GUEST).status, 200);
+    assert_eq!(ask(LIMITED).status, 200);
     assert_eq!(ask(Nobody).status, 200);
 }
 
 /// A hundred at once were looked at before the first was counted.
 #[test]
-fn who_guesses_many_at_once_has_to_wait() {
+fn a_client_with_many_failed_logins_at_once_has_to_wait() {
     let server = Server::start();
     let ask = |who| server.ask(who, "GET /api/handles/20.1000/p1?index=1", &[], "");
-    let together = std::sync::Barrier::new(60);
+    let pair = std::sync::Barrier::new(60);
     let statuses: Vec<_> = std::thread::scope(|scope| {
         let asking = (0..60).map(|_| {
             scope.spawn(|| {
-                together.wait();
+                pair.wait();
                 ask(Who::Basic("300%3A20.1000/ADMIN:wrong")).status
             })
         });
@@ -336,7 +336,7 @@ fn who_guesses_many_at_once_has_to_wait() {
 }
 
 #[test]
-fn who_signs_does_not_guess_and_nobody_has_a_name_without_end() {
+fn signatures_are_not_failed_logins_and_names_are_bounded() {
     let server = Server::start();
     let ask = |authorization: &str| {
         let headers = [("Authorization", authorization)];
@@ -396,7 +396,7 @@ fn a_session_ends_with_the_key_that_opened_it() {
 #[test]
 fn a_session_ends_with_the_handle_of_who_opened_it() {
     let server = Server::start();
-    let reply = server.ask(GUEST, "POST /api/sessions", &[], "");
+    let reply = server.ask(LIMITED, "POST /api/sessions", &[], "");
     let named = format!("Handle sessionId=\"{}\"", of(&reply).0);
     let ask = || {
         let headers = [("Authorization", &*named)];
@@ -407,7 +407,7 @@ fn a_session_ends_with_the_handle_of_who_opened_it() {
     assert_eq!(ask(), 200);
     let withdrawn = server
         .registry
-        .withdraw_name(&OPERATOR, "20.1000/GUEST", "left", None);
+        .withdraw_name(&OPERATOR, "20.1000/LIMITED", "left", None);
     withdrawn.unwrap();
     assert_eq!(ask(), 403);
 }
@@ -427,7 +427,7 @@ fn a_certificate_logs_in() {
         (vec![(DnType::CommonName, "20.1000/ADMIN")], "", 200),
         (vec![(DnType::CommonName, "300:20.1000/ADMIN")], "", 401),
         (vec![(DnType::CommonName, "300:20.1000/ADMIN")], asks, 401),
-        (vec![(DnType::CommonName, "301:20.1000/GUEST")], "", 401),
+        (vec![(DnType::CommonName, "301:20.1000/LIMITED")], "", 401),
         (vec![], "", 401),
     ] {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
@@ -436,7 +436,8 @@ fn a_certificate_logs_in() {
             params.distinguished_name.push(kind.clone(), *name);
         }
         let certificate = params.self_signed(&key).unwrap().der().clone();
-        let request = format!("{HIDDEN} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{header}\r\n");
+        let request = format!("{HIDDEN} HTTP/1.1\r\nHost: localhost\r\nConnection: \
+            close\r\n{header}\r\n");
         let shown = Some((certificate, server.pkcs8.clone()));
         let reply = server.send(request.as_bytes(), true, shown);
         assert_eq!(reply.status, status, "{names:?} {header} {}", reply.text());
@@ -489,7 +490,8 @@ fn verifications_are_as_tabled() {
         (format!("GET {at}?index=300&index=301&{right}"), 400, r#"{"responseCode":4}"#.into()),
         (format!("GET {in_path}?index=300&{right}"), 400, r#"{"responseCode":4}"#.into()),
         (format!("GET {in_path}"), 400, r#"{"responseCode":4}"#.into()),
-        (format!("GET {in_path}?{}", right.replace("SHA-1", "ROT13")), 400, r#"{"responseCode":4}"#.into()),
+        (format!("GET {in_path}?{}", right.replace("SHA-1", "ROT13")),
+         400, r#"{"responseCode":4}"#.into()),
     ] {
         server.check(&[(Plain, &what, "", status, &expected)]);
     }

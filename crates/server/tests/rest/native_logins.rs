@@ -1,4 +1,5 @@
-//! Logins over the native protocol: what they cost, what they tell, and that they count in the table of REST.
+//! Logins over the native protocol: what they cost, what they tell, and that they count in the
+//! table of REST.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
@@ -21,7 +22,7 @@ use socket2::{Domain, Socket, Type};
 use crate::server::{ADMIN, OPERATOR, Reply, Server, Who};
 
 const HERE: [u8; 4] = [127, 0, 0, 1];
-const ELSEWHERE: [u8; 4] = [127, 0, 0, 2];
+const OTHER_NETWORK: [u8; 4] = [127, 0, 0, 2];
 
 /// A connection from one of the addresses of this machine.
 fn connect(to: SocketAddr, from: [u8; 4]) -> TcpStream {
@@ -137,7 +138,7 @@ fn login_over_rest(server: &Server, who: Who) -> Reply {
 
 /// 29,000 secrets a second were tried natively, and the limit was that of REST alone.
 #[test]
-fn guesses_over_the_native_protocol_are_limited_with_those_of_rest() {
+fn failed_logins_over_the_native_protocol_count_for_rest() {
     let server = Server::start();
     let told: Vec<_> = (0..25).map(|_| verify(&server, HERE, b"wrong")).collect();
     assert_eq!(told[..20], [Ok(false); 20]);
@@ -161,18 +162,19 @@ fn guesses_over_the_native_protocol_are_limited_with_those_of_rest() {
     let tunnelled = message(Opcode::VerifyChallenge, &body, 0, Version::CURRENT);
     let kind = "application/x-hdl-message";
     let head = format!(
-        "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: {kind}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: \
+         {kind}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
         tunnelled.len()
     );
     let reply = server.send(&[head.as_bytes(), &tunnelled].concat(), false, None);
     let reply = Message::from_bytes(&reply.body).unwrap();
     assert_eq!(reply.outcome(), ResponseCode::ServerTooBusy);
     // Nobody else waits.
-    assert_eq!(verify(&server, ELSEWHERE, b"secret"), Ok(true));
+    assert_eq!(verify(&server, OTHER_NETWORK, b"secret"), Ok(true));
 }
 
 #[test]
-fn guesses_over_rest_are_limited_with_those_of_the_native_protocol() {
+fn failed_logins_over_rest_count_for_the_native_protocol() {
     let server = Server::start();
     let wrong = Who::Basic("300%3A20.1000/ADMIN:wrong");
     for _ in 0..10 {
@@ -201,7 +203,7 @@ fn guesses_over_rest_are_limited_with_those_of_the_native_protocol() {
 
 /// Anybody can forge the addresses of others over UDP, and would have locked them out.
 #[test]
-fn guesses_over_udp_do_not_lock_anybody_out_of_tcp() {
+fn failed_logins_over_udp_do_not_lock_clients_out_of_tcp() {
     let server = Server::start();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.connect(server.served.addresses.native).unwrap();
@@ -224,8 +226,8 @@ fn guesses_over_udp_do_not_lock_anybody_out_of_tcp() {
     assert_eq!(verify(&server, HERE, b"secret"), Ok(true));
 }
 
-/// One packet cost 38 seconds for a name with 2,000 secrets, and 64 of them kept the API waiting for minutes, though
-/// their senders had gone.
+/// One packet cost 38 seconds for a name with 2,000 secrets, and 64 of them kept the API waiting
+/// for minutes, though their senders had gone.
 #[test]
 fn a_name_with_many_secrets_costs_little_and_keeps_nobody_waiting() {
     let server = Server::start();
@@ -241,11 +243,12 @@ fn a_name_with_many_secrets_costs_little_and_keeps_nobody_waiting() {
     let attack = message(Opcode::VerifyChallenge, &attack, 0, Version::CURRENT);
     let began = Instant::now();
     assert_eq!(
-        send(&server, ELSEWHERE, &attack).outcome(),
+        send(&server, OTHER_NETWORK, &attack).outcome(),
         ResponseCode::Success
     );
     assert!(began.elapsed() < Duration::from_secs(5));
-    // They wait for an answer: those beyond what a network may have waiting are told that the server is busy.
+    // They wait for an answer: those beyond what a network may have waiting are told that the
+    // server is busy.
     let mut open: Vec<_> = (0..300)
         .map(|number| {
             let from = [127, 0, 0, u8::try_from(2 + number % 5).unwrap()];
@@ -265,13 +268,14 @@ fn a_name_with_many_secrets_costs_little_and_keeps_nobody_waiting() {
             began.elapsed()
         );
     }
-    // Those who have gone are not worked for: another network is answered, and what is left is soon over.
+    // Those who have gone are not worked for: another network is answered, and what is left is soon
+    // over.
     open.truncate(5);
     let began = Instant::now();
     let own = expensive("300:20.1000/ADMIN", 10_000);
     let own = message(Opcode::VerifyChallenge, &own, 0, Version::CURRENT);
     assert_eq!(send(&server, HERE, &own).outcome(), ResponseCode::Success);
-    let last = send(&server, ELSEWHERE, &attack).outcome();
+    let last = send(&server, OTHER_NETWORK, &attack).outcome();
     assert_eq!(last, ResponseCode::Success);
     assert!(
         began.elapsed() < Duration::from_secs(10),
@@ -280,7 +284,8 @@ fn a_name_with_many_secrets_costs_little_and_keeps_nobody_waiting() {
     );
 }
 
-/// Who claimed to be an administrator, and showed nothing, was told which names are reserved and who has rights.
+/// Who claimed to be an administrator, and showed nothing, was told which names are reserved and
+/// who has rights.
 #[test]
 fn who_has_not_shown_who_they_are_hears_nothing() {
     let server = Server::start();
@@ -312,9 +317,10 @@ fn who_has_not_shown_who_they_are_hears_nothing() {
     let expected = (ResponseCode::AuthenticationFailed, String::new());
     for who in [
         "300:0.SITE/ADMIN",
-        // Who may, who may not, whose key is of another type, who has none, who does not exist, who is nobody's.
+        // Who may, who may not, whose key is of another type, who has none, who does not exist, who
+        // is nobody's.
         "300:20.1000/ADMIN",
-        "300:20.1000/GUEST",
+        "300:20.1000/LIMITED",
         "301:20.1000/ADMIN",
         "7:20.1000/ADMIN",
         "0:20.1000/ADMIN",
@@ -326,7 +332,8 @@ fn who_has_not_shown_who_they_are_hears_nothing() {
             assert_eq!(told(who, handle), expected, "{who} {handle}");
         }
     }
-    // Of a record, only that of a value which everybody may read: 1 is public, 3 is hidden, 9 is free.
+    // Of a record, only that of a value which everybody may read: 1 is public, 3 is hidden, 9 is
+    // free.
     let values = |index| ValuesRequest {
         handle: "20.1000/p1".into(),
         values: vec![Value::new(index, "NOTE", b"x")],
@@ -353,12 +360,12 @@ fn who_has_not_shown_who_they_are_hears_nothing() {
     let code = |opcode, index, (who, secret): (&str, &[u8])| {
         ask_as(&server, opcode, &values(index), who, secret).outcome()
     };
-    let guest: (&str, &[u8]) = ("300:20.1000/GUEST", b"guest");
+    let limited: (&str, &[u8]) = ("300:20.1000/LIMITED", b"guest");
     let admin: (&str, &[u8]) = ("300:20.1000/ADMIN", b"secret");
     for opcode in [Opcode::AddValue, Opcode::ModifyValue] {
         for index in [3, 9] {
             let denied = ResponseCode::InvalidAdmin;
-            assert_eq!(code(opcode, index, guest), denied, "{opcode} {index}");
+            assert_eq!(code(opcode, index, limited), denied, "{opcode} {index}");
         }
     }
     assert_eq!(code(Opcode::AddValue, 3, admin), conflict);
@@ -370,7 +377,7 @@ fn who_has_not_shown_who_they_are_hears_nothing() {
 #[test]
 fn a_minimum_version_is_asked_for_where_keys_are_used() {
     let minimum = Version::new(2, 7);
-    let server = Server::start_with(|native| native.with_minimum_version(Some(minimum)));
+    let server = Server::start_with(|context| context.with_minimum_version(Some(minimum)));
     let resolve = ResolutionRequest::all("20.1000/p1");
     let hidden = ResolutionRequest {
         indexes: vec![3],

@@ -180,7 +180,8 @@ fn spellings(prefix: &str, suffix: &str) -> Vec<String> {
     ]
 }
 
-/// `400/d41d…` and `400/D41D…` of a case-sensitive prefix were one record or two, by interface, spelling and flag.
+/// `400/d41d…` and `400/D41D…` of a case-sensitive prefix were one record or two, by interface,
+/// spelling and flag.
 #[test]
 fn cid_12_a_name_means_one_thing_everywhere() {
     let server = start();
@@ -293,7 +294,8 @@ fn cid_14_rest_refuses_a_query_under_a_cordra_authority() {
     assert!(server.registry.show(&OPERATOR, "400/x").is_err());
 }
 
-/// Deployed servers take any URL, and so do REST and the protocol; an operator sees how many lead nowhere.
+/// Deployed servers take any URL, and so do REST and the protocol; an operator sees how many lead
+/// nowhere.
 #[test]
 fn malformed_urls_are_taken_and_counted() {
     let server = start();

@@ -1,15 +1,24 @@
 //! A.3, A.5, A.8 to A.10, A.16.
 
-use crate::server::{ADMIN, GUEST, OPERATOR, Server, Who};
+use crate::server::{ADMIN, LIMITED, OPERATOR, Server, Who};
 use handfast_registry::{Edit, NewValue};
 
 use Who::{Nobody, Plain, PlainAdmin};
 
-const URL: &str = r#"{"index":1,"type":"URL","data":{"format":"string","value":"http://a.example/"},"ttl":86400}"#;
+const URL: &str = concat!(
+    r#"{"index":1,"type":"URL","data":{"format":"string","value":"http://a.example/"},"#,
+    r#""ttl":86400}"#,
+);
 const EMAIL: &str =
     r#"{"index":2,"type":"EMAIL","data":{"format":"string","value":"e@x"},"ttl":86400}"#;
-const NOTE: &str = r#"{"index":3,"type":"NOTE","data":{"format":"string","value":"hidden"},"permissions":"1100","ttl":86400}"#;
-const DE: &str = r#"{"index":4,"type":"URL.DE","data":{"format":"string","value":"http://de.example/"},"ttl":86400}"#;
+const NOTE: &str = concat!(
+    r#"{"index":3,"type":"NOTE","data":{"format":"string","value":"hidden"},"#,
+    r#""permissions":"1100","ttl":86400}"#,
+);
+const DE: &str = concat!(
+    r#"{"index":4,"type":"URL.DE","data":{"format":"string","#,
+    r#""value":"http://de.example/"},"ttl":86400}"#,
+);
 
 fn record(handle: &str, values: &[&str]) -> String {
     let values = values.join(",");
@@ -35,7 +44,10 @@ fn handles_are_read_as_tabled() {
         r#"{"responseCode":301,"message":"That prefix doesn't live here","handle":"21.9999/x"}"#;
     let slash =
         r#"{"responseCode":301,"message":"That prefix doesn't live here","handle":"/20.1000/p1"}"#;
-    let scheme = r#"{"responseCode":301,"message":"That prefix doesn't live here","handle":"hdl:20.1000/p1"}"#;
+    let scheme = concat!(
+        r#"{"responseCode":301,"message":"That prefix doesn't live here","#,
+        r#""handle":"hdl:20.1000/p1"}"#,
+    );
     let empty = r#"{"responseCode":102,"message":"Empty handle invalid"}"#;
     server.check(&[
         (Nobody, "GET /api/handles/20.1000/p1", "", 200, &public),
@@ -45,17 +57,19 @@ fn handles_are_read_as_tabled() {
         (ADMIN, "GET /api/handles/20.1000/p1", "", 200, &all),
         (ADMIN, "GET /api/handles/20.1000/p1?publicOnly=true", "", 200, &public),
         (ADMIN, "GET /api/handles/20.1000/p1?publicOnly", "", 200, &public),
-        (GUEST, "GET /api/handles/20.1000/p1", "", 403, &code(400, p1)),
-        (GUEST, "GET /api/handles/20.1000/p1?index=1", "", 200, &record(p1, &[URL])),
-        (Nobody, "GET /api/handles/20.1000/p1?type=URL&index=2", "", 200, &record(p1, &[URL, EMAIL])),
+        (LIMITED, "GET /api/handles/20.1000/p1", "", 403, &code(400, p1)),
+        (LIMITED, "GET /api/handles/20.1000/p1?index=1", "", 200, &record(p1, &[URL])),
+        (Nobody, "GET /api/handles/20.1000/p1?type=URL&index=\
+            2", "", 200, &record(p1, &[URL, EMAIL])),
         (Nobody, "GET /api/handles/20.1000/p1?type=url.", "", 200, &record(p1, &[URL, DE])),
         (Nobody, "GET /api/handles/20.1000/p1?type=url", "", 200, &record(p1, &[URL])),
-        (Nobody, "GET /api/handles/20.1000/p1?index=1&index=4&auth=true&cert", "", 200, &record(p1, &[URL, DE])),
+        (Nobody, "GET /api/handles/20.1000/p1?index=1&index=4&auth=true&cer\
+            t", "", 200, &record(p1, &[URL, DE])),
         (Nobody, "GET /api/handles/20.1000/p1?index=-1", "", 200, &nothing(p1)),
         (Nobody, "GET /api/handles/20.1000/p1?index=3", "", 200, &nothing(p1)),
         (Nobody, "GET /api/handles/20.1000/p1?type=NONE", "", 200, &nothing(p1)),
         (Nobody, "GET /api/handles/20.1000/empty", "", 200, &nothing("20.1000/empty")),
-        (Nobody, "GET /api/handles/20.1000/GUEST", "", 200, &nothing("20.1000/GUEST")),
+        (Nobody, "GET /api/handles/20.1000/LIMITED", "", 200, &nothing("20.1000/LIMITED")),
         (Nobody, "GET /api/handles/0.SITE/status", "", 200, &nothing("0.SITE/status")),
         (Nobody, "GET /api/handles/20.1000/none", "", 404, &code(100, "20.1000/none")),
         (Nobody, "GET /api/handles/20.1000/p1/", "", 404, &code(100, "20.1000/p1/")),
@@ -69,18 +83,23 @@ fn handles_are_read_as_tabled() {
         (Nobody, "GET /api/handles/20.1000/p1?index=x", "", 400, r#"{"responseCode":4}"#),
         (Nobody, "GET /api/handles/20.1000/p1?publicOnly=false", "", 401, &code(402, p1)),
         (Plain, "GET /api/handles/20.1000/p1?publicOnly=false", "", 403, &code(402, p1)),
-        (Nobody, "GET /api/handles/20.1000/sealed?publicOnly=false", "", 403, &code(401, "20.1000/sealed")),
+        (Nobody, "GET /api/handles/20.1000/sealed?publicOnly=false", "",
+         403, &code(401, "20.1000/sealed")),
         (ADMIN, "GET /api/handles/20.1000/sealed", "", 403, &code(401, "20.1000/sealed")),
         (Who::Basic("300%3A20.1000/ADMIN:wrong"), "GET /api/handles/20.1000/p1", "", 401, ""),
         // Spellings: the answer says the handle as it was asked.
-        (Nobody, "GET /api/handles/20.1000%2FP1", "", 200, &record("20.1000/P1", &[URL, EMAIL, DE])),
+        (Nobody, "GET /api/handles/20.1000%2FP1", "",
+         200, &record("20.1000/P1", &[URL, EMAIL, DE])),
         (Nobody, "GET /api/handles/20.1000/%7", "", 400, r#"{"responseCode":4}"#),
         // POST is GET with parameters in the body; those of the URL come first.
         (Nobody, "POST /api/handles/20.1000/p1?index=1", r#"{"index":[2,"4"]}"#, 200, &public),
         (Nobody, "POST /api/handles/20.1000/p1", r#"{"index":"#, 400, r#"{"responseCode":4}"#),
-        (Nobody, "GET /api/zzz", "", 404, r#"{"responseCode":4,"message":"Unknown HTTP API endpoint GET /api/zzz"}"#),
-        (Nobody, "PUT /api/site", "", 405, r#"{"responseCode":4,"message":"Unknown HTTP API endpoint PUT /api/site"}"#),
-        (Nobody, "PATCH /api/handles/20.1000/p1", "", 501, r#"{"responseCode":4,"message":"Unknown method PATCH"}"#),
+        (Nobody, "GET /api/zzz", "",
+         404, r#"{"responseCode":4,"message":"Unknown HTTP API endpoint GET /api/zzz"}"#),
+        (Nobody, "PUT /api/site", "",
+         405, r#"{"responseCode":4,"message":"Unknown HTTP API endpoint PUT /api/site"}"#),
+        (Nobody, "PATCH /api/handles/20.1000/p1", "",
+         501, r#"{"responseCode":4,"message":"Unknown method PATCH"}"#),
         (Nobody, "TRACE /api/handles/20.1000/p1", "", 405, "*"),
     ]);
 }
@@ -106,7 +125,7 @@ fn the_status_is_shown_to_administrators_of_the_server() {
     let public = format!("{path}?publicOnly=true");
     server.check(&[
         (ADMIN, &public, "", 200, &nothing),
-        (GUEST, path, "", 200, &nothing),
+        (LIMITED, path, "", 200, &nothing),
         (PlainAdmin, path, "", 200, &nothing),
         (Plain, path, "", 200, &nothing),
     ]);
@@ -143,10 +162,23 @@ fn a_delegated_prefix_is_referred() {
 #[rustfmt::skip] // A row is a line.
 fn listings_are_as_tabled() {
     let server = Server::start();
-    let all = r#"{"responseCode":1,"prefix":"20.1000","totalCount":"5","handles":["20.1000/ADMIN","20.1000/EMPTY","20.1000/GUEST","20.1000/P1","20.1000/SEALED"]}"#;
-    let page = r#"{"responseCode":1,"prefix":"0.na/20.1000","totalCount":"5","page":1,"pageSize":2,"handles":["20.1000/GUEST","20.1000/P1"]}"#;
-    let none = r#"{"responseCode":1,"prefix":"20.1000","totalCount":"5","page":9,"pageSize":2,"handles":[]}"#;
-    let count = r#"{"responseCode":1,"prefix":"20.1000","totalCount":"5","page":0,"pageSize":0,"handles":[]}"#;
+    let all = concat!(
+        r#"{"responseCode":1,"prefix":"20.1000","totalCount":"5","#,
+        r#""handles":["20.1000/ADMIN","20.1000/EMPTY","20.1000/LIMITED","20.1000/P1","#,
+        r#""20.1000/SEALED"]}"#,
+    );
+    let page = concat!(
+        r#"{"responseCode":1,"prefix":"0.na/20.1000","totalCount":"5","page":1,"#,
+        r#""pageSize":2,"handles":["20.1000/LIMITED","20.1000/P1"]}"#,
+    );
+    let none = concat!(
+        r#"{"responseCode":1,"prefix":"20.1000","totalCount":"5","page":9,"pageSize":2,"#,
+        r#""handles":[]}"#,
+    );
+    let count = concat!(
+        r#"{"responseCode":1,"prefix":"20.1000","totalCount":"5","page":0,"pageSize":0,"#,
+        r#""handles":[]}"#,
+    );
     let prefixes =
         r#"{"responseCode":1,"totalCount":"2","prefixes":["0.NA/20.1000","0.NA/20.2000"]}"#;
     let first =
@@ -163,18 +195,25 @@ fn listings_are_as_tabled() {
         (ADMIN, "GET /api/handles?prefix=21.9999", "", 400, away),
         (Nobody, "GET /api/handles?prefix=20.1000", "", 401, r#"{"responseCode":402}"#),
         (PlainAdmin, "GET /api/handles?prefix=20.1000", "", 403, r#"{"responseCode":402}"#),
-        (GUEST, "GET /api/handles?prefix=20.1000", "", 403, r#"{"responseCode":400}"#),
+        (LIMITED, "GET /api/handles?prefix=20.1000", "", 403, r#"{"responseCode":400}"#),
         (ADMIN, "GET /api/prefixes", "", 200, prefixes),
         (ADMIN, "GET /api/prefixes?page=0&pageSize=1", "", 200, first),
-        (GUEST, "GET /api/prefixes", "", 403, r#"{"responseCode":400}"#),
+        (LIMITED, "GET /api/prefixes", "", 403, r#"{"responseCode":400}"#),
         (Nobody, "GET /api/prefixes", "", 401, r#"{"responseCode":402}"#),
-        (ADMIN, "POST /api/prefixes/0.NA/55.5", "", 200, r#"{"responseCode":1,"handle":"0.NA/55.5"}"#),
-        (ADMIN, "POST /api/prefixes", r#"{"prefix":"0.NA/55.6"}"#, 200, r#"{"responseCode":1,"handle":"0.NA/55.6"}"#),
-        (ADMIN, "POST /api/prefixes?prefix=55.7", "", 200, r#"{"responseCode":1,"handle":"0.NA/55.7"}"#),
-        (ADMIN, "DELETE /api/prefixes/0.NA/55.5", "", 200, r#"{"responseCode":1,"handle":"0.NA/55.5"}"#),
-        (GUEST, "POST /api/prefixes/55.8", "", 403, r#"{"responseCode":400,"handle":"0.NA/55.8"}"#),
-        (Nobody, "POST /api/prefixes/55.8", "", 401, r#"{"responseCode":402,"handle":"0.NA/55.8"}"#),
-        (ADMIN, "POST /api/prefixes/20.1000/x", "", 400, r#"{"responseCode":102,"handle":"20.1000/x"}"#),
+        (ADMIN, "POST /api/prefixes/0.NA/55.5", "",
+         200, r#"{"responseCode":1,"handle":"0.NA/55.5"}"#),
+        (ADMIN, "POST /api/prefixes", r#"{"prefix":"0.NA/55.6"}"#,
+         200, r#"{"responseCode":1,"handle":"0.NA/55.6"}"#),
+        (ADMIN, "POST /api/prefixes?prefix=55.7", "",
+         200, r#"{"responseCode":1,"handle":"0.NA/55.7"}"#),
+        (ADMIN, "DELETE /api/prefixes/0.NA/55.5", "",
+         200, r#"{"responseCode":1,"handle":"0.NA/55.5"}"#),
+        (LIMITED, "POST /api/prefixes/55.8", "",
+         403, r#"{"responseCode":400,"handle":"0.NA/55.8"}"#),
+        (Nobody, "POST /api/prefixes/55.8", "",
+         401, r#"{"responseCode":402,"handle":"0.NA/55.8"}"#),
+        (ADMIN, "POST /api/prefixes/20.1000/x", "",
+         400, r#"{"responseCode":102,"handle":"20.1000/x"}"#),
         (ADMIN, "POST /api/prefixes", "", 400, r#"{"responseCode":4}"#),
         (ADMIN, "DELETE /api/prefixes", "", 400, r#"{"responseCode":4}"#),
         (ADMIN, "GET /api/prefixes/55.6", "", 405, ""),
@@ -278,7 +317,8 @@ fn answers_are_presented_as_asked() {
     );
 }
 
-/// A page of another site could load hidden values as a script, with the password that the browser remembers.
+/// A page of another site could load hidden values as a script, with the password that the browser
+/// remembers.
 #[test]
 fn scripts_hold_what_is_public() {
     let server = Server::start();
@@ -305,7 +345,8 @@ fn pages_of_others_change_nothing_in_the_name_of_a_user() {
         (&[(site, "cross-site"), (mode, "cors"), (origin, evil), (kind, "text/plain")][..], false),
         (&[(site, "cross-site"), (mode, "no-cors"), (kind, "text/plain")], false),
         (&[(site, "same-site"), (mode, "cors"), (origin, "https://b.localhost")], false),
-        (&[(site, "cross-site"), (mode, "cors"), (kind, "application/x-www-form-urlencoded")], false),
+        (&[(site, "cross-site"), (mode, "cors"), (kind, "application/x-www-form-urlencode\
+            d")], false),
         (&[(site, "cross-site"), (kind, "text/plain; application/json")], false),
         (&[(origin, evil), (kind, "text/plain")], false),
         (&[(origin, "null")], false),
@@ -334,7 +375,8 @@ fn pages_of_others_change_nothing_in_the_name_of_a_user() {
     // A session is named by who knows it.
     let session = server.ask(ADMIN, "POST /api/sessions", &[], "").json();
     let named = format!("Handle sessionId=\"{}\"", session["sessionId"].as_str().unwrap());
-    let headers = [("Authorization", &*named), (site, "cross-site"), (mode, "cors"), (origin, evil)];
+    let named = ("Authorization", &*named);
+    let headers = [named, (site, "cross-site"), (mode, "cors"), (origin, evil)];
     let reply = server.ask(Who::Nobody, "POST /api/prefixes/0.NA/20.666", &headers, "");
     assert_eq!(reply.status, 200);
 }

@@ -1,6 +1,6 @@
 //! C.3: reverse lookup.
 
-use crate::server::{ADMIN, GUEST, OPERATOR, Server, Who};
+use crate::server::{ADMIN, LIMITED, OPERATOR, Server, Who};
 use Who::{Nobody, PlainAdmin};
 use handfast_registry::{NewName, NewValue};
 
@@ -80,7 +80,7 @@ fn handles_are_found_by_what_they_hold() {
         "{}"
     );
     // Who may list nothing finds nothing.
-    assert_eq!(ask(GUEST, "handles?URL=*").text(), "[]");
+    assert_eq!(ask(LIMITED, "handles?URL=*").text(), "[]");
     for (who, what, status) in [
         (Nobody, "handles?URL=*", 401),
         (Who::Basic("300%3A20.1000/ADMIN:no"), "handles?URL=*", 401),

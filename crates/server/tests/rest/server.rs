@@ -11,7 +11,7 @@ use base64::prelude::BASE64_STANDARD;
 use handfast_registry::{
     AuthorityChange, NewAuthority, NewName, NewValue, Persistence, Principal, Registry, Role,
 };
-use handfast_server::{Door, Identity, Native, Served};
+use handfast_server::{Identity, Listener, RunningServer, ServerContext};
 use handfast_wire::crypto::{SigningKey, read_private_key};
 use handfast_wire::{Codec, Permissions};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -24,7 +24,7 @@ pub(crate) const OPERATOR: Principal = Principal::Operator;
 /// Who may do everything under the prefix, and home others.
 pub(crate) const ADMIN: Who = Who::Basic("300%3A20.1000/ADMIN:secret");
 /// Somebody without any right.
-pub(crate) const GUEST: Who = Who::Basic("300%3A20.1000/GUEST:guest");
+pub(crate) const LIMITED: Who = Who::Basic("300%3A20.1000/LIMITED:guest");
 
 /// How a request is sent.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ pub(crate) enum Who {
 
 pub(crate) struct Server {
     pub(crate) folder: tempfile::TempDir,
-    pub(crate) served: Served,
+    pub(crate) served: RunningServer,
     pub(crate) registry: Arc<Registry>,
     /// The key of 301:20.1000/ADMIN.
     pub(crate) key: SigningKey,
@@ -75,7 +75,7 @@ fn keys() -> &'static Path {
     let made = KEYS.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         let any = "127.0.0.1:0".parse().unwrap();
-        let addresses = Door::bind(any, any).unwrap().addresses();
+        let addresses = Listener::bind(any, any).unwrap().addresses();
         Identity::open_or_make(folder.path(), addresses).unwrap();
         folder
     });
@@ -84,11 +84,11 @@ fn keys() -> &'static Path {
 
 impl Server {
     pub(crate) fn start() -> Self {
-        Self::start_with(|native| native)
+        Self::start_with(|context| context)
     }
 
     /// Starts one that is set up in another way.
-    pub(crate) fn start_with(change: impl FnOnce(Native) -> Native) -> Self {
+    pub(crate) fn start_with(change: impl FnOnce(ServerContext) -> ServerContext) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let registry = Arc::new(Registry::create(folder.path(), world()).unwrap());
         let erasable = NewAuthority {
@@ -122,7 +122,7 @@ impl Server {
                 ],
             ),
             (
-                "20.1000/GUEST",
+                "20.1000/LIMITED",
                 vec![secret(300, b"guest"), secret(302, b"second")],
             ),
             (
@@ -166,15 +166,15 @@ impl Server {
                 .unwrap();
         }
         let any = "127.0.0.1:0".parse().unwrap();
-        let door = Door::bind(any, any).unwrap();
-        let identity = Identity::open_or_make(folder.path(), door.addresses()).unwrap();
+        let listener = Listener::bind(any, any).unwrap();
+        let identity = Identity::open_or_make(folder.path(), listener.addresses()).unwrap();
         let administrators = vec![Principal::parse("300:20.1000/ADMIN").unwrap()];
-        let native = Native::new(Arc::clone(&registry), identity, world(), administrators);
+        let context = ServerContext::new(Arc::clone(&registry), identity, world(), administrators);
         let pkcs8 = key.to_pkcs8().unwrap().to_vec();
         Self {
             folder,
-            served: door
-                .open(change(native), handfast_server::WebSettings::default())
+            served: listener
+                .open(change(context), handfast_server::WebSettings::default())
                 .unwrap(),
             registry,
             key,
@@ -197,7 +197,8 @@ impl Server {
         }
         let length = body.len();
         let request = format!(
-            "{what} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{head}Content-Length: {length}\r\n\r\n{body}"
+            "{what} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{head}Content-Length: \
+             {length}\r\n\r\n{body}"
         );
         let is_plain = matches!(who, Who::Plain | Who::PlainAdmin);
         self.send(request.as_bytes(), !is_plain, None)
@@ -241,7 +242,8 @@ impl Server {
         }
     }
 
-    /// Rows of who, what, body, status and JSON. `""` is an empty body, `*` any; messages count if they are said.
+    /// Rows of who, what, body, status and JSON. `""` is an empty body, `*` any; messages count if
+    /// they are said.
     pub(crate) fn check(&self, rows: &[(Who, &str, &str, u16, &str)]) {
         for (who, what, body, status, expected) in rows {
             let json = [("Content-Type", "application/json")];

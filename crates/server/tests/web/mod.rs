@@ -9,7 +9,7 @@ use std::time::Duration;
 use handfast_registry::{
     AuthorityChange, NewAuthority, NewName, NewValue, Principal, Registry, World,
 };
-use handfast_server::{Door, Identity, Native, Served, WebSettings};
+use handfast_server::{Identity, Listener, RunningServer, ServerContext, WebSettings};
 
 const OPERATOR: Principal = Principal::Operator;
 /// What time it is: Sun, 15 Nov 2026 06:17:16 GMT.
@@ -17,7 +17,7 @@ pub const NOW: u64 = 1_794_723_436_000;
 
 pub struct Server {
     _folder: tempfile::TempDir,
-    _served: Served,
+    _served: RunningServer,
     pub registry: Arc<Registry>,
     pub web: SocketAddr,
 }
@@ -37,7 +37,8 @@ impl Answer {
         })
     }
 
-    /// Status and headers in some order, but for those that hyper leaves out of an answer to HEAD, or that change.
+    /// Status and headers in some order, but for those that hyper leaves out of an answer to HEAD,
+    /// or that change.
     pub fn sorted_head(&self) -> Vec<&str> {
         let is_steady =
             |line: &&str| !line.starts_with("content-length") && !line.starts_with("date");
@@ -92,12 +93,12 @@ impl Server {
         let registry = Arc::new(Registry::create(folder.path(), world(clock)).unwrap());
         fill(&registry);
         let any = "127.0.0.1:0".parse().unwrap();
-        let door = Door::bind(any, any).unwrap();
-        let addresses = door.addresses();
+        let listener = Listener::bind(any, any).unwrap();
+        let addresses = listener.addresses();
         let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
-        let native = Native::new(Arc::clone(&registry), identity, world(clock), Vec::new());
+        let context = ServerContext::new(Arc::clone(&registry), identity, world(clock), Vec::new());
         Self {
-            _served: door.open(native, settings).unwrap(),
+            _served: listener.open(context, settings).unwrap(),
             _folder: folder,
             registry,
             web: addresses.web,
@@ -129,7 +130,8 @@ impl Server {
 
     pub fn ask(&self, method: &str, target: &str, headers: &str) -> Answer {
         let request = format!(
-            "{method} {target} HTTP/1.1\r\nHost: names.example:8000\r\nConnection: close\r\n{headers}\r\n"
+            "{method} {target} HTTP/1.1\r\nHost: names.example:8000\r\nConnection: \
+             close\r\n{headers}\r\n"
         );
         self.raw(request.as_bytes())
     }

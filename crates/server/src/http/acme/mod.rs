@@ -18,9 +18,9 @@ use std::time::Duration;
 
 pub(crate) use self::challenges::Challenges;
 use self::client::AcmeClient;
+use crate::context::ServerContext;
 use crate::http::acme::stored::{AcmeCertificate, AcmeFiles};
-use crate::http::connection::tls::Current;
-use crate::native::Native;
+use crate::http::connection::tls::ReplaceableCertificate;
 
 /// Which certificate the server requests, and from which authority.
 #[derive(Clone, Debug)]
@@ -62,9 +62,9 @@ const CHECK_INTERVAL: Duration = Duration::from_hours(1);
 pub(crate) struct CertificateRenewal {
     settings: Acme,
     files: AcmeFiles,
-    current: Arc<Current>,
+    current: Arc<ReplaceableCertificate>,
     /// Whose clock it is.
-    native: Arc<Native>,
+    context: Arc<ServerContext>,
     certificate: Option<AcmeCertificate>,
 }
 
@@ -72,8 +72,8 @@ impl CertificateRenewal {
     /// Uses the stored certificate, if there is one.
     pub(crate) fn new(
         settings: Acme,
-        current: Arc<Current>,
-        native: Arc<Native>,
+        current: Arc<ReplaceableCertificate>,
+        context: Arc<ServerContext>,
     ) -> io::Result<Self> {
         let files = AcmeFiles::open(&settings)?;
         let certificate = match files.certificate() {
@@ -90,7 +90,7 @@ impl CertificateRenewal {
             settings,
             files,
             current,
-            native,
+            context,
             certificate,
         })
     }
@@ -138,13 +138,13 @@ impl CertificateRenewal {
             .as_ref()
             .filter(fits)
             .map(AcmeCertificate::due);
-        Duration::from_millis(due.unwrap_or(0).saturating_sub(self.native.now()))
+        Duration::from_millis(due.unwrap_or(0).saturating_sub(self.context.now()))
     }
 
     /// The pause after a failure. It is random, so that servers do not all try at the same time.
     fn pause(&self, failures: u32) -> Duration {
         let pause = FIRST_PAUSE.saturating_mul(PAUSE_FACTOR.saturating_pow(failures));
-        let [chance] = self.native.world().random();
+        let [chance] = self.context.world.random();
         let pause = pause.min(MAX_PAUSE);
         pause + pause.mul_f32(f32::from(chance) / 1_024.0)
     }
@@ -164,7 +164,7 @@ impl CertificateRenewal {
         if !certificate.is_for(&self.settings) {
             return Err(AcmeError::Other("the certificate is for other names"));
         }
-        if certificate.due() <= self.native.now() {
+        if certificate.due() <= self.context.now() {
             let text = "the certificate is old already: is the clock right?";
             return Err(AcmeError::Other(text));
         }

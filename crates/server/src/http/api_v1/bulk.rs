@@ -20,7 +20,7 @@ use super::call::Call;
 use super::problem::Problem;
 use super::routes::Route;
 use super::{convert, once, spool};
-use crate::http::PATIENCE;
+use crate::http::CLIENT_TIMEOUT;
 use crate::http::connection::request_body::Incoming;
 use crate::http::response::{Body, reply};
 
@@ -219,7 +219,7 @@ impl<'b> Sending<'b> {
             time: if call.is_local {
                 Duration::MAX
             } else {
-                PATIENCE
+                CLIENT_TIMEOUT
             },
         }
     }

@@ -201,7 +201,7 @@ async fn find_and_answer(
         }
         None => drop(body),
     }
-    let queue = &web.native.admission().expensive_work.requests;
+    let queue = &web.context.admission.expensive_work.requests;
     let permit = queue.enter(Peer::connected(caller.address.ip())).await;
     let permit = permit.map_err(|Busy| {
         let message = "too many requests are under way: try again in a few seconds";

@@ -25,7 +25,7 @@ use super::problem::Problem;
 use super::routes::{Group, RequestBody, ResponseBody};
 use super::table::{DRY_RUN, GROUPS, post};
 use super::{Api, ApiSettings, LineStream, check_type, convert, find_route, read_query, run};
-use crate::http::PATIENCE;
+use crate::http::CLIENT_TIMEOUT;
 use crate::http::percent::decode;
 use crate::http::response::Body;
 
@@ -72,7 +72,7 @@ impl LocalApi {
         let settings = ApiSettings {
             spool_limit: 0,
             public_search: false,
-            client_timeout: PATIENCE,
+            client_timeout: CLIENT_TIMEOUT,
         };
         Self(Arc::new(Api::new(registry, settings)))
     }

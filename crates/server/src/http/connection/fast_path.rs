@@ -1,10 +1,13 @@
-//! The short way through HTTP/1.1: what is asked for most is answered before HTTP is read in full.
+//! The fast path of HTTP/1.1: the server answers the most frequent requests before it reads
+//! HTTP in full.
 //!
-//! Most requests are a GET of a name that is stored here, with headers that change nothing. These are recognised in the bytes as
-//! they come, and answered with bytes, from buffers that all connections of a core share: so a connection that waits costs
-//! next to nothing, and one that asks takes one read and one write. The first request that is anything else – another
-//! method, a query, credentials, a version of HTTP, TLS – is left as it came, and with it the rest of the connection. Who
-//! takes it from there would have given the same answers; tests compare the two.
+//! Most requests are a GET of a stored name with headers that change nothing. The fast path
+//! recognises them in the received bytes and answers with bytes, from buffers that all
+//! connections of a core share: an idle connection costs next to nothing, and a request takes
+//! one read and one write. The fast path hands the first other request (another method, a
+//! query, credentials, another version of HTTP, TLS) over to hyper as it came, with the rest of
+//! the connection. The slow path would have given the same answers; a property test compares
+//! the two.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -16,48 +19,48 @@ use std::task::{Context, Poll};
 
 use httparse::{Header, Request, Status};
 use hyper::StatusCode;
-use itoa::{Buffer, Integer};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::admission::connections::Activity;
 use crate::admission::pending_responses::LONG_RESPONSE;
 use crate::http::resolver::fast_redirect;
-use crate::http::resolver::target::date;
+use crate::http::resolver::target::{date, put_number};
 use crate::http::{Part, Web, closed, rest_api};
 use crate::runtime::snapshot_reuse;
 
-/// What is read at once.
-const CHUNK: usize = 16 << 10;
-/// How much is answered before it is sent: who asks for more at once is answered the long way.
-const MOST_UNSENT: usize = 64 << 10;
-/// What is longer may be sent compressed to those who would like that.
-const LEAST_ENCODED: usize = 1 << 10;
-/// The longest start of a head that is kept here until the rest arrives.
+/// How many bytes are read at once.
+const READ_BUFFER: usize = 16 << 10;
+/// How many bytes are answered before they are sent: a client that asks for more at once takes
+/// the slow path.
+const MAX_UNSENT: usize = 64 << 10;
+/// The shortest body that may be compressed.
+const MIN_COMPRESSED: usize = 1 << 10;
+/// How many bytes of an incomplete head are buffered until the rest arrives.
 const MAX_PARTIAL_HEAD: usize = 4 << 10;
-/// A request with more headers is none of the usual.
-const MOST_HEADERS: usize = 32;
+/// A request with more headers takes the slow path.
+const MAX_HEADERS: usize = 32;
 
-/// How a conversation went on.
-pub(crate) enum Left {
-    /// It is over.
+/// How the fast path ended.
+pub(crate) enum HandOff {
+    /// The connection is closed.
     Nothing,
-    /// What has been read and not been answered, and whether nothing had been before.
+    /// The bytes that have been read and not been answered; whether the fast path answered nothing.
     Bytes { start: Vec<u8>, is_first: bool },
 }
 
-/// Answers requests as long as they are of the usual kind.
-pub(crate) async fn converse<S>(
+/// Answers requests as long as the fast path can.
+pub(crate) async fn serve_connection<S>(
     web: &Web,
     stream: &mut S,
     client: (IpAddr, &Activity),
-) -> io::Result<Left>
+) -> io::Result<HandOff>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let mut closing = pin!(closed(web.closing.clone()));
-    let mut patience = pin!(sleep(web.patience));
-    let mut heard = Heard {
+    let mut timer = pin!(sleep(web.client_timeout));
+    let mut state = ReadState {
         last: Instant::now(),
         times: 0,
         is_first: true,
@@ -67,36 +70,37 @@ where
     };
     let mut is_new = true;
     loop {
-        let turn = poll_fn(|context| {
-            let before = heard.times;
-            let turn = take_turn(web, stream, &mut heard, context);
-            // Whoever is woken without having been sent anything is woken by one of these. They know whom to wake
-            // since they were polled for the first time.
-            let may_be_other = is_new || heard.times == before;
-            if turn.is_ready() || !may_be_other {
-                return turn;
+        let unfinished = poll_fn(|context| {
+            let before = state.times;
+            let unfinished = read_and_answer(web, stream, &mut state, context);
+            // A task that is woken without new data is woken by one of these two futures. They know
+            // the task to wake since they were polled for the first time.
+            let may_be_other = is_new || state.times == before;
+            if unfinished.is_ready() || !may_be_other {
+                return unfinished;
             }
             is_new = false;
             if closing.as_mut().poll(context).is_ready() {
-                return Poll::Ready(Ok(Turn::default()));
+                return Poll::Ready(Ok(Unfinished::default()));
             }
-            while patience.as_mut().poll(context).is_ready() {
-                let since = heard.head_began.unwrap_or(heard.last);
-                if since.elapsed() >= web.patience {
-                    return Poll::Ready(Ok(Turn::default()));
+            while timer.as_mut().poll(context).is_ready() {
+                let since = state.head_began.unwrap_or(state.last);
+                if since.elapsed() >= web.client_timeout {
+                    return Poll::Ready(Ok(Unfinished::default()));
                 }
-                patience.as_mut().reset(since + web.patience);
+                timer.as_mut().reset(since + web.client_timeout);
             }
             Poll::Pending
         });
-        let turn = turn.await?;
-        if let Some(unsent) = turn.unsent {
-            // What waits for its client is counted; when its network has too much waiting, the connection ends.
-            let memory = &web.native.admission().response_memory;
+        let unfinished = unfinished.await?;
+        if let Some(unsent) = unfinished.unsent {
+            // What waits for its client is counted; when its network has too much waiting, the
+            // connection ends.
+            let memory = &web.context.admission.response_memory;
             let counted = match unsent.len() {
                 length if length < LONG_RESPONSE => None,
                 length => match memory.try_take(client.0, length) {
-                    None => return Ok(Left::Nothing),
+                    None => return Ok(HandOff::Nothing),
                     counted => counted,
                 },
             };
@@ -104,24 +108,24 @@ where
                 stream.write_all(&unsent).await?;
                 stream.flush().await
             };
-            timeout(web.patience, sending).await??;
+            timeout(web.client_timeout, sending).await??;
             drop(counted);
-            if turn.left.is_empty() {
+            if unfinished.left.is_empty() {
                 continue;
             }
         }
-        return Ok(match turn.left {
-            left if left.is_empty() => Left::Nothing,
-            start => Left::Bytes {
+        return Ok(match unfinished.left {
+            left if left.is_empty() => HandOff::Nothing,
+            start => HandOff::Bytes {
                 start,
-                is_first: heard.is_first,
+                is_first: state.is_first,
             },
         });
     }
 }
 
-/// What has been heard from the other side.
-struct Heard<'c> {
+/// The requests that have been read from a connection.
+struct ReadState<'c> {
     last: Instant,
     times: u32,
     /// Whether nothing has been answered yet.
@@ -132,36 +136,36 @@ struct Heard<'c> {
     head_began: Option<Instant>,
 }
 
-/// What could not be done at once.
+/// Work that the fast path could not finish at once.
 #[derive(Default)]
-struct Turn {
-    /// Answers that the connection did not take; empty if it is to be flushed only.
+struct Unfinished {
+    /// Answers that the connection did not take; empty if it has only to be flushed.
     unsent: Option<Vec<u8>>,
-    /// Requests that somebody else has to answer.
+    /// Requests for the slow path.
     left: Vec<u8>,
 }
 
 struct Buffers {
     read: Vec<u8>,
     written: Vec<u8>,
-    dates: Dates,
+    dates: CachedDates,
 }
 
 thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::new(Buffers {
-        read: vec![0; CHUNK],
-        written: Vec::with_capacity(CHUNK),
-        dates: Dates::default(),
+        read: vec![0; READ_BUFFER],
+        written: Vec::with_capacity(READ_BUFFER),
+        dates: CachedDates::default(),
     });
 }
 
 /// Reads and answers until there is nothing to read, or something to do that takes longer.
-fn take_turn<S>(
+fn read_and_answer<S>(
     web: &Web,
     stream: &mut S,
-    heard: &mut Heard<'_>,
+    state: &mut ReadState<'_>,
     context: &mut Context<'_>,
-) -> Poll<io::Result<Turn>>
+) -> Poll<io::Result<Unfinished>>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -174,52 +178,52 @@ where
             }
             let mut left = read.filled();
             if left.is_empty() {
-                return Poll::Ready(Ok(Turn::default()));
+                return Poll::Ready(Ok(Unfinished::default()));
             }
-            let moment = snapshot_reuse::moment(&web.native);
-            heard.last = moment.instant;
-            heard.activity.touch(moment.instant);
-            heard.times = heard.times.wrapping_add(1);
-            let mut begun = std::mem::take(&mut heard.head);
+            let time = snapshot_reuse::time(&web.context);
+            state.last = time.instant;
+            state.activity.touch(time.instant);
+            state.times = state.times.wrapping_add(1);
+            let mut begun = std::mem::take(&mut state.head);
             if !begun.is_empty() {
                 begun.extend_from_slice(left);
                 left = &begun;
             }
             buffers.written.clear();
-            while !left.is_empty() && buffers.written.len() < MOST_UNSENT {
+            while !left.is_empty() && buffers.written.len() < MAX_UNSENT {
                 let (out, dates) = (&mut buffers.written, &mut buffers.dates);
-                let answered = answer(web, moment.now, left, out, dates);
+                let answered = answer(web, time.now, left, out, dates);
                 let Some(rest) = answered.and_then(|length| left.get(length..)) else {
                     break;
                 };
                 left = rest;
-                heard.is_first = false;
+                state.is_first = false;
             }
             if is_part_of_head(left) {
-                heard.head = left.to_vec();
-                heard.head_began.get_or_insert(moment.instant);
+                state.head = left.to_vec();
+                state.head_began.get_or_insert(time.instant);
                 left = &[];
             } else {
-                heard.head_began = None;
+                state.head_began = None;
             }
             let unsent = send(stream, &buffers.written, context)?;
             if unsent.is_some() || !left.is_empty() {
                 let left = left.to_vec();
-                return Poll::Ready(Ok(Turn { unsent, left }));
+                return Poll::Ready(Ok(Unfinished { unsent, left }));
             }
         }
     })
 }
 
-/// Whether bytes are the start of a head of HTTP/1.1 that goes on: who takes its time to send one costs no more than that.
-/// The starts of TLS and HTTP/2 are left to those who speak these.
+/// Whether bytes are the start of a head of HTTP/1.1 that goes on: who takes its time to send one
+/// costs no more than that. The starts of TLS and HTTP/2 are left to those who speak these.
 fn is_part_of_head(bytes: &[u8]) -> bool {
     let is_http1 = bytes.first().is_some_and(u8::is_ascii_uppercase);
     let is_http2 = bytes.starts_with(b"PRI") || b"PRI".starts_with(bytes);
     if !is_http1 || is_http2 || bytes.len() > MAX_PARTIAL_HEAD {
         return false;
     }
-    let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+    let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
     let mut request = Request::new(&mut []);
     let parsed = request.parse_with_uninit_headers(bytes, &mut headers);
     matches!(parsed, Ok(Status::Partial))
@@ -246,15 +250,16 @@ where
     }
 }
 
-/// Answers the first request of some bytes, and says how long it is; `None` if it is not one of the usual, or not whole.
+/// Answers the first request of some bytes, and says how long it is; `None` if it is not one of the
+/// usual, or not whole.
 fn answer(
     web: &Web,
     now: u64,
     bytes: &[u8],
     out: &mut Vec<u8>,
-    dates: &mut Dates,
+    dates: &mut CachedDates,
 ) -> Option<usize> {
-    let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+    let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
     let mut request = Request::new(&mut []);
     let Ok(Status::Complete(length)) = request.parse_with_uninit_headers(bytes, &mut headers)
     else {
@@ -263,38 +268,29 @@ fn answer(
     if request.method != Some("GET") || request.version != Some(1) {
         return None;
     }
-    // Whoever logs requests would like to see these too.
+    // The access log is written behind hyper.
     if web.log.is_some() {
         return None;
     }
     let path = request.path?;
-    let wishes = Wishes::of(request.headers)?;
+    let hints = RequestHints::of(request.headers)?;
     let part = Part::of_path(path);
     let (status, body) = match part {
-        Part::Resolve if !wishes.may_be_json => {
-            fast_redirect::find(web, path, wishes.wants_page, now, |redirect| {
-                out.extend_from_slice(b"HTTP/1.1 302 Found\r\nlocation: ");
-                out.extend_from_slice(redirect.location);
-                out.extend_from_slice(b"\r\ncache-control: max-age=");
-                put_number(out, redirect.seconds);
-                out.extend_from_slice(b"\r\nexpires: ");
-                dates.expires.put(out, redirect.until());
-                out.extend_from_slice(b"\r\nvary: ");
-                out.extend_from_slice(fast_redirect::VARIES.as_bytes());
-                out.extend_from_slice(b"\r\nlink: ");
-                redirect.put_links(out);
+        Part::Resolve if !hints.may_be_json => {
+            fast_redirect::find(web, path, hints.wants_page, now, |redirect| {
+                redirect.put_http1(out, |out, second| dates.expires.put(out, second));
             })?;
             (StatusCode::FOUND, Vec::new())
         }
         Part::Rest => {
             let body = rest_api::stored(web, path)?;
-            if wishes.is_encoded && body.len() >= LEAST_ENCODED || body.len() > MOST_UNSENT {
+            if hints.is_encoded && body.len() >= MIN_COMPRESSED || body.len() > MAX_UNSENT {
                 return None;
             }
             out.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-type: ");
             out.extend_from_slice(rest_api::JSON.as_bytes());
             out.extend_from_slice(b"\r\nx-content-type-options: nosniff");
-            if body.len() >= LEAST_ENCODED {
+            if body.len() >= MIN_COMPRESSED {
                 out.extend_from_slice(b"\r\nvary: Accept-Encoding");
             }
             (StatusCode::OK, body)
@@ -311,8 +307,8 @@ fn answer(
     Some(length)
 }
 
-/// What headers say that matters here.
-struct Wishes {
+/// The headers that matter to the fast path.
+struct RequestHints {
     may_be_json: bool,
     /// Whether a page is asked for, without a doubt.
     wants_page: bool,
@@ -320,10 +316,11 @@ struct Wishes {
     is_encoded: bool,
 }
 
-impl Wishes {
-    /// `None` if there is anything in them that changes an answer, or that HTTP itself has to look at.
+impl RequestHints {
+    /// `None` if there is anything in them that changes an answer, or that HTTP itself has to look
+    /// at.
     fn of(headers: &[Header<'_>]) -> Option<Self> {
-        let mut wishes = Self {
+        let mut hints = Self {
             may_be_json: false,
             wants_page: true,
             is_encoded: false,
@@ -334,22 +331,22 @@ impl Wishes {
             match header.name.len() {
                 4 if is("host") => hosts += 1,
                 6 if is("accept") => {
-                    wishes.may_be_json |= fast_redirect::may_be_json(header.value);
-                    wishes.wants_page &= fast_redirect::is_page(header.value);
+                    hints.may_be_json |= fast_redirect::may_be_json(header.value);
+                    hints.wants_page &= fast_redirect::is_page(header.value);
                 }
                 10 if is("connection") && header.value.eq_ignore_ascii_case(b"keep-alive") => {}
-                15 if is("accept-encoding") => wishes.is_encoded = true,
-                _ if OTHERS.iter().any(|name| is(name)) => return None,
+                15 if is("accept-encoding") => hints.is_encoded = true,
+                _ if SLOW_PATH_HEADERS.iter().any(|name| is(name)) => return None,
                 _ => {}
             }
         }
         // HTTP asks for one, and has an answer to others.
-        (hosts == 1).then_some(wishes)
+        (hosts == 1).then_some(hints)
     }
 }
 
-/// Headers of requests that are not of the usual kind.
-const OTHERS: [&str; 10] = [
+/// Headers that the slow path has to look at.
+const SLOW_PATH_HEADERS: [&str; 10] = [
     "authorization",
     "connection",
     "content-length",
@@ -364,18 +361,18 @@ const OTHERS: [&str; 10] = [
 
 /// The times that answers say, written once a second.
 #[derive(Default)]
-struct Dates {
-    now: Date,
-    expires: Date,
+struct CachedDates {
+    now: CachedDate,
+    expires: CachedDate,
 }
 
 #[derive(Default)]
-struct Date {
+struct CachedDate {
     second: u64,
     text: String,
 }
 
-impl Date {
+impl CachedDate {
     fn put(&mut self, out: &mut Vec<u8>, second: u64) {
         if self.second != second || self.text.is_empty() {
             self.second = second;
@@ -383,10 +380,6 @@ impl Date {
         }
         out.extend_from_slice(self.text.as_bytes());
     }
-}
-
-fn put_number(out: &mut Vec<u8>, number: impl Integer) {
-    out.extend_from_slice(Buffer::new().format(number).as_bytes());
 }
 
 #[cfg(test)]
@@ -399,8 +392,10 @@ mod tests {
     use tokio::io::AsyncReadExt;
 
     use super::*;
+    use crate::context::ServerContext;
     use crate::http::WebSettings;
-    use crate::native::{Addresses, Native};
+    use crate::http::native_tunnel::NativeTunnel;
+    use crate::listen::Addresses;
     use crate::setup::identity::Identity;
 
     fn web(folder: &std::path::Path) -> Web {
@@ -431,16 +426,19 @@ mod tests {
             web: any,
         };
         let identity = Identity::open_or_make(folder, addresses).unwrap();
-        let native = Native::new(Arc::new(registry), identity, world(), Vec::new());
+        let context = ServerContext::new(Arc::new(registry), identity, world(), Vec::new());
+        let context = Arc::new(context);
+        let tunnel = NativeTunnel::of(&context);
         let settings = WebSettings {
-            patience: Some(Duration::from_millis(200)),
+            client_timeout: Some(Duration::from_millis(200)),
             ..WebSettings::default()
         };
         let (_, closing) = tokio::sync::watch::channel(false);
-        Web::new(Arc::new(native), settings, any, closing).unwrap()
+        Web::new((context, tunnel), settings, any, closing).unwrap()
     }
 
-    /// When the first answer could not be sent at once, and more requests had come meanwhile, silence had no end.
+    /// When the first answer could not be sent at once, and more requests had come meanwhile,
+    /// silence had no end.
     #[test]
     fn silence_has_an_end_after_a_first_answer_that_was_read_late() {
         let folder = tempfile::tempdir().unwrap();
@@ -455,8 +453,8 @@ mod tests {
                 tokio::spawn(async move {
                     let activity = Activity::new(Instant::now());
                     let client = ([192, 0, 2, 1].into(), &activity);
-                    let ended = converse(&web, &mut ours, client).await;
-                    assert!(matches!(ended, Ok(Left::Nothing)));
+                    let ended = serve_connection(&web, &mut ours, client).await;
+                    assert!(matches!(ended, Ok(HandOff::Nothing)));
                 })
             };
             // How long an answer is.

@@ -1,9 +1,9 @@
 //! TLS handshakes, which sign on the thread that serves the connection.
 //!
-//! A signature with an RSA key of 2,048 bits takes 0.4 milliseconds of a processor, with 4,096 bits
-//! 5, and costs the client nothing. A client that opens many connections would keep the thread
-//! busy, with everybody else on it. So each step of a handshake takes a permit, for which networks
-//! take turns; no permit is held while the server waits for the client.
+//! A signature with an RSA key of 2,048 bits takes 0.4 milliseconds of a processor, with 4,096
+//! bits 5 milliseconds, and costs the client nothing. A client that opens many connections
+//! would block the thread for everybody else. So each step of a handshake needs a permit, which
+//! networks get in rotation; no step has a permit while the server waits for the client.
 
 use std::future::{Future, poll_fn};
 use std::io;

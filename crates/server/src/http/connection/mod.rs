@@ -2,8 +2,8 @@
 
 pub(crate) mod fast_path;
 pub(crate) mod handshake;
+pub(crate) mod prefixed_stream;
 pub(crate) mod request_body;
-pub(crate) mod rewound;
 pub(crate) mod self_signed;
 pub(crate) mod timeouts;
 pub(crate) mod tls;

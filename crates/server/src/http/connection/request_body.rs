@@ -1,8 +1,9 @@
-//! What a client sends with a request.
+//! Request bodies.
 //!
-//! A body takes memory as it arrives, and has it as long as anybody has its bytes. A request may be answered before its
-//! body has come: it is refused, or nobody wants the body. Over HTTP/1.1 the connection can only be used again, and the
-//! answer only be heard, once the body was read; so what nobody has read is read and thrown away, within limits.
+//! A body takes memory as it arrives, until its bytes are dropped. The server may answer a
+//! request before its body has arrived: it rejects the request, or does not need the body. Over
+//! HTTP/1.1 a client can read the answer and reuse the connection only after the body was read,
+//! so the server reads the rest of the body and discards it, within limits.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,10 +20,10 @@ use crate::admission::body_memory::{BODY_TIMEOUT, MEMORY_TIMEOUT, MIN_BODY_BYTES
 use crate::admission::connections::{Activity, Receiving};
 use crate::admission::memory_pool::MemoryPermit;
 use crate::http::response::{Body, reply};
-use crate::http::{Caller, PATIENCE, Web};
+use crate::http::{CLIENT_TIMEOUT, Caller, Web};
 
 /// How much is thrown away at most.
-const MOST_THROWN_AWAY: usize = 16 << 20;
+const MAX_DISCARDED: usize = 16 << 20;
 
 /// The body of a request.
 pub(crate) struct Incoming {
@@ -70,22 +71,22 @@ impl Incoming {
         Some(usize::try_from(length).unwrap_or(usize::MAX))
     }
 
-    /// The whole of it, if it is not too long and arrives in time. Anonymous clients have 30 seconds; known ones are
-    /// waited for as long as they send some of it.
+    /// The whole of it, if it is not too long and arrives in time. Anonymous clients have 30
+    /// seconds; known ones are waited for as long as they send some of it.
     pub(crate) async fn receive(
         mut self,
         web: &Web,
         caller: &Caller,
         sender: Sender,
-        longest: usize,
+        max_length: usize,
     ) -> Result<Bytes, BodyError> {
-        if self.length().is_some_and(|length| length > longest) {
+        if self.length().is_some_and(|length| length > max_length) {
             return Err(BodyError::TooLong);
         }
         if self.is_end_stream() {
             return Ok(Bytes::new());
         }
-        let memory = &web.native.admission().body_memory;
+        let memory = &web.context.admission.body_memory;
         let mut memory = memory.pool(sender).permit(caller.address.ip());
         let mut deadline = Instant::now() + BODY_TIMEOUT;
         let (mut bytes, mut since) = (Vec::new(), 0);
@@ -97,7 +98,7 @@ impl Incoming {
             let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else {
                 continue;
             };
-            if bytes.len() + data.len() > longest {
+            if bytes.len() + data.len() > max_length {
                 return Err(BodyError::TooLong);
             }
             if !memory.try_grow(data.len()) {
@@ -113,25 +114,26 @@ impl Incoming {
                 deadline = Instant::now() + BODY_TIMEOUT;
             }
         }
-        Ok(Bytes::from_owner(HeldBody::new(bytes, memory)))
+        Ok(Bytes::from_owner(CountedBody::new(bytes, memory)))
     }
 }
 
-/// Says what happened to a body that did not arrive in time, and what to do.
+/// The message about a body that did not arrive in time.
 pub(crate) fn late_body(sender: Sender) -> String {
     let seconds = BODY_TIMEOUT.as_secs();
     let least = match sender {
         Sender::Anonymous => format!("all of it has to arrive within {seconds} seconds"),
         Sender::Known => {
             format!(
-                "{MIN_BODY_BYTES} bytes of it, or the rest, have to arrive in each {seconds} seconds"
+                "{MIN_BODY_BYTES} bytes of it, or the rest, have to arrive in each {seconds} \
+                 seconds"
             )
         }
     };
     format!("the body did not arrive in time: {least}. Nothing was done; send the request again")
 }
 
-/// Says why a body was not received.
+/// The response to a body that was not received.
 pub(crate) fn not_received(error: BodyError) -> Response<Body> {
     let text = match error {
         BodyError::Broken => "the connection ended before the body did\n".to_string(),
@@ -150,12 +152,12 @@ pub(crate) fn not_received(error: BodyError) -> Response<Body> {
 }
 
 /// Bytes that count as long as anybody has them.
-pub(crate) struct HeldBody {
+pub(crate) struct CountedBody {
     bytes: Vec<u8>,
     _memory: MemoryPermit,
 }
 
-impl HeldBody {
+impl CountedBody {
     pub(crate) fn new(bytes: Vec<u8>, memory: MemoryPermit) -> Self {
         Self {
             bytes,
@@ -164,7 +166,7 @@ impl HeldBody {
     }
 }
 
-impl AsRef<[u8]> for HeldBody {
+impl AsRef<[u8]> for CountedBody {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -206,9 +208,9 @@ impl Drop for Incoming {
         let left = self.stream.take().filter(|stream| !stream.is_end_stream());
         if let (Some(left), Ok(runtime)) = (left, Handle::try_current()) {
             runtime.spawn(async {
-                let mut left = Limited::new(left, MOST_THROWN_AWAY);
+                let mut left = Limited::new(left, MAX_DISCARDED);
                 let reading = async { while let Some(Ok(_)) = left.frame().await {} };
-                drop(timeout(PATIENCE, reading).await);
+                drop(timeout(CLIENT_TIMEOUT, reading).await);
             });
         }
     }

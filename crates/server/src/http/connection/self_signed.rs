@@ -1,4 +1,4 @@
-//! The certificate that a server makes for itself, and the names in it.
+//! The self-signed certificate of a server, and the names in it.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -22,9 +22,9 @@ pub(crate) fn self_signed(site: &SigningKey, names: &[String]) -> io::Result<Cer
     CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider()).map_err(io::Error::other)
 }
 
-type Certified = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+type SelfSigned = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
-fn made_for(site: &SigningKey, names: &[String]) -> Result<Certified, rcgen::Error> {
+fn made_for(site: &SigningKey, names: &[String]) -> Result<SelfSigned, rcgen::Error> {
     // A key that is too short for TLS has another one stand in for it.
     let key = match site.to_pkcs8() {
         Some(der) => KeyPair::from_pkcs8_der_and_sign_algo(
@@ -102,7 +102,7 @@ mod tests {
     use x509_parser::prelude::{FromDer, X509Certificate};
 
     use super::*;
-    use crate::native::Addresses;
+    use crate::listen::Addresses;
     use crate::setup::identity::Identity;
 
     /// The certificate was for `localhost` alone, so that `--certificate` was of no use from any
@@ -110,11 +110,11 @@ mod tests {
     #[test]
     fn it_has_the_names_under_which_the_server_is_reached() {
         let folder = tempfile::tempdir().unwrap();
-        let doors = Addresses {
+        let addresses = Addresses {
             native: "192.0.2.7:2641".parse().unwrap(),
             web: "0.0.0.0:8000".parse().unwrap(),
         };
-        let identity = Identity::open_or_make(folder.path(), doors).unwrap();
+        let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
         let listen = "[2001:db8::5]:8000".parse().unwrap();
         let public = "https://pid.example.org:8443".parse().unwrap();
         let key = self_signed(
@@ -146,11 +146,11 @@ mod tests {
     #[test]
     fn a_server_that_listens_everywhere_has_all_addresses_of_its_machine() {
         let folder = tempfile::tempdir().unwrap();
-        let doors = Addresses {
+        let addresses = Addresses {
             native: "127.0.0.1:2641".parse().unwrap(),
             web: "127.0.0.1:8000".parse().unwrap(),
         };
-        let identity = Identity::open_or_make(folder.path(), doors).unwrap();
+        let identity = Identity::open_or_make(folder.path(), addresses).unwrap();
         let names = names("[::]:8000".parse().unwrap(), identity.site(), None);
         for address in own_addresses().iter().take(20) {
             assert!(names.contains(&address.to_string()), "{address} {names:?}");

@@ -1,7 +1,7 @@
-//! A connection that does not wait for ever for whoever does not read.
+//! A connection that closes when its client does not read.
 //!
-//! What a client asks is bounded in time where it is read; what it is answered waits here, in buffers, until it takes
-//! it. Some do not, or an octet at a time.
+//! Reading a request has its own timeouts. Responses wait in buffers here until the client
+//! reads them; some clients read nothing, or one byte at a time.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -16,13 +16,13 @@ use tokio::time::{Instant, Sleep, sleep};
 use crate::admission::connections::Activity;
 use crate::admission::pending_responses::ConnectionResponses;
 
-/// How many octets have to pass, in the time that there is, for somebody to count as reading.
-const ENOUGH: u64 = 16 << 10;
+/// How many bytes a client has to read within the timeout.
+const MIN_READ: u64 = 16 << 10;
 
 /// A stream whose other side has to take something in time.
-pub(crate) struct Patient<S> {
+pub(crate) struct TimeoutStream<S> {
     stream: S,
-    patience: Duration,
+    timeout: Duration,
     /// Since the other side does not take what it should.
     stalled: Option<Pin<Box<Sleep>>>,
     /// What it has taken since.
@@ -64,12 +64,12 @@ impl Moved {
     }
 
     /// Waits until hardly any of the answers that wait is taken for some time.
-    pub(crate) async fn not_taken(&self, patience: Duration, waiting: &ConnectionResponses) {
+    pub(crate) async fn not_taken(&self, timeout: Duration, waiting: &ConnectionResponses) {
         loop {
             let (before, was_empty) = (self.written(), waiting.is_empty());
-            sleep(patience).await;
+            sleep(timeout).await;
             let taken = self.written().saturating_sub(before);
-            if taken < ENOUGH && !was_empty && !waiting.is_empty() {
+            if taken < MIN_READ && !was_empty && !waiting.is_empty() {
                 return;
             }
         }
@@ -80,18 +80,18 @@ impl Moved {
         loop {
             let before = self.both();
             sleep(time).await;
-            if self.both().saturating_sub(before) < ENOUGH {
+            if self.both().saturating_sub(before) < MIN_READ {
                 return;
             }
         }
     }
 }
 
-impl<S> Patient<S> {
-    pub(crate) fn new(stream: S, patience: Duration) -> Self {
+impl<S> TimeoutStream<S> {
+    pub(crate) fn new(stream: S, timeout: Duration) -> Self {
         Self {
             stream,
-            patience,
+            timeout,
             stalled: None,
             taken: 0,
             moved: Moved::default(),
@@ -128,7 +128,7 @@ impl<S> Patient<S> {
                 self.moved.0.written.fetch_add(octets, Ordering::Relaxed);
                 self.taken = self.taken.saturating_add(octets);
                 self.touch();
-                if self.taken >= ENOUGH {
+                if self.taken >= MIN_READ {
                     self.go_on();
                 }
                 written
@@ -142,10 +142,8 @@ impl<S> Patient<S> {
         if self.stalled.is_none() {
             self.taken = 0;
         }
-        let patience = self.patience;
-        let stalled = self
-            .stalled
-            .get_or_insert_with(|| Box::pin(sleep(patience)));
+        let timeout = self.timeout;
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(timeout)));
         match stalled.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,
@@ -158,7 +156,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for TimeoutStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -176,7 +174,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -224,7 +222,7 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_millis(200);
+    const TIMEOUT: Duration = Duration::from_millis(200);
 
     fn run<F: Future>(future: F) -> F::Output {
         let mut builder = tokio::runtime::Builder::new_current_thread();
@@ -235,8 +233,8 @@ mod tests {
     fn who_does_not_read_is_not_waited_for() {
         run(async {
             let (ours, _theirs) = tokio::io::duplex(1_000);
-            let mut patient = Patient::new(ours, PATIENCE);
-            let error = patient.write_all(&[0; 5_000]).await.unwrap_err();
+            let mut stream = TimeoutStream::new(ours, TIMEOUT);
+            let error = stream.write_all(&[0; 5_000]).await.unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         });
     }
@@ -245,16 +243,16 @@ mod tests {
     fn who_reads_a_little_at_a_time_is_not_waited_for_either() {
         run(async {
             let (ours, mut theirs) = tokio::io::duplex(100);
-            let mut patient = Patient::new(ours, PATIENCE);
+            let mut stream = TimeoutStream::new(ours, TIMEOUT);
             let drip = async {
                 let mut few = [0; 10];
                 while theirs.read(&mut few).await.is_ok_and(|octets| octets > 0) {
-                    sleep(PATIENCE / 20).await;
+                    sleep(TIMEOUT / 20).await;
                 }
             };
             let much = vec![0; 50_000];
             tokio::select! {
-                written = patient.write_all(&much) => {
+                written = stream.write_all(&much) => {
                     assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
                 }
                 () = drip => panic!("it was waited for"),
@@ -266,18 +264,18 @@ mod tests {
     fn who_reads_gets_it_all_however_long_it_takes() {
         run(async {
             let (ours, mut theirs) = tokio::io::duplex(20_000);
-            let mut patient = Patient::new(ours, PATIENCE);
+            let mut stream = TimeoutStream::new(ours, TIMEOUT);
             let steady = async {
                 let mut some = vec![0; 20_000];
                 let mut all = 0;
                 while all < 200_000 {
-                    sleep(PATIENCE / 4).await;
+                    sleep(TIMEOUT / 4).await;
                     all += theirs.read(&mut some).await.unwrap();
                 }
             };
             let sending = async {
-                patient.write_all(&vec![0; 200_000]).await.unwrap();
-                patient.flush().await.unwrap();
+                stream.write_all(&vec![0; 200_000]).await.unwrap();
+                stream.flush().await.unwrap();
             };
             tokio::join!(sending, steady);
         });

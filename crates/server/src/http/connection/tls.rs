@@ -1,5 +1,5 @@
-//! TLS: with the key of the site, so that clients of the handle protocol know whom they talk to, or with a certificate
-//! that others know, from files or from an authority.
+//! TLS: with the key of the site, so that clients of the handle protocol can verify the server,
+//! or with a certificate that browsers trust, from files or from a certificate authority.
 
 use std::fmt;
 use std::io;
@@ -23,12 +23,12 @@ use crate::http::acme::Acme;
 use crate::http::acme::challenges::{ACME_TLS, Challenges};
 use crate::http::connection::self_signed::self_signed;
 
-/// Where the certificate comes from.
+/// The source of the certificate.
 #[derive(Clone, Debug, Default)]
 pub enum Tls {
     /// An authority is asked for it, and asked again before it ends.
     Acme(Acme),
-    /// Files that somebody else renews.
+    /// Files that another program renews.
     Files(TlsFiles),
     /// It is made at each start, for the key of the site.
     #[default]
@@ -78,16 +78,17 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// What connections are taken with.
+/// The TLS acceptor and its certificate.
 pub(crate) struct Acceptor {
     pub(crate) tls: TlsAcceptor,
     pub(crate) certificate: Arc<dyn CurrentCertificate>,
-    /// The certificate that is used now, if somebody gets others for it.
-    pub(crate) current: Option<Arc<Current>>,
+    /// The current certificate, if it is renewed while the server runs.
+    pub(crate) current: Option<Arc<ReplaceableCertificate>>,
 }
 
-/// Takes connections with a certificate from elsewhere, or with one that is made for the key of the site and the names
-/// under which the server is reached; clients of the handle protocol compare keys.
+/// Accepts connections with a certificate from files or from an authority, or with one for the key
+/// of the site and the names under which the server is reached; clients of the handle protocol
+/// compare keys.
 pub(crate) fn acceptor(
     site: &SigningKey,
     names: &[String],
@@ -107,13 +108,13 @@ pub(crate) fn acceptor(
     let mut current = None;
     let resolver: Arc<dyn CurrentCertificate> = match tls {
         Tls::Acme(_) => {
-            let resolver = Arc::new(Current::new(self_signed(site, names)?));
+            let resolver = Arc::new(ReplaceableCertificate::new(self_signed(site, names)?));
             current = Some(Arc::clone(&resolver));
             protocols.push(ACME_TLS.to_vec());
             resolver
         }
         Tls::Files(files) => Arc::new(Renewed::new(files.clone())?),
-        Tls::Site => Arc::new(Current::new(self_signed(site, names)?)),
+        Tls::Site => Arc::new(ReplaceableCertificate::new(self_signed(site, names)?)),
     };
     let certificate = Arc::clone(&resolver);
     let mut config = builder.with_cert_resolver(resolver);
@@ -132,7 +133,7 @@ pub(crate) trait CurrentCertificate: ResolvesServerCert {
     fn current(&self) -> Arc<CertifiedKey>;
 }
 
-impl CurrentCertificate for Current {
+impl CurrentCertificate for ReplaceableCertificate {
     fn current(&self) -> Arc<CertifiedKey> {
         Arc::clone(&self.key.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -147,12 +148,12 @@ impl CurrentCertificate for Renewed {
 
 /// A certificate that is replaced while the server runs, and those that are shown to an authority.
 #[derive(Debug)]
-pub(crate) struct Current {
+pub(crate) struct ReplaceableCertificate {
     key: Mutex<Arc<CertifiedKey>>,
     pub(crate) challenges: Arc<Challenges>,
 }
 
-impl Current {
+impl ReplaceableCertificate {
     fn new(first: CertifiedKey) -> Self {
         Self {
             key: Mutex::new(Arc::new(first)),
@@ -165,7 +166,7 @@ impl Current {
     }
 }
 
-impl ResolvesServerCert for Current {
+impl ResolvesServerCert for ReplaceableCertificate {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         // "The client MUST send an ALPN extension with the single protocol name" (RFC 8737 §3).
         let is_challenge = hello
@@ -179,7 +180,7 @@ impl ResolvesServerCert for Current {
     }
 }
 
-/// A certificate from files, which whoever renews it may replace while the server runs.
+/// A certificate from files, which may be replaced while the server runs.
 #[derive(Debug)]
 struct Renewed {
     files: TlsFiles,
@@ -249,7 +250,8 @@ fn from_files(files: &TlsFiles) -> io::Result<CertifiedKey> {
         .map_err(|error| named(&files.key, error.to_string()))
 }
 
-/// Takes any certificate, and none: who has its key is found by comparing it with the one that a handle has.
+/// Takes any certificate, and none: who has its key is found by comparing it with the one that a
+/// handle has.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

@@ -1,7 +1,7 @@
-//! The access log: a line for each request, in the common form of web servers or as JSON.
+//! The access log: one line for each request, in the combined format of web servers or as JSON.
 //!
-//! Lines are written by a thread of their own. What comes too fast for it is counted and left out: whoever asks does
-//! not wait for a disk.
+//! A thread of its own writes the lines. When lines come faster than it writes, the server
+//! counts them and leaves them out: no client waits for a disk.
 
 // Not `tracing-appender`: lines of the log have two fixed forms, and would pass through the
 // formatting and the levels of `tracing`. Its lossy writer is the thread below.
@@ -43,7 +43,7 @@ pub(crate) struct Log {
 }
 
 /// How many lines wait to be written.
-const WAITING: usize = 8_192;
+const MAX_WAITING_LINES: usize = 8_192;
 
 impl Log {
     /// Begins to write.
@@ -61,7 +61,7 @@ impl Log {
             }
             None => Box::new(io::stdout()),
         };
-        let (lines, waiting) = sync_channel(WAITING);
+        let (lines, waiting) = sync_channel(MAX_WAITING_LINES);
         let writer = thread::Builder::new().name("handfast-log".into());
         writer.spawn(move || write(out, &waiting))?;
         Ok(Self {
@@ -70,12 +70,12 @@ impl Log {
         })
     }
 
-    /// Takes the line of a request that was answered; says whether there was room for it.
-    pub(crate) fn add(&self, noted: &Noted, response: &Response<Body>, now: u64) -> bool {
+    /// Queues the line of an answered request; `false` if the queue is full.
+    pub(crate) fn add(&self, logged: &LoggedRequest, response: &Response<Body>, now: u64) -> bool {
         let line = if self.is_json {
-            noted.as_json(response, now)
+            logged.as_json(response, now)
         } else {
-            noted.as_common(response, now)
+            logged.as_common(response, now)
         };
         self.lines.try_send(line).is_ok()
     }
@@ -95,8 +95,8 @@ fn write(out: Box<dyn Write + Send>, waiting: &Receiver<String>) {
     }
 }
 
-/// What is kept of a request until it is answered.
-pub(crate) struct Noted {
+/// The parts of a request that its log line needs.
+pub(crate) struct LoggedRequest {
     address: IpAddr,
     is_secure: bool,
     method: String,
@@ -108,7 +108,7 @@ pub(crate) struct Noted {
     began: u64,
 }
 
-impl Noted {
+impl LoggedRequest {
     pub(crate) fn of(
         request: &Request<Incoming>,
         address: IpAddr,
@@ -185,7 +185,7 @@ fn put_header(line: &mut String, header: Option<&HeaderValue>) {
     }
 }
 
-/// Nobody begins a line of their own, or ends a quotation.
+/// Escapes control characters and quotes, so that a request cannot forge log lines.
 fn put_quoted(line: &mut String, bytes: &[u8]) {
     for byte in bytes {
         match byte {
@@ -197,7 +197,7 @@ fn put_quoted(line: &mut String, bytes: &[u8]) {
     }
 }
 
-/// `15/Nov/2026:12:00:00 +0000`, from the time as it is written elsewhere.
+/// `15/Nov/2026:12:00:00 +0000`, from the time in RFC 3339.
 fn common_time(now: u64) -> String {
     let time = rfc3339(now);
     let part = |range| time.get(range).unwrap_or_default();

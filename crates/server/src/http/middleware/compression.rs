@@ -1,12 +1,13 @@
-//! Answers made smaller: brotli and gzip, by `Accept-Encoding` (RFC 9110 §12.5.3).
+//! Compression: brotli and gzip, by `Accept-Encoding` (RFC 9110 §12.5.3).
 //!
-//! Only what is there as a whole, is text, and is long enough to gain by it. What is made smaller together with
-//! something that a stranger chose tells the stranger, by its length, what else is in it (BREACH). So answers are left
-//! as they are that carry a new secret, and all that a browser was let in to by itself: with a cookie, a password or
-//! a certificate.
+//! The server compresses complete responses that are text and long enough. Compressing a secret
+//! together with text that an attacker chose reveals the secret through the length (BREACH). So
+//! the server does not compress responses with a new secret, nor any response to credentials
+//! that a browser sends on its own: a cookie, a password or a certificate.
 //!
-//! A tag of what was made smaller has the coding in it, `"7-gzip"`, because it names other octets than `"7"` does.
-//! Where it comes back, it is read as the one without.
+//! The entity tag of a compressed response names the coding, `"7-gzip"`, because it stands for
+//! other bytes than `"7"`. When a client sends it back, the server reads it as the tag without
+//! the coding.
 
 // Not `tower-http`: it needs its service types around everything, compresses by type alone, and
 // knows neither the rule against BREACH nor tags with the coding.
@@ -26,9 +27,10 @@ use crate::http::resolver::accept::weighted;
 use crate::http::{Body, Caller, Part};
 
 /// The shortest body that is made smaller, in octets: others fit into a packet or two anyway.
-const SHORTEST: u64 = 1_024;
-/// The longest that is made smaller where it is: others would keep the connections of this core waiting.
-const LONGEST_HERE: u64 = 32 << 10;
+const MIN_COMPRESSED_LENGTH: u64 = 1_024;
+/// The longest that is made smaller where it is: others would keep the connections of this core
+/// waiting.
+const MAX_INLINE_LENGTH: u64 = 32 << 10;
 /// How hard it is tried: about as much as web servers do for what they make anew each time.
 const GZIP_LEVEL: u32 = 5;
 const BROTLI_QUALITY: i32 = 4;
@@ -52,8 +54,8 @@ impl Coding {
         }
     }
 
-    /// The best of what a client takes. What is liked as much as the text itself goes before it; what is liked less
-    /// does not, unless the text itself is not named.
+    /// The best of what a client takes. What is liked as much as the text itself goes before it;
+    /// what is liked less does not, unless the text itself is not named.
     fn chosen(accepted: &HeaderMap) -> Option<Self> {
         let items = weighted(accepted, &ACCEPT_ENCODING);
         let named = |name: &str| {
@@ -68,7 +70,10 @@ impl Coding {
             // "Equivalent to gzip" (RFC 9110 §8.4.1.3).
             let alias = (coding == Self::Gzip).then(|| named("x-gzip")).flatten();
             let weight = weight.or(alias).unwrap_or(any);
-            if weight > 0 && weight >= own && best.is_none_or(|(most, _)| weight > most) {
+            if weight > 0
+                && weight >= own
+                && best.is_none_or(|(best_weight, _)| weight > best_weight)
+            {
                 best = Some((weight, coding));
             }
         }
@@ -99,8 +104,8 @@ impl Coding {
     }
 }
 
-/// What a request says of how it is to be answered.
-pub(crate) struct Wish {
+/// The content coding that a request negotiates.
+pub(crate) struct Negotiation {
     is_head: bool,
     /// `Accept-Encoding`, if what is answered may be made smaller.
     accepted: HeaderMap,
@@ -108,38 +113,41 @@ pub(crate) struct Wish {
     known: Option<HeaderValue>,
 }
 
-impl Wish {
+impl Negotiation {
     /// Takes codings out of the tags of a request, and notes them.
     pub(crate) fn take(request: &mut Request<Incoming>, caller: &Caller, part: Part) -> Self {
-        let mut wish = Self {
+        let mut negotiation = Self {
             is_head: request.method() == Method::HEAD,
             accepted: HeaderMap::new(),
             known: None,
         };
         if part == Part::Tunnel {
-            return wish;
+            return negotiation;
         }
         let is_asked = request.headers().contains_key(ACCEPT_ENCODING);
-        // Names are looked up far more often than anything else is asked, by many with not a word of codings.
+        // Names are looked up far more often than anything else is asked, by many with not a word
+        // of codings.
         if is_asked || part != Part::Resolve {
             untag(request.headers_mut(), &IF_MATCH);
-            wish.known = untag(request.headers_mut(), &IF_NONE_MATCH);
+            negotiation.known = untag(request.headers_mut(), &IF_NONE_MATCH);
         }
         if is_asked && is_harmless(request, caller) {
             for line in request.headers().get_all(ACCEPT_ENCODING) {
-                wish.accepted.append(ACCEPT_ENCODING, line.clone());
+                negotiation.accepted.append(ACCEPT_ENCODING, line.clone());
             }
         }
-        wish
+        negotiation
     }
 
-    /// The answer as it is sent: smaller if that is wished for and can be, and without a body if only its head is.
+    /// The answer as it is sent: smaller if that is wished for and can be, and without a body if
+    /// only its head is.
     pub(crate) async fn grant(self, mut response: Response<Body>) -> Response<Body> {
         if response.status() == StatusCode::NOT_MODIFIED {
             self.retag_known(&mut response);
         }
         if is_worth_it(&response) {
-            // Also where it is sent as it is: a cache must not keep it for those who would have it otherwise.
+            // Also where it is sent as it is: a cache must not keep it for those who would have it
+            // otherwise.
             let name = HeaderValue::from_static("Accept-Encoding");
             response.headers_mut().append(VARY, name);
             if let Some(coding) = self.coding() {
@@ -174,7 +182,8 @@ impl Wish {
     }
 }
 
-/// Whether an answer tells nothing by its length: nothing is made, and nobody was let in without saying so.
+/// Whether an answer tells nothing by its length: nothing is made, and nobody was let in without
+/// saying so.
 fn is_harmless(request: &Request<Incoming>, caller: &Caller) -> bool {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let path = request.uri().path().trim_start_matches('/');
@@ -197,7 +206,7 @@ fn is_worth_it(response: &Response<Body>) -> bool {
         return false;
     };
     let headers = response.headers();
-    body.size_hint().lower() >= SHORTEST
+    body.size_hint().lower() >= MIN_COMPRESSED_LENGTH
         && !response.status().is_redirection()
         && !headers.contains_key(CONTENT_ENCODING)
         && headers.get(CONTENT_TYPE).is_some_and(is_text)
@@ -223,7 +232,7 @@ async fn smaller(response: Response<Body>, coding: Coding) -> Response<Body> {
         // A body that is there does not break off.
         return Response::from_parts(parts, Either::Left(Full::default()));
     };
-    let written = if length > LONGEST_HERE {
+    let written = if length > MAX_INLINE_LENGTH {
         let plain = plain.clone();
         let working = crate::runtime::blocking::spawn_blocking(move || coding.write(&plain));
         working.await.map_err(std::io::Error::other).flatten()

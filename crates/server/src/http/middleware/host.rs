@@ -1,8 +1,9 @@
-//! Which hosts are ours.
+//! The hosts of this server.
 //!
-//! `Host` says whom a client means, and anybody can write anything there: a page of another site that leads a browser
-//! here under a name of its own, or a client whose answer a cache keeps for everybody. So no absolute URL is made of a
-//! host that is not ours, and requests that use credentials are refused there.
+//! `Host` says which server a client means, and anybody can write anything there: a page of
+//! another site that leads a browser here under a name of its own, or a client whose response a
+//! cache stores for everybody. So the server makes no absolute URL from a host that is not its
+//! own, and rejects requests with credentials there.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -23,17 +24,18 @@ use crate::http::response::{Body, reply};
 use crate::http::{Caller, Part};
 use crate::setup::identity::Identity;
 
-/// Where clients reach the server: `https://pid.example.org`.
+/// The URL under which clients reach the server: `https://pid.example.org`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl {
     scheme: &'static str,
     host: HostPort,
 }
 
-/// What is no URL of a server.
+/// A text that is not the URL of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a public URL is http:// or https://, a host and perhaps a port, and nothing else, such as https://pid.example.org"
+    "a public URL is http:// or https://, a host and perhaps a port, and nothing else, such as \
+     https://pid.example.org"
 )]
 pub struct BadPublicUrl;
 
@@ -129,11 +131,11 @@ pub(crate) struct OwnHosts {
     /// The addresses that the site record says.
     addresses: Vec<IpAddr>,
     certificate: Arc<dyn CurrentCertificate>,
-    certified: Mutex<Certified>,
+    certified: Mutex<CertifiedHosts>,
 }
 
 /// The names of a certificate.
-type Certified = Option<(Arc<CertifiedKey>, Arc<[HostName]>)>;
+type CertifiedHosts = Option<(Arc<CertifiedKey>, Arc<[HostName]>)>;
 
 impl OwnHosts {
     pub(crate) fn new(
@@ -154,8 +156,8 @@ impl OwnHosts {
         }
     }
 
-    /// The base of absolute URLs: as it is configured, or as the client has called this server if that is one of its
-    /// hosts, or where it listens.
+    /// The base of absolute URLs: as it is configured, or as the client has called this server if
+    /// that is one of its hosts, or where it listens.
     pub(crate) fn base(&self, caller: &Caller, uri: &Uri, headers: &HeaderMap) -> String {
         if let Some(public) = &self.public {
             return public.to_string();
@@ -168,8 +170,8 @@ impl OwnHosts {
         }
     }
 
-    /// The base URLs under which this server is reached (`URI-13`): `public-url`, the address where it listens, and
-    /// the names of this machine.
+    /// The base URLs under which this server is reached (`URI-13`): `public-url`, the address where
+    /// it listens, and the names of this machine.
     pub(crate) fn urls(&self) -> Vec<String> {
         let port = self.listen.port();
         let scheme = if port == 443 { "https" } else { "http" };
@@ -187,7 +189,7 @@ impl OwnHosts {
         urls
     }
 
-    /// Where this server listens, as a client on this machine could call it.
+    /// The URL of this server for a client on this machine.
     fn own(&self) -> HostPort {
         let ip = self.listen.ip();
         let host = match self.names.first() {
@@ -247,8 +249,9 @@ impl OwnHosts {
         names
     }
 
-    /// Refuses a request that uses credentials where its host is not one of ours. The native protocol in HTTP is taken
-    /// under any name: its messages say themselves who sent them, and a browser has nothing to add.
+    /// Refuses a request that uses credentials where its host is not one of ours. The native
+    /// protocol in HTTP is taken under any name: its messages say themselves who sent them, and a
+    /// browser has nothing to add.
     pub(crate) fn refuse(
         &self,
         part: Part,
@@ -272,7 +275,8 @@ impl OwnHosts {
         let problem = json!({
             "title": "Misdirected Request",
             "status": 421,
-            "detail": "this server does not know the host of this request as its own, and takes no credentials under it",
+            "detail": "this server does not know the host of this request as its own, and takes \
+                       no credentials under it",
             "code": "other-host",
             "hint": "set public-url in [web] of handfast.toml to the URL that clients use",
         });
@@ -346,7 +350,7 @@ fn certificate_names(key: &CertifiedKey) -> Vec<HostName> {
     read.collect()
 }
 
-/// What this machine is called: by itself, and by its list of hosts.
+/// The names of this machine: its host name, and those in its list of hosts.
 fn machine_names() -> Vec<String> {
     let name = nix::unistd::gethostname().unwrap_or_default();
     let name = name.to_string_lossy().to_ascii_lowercase();

@@ -1,4 +1,5 @@
-//! What happens to every request and response: host and proxy checks, compression, the access log.
+//! Steps that every request and response passes: host and proxy checks, compression, the access
+//! log.
 
 pub(crate) mod access_log;
 pub(crate) mod compression;

@@ -1,7 +1,7 @@
 //! Proxies in front of the server, and the clients behind them (`http-interfaces.md` B.9).
 //!
-//! Whoever connects can send any header. What a header says of a client counts only if a proxy that is trusted has sent
-//! it, and only as far as trusted proxies have written it: "walking from the right".
+//! Any client can send any header. The server believes such a header only if a trusted proxy
+//! has sent it, and only as far as trusted proxies have written it: "walking from the right".
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,7 +9,7 @@ use hyper::header::{HeaderMap, HeaderName};
 
 use crate::http::middleware::network::Network;
 
-/// Whom to believe what of a client.
+/// The proxies that the server trusts, and their header.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Proxies {
     /// The header that has the addresses, such as `X-Forwarded-For`.
@@ -17,11 +17,11 @@ pub(crate) struct Proxies {
     pub(crate) trusted: Vec<Network>,
 }
 
-/// By what proxies say how a client has come to them.
+/// The header in which a proxy names the protocol of its client.
 const PROTOCOL: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// How many addresses of a header are looked at, from the right.
-const MOST: usize = 32;
+const MAX_HOPS: usize = 32;
 
 impl Proxies {
     pub(crate) fn is_trusted(&self, address: IpAddr) -> bool {
@@ -31,19 +31,19 @@ impl Proxies {
     /// Whether a trusted proxy has spoken TLS with its client, and says so.
     pub(crate) fn is_secure(headers: &HeaderMap) -> bool {
         let mut lines = headers.get_all(PROTOCOL).iter();
-        // One line: whoever wrote another in front of it is not the proxy.
+        // Exactly one line: the proxy has not written a second one.
         let said = lines.next().filter(|_| lines.next().is_none());
         said.is_some_and(|said| said.as_bytes().eq_ignore_ascii_case(b"https"))
     }
 
-    /// The address of the client behind a trusted proxy: the last one that no trusted proxy has, or the first if all are
-    /// trusted. `None` if nothing says so.
+    /// The address of the client behind a trusted proxy: the last one that no trusted proxy has, or
+    /// the first if all are trusted. `None` if nothing says so.
     pub(crate) fn client(&self, headers: &HeaderMap) -> Option<IpAddr> {
         let lines = headers.get_all(self.header.as_ref()?).iter().rev();
         let addresses = lines
             .map(|line| line.to_str().unwrap_or_default())
             .flat_map(|line| line.rsplit(','))
-            .take(MOST);
+            .take(MAX_HOPS);
         let mut client = None;
         for text in addresses {
             // Behind what cannot be read nothing can be believed.

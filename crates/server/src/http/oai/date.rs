@@ -11,7 +11,7 @@ pub(crate) enum Granularity {
 
 /// A date that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Date {
+pub(crate) struct OaiDate {
     /// Its beginning, in milliseconds since 1970.
     start: u64,
     pub(crate) granularity: Granularity,
@@ -20,7 +20,7 @@ pub(crate) struct Date {
 const SECOND: u64 = 1_000;
 const DAY: u64 = 86_400 * SECOND;
 
-impl Date {
+impl OaiDate {
     /// `YYYY-MM-DD` or `YYYY-MM-DDThh:mm:ssZ`, and no other spelling.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (whole, granularity) = match text.len() {
@@ -32,12 +32,12 @@ impl Date {
         (rfc3339(start) == whole).then_some(Self { start, granularity })
     }
 
-    /// The first moment of it.
+    /// Its first millisecond.
     pub(crate) fn start(self) -> u64 {
         self.start
     }
 
-    /// The last moment of it: `until` includes the day or second that it names.
+    /// Its last millisecond: `until` includes the day or second that it names.
     pub(crate) fn end(self) -> u64 {
         self.start
             + match self.granularity {
@@ -47,7 +47,7 @@ impl Date {
     }
 }
 
-/// A moment, to the second.
+/// A time, to the second.
 pub(crate) fn written(milliseconds: u64) -> String {
     rfc3339(milliseconds / SECOND * SECOND)
 }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn days_and_seconds_are_read_and_nothing_else() {
-        let read = |text| Date::parse(text).map(|date| (date.start(), date.end()));
+        let read = |text| OaiDate::parse(text).map(|date| (date.start(), date.end()));
         assert_eq!(read("1970-01-02"), Some((86_400_000, 172_799_999)));
         assert_eq!(read("1970-01-01T00:00:01Z"), Some((1_000, 1_999)));
         for bad in [

@@ -1,6 +1,7 @@
-//! OAI-PMH 2.0: `/oai`, and `/registry/OAIHandler` as old links have it (`info-registry.md` §4).
+//! OAI-PMH 2.0: `/oai`, and `/registry/OAIHandler` for old links (`info-registry.md` §4).
 //!
-//! Items are the entries of the `info` registry that are, or were, registered. All is answered from memory.
+//! Items are the entries of the `info` registry that are, or were, registered. All answers come
+//! from memory.
 
 mod date;
 mod record;
@@ -13,11 +14,11 @@ use handfast_registry::{NamespaceChange, NamespacesChanged};
 use hyper::{Method, Request as HttpRequest, Response, StatusCode};
 
 use self::record::{OAI_DC, header, record};
-use self::request::{Fault, Format, Request, Selection, Set};
+use self::request::{Format, OaiError, Request, Selection, Set};
 use crate::admission::body_memory::Sender;
 use crate::http::connection::request_body::{Incoming, not_received};
 use crate::http::form;
-use crate::http::registry_pages::contact::{Contact, is_email};
+use crate::http::registry_pages::contact::{ContactLink, is_email};
 use crate::http::registry_pages::reg::{self, INSTANCE};
 use crate::http::resolver::address;
 use crate::http::resolver::page::fresh;
@@ -31,7 +32,7 @@ const SCHEMA: &str = "http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd";
 /// How many records a list has at once.
 const PAGE: usize = 10;
 /// The longest form: no request has as much to say.
-const LONGEST_FORM: usize = 16 << 10;
+const MAX_FORM: usize = 16 << 10;
 const ALLOWED: &str = "GET, HEAD, POST, OPTIONS";
 /// No record is older: the day before the first namespace was registered.
 const EARLIEST: u64 = 1_065_571_200_000;
@@ -46,7 +47,7 @@ pub(crate) async fn answer(
     match head.method {
         Method::GET | Method::HEAD => {}
         Method::POST => {
-            let received = body.receive(web, caller, Sender::Anonymous, LONGEST_FORM);
+            let received = body.receive(web, caller, Sender::Anonymous, MAX_FORM);
             let form = match received.await {
                 Ok(form) => form,
                 Err(error) => return not_received(error),
@@ -66,7 +67,7 @@ pub(crate) async fn answer(
     finished(response, &head.headers)
 }
 
-/// What is asked, and where it is.
+/// A request, and the base URL.
 struct Repository<'r> {
     web: &'r Arc<Web>,
     /// How this resolver is reached.
@@ -86,7 +87,7 @@ impl Repository<'_> {
                 ("xsi:schemaLocation", &location),
             ],
         );
-        xml.text("responseDate", &date::written(self.web.native.now()));
+        xml.text("responseDate", &date::written(self.web.context.now()));
         let found = Request::read(&arguments).and_then(|request| self.find(request));
         let is_said_again = found.as_ref().err().is_none_or(|fault| !fault.is_of_form());
         let said: Vec<_> = arguments
@@ -102,29 +103,29 @@ impl Repository<'_> {
         xml.finish()
     }
 
-    fn find(&self, request: Request) -> Result<Found, Fault> {
+    fn find(&self, request: Request) -> Result<OaiAnswer, OaiError> {
         Ok(match request {
             Request::GetRecord { identifier, format } => {
-                Found::Record(self.item(&identifier)?, format)
+                OaiAnswer::Record(self.item(&identifier)?, format)
             }
-            Request::Identify => Found::Identity,
-            Request::ListIdentifiers(selection) => Found::Identifiers(self.list(&selection)?),
+            Request::Identify => OaiAnswer::Identity,
+            Request::ListIdentifiers(selection) => OaiAnswer::Identifiers(self.list(&selection)?),
             Request::ListMetadataFormats { identifier } => {
                 let item = identifier.map(|identifier| self.item(&identifier));
                 if item.transpose()?.is_some_and(|item| item.deleted) {
                     let message = "the entry is gone, and nothing is said of it any more";
-                    return Err(Fault::new("noMetadataFormats", message));
+                    return Err(OaiError::new("noMetadataFormats", message));
                 }
-                Found::Formats
+                OaiAnswer::Formats
             }
-            Request::ListRecords(selection) => Found::Records(self.list(&selection)?),
-            Request::ListSets => Found::Sets,
+            Request::ListRecords(selection) => OaiAnswer::Records(self.list(&selection)?),
+            Request::ListSets => OaiAnswer::Sets,
         })
     }
 
     /// An item by its identifier, such as `info:lccn/`.
-    fn item(&self, identifier: &str) -> Result<NamespaceChange, Fault> {
-        let unknown = || Fault::new("idDoesNotExist", "there is no such entry");
+    fn item(&self, identifier: &str) -> Result<NamespaceChange, OaiError> {
+        let unknown = || OaiError::new("idDoesNotExist", "there is no such entry");
         let wanted = identifier.to_ascii_lowercase();
         let all = self.changes(&NamespacesChanged::default());
         all.into_iter()
@@ -132,7 +133,7 @@ impl Repository<'_> {
             .ok_or_else(unknown)
     }
 
-    fn list(&self, selection: &Selection) -> Result<Page, Fault> {
+    fn list(&self, selection: &Selection) -> Result<OaiPage, OaiError> {
         let mut all = self.changes(&NamespacesChanged {
             from: selection.from,
             until: selection.until,
@@ -148,7 +149,7 @@ impl Repository<'_> {
         all.retain(|change| Some((change.changed, change.entry.name())) > after);
         if all.is_empty() && selection.after.is_none() {
             let message = "no record has all of that";
-            return Err(Fault::new("noRecordsMatch", message));
+            return Err(OaiError::new("noRecordsMatch", message));
         }
         let is_more = all.len() > PAGE;
         all.truncate(PAGE);
@@ -165,7 +166,7 @@ impl Repository<'_> {
             _ if selection.after.is_some() => Some(String::new()),
             _ => None,
         };
-        Ok(Page {
+        Ok(OaiPage {
             format: selection.format,
             records: all,
             cursor: selection.cursor,
@@ -182,29 +183,29 @@ impl Repository<'_> {
         format!("{}/oai", self.base)
     }
 
-    fn write(&self, xml: &mut Xml, found: &Found) {
+    fn write(&self, xml: &mut Xml, found: &OaiAnswer) {
         match found {
-            Found::Formats => formats(xml),
-            Found::Identifiers(page) => {
+            OaiAnswer::Formats => formats(xml),
+            OaiAnswer::Identifiers(page) => {
                 xml.open("ListIdentifiers", &[]);
                 for change in &page.records {
                     header(xml, change);
                 }
                 page.end(xml);
             }
-            Found::Identity => self.identify(xml),
-            Found::Record(change, format) => {
+            OaiAnswer::Identity => self.identify(xml),
+            OaiAnswer::Record(change, format) => {
                 xml.open("GetRecord", &[]);
                 record(xml, change, *format, self.base);
             }
-            Found::Records(page) => {
+            OaiAnswer::Records(page) => {
                 xml.open("ListRecords", &[]);
                 for change in &page.records {
                     record(xml, change, page.format, self.base);
                 }
                 page.end(xml);
             }
-            Found::Sets => sets(xml),
+            OaiAnswer::Sets => sets(xml),
         }
     }
 
@@ -225,7 +226,8 @@ impl Repository<'_> {
         xml.text("compression", "gzip");
     }
 
-    /// Whom to write to: as configured, or the public contact of the registry; every host has a postmaster (RFC 5321).
+    /// Whom to write to: as configured, or the public contact of the registry; every host has a
+    /// postmaster (RFC 5321).
     fn email(&self) -> String {
         let said = self.web.registry_email.as_ref();
         if let Some(email) = said.filter(|email| is_email(email)) {
@@ -233,7 +235,7 @@ impl Repository<'_> {
         }
         let nobody = handfast_registry::Principal::nobody();
         if let Ok(root) = self.web.registry().authority(&nobody, "info:")
-            && let Contact::Email(email) = Contact::of(&root.contact)
+            && let ContactLink::Email(email) = ContactLink::of(&root.contact)
         {
             return email.to_string();
         }
@@ -253,18 +255,18 @@ impl Repository<'_> {
     }
 }
 
-/// What is answered.
-enum Found {
+/// A response.
+enum OaiAnswer {
     Formats,
-    Identifiers(Page),
+    Identifiers(OaiPage),
     Identity,
     Record(NamespaceChange, Format),
-    Records(Page),
+    Records(OaiPage),
     Sets,
 }
 
 /// A part of a list.
-struct Page {
+struct OaiPage {
     format: Format,
     records: Vec<NamespaceChange>,
     cursor: usize,
@@ -273,7 +275,7 @@ struct Page {
     token: Option<String>,
 }
 
-impl Page {
+impl OaiPage {
     fn end(&self, xml: &mut Xml) {
         if let Some(token) = &self.token {
             let (size, cursor) = (self.size.to_string(), self.cursor.to_string());

@@ -14,7 +14,7 @@ pub(crate) const OAI_DC: (&str, &str) = (
 );
 const DC: &str = "http://purl.org/dc/elements/1.1/";
 
-/// What the item is called, when it became what it is, and in which set it is.
+/// The header of a record: its identifier, datestamp and set.
 pub(crate) fn header(xml: &mut Xml, change: &NamespaceChange) {
     let deleted: &[_] = if change.deleted {
         &[("status", "deleted")]

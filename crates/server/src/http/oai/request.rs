@@ -1,9 +1,9 @@
-//! What is asked, and what is wrong with it (OAI-PMH §3.6, §4).
+//! The arguments of a request, and the errors in them (OAI-PMH §3.6, §4).
 
-use crate::http::oai::date::Date;
+use crate::http::oai::date::OaiDate;
 use crate::http::oai::token;
 
-/// What is asked.
+/// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     GetRecord { identifier: String, format: Format },
@@ -54,7 +54,8 @@ impl Format {
     }
 }
 
-/// A set. No entry ever leaves its own, so that whoever harvests one set hears of all that becomes of its entries.
+/// A set. No entry ever leaves its own, so that a client that harvests one set sees all changes
+/// of its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Set {
     Historical,
@@ -84,14 +85,14 @@ impl Set {
     }
 }
 
-/// What is wrong, by the code of the protocol.
+/// An error of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct OaiError {
     pub(crate) code: &'static str,
     pub(crate) message: String,
 }
 
-impl Fault {
+impl OaiError {
     pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { code, message }
@@ -101,15 +102,15 @@ impl Fault {
         Self::new("badArgument", message)
     }
 
-    /// Whether what was asked could be understood, so that it can be said again in the answer: "no attributes must be
-    /// provided" for these two.
+    /// Whether what was asked could be understood, so that it can be said again in the answer: "no
+    /// attributes must be provided" for these two.
     pub(crate) fn is_of_form(&self) -> bool {
         matches!(self.code, "badArgument" | "badVerb")
     }
 }
 
-/// Verbs, and their arguments: those that must be there, those that may be, and whether a token may stand in place of
-/// all of them.
+/// Verbs, and their arguments: those that must be there, those that may be, and whether a token may
+/// stand in place of all of them.
 const VERBS: [(&str, &[&str], &[&str], bool); 6] = [
     ("GetRecord", &["identifier", "metadataPrefix"], &[], false),
     ("Identify", &[], &[], false),
@@ -130,43 +131,43 @@ const VERBS: [(&str, &[&str], &[&str], bool); 6] = [
 ];
 
 impl Request {
-    pub(crate) fn read(arguments: &[(String, String)]) -> Result<Self, Fault> {
-        let given = Given(arguments);
+    pub(crate) fn read(arguments: &[(String, String)]) -> Result<Self, OaiError> {
+        let given = OaiArguments(arguments);
         let mut verbs = arguments.iter().filter(|(name, _)| name == "verb");
         let (verb, second) = (verbs.next(), verbs.next());
         let verb = match (verb, second) {
             (Some((_, verb)), None) => verb.as_str(),
-            (None, _) => return Err(Fault::new("badVerb", "there is no verb")),
-            _ => return Err(Fault::new("badVerb", "there are two verbs")),
+            (None, _) => return Err(OaiError::new("badVerb", "there is no verb")),
+            _ => return Err(OaiError::new("badVerb", "there are two verbs")),
         };
         let known = VERBS.iter().find(|(name, ..)| *name == verb);
         let Some((verb, required, optional, is_resumed)) = known else {
             let all = VERBS.map(|(name, ..)| name).join(", ");
-            return Err(Fault::new("badVerb", format!("the verbs are {all}")));
+            return Err(OaiError::new("badVerb", format!("the verbs are {all}")));
         };
         given.check_names(required, optional, *is_resumed)?;
         let resumed = given.find("resumptionToken");
         if let Some(text) = resumed {
             if arguments.len() > 2 {
-                return Err(Fault::argument(
+                return Err(OaiError::argument(
                     "beside a resumptionToken, there is nothing but the verb",
                 ));
             }
             let selection = token::read(text).ok_or_else(|| {
                 let message = "this server has not given this resumptionToken";
-                Fault::new("badResumptionToken", message)
+                OaiError::new("badResumptionToken", message)
             })?;
             return match *verb {
                 "ListIdentifiers" => Ok(Self::ListIdentifiers(selection)),
                 "ListRecords" => Ok(Self::ListRecords(selection)),
-                _ => Err(Fault::new(
+                _ => Err(OaiError::new(
                     "badResumptionToken",
                     "the list of sets comes in one piece",
                 )),
             };
         }
         if let Some(missing) = required.iter().find(|name| given.find(name).is_none()) {
-            return Err(Fault::argument(format!("{missing} is missing")));
+            return Err(OaiError::argument(format!("{missing} is missing")));
         }
         Ok(match *verb {
             "GetRecord" => Self::GetRecord {
@@ -184,22 +185,22 @@ impl Request {
     }
 }
 
-struct Given<'a>(&'a [(String, String)]);
+struct OaiArguments<'a>(&'a [(String, String)]);
 
-impl<'a> Given<'a> {
+impl<'a> OaiArguments<'a> {
     fn find(&self, name: &str) -> Option<&'a str> {
         let found = self.0.iter().find(|(given, _)| given == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    /// "The request includes illegal arguments, is missing required arguments, includes a repeated argument, or values
-    /// for arguments have an illegal syntax."
+    /// "The request includes illegal arguments, is missing required arguments, includes a repeated
+    /// argument, or values for arguments have an illegal syntax."
     fn check_names(
         &self,
         required: &[&str],
         optional: &[&str],
         is_resumed: bool,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), OaiError> {
         for (at, (name, _)) in self.0.iter().enumerate() {
             let word = name.as_str();
             let is_known = word == "verb"
@@ -207,37 +208,37 @@ impl<'a> Given<'a> {
                 || optional.contains(&word)
                 || is_resumed && word == "resumptionToken";
             if !is_known {
-                return Err(Fault::argument(format!(
+                return Err(OaiError::argument(format!(
                     "{name} is no argument of the verb"
                 )));
             }
             if self.0.iter().skip(at + 1).any(|(other, _)| other == name) {
-                return Err(Fault::argument(format!("{name} is given twice")));
+                return Err(OaiError::argument(format!("{name} is given twice")));
             }
         }
         Ok(())
     }
 
-    fn format(&self) -> Result<Format, Fault> {
+    fn format(&self) -> Result<Format, OaiError> {
         let prefix = self.find("metadataPrefix").unwrap_or_default();
         if prefix.is_empty() || !prefix.bytes().all(is_of_words) {
-            return Err(Fault::argument("that is no metadataPrefix"));
+            return Err(OaiError::argument("that is no metadataPrefix"));
         }
         Format::of(prefix).ok_or_else(|| {
             let all = Format::ALL.map(Format::prefix).join(" and ");
             let message = format!("the formats are {all}");
-            Fault::new("cannotDisseminateFormat", message)
+            OaiError::new("cannotDisseminateFormat", message)
         })
     }
 
-    fn selection(&self) -> Result<Selection, Fault> {
+    fn selection(&self) -> Result<Selection, OaiError> {
         let (from, until) = (self.date("from")?, self.date("until")?);
         if let (Some(from), Some(until)) = (from, until) {
             if from.granularity != until.granularity {
-                return Err(Fault::argument("from and until are not equally fine"));
+                return Err(OaiError::argument("from and until are not equally fine"));
             }
             if from.start() > until.end() {
-                return Err(Fault::argument("from is later than until"));
+                return Err(OaiError::argument("from is later than until"));
             }
         }
         let set = match self.find("set") {
@@ -245,9 +246,9 @@ impl<'a> Given<'a> {
             Some(spec) => {
                 let is_part = |part: &str| !part.is_empty() && part.bytes().all(is_of_words);
                 if !spec.split(':').all(is_part) {
-                    return Err(Fault::argument("that is no set"));
+                    return Err(OaiError::argument("that is no set"));
                 }
-                let unknown = || Fault::new("noRecordsMatch", "there is no such set");
+                let unknown = || OaiError::new("noRecordsMatch", "there is no such set");
                 Some(Set::named(spec).ok_or_else(unknown))
             }
         };
@@ -255,18 +256,18 @@ impl<'a> Given<'a> {
         Ok(Selection {
             format,
             set: set.transpose()?,
-            from: from.map(Date::start),
-            until: until.map(Date::end),
+            from: from.map(OaiDate::start),
+            until: until.map(OaiDate::end),
             after: None,
             cursor: 0,
         })
     }
 
-    fn date(&self, name: &str) -> Result<Option<Date>, Fault> {
+    fn date(&self, name: &str) -> Result<Option<OaiDate>, OaiError> {
         let read = |text: &str| {
-            Date::parse(text).ok_or_else(|| {
+            OaiDate::parse(text).ok_or_else(|| {
                 let message = format!("{name} is YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ");
-                Fault::argument(message)
+                OaiError::argument(message)
             })
         };
         self.find(name).map(read).transpose()

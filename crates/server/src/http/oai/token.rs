@@ -1,13 +1,14 @@
-//! Where in a list someone is, as a text that they bring back.
+//! Resumption tokens: a position in a list, as a text that the client sends back.
 //!
-//! A token holds all of it, and the server keeps nothing. Records come in the order of their changes: one that changes
-//! while it is harvested moves to the end, and nothing is missed. So tokens stay good for ever. They hold nothing that
-//! their bearer could not ask for anyway; what is in them is read as carefully as any argument.
+//! A token holds the whole position, and the server stores nothing. Records come in the order
+//! of their changes: a record that changes during a harvest moves to the end, and the client
+//! misses nothing. So tokens never expire. They hold nothing that their bearer could not ask
+//! for, and the server validates them like any argument.
 
 use crate::http::oai::request::{Format, Selection, Set};
 
 /// The longest that any token is: with the longest namespace that is registered.
-const LONGEST: usize = 512;
+const MAX_TOKEN: usize = 512;
 
 /// The token behind a record.
 pub(crate) fn written(selection: &Selection, after: (u64, &str), cursor: usize) -> String {
@@ -28,7 +29,7 @@ pub(crate) fn written(selection: &Selection, after: (u64, &str), cursor: usize) 
 
 /// Reads one, if it is one that this server could have given.
 pub(crate) fn read(text: &str) -> Option<Selection> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_TOKEN {
         return None;
     }
     let parts: Vec<_> = text.split('~').collect();
@@ -59,11 +60,11 @@ pub(crate) fn read(text: &str) -> Option<Selection> {
         (Some(from), Some(until)) => from <= until,
         _ => true,
     };
-    (is_in_order && selection.cursor > 0 && selection.cursor <= MOST).then_some(selection)
+    (is_in_order && selection.cursor > 0 && selection.cursor <= MAX_POSITION).then_some(selection)
 }
 
 /// More records than there will ever be.
-const MOST: usize = 1_000_000_000;
+const MAX_POSITION: usize = 1_000_000_000;
 
 /// A number in its one spelling, and no later than times go.
 fn plain(text: &str) -> Option<u64> {

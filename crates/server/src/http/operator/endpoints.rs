@@ -1,4 +1,4 @@
-//! What operators ask: whether the server lives, whether it is ready, and how much it does.
+//! Endpoints for operators: whether the server is alive, whether it is ready, and its metrics.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -44,7 +44,7 @@ pub(crate) async fn answer(web: &Arc<Web>, request: &Request<Incoming>) -> Respo
     response
 }
 
-/// What is counted: one addition for each request, and two for each connection.
+/// The counters of HTTP: one addition for each request, and two for each connection.
 #[derive(Default)]
 pub(crate) struct Meters {
     requests: Shards<Requests>,
@@ -56,7 +56,7 @@ pub(crate) struct Meters {
     pub(crate) unlogged: AtomicU64,
 }
 
-/// Requests by part of the door, and by the first digit of their status.
+/// Requests by part of the HTTP server, and by the first digit of their status.
 type Requests = [[AtomicU64; CLASSES.len()]; Part::ALL.len()];
 
 pub(crate) const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
@@ -84,17 +84,17 @@ impl Meters {
         })
     }
 
-    /// Counts a connection as long as what comes back is kept.
-    pub(crate) fn connected(web: &Arc<Web>) -> Connected {
+    /// Counts a connection until the returned guard is dropped.
+    pub(crate) fn connected(web: &Arc<Web>) -> HttpConnection {
         web.meters.open.fetch_add(1, Ordering::Relaxed);
-        Connected(Arc::clone(web))
+        HttpConnection(Arc::clone(web))
     }
 }
 
 /// A connection that is counted.
-pub(crate) struct Connected(Arc<Web>);
+pub(crate) struct HttpConnection(Arc<Web>);
 
-impl Drop for Connected {
+impl Drop for HttpConnection {
     fn drop(&mut self) {
         self.0.meters.open.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Everything that is counted, in the text format of Prometheus.
+//! All metrics, in the text format of Prometheus.
 
 // Not `prometheus-client`: it adds seven crates and registers counters that all cores share, while
 // these are counted for each core without a common cache line, and added up when they are read.
@@ -16,22 +16,22 @@ use crate::http::response::{Body, reply};
 use crate::http::{Part, Web};
 
 pub(crate) fn answer(web: &Arc<Web>) -> Response<Body> {
-    let mut page = Page::default();
-    doors(&mut page, web);
+    let mut page = MetricsPage::default();
+    interfaces(&mut page, web);
     native(&mut page, web);
     load(&mut page, web);
-    kept(&mut page, web);
+    stored(&mut page, web);
     process(&mut page, web);
     let text_format = "text/plain; version=0.0.4; charset=utf-8";
     reply(StatusCode::OK, text_format, page.0)
 }
 
-/// The web door.
-fn doors(page: &mut Page, web: &Arc<Web>) {
+/// The HTTP server.
+fn interfaces(page: &mut MetricsPage, web: &Arc<Web>) {
     page.title(
         "handfast_web_requests_total",
         "counter",
-        "Requests answered, by part of the web door and class of status.",
+        "Requests answered, by part of the HTTP server and class of status.",
     );
     for part in Part::ALL {
         for (class, count) in CLASSES.iter().zip(web.meters.requests(part)) {
@@ -42,7 +42,7 @@ fn doors(page: &mut Page, web: &Arc<Web>) {
     let open = web.meters.open.load(Ordering::Relaxed);
     page.gauge(
         "handfast_web_connections_open",
-        "Connections to the web door that are open.",
+        "Open HTTP connections.",
         u64::try_from(open).unwrap_or_default(),
     );
     page.counter(
@@ -58,8 +58,8 @@ fn doors(page: &mut Page, web: &Arc<Web>) {
 }
 
 /// The handle protocol, by every way.
-fn native(page: &mut Page, web: &Arc<Web>) {
-    let meters = web.native.meters();
+fn native(page: &mut MetricsPage, web: &Arc<Web>) {
+    let meters = &web.context.native_metrics;
     page.title(
         "handfast_native_requests_total",
         "counter",
@@ -91,7 +91,8 @@ fn native(page: &mut Page, web: &Arc<Web>) {
     page.title(
         "handfast_native_dropped_total",
         "counter",
-        "Messages over UDP that were not answered: beyond the allowance of their network, or too many at once.",
+        "Messages over UDP that were not answered: above the rate limit of their network, or too \
+         many at once.",
     );
     for (reason, count) in meters.lost() {
         let labels = format!("reason=\"{reason}\"");
@@ -99,18 +100,18 @@ fn native(page: &mut Page, web: &Arc<Web>) {
     }
     page.gauge(
         "handfast_native_connections_open",
-        "TCP connections to the native door that are open.",
+        "Open TCP connections of the native protocol.",
         meters.open(),
     );
     page.gauge(
         "handfast_native_sessions_open",
         "Sessions of the handle protocol that live.",
-        web.native.sessions_open(),
+        web.context.sessions.count(web.context.now()),
     );
 }
 
-/// What the server cannot keep up with.
-fn load(page: &mut Page, web: &Arc<Web>) {
+/// Signs of overload.
+fn load(page: &mut MetricsPage, web: &Arc<Web>) {
     page.gauge(
         "handfast_blocking_queue_length",
         "Requests that wait for a thread because they need the disk or the processor.",
@@ -120,23 +121,28 @@ fn load(page: &mut Page, web: &Arc<Web>) {
     page.title(
         name,
         "counter",
-        "Requests refused because there were too many: by HTTP with 429 or 503, by the handle protocol with a busy \
+        "Requests refused because there were too many: by HTTP with 429 or 503, by the handle \
+        protocol with a busy \
          server or, over UDP, with no answer.",
     );
     let refused = web.meters.refused.load(Ordering::Relaxed);
     page.line(name, "interface=\"web\"", refused);
-    page.line(name, "interface=\"native\"", web.native.meters().refused());
+    page.line(
+        name,
+        "interface=\"native\"",
+        web.context.native_metrics.refused(),
+    );
 }
 
-/// What is kept, and what it is kept in.
-fn kept(page: &mut Page, web: &Arc<Web>) {
+/// The registry and its store.
+fn stored(page: &mut MetricsPage, web: &Arc<Web>) {
     let registry = web.registry();
     if let Ok(statistics) = registry.statistics() {
         for (name, help, count) in [
-            ("handfast_names", "Names that are kept.", statistics.names),
+            ("handfast_names", "Names that are stored.", statistics.names),
             (
                 "handfast_authorities",
-                "Authorities that are kept.",
+                "Authorities that are stored.",
                 statistics.authorities,
             ),
             (
@@ -188,7 +194,7 @@ fn kept(page: &mut Page, web: &Arc<Web>) {
 }
 
 /// The process, by the names that clients of Prometheus give it.
-fn process(page: &mut Page, web: &Arc<Web>) {
+fn process(page: &mut MetricsPage, web: &Arc<Web>) {
     for (field, name, help) in [
         (
             "VmRSS:",
@@ -239,9 +245,9 @@ fn open_files() -> Option<u64> {
 }
 
 #[derive(Default)]
-struct Page(String);
+struct MetricsPage(String);
 
-impl Page {
+impl MetricsPage {
     fn title(&mut self, name: &str, kind: &str, help: &str) {
         // A string takes everything.
         let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");

@@ -1,4 +1,4 @@
-//! What operators ask over HTTP: health, readiness and metrics.
+//! Endpoints for operators: health, readiness and metrics.
 
 pub(crate) mod endpoints;
 pub(crate) mod metrics;

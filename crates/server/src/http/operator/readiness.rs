@@ -1,4 +1,4 @@
-//! Whether the server can do its work: read the store, and write it.
+//! Readiness: whether the server can read and write its store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,12 +8,13 @@ use handfast_registry::{Refusal, Registry};
 use tokio::sync::{Mutex, oneshot};
 use tokio::time::{Instant, timeout};
 
-/// How long an answer is given again. The question is open to everybody, and costs the writer something.
+/// How long an answer is given again. The question is open to everybody, and costs the writer
+/// something.
 const CACHE_TIME: Duration = Duration::from_secs(1);
 /// How long the writer may take to answer before it counts as busy.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What the last look found.
+/// The outcome of the last check.
 #[derive(Default)]
 pub(crate) struct Readiness {
     /// Held while the writer is asked, so that it is asked once for all who come meanwhile.
@@ -41,8 +42,8 @@ impl Readiness {
 
     async fn look(&self, registry: &Registry) -> Result<(), String> {
         let read = registry.statistics();
-        // A request may have met damage, or the read above. It stays so until the folder has been restored: nobody
-        // knows which answers are still right.
+        // A request may have met damage, or the read above. It stays so until the folder has been
+        // restored: nobody knows which answers are still right.
         if registry.is_store_damaged() {
             return Err(DAMAGED.to_string());
         }
@@ -56,7 +57,7 @@ impl Readiness {
             let is_asking = Arc::clone(&self.is_asking);
             registry.probe_store(move |outcome| {
                 is_asking.store(false, Ordering::Relaxed);
-                // Whoever asked may have stopped waiting.
+                // The caller may have stopped waiting.
                 drop(answer.send(outcome));
             });
             timeout(PROBE_TIMEOUT, answered).await.ok()
@@ -73,7 +74,7 @@ impl Readiness {
     }
 }
 
-/// Whether the store could be written when somebody last tried; nobody waits for this.
+/// Whether the last write to the store succeeded. Reading this never waits.
 pub(crate) fn is_writable(registry: &Registry) -> bool {
     let has_space = registry
         .disk_space()
@@ -84,7 +85,8 @@ pub(crate) fn is_writable(registry: &Registry) -> bool {
         && !registry.is_writer_stuck()
 }
 
-/// What is damaged may be the name of something that not everybody may see: the log and `check` say it.
+/// What is damaged may be the name of something that not everybody may see: the log and `check` say
+/// it.
 const DAMAGED: &str = "the store is damaged: stop the server and restore the data folder from a \
     backup (`handfast check` says what is damaged)";
 

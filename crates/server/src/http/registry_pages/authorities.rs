@@ -1,4 +1,5 @@
-//! Who may name what: prefixes, and authorities of URNs, ARKs and `info` namespaces, as a tree (`CID-9`, `URN-5`).
+//! The tree of authorities: prefixes, and authorities of URNs, ARKs and `info` namespaces
+//! (`CID-9`, `URN-5`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,7 +28,7 @@ impl Asking<'_> {
             Err(Refusal::NoAuthority(_) | Refusal::Identifier { .. } | Refusal::Policy { .. }) => {
                 return self.nothing("There is no such authority here.");
             }
-            Err(refusal) => return self.failed(&refusal),
+            Err(error) => return self.failed(&error),
         };
         let next = found.next.as_deref().map(|next| self.next_of(next, form));
         let mut links = String::from(
@@ -61,11 +62,11 @@ impl Asking<'_> {
             _ => "/registry/authorities".to_string(),
         };
         let mut mark = '?';
-        let kept = ["under", "limit"];
-        let kept = kept
+        let shown = ["under", "limit"];
+        let shown = shown
             .iter()
             .filter_map(|name| Some((*name, self.query(name)?)));
-        for (name, value) in kept.chain([("after", after)]) {
+        for (name, value) in shown.chain([("after", after)]) {
             url.push(mark);
             mark = '&';
             url.extend([name, "=", &encode(value, COMPONENT)]);
@@ -74,7 +75,7 @@ impl Asking<'_> {
     }
 }
 
-/// What the public knows of an authority: not who has which role there.
+/// The public part of an authority, without the roles on it.
 fn public(authority: &Authority, rules: &dyn Rules) -> Json {
     let authority = convert::authority(authority, rules);
     let mut said = serde_json::to_value(authority).unwrap_or_default();
@@ -92,9 +93,12 @@ fn body(
 ) -> String {
     let asked = escape(under.unwrap_or_default());
     let mut out = format!(
-        "<p>Who may name what here: prefixes, and authorities of URNs, ARKs and <code>info</code> namespaces, each with \
-         its policy.</p>\n<form action=\"/registry/authorities\" method=\"get\"><label for=\"under\">Show one and what \
-         derives from it</label> <input type=\"text\" id=\"under\" name=\"under\" value=\"{asked}\" \
+        "<p>Who may name what here: prefixes, and authorities of URNs, ARKs and <code>info</code> \
+        namespaces, each with \
+         its policy.</p>\n<form action=\"/registry/authorities\" method=\"get\"><label \
+         for=\"under\">Show one and what \
+         derives from it</label> <input type=\"text\" id=\"under\" name=\"under\" \
+         value=\"{asked}\" \
          placeholder=\"20.500.12345\"> <button>Show</button></form>\n<div class=\"tree\">\n"
     );
     let mut children: BTreeMap<Option<&str>, Vec<&Authority>> = BTreeMap::new();
@@ -122,7 +126,7 @@ fn body(
     out
 }
 
-/// What stands under an authority. No deeper than a page has authorities.
+/// The authorities below one, at most as deep as a page has authorities.
 fn branch(
     out: &mut String,
     children: &BTreeMap<Option<&str>, Vec<&Authority>>,

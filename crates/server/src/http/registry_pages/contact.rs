@@ -1,14 +1,14 @@
-//! How the public reaches someone: one text, which may be an address of some kind.
+//! A contact: one text, which may be an e-mail address or a URL.
 
-/// What kind of address it is.
+/// The kind of a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Contact<'t> {
+pub(crate) enum ContactLink<'t> {
     Email(&'t str),
     Web(&'t str),
     Words(&'t str),
 }
 
-impl<'t> Contact<'t> {
+impl<'t> ContactLink<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
         let text = text.trim();
         let bare = text.strip_prefix("mailto:").unwrap_or(text);
@@ -32,7 +32,8 @@ pub(crate) fn is_http(url: &str) -> bool {
     (starts("http://") || starts("https://")) && url.chars().all(is_plain)
 }
 
-/// As the schema of OAI-PMH has it: `\S+@(\S+\.)+\S+`; and nothing that a link could take for something else.
+/// As the schema of OAI-PMH has it: `\S+@(\S+\.)+\S+`; and nothing that a link could take for
+/// something else.
 pub(crate) fn is_email(text: &str) -> bool {
     let Some((local, host)) = text.rsplit_once('@') else {
         return false;
@@ -56,24 +57,27 @@ mod tests {
         for (text, kind) in [
             (
                 "desk@library.example",
-                Contact::Email("desk@library.example"),
+                ContactLink::Email("desk@library.example"),
             ),
-            ("mailto:a.b@c.d", Contact::Email("a.b@c.d")),
-            ("a@localhost", Contact::Words("a@localhost")),
-            ("a b@c.d", Contact::Words("a b@c.d")),
-            ("a@b.c?cc=d@e.f", Contact::Words("a@b.c?cc=d@e.f")),
+            ("mailto:a.b@c.d", ContactLink::Email("a.b@c.d")),
+            ("a@localhost", ContactLink::Words("a@localhost")),
+            ("a b@c.d", ContactLink::Words("a b@c.d")),
+            ("a@b.c?cc=d@e.f", ContactLink::Words("a@b.c?cc=d@e.f")),
             (
                 "https://a.example/ask",
-                Contact::Web("https://a.example/ask"),
+                ContactLink::Web("https://a.example/ask"),
             ),
-            ("javascript:alert(1)", Contact::Words("javascript:alert(1)")),
+            (
+                "javascript:alert(1)",
+                ContactLink::Words("javascript:alert(1)"),
+            ),
             (
                 "https://a.example/\nx",
-                Contact::Words("https://a.example/\nx"),
+                ContactLink::Words("https://a.example/\nx"),
             ),
-            ("", Contact::Words("")),
+            ("", ContactLink::Words("")),
         ] {
-            assert_eq!(Contact::of(text), kind, "{text}");
+            assert_eq!(ContactLink::of(text), kind, "{text}");
         }
     }
 }

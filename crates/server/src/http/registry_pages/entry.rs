@@ -1,4 +1,4 @@
-//! The page of a namespace, and the same as JSON and XML.
+//! The page of a namespace, and the same entry as JSON and XML.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::http::percent::{URI_IN_QUERY, encode};
 use crate::http::response::Body;
 
 /// The most versions that a page shows; all of them are in the API.
-const MOST_VERSIONS: u64 = 50;
+const MAX_VERSIONS: u64 = 50;
 
 impl Asking<'_> {
     /// `/registry/info/{namespace}`, and with `.json` or `.xml` behind it.
@@ -40,7 +40,7 @@ impl Asking<'_> {
             }
             Form::Xml => self.tagged(XML, &reg::document(&entry)),
             Form::Page => {
-                let before = entry.version.saturating_sub(MOST_VERSIONS);
+                let before = entry.version.saturating_sub(MAX_VERSIONS);
                 let history = self.web.registry().namespace_history(
                     &Principal::nobody(),
                     entry.name(),
@@ -53,7 +53,7 @@ impl Asking<'_> {
                     .namespace_comments(&Principal::nobody(), entry.name());
                 let (history, comments) = match (history, comments) {
                     (Ok(history), Ok(comments)) => (history, comments),
-                    (Err(refusal), _) | (_, Err(refusal)) => return self.failed(&refusal),
+                    (Err(error), _) | (_, Err(error)) => return self.failed(&error),
                 };
                 let title = format!("{} {}", entry.uri(), entry.form.title);
                 let mut body = self.entry_body(&entry, trial.as_ref());
@@ -68,12 +68,14 @@ impl Asking<'_> {
         let links = format!(
             "<{page}>; rel=\"cite-as\", <{page}>; rel=\"alternate\"; type=\"text/html\", \
              <{page}.json>; rel=\"alternate\"; type=\"application/json\", \
-             <{page}.xml>; rel=\"alternate\"; type=\"application/xml\", </registry/>; rel=\"collection\""
+             <{page}.xml>; rel=\"alternate\"; type=\"application/xml\", </registry/>; \
+                 rel=\"collection\""
         );
         Self::linked(response, &links)
     }
 
-    /// An entry, and in which form it is wanted. A namespace may have a dot in it: what stands before the dot counts first.
+    /// An entry, and in which form it is wanted. A namespace may have a dot in it: what stands
+    /// before the dot counts first.
     fn find(&self, path: &str) -> Option<(Arc<NamespaceEntry>, Form)> {
         let (is_exact, name) = match path.strip_suffix('/') {
             Some(name) => (true, name),
@@ -148,11 +150,13 @@ impl Asking<'_> {
             NamespaceStatus::Lapsed => "The provisional registration of this namespace has lapsed.",
             NamespaceStatus::Deprecated => "This namespace is deprecated.",
             NamespaceStatus::Withdrawn => {
-                "This namespace was withdrawn. Its string is never used again; identifiers that were given still \
+                "This namespace was withdrawn. Its string is never used again; identifiers that \
+                were given still \
                  identify what they did."
             }
             NamespaceStatus::Registered if entry.historical && !entry.claimed => {
-                "This entry was made by the original registry. Its authority has not claimed it yet."
+                "This entry was made by the original registry. Its authority has not claimed it \
+                 yet."
             }
             NamespaceStatus::Registered => return String::new(),
         };
@@ -179,9 +183,11 @@ impl Asking<'_> {
             out,
             "<h2 id=\"try\">Try it</h2>\n<form action=\"/registry/info/{name}#try\" method=\"get\">\
              <label for=\"id\">An identifier, as a URI or as the authority writes it</label>\n\
-             <input type=\"text\" id=\"id\" name=\"id\" required maxlength=\"4096\" placeholder=\"{hint}\" value=\"{id}\">\n\
+             <input type=\"text\" id=\"id\" name=\"id\" required maxlength=\"4096\" \
+             placeholder=\"{hint}\" value=\"{id}\">\n\
              <label for=\"other\">A second one to compare it with, if you like</label>\n\
-             <input type=\"text\" id=\"other\" name=\"other\" maxlength=\"4096\" value=\"{other}\">\n\
+             <input type=\"text\" id=\"other\" name=\"other\" maxlength=\"4096\" \
+             value=\"{other}\">\n\
              <button>Normalise, validate, compare</button></form>\n"
         );
         if let Some(trial) = trial {
@@ -191,7 +197,8 @@ impl Asking<'_> {
 
     fn history(out: &mut String, history: &[NamespaceVersion]) {
         out.push_str(
-            "<h2 id=\"history\">History</h2>\n<table><thead><tr><th scope=\"col\">Version<th scope=\"col\">Time\
+            "<h2 id=\"history\">History</h2>\n<table><thead><tr><th scope=\"col\">Version<th \
+            scope=\"col\">Time\
              <th scope=\"col\">What<th scope=\"col\">By<th scope=\"col\">Why</tr></thead><tbody>\n",
         );
         for version in history.iter().rev() {
@@ -224,7 +231,8 @@ impl Asking<'_> {
         let form = &entry.form;
         let day = entry.registered.as_deref().unwrap_or("without a date");
         let cited = format!(
-            "{}. {} ({}). In: Registry of info namespaces, version {}, registered {day}. {}/registry/info/{}",
+            "{}. {} ({}). In: Registry of info namespaces, version {}, registered {day}. \
+             {}/registry/info/{}",
             form.authority.organisation,
             form.title,
             entry.uri(),
@@ -235,14 +243,15 @@ impl Asking<'_> {
         let name = escape(entry.name());
         let _ = write!(
             out,
-            "<h2 id=\"cite\">Cite</h2>\n<p>{}</p>\n<p class=\"small\">The same as <a href=\"/registry/info/{name}.json\">\
+            "<h2 id=\"cite\">Cite</h2>\n<p>{}</p>\n<p class=\"small\">The same as <a \
+            href=\"/registry/info/{name}.json\">\
              JSON</a> and <a href=\"/registry/info/{name}.xml\">XML</a>.</p>",
             escape(&cited)
         );
     }
 }
 
-/// What people said while it was proposed.
+/// The comments on a proposal.
 fn said_of_it(out: &mut String, comments: &[NamespaceRemark]) {
     if comments.is_empty() {
         return;
@@ -309,7 +318,8 @@ fn resolution(out: &mut String, entry: &NamespaceEntry) {
             }
         }
         None => out.push_str(
-            "<p>No mechanism is registered. An <code>info</code> URI need not resolve.</p>\n<table><tbody>\n",
+            "<p>No mechanism is registered. An <code>info</code> URI need not \
+             resolve.</p>\n<table><tbody>\n",
         ),
     }
     row(out, "In words", &paragraphs(&said.summary));
@@ -325,7 +335,8 @@ fn examples(out: &mut String, entry: &NamespaceEntry) {
         return;
     }
     out.push_str(
-        "<h2 id=\"examples\">Examples</h2>\n<table><thead><tr><th scope=\"col\">Native<th scope=\"col\">URI\
+        "<h2 id=\"examples\">Examples</h2>\n<table><thead><tr><th scope=\"col\">Native<th \
+        scope=\"col\">URI\
          <th scope=\"col\">Canonical</tr></thead><tbody>\n",
     );
     let name = escape(entry.name());
@@ -333,7 +344,8 @@ fn examples(out: &mut String, entry: &NamespaceEntry) {
         let query = encode(&sample.input, URI_IN_QUERY);
         let _ = writeln!(
             out,
-            "<tr><td>{}<td><a href=\"/registry/info/{name}?id={query}#try\">{}</a><td><code>{}</code></tr>",
+            "<tr><td>{}<td><a \
+             href=\"/registry/info/{name}?id={query}#try\">{}</a><td><code>{}</code></tr>",
             escape(sample.native.as_deref().unwrap_or_default()),
             escape(&sample.input),
             escape(&sample.canonical)

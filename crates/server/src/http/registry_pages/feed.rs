@@ -1,4 +1,4 @@
-//! What has changed, as an Atom feed (RFC 4287).
+//! Recent changes, as an Atom feed (RFC 4287).
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::Asking;
 use crate::http::xml::Xml;
 
 /// How many of the last changes are told.
-const MOST: usize = 100;
+const MAX_FEED_ENTRIES: usize = 100;
 
 impl Asking<'_> {
     /// The last changes, newest first. Proposals are told too: they are open to comments.
@@ -26,7 +26,7 @@ impl Asking<'_> {
             )
         };
         entries.sort_by_cached_key(order);
-        entries.truncate(MOST);
+        entries.truncate(MAX_FEED_ENTRIES);
         let newest = entries.first();
         let updated = newest.map_or(self.now, |entry| entry.changed_by(self.now));
         let mut xml = Xml::new();

@@ -1,4 +1,4 @@
-//! All namespaces: a list that can be searched.
+//! The list of all namespaces, with a search.
 
 use handfast_registry::{NamespaceEntry, NamespacePage, NamespaceQuery, NamespaceStatus};
 use hyper::{Response, StatusCode};
@@ -51,7 +51,7 @@ impl Asking<'_> {
         Self::linked(response, &links.join(", "))
     }
 
-    /// What is wrong with the parameters.
+    /// The error in the parameters.
     fn misused(&self) -> Option<String> {
         let is_not =
             |name, fits: fn(&str) -> bool| self.query(name).is_some_and(|text| !fits(text));
@@ -76,11 +76,11 @@ impl Asking<'_> {
             _ => "/registry/".to_string(),
         };
         let mut mark = '?';
-        let kept = ["q", "status", "historical", "limit"];
-        let kept = kept
+        let shown = ["q", "status", "historical", "limit"];
+        let shown = shown
             .iter()
             .filter_map(|name| Some((*name, self.query(name)?)));
-        for (name, value) in kept.chain([("after", after)]) {
+        for (name, value) in shown.chain([("after", after)]) {
             url.push(mark);
             mark = '&';
             url.extend([name, "=", &encode(value, COMPONENT)]);
@@ -90,14 +90,17 @@ impl Asking<'_> {
 
     fn body(&self, found: &NamespacePage, next: Option<String>) -> String {
         let mut out = format!(
-            "<p>An <code>info</code> URI names something by an identifier of a public namespace (RFC 4452). Here is \
-             kept which namespaces there are, whose they are, and what counts in their identifiers. That a namespace \
+            "<p>An <code>info</code> URI names something by an identifier of a public namespace \
+            (RFC 4452). Here is \
+             shown which namespaces there are, whose they are, and what counts in their \
+             identifiers. That a namespace \
              is registered says what its identifiers identify: not that they resolve.</p>\n{}\n",
             self.search_form()
         );
         out.extend(["<p>", &found.total.to_string(), " found.</p>\n"]);
         out.push_str(
-            "<table><thead><tr><th scope=\"col\">Namespace<th scope=\"col\">Title<th scope=\"col\">Authority\
+            "<table><thead><tr><th scope=\"col\">Namespace<th scope=\"col\">Title<th \
+            scope=\"col\">Authority\
              <th scope=\"col\">Status<th scope=\"col\">Registered</tr></thead><tbody>\n",
         );
         for entry in &found.entries {
@@ -113,7 +116,8 @@ impl Asking<'_> {
         }
         out.push_str(
             "<p class=\"small\">For programs: <a href=\"/registry/info.json\">JSON</a>, \
-             <a href=\"/registry/changes.atom\">Atom</a>, <a href=\"/oai?verb=Identify\">OAI-PMH</a>, \
+             <a href=\"/registry/changes.atom\">Atom</a>, <a \
+             href=\"/oai?verb=Identify\">OAI-PMH</a>, \
              <a href=\"/api/v1/openapi.json\">OpenAPI</a>.</p>",
         );
         out
@@ -122,9 +126,11 @@ impl Asking<'_> {
     fn search_form(&self) -> String {
         let asked = escape(self.query("q").unwrap_or_default());
         let mut out = format!(
-            "<form action=\"/registry/\" method=\"get\" role=\"search\"><label for=\"q\">Find</label> \
+            "<form action=\"/registry/\" method=\"get\" role=\"search\"><label \
+            for=\"q\">Find</label> \
              <input type=\"search\" id=\"q\" name=\"q\" value=\"{asked}\"> \
-             <label for=\"status\">Status</label> <select id=\"status\" name=\"status\"><option value=\"\">any"
+             <label for=\"status\">Status</label> <select id=\"status\" name=\"status\"><option \
+                 value=\"\">any"
         );
         for status in NamespaceStatus::ALL {
             let selected = if self.query("status") == Some(status.as_str()) {
@@ -158,7 +164,7 @@ impl Asking<'_> {
         ]);
     }
 
-    /// Where an entry is in its life, and whether somebody looks after it.
+    /// The status of an entry, and whether it is maintained.
     pub(super) fn status_words(&self, entry: &NamespaceEntry) -> String {
         let mut words = entry.state(self.now).as_str().to_string();
         if entry.historical {

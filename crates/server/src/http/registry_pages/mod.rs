@@ -1,6 +1,8 @@
-//! The public register: `/registry/…`, for people and for programs (`INFO-9`, `CID-9`, `URN-5`).
+//! The public register: `/registry/…`, for people and for programs (`INFO-9`, `CID-9`,
+//! `URN-5`).
 //!
-//! The same address answers a page, JSON or XML, by what the client likes most; `.json` and `.xml` name two of them.
+//! The same address answers with a page, JSON or XML, as the client prefers; `.json` and `.xml`
+//! name two of them.
 
 mod authorities;
 pub(crate) mod contact;
@@ -32,7 +34,7 @@ use crate::http::connection::request_body::Incoming;
 use crate::http::resolver::accept::Accept;
 use crate::http::resolver::page::{Failure, JSON, fresh};
 use crate::http::resolver::{address, failure};
-use crate::http::response::{Body, aside, plain};
+use crate::http::response::{Body, plain, run_blocking};
 use crate::http::{Caller, Web, form};
 
 const ALLOWED: &str = "GET, HEAD, OPTIONS";
@@ -49,7 +51,7 @@ pub(crate) async fn answer(
             let (at_work, client) = (Arc::clone(web), Arc::clone(caller));
             // Some of it waits for the disk.
             let work = move || Asking::new(&at_work, &client, head).answer();
-            aside(web, caller.address.ip(), work).await
+            run_blocking(web, caller.address.ip(), work).await
         }
         Method::OPTIONS => options(),
         _ => {
@@ -137,7 +139,7 @@ impl<'r> Asking<'r> {
         }
     }
 
-    /// What the client likes most.
+    /// The form that the client prefers.
     fn form(&self, has_xml: bool) -> Form {
         let offered = [
             "text/html",
@@ -234,7 +236,7 @@ impl<'r> Asking<'r> {
         page::page(failure.status, failure.title, &body)
     }
 
-    fn failed(&self, refusal: &handfast_registry::Refusal) -> Response<Body> {
-        failure(refusal).answer(&self.accept)
+    fn failed(&self, error: &handfast_registry::Refusal) -> Response<Body> {
+        failure(error).answer(&self.accept)
     }
 }

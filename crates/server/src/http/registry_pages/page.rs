@@ -1,9 +1,10 @@
-//! Pages of the register. They hold no script and no style of their own, so that their policy allows none.
+//! The frame of all pages of the register. Pages have no script and no inline style, so that
+//! their policy allows none.
 
 use hyper::header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 
-use crate::http::registry_pages::contact::{Contact, is_http};
+use crate::http::registry_pages::contact::{ContactLink, is_http};
 pub(super) use crate::http::resolver::page::escape;
 use crate::http::resolver::page::fresh;
 use crate::http::resolver::target::escaped_text;
@@ -24,9 +25,11 @@ pub(super) fn html(title: &str, body: &str) -> String {
     let title = escape(title);
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>{title}</title>\
+         <meta name=\"viewport\" content=\"width=device-width, \
+         initial-scale=1\"><title>{title}</title>\
          <link rel=\"stylesheet\" href=\"/registry/style.css\">\
-         <link rel=\"alternate\" type=\"application/atom+xml\" title=\"Changes\" href=\"/registry/changes.atom\">\
+         <link rel=\"alternate\" type=\"application/atom+xml\" title=\"Changes\" \
+         href=\"/registry/changes.atom\">\
          </head>\n<body><header><nav aria-label=\"Register\"><a href=\"/registry/\">Namespaces</a> \
          <a href=\"/registry/authorities\">Authorities</a> <a href=\"/registry/policy\">Policy</a> \
          <a href=\"/registry/changes.atom\">Changes</a> <a href=\"/\">Resolve</a></nav></header>\n\
@@ -49,7 +52,7 @@ pub(super) fn fresh_page(status: StatusCode, html: String) -> Response<Body> {
     response
 }
 
-/// An address that someone has given: a link if it leads to the web, else as it is.
+/// A contact address: a link if it is a web address, else plain text.
 pub(super) fn link(url: &str) -> String {
     let shown = escape(url);
     if !is_http(url) {
@@ -59,16 +62,16 @@ pub(super) fn link(url: &str) -> String {
     format!("<a href=\"{href}\" rel=\"nofollow noopener noreferrer\">{shown}</a>")
 }
 
-/// How someone is reached.
+/// A contact, as HTML.
 pub(super) fn contact(text: &str) -> String {
-    match Contact::of(text) {
-        Contact::Email(email) => {
+    match ContactLink::of(text) {
+        ContactLink::Email(email) => {
             let shown = escape(email);
             let href = escape(&escaped_text(email.as_bytes()));
             format!("<a href=\"mailto:{href}\">{shown}</a>")
         }
-        Contact::Web(url) => link(url),
-        Contact::Words(words) => paragraphs(words),
+        ContactLink::Web(url) => link(url),
+        ContactLink::Words(words) => paragraphs(words),
     }
 }
 

@@ -1,4 +1,4 @@
-//! By which rules the register is kept: what its maintainer says.
+//! The policy of the register, as its maintainer has written it.
 
 use handfast_registry::rfc3339;
 use hyper::{Response, StatusCode};
@@ -12,7 +12,7 @@ impl Asking<'_> {
     pub(super) fn policy(&self, form: Form) -> Response<Body> {
         let policy = match self.web.registry().namespace_policy() {
             Ok(policy) => policy,
-            Err(refusal) => return self.failed(&refusal),
+            Err(error) => return self.failed(&error),
         };
         let links = "</registry/policy.json>; rel=\"alternate\"; type=\"application/json\"";
         if form == Form::Json {

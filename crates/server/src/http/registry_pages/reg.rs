@@ -2,12 +2,12 @@
 
 use handfast_registry::{NamespaceEntry, NamespaceForm};
 
-use crate::http::registry_pages::contact::Contact;
+use crate::http::registry_pages::contact::ContactLink;
 use crate::http::xml::Xml;
 
 /// The namespace of its elements.
 pub(crate) const NAMESPACE: &str = "http://info-uri.info/registry";
-/// Where its schema was.
+/// The address of the original schema.
 pub(crate) const SCHEMA: &str = "http://info-uri.info/info-uri-registry.xsd";
 /// The namespace of `schemaLocation`.
 pub(crate) const INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";
@@ -62,10 +62,10 @@ fn authority(xml: &mut Xml, form: &NamespaceForm) {
     xml.text("organisation-name", &said.organisation);
     xml.text_if("organisation-address", &said.address);
     xml.text_if("organisation-uri", &said.url);
-    match Contact::of(form.contact()) {
-        Contact::Email(email) => xml.text_if("contact-email", email),
-        Contact::Web(url) => xml.text_if("contact-uri", url),
-        Contact::Words(words) => xml.text_if("contact-person", words),
+    match ContactLink::of(form.contact()) {
+        ContactLink::Email(email) => xml.text_if("contact-email", email),
+        ContactLink::Web(url) => xml.text_if("contact-uri", url),
+        ContactLink::Words(words) => xml.text_if("contact-person", words),
     }
     xml.close();
 }

@@ -1,4 +1,5 @@
-//! Security considerations of `info` namespaces, of names that are stored here too (`INFO-9`, `INFO-11`).
+//! Security considerations of `info` namespaces, also for names that are stored here (`INFO-9`,
+//! `INFO-11`).
 
 use std::sync::Arc;
 

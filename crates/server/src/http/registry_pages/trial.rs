@@ -1,15 +1,16 @@
-//! Trying an identifier in place: its normalised form, whether it fits, whether it is another one, where it leads. All
-//! by the rules that hold now; for a proposal, by the rules that would.
+//! Trying an identifier on the page of a namespace: its normalised form, whether it fits the
+//! rules, whether it equals another identifier, and where it leads. The page uses the current
+//! rules, and for a proposal the proposed ones.
 
 use handfast_id::{InfoUri, InfoValidity, RuleBook};
 use handfast_registry::{NamespaceEntry, Registry};
 use serde_json::{Value as Json, json};
 
 use super::page::{escape, row};
-use crate::http::registry_pages::unregistered_name::Unkept;
+use crate::http::registry_pages::unregistered_name::UnregisteredName;
 
 /// The longest text that is tried.
-const LONGEST: usize = 4 << 10;
+const MAX_TRIAL_TEXT: usize = 4 << 10;
 
 /// An identifier, and perhaps a second one.
 pub(super) struct Trial {
@@ -33,7 +34,7 @@ struct Read {
     validity: &'static str,
     /// Its path at this resolver.
     path: String,
-    /// Where the mechanism of its namespace leads.
+    /// The URL from the mechanism of its namespace.
     location: Option<String>,
 }
 
@@ -111,7 +112,7 @@ impl Trial {
 impl Tried {
     fn new(registry: &Registry, entry: &NamespaceEntry, text: &str, rules: &RuleBook) -> Self {
         let input = text.trim().to_string();
-        let outcome = if input.len() > LONGEST {
+        let outcome = if input.len() > MAX_TRIAL_TEXT {
             Err("that is too long to be tried here".to_string())
         } else {
             Read::new(registry, entry, &input, rules)
@@ -185,7 +186,8 @@ impl Read {
         Ok(Self {
             registered: canonical.registered(),
             validity,
-            location: Unkept::read(registry, path).and_then(|unkept| unkept.location()),
+            location: UnregisteredName::read(registry, path)
+                .and_then(|unregistered| unregistered.location()),
             path: format!("/{path}"),
             canonical: canonical.as_str().to_string(),
         })

@@ -1,7 +1,8 @@
-//! An `info` URI of which nothing is kept here: what its namespace says (`INFO-11`, `INFO-12`).
+//! An `info` URI without a stored record: what its namespace says about it (`INFO-11`,
+//! `INFO-12`).
 //!
-//! Where the live entry names a mechanism, that is offered. Everything else is an identifier that nothing is claimed of but what
-//! it is: the answer is still 404, as what was asked for – the thing, or where it is – is not to be had here.
+//! If the live entry names a resolution mechanism, the server offers it. Otherwise the server
+//! describes the identifier and answers 404, because it has neither the thing nor its location.
 
 use percent_encoding::percent_decode_str;
 use std::sync::Arc;
@@ -14,11 +15,11 @@ use serde_json::{Map, Value as Json};
 
 use crate::http::registry_pages::page;
 use crate::http::resolver::page::{Failure, JSON, escape, fresh};
-use crate::http::resolver::redirect;
+use crate::http::resolver::redirect::RedirectResponse;
 use crate::http::response::Body;
 
-/// What is known of an identifier by its namespace alone.
-pub(crate) struct Unkept {
+/// An identifier that is described by its namespace alone.
+pub(crate) struct UnregisteredName {
     canonical: String,
     /// The identifier without namespace and fragment, in its canonical form.
     identifier: String,
@@ -28,7 +29,7 @@ pub(crate) struct Unkept {
     registered: bool,
 }
 
-impl Unkept {
+impl UnregisteredName {
     /// Reads a text, if it is an `info` URI.
     pub(crate) fn read(registry: &Registry, text: &str) -> Option<Self> {
         let uri = InfoUri::parse(text).ok()?;
@@ -55,7 +56,7 @@ impl Unkept {
         })
     }
 
-    /// Where the mechanism of its namespace leads, if the live entry has one.
+    /// The URL from the mechanism of its namespace, if the live entry has one.
     pub(crate) fn location(&self) -> Option<String> {
         let entry = self.entry.as_ref().filter(|_| self.registered)?;
         entry.location(&self.identifier)
@@ -67,8 +68,8 @@ impl Unkept {
         entry.is_some_and(|entry| entry.form.resolution.page_first) || self.has_dot_segment()
     }
 
-    /// Whether a `.` or `..` stands between slashes: a browser removes it, so that the location would
-    /// lead to another page than it says.
+    /// Whether a `.` or `..` stands between slashes: a browser removes it, so that the location
+    /// would lead to another page than it says.
     pub(crate) fn has_dot_segment(&self) -> bool {
         let is_dots = |segment: &[u8]| segment == b"." || segment == b"..";
         let decoded: Vec<u8> = percent_decode_str(&self.identifier).collect();
@@ -78,7 +79,8 @@ impl Unkept {
     /// To where the mechanism leads, with a link to its security considerations.
     pub(crate) fn redirect(&self, status: StatusCode, version: Version) -> Option<Response<Body>> {
         let location = self.location()?;
-        let response = redirect::to(location.as_bytes(), status, version)?;
+        let redirect = RedirectResponse::new(location.as_bytes(), status);
+        let response = redirect.into_response(version)?;
         let mut response = self.described(response);
         // "Each resolution reads the live entry."
         let headers = response.headers_mut();
@@ -86,7 +88,8 @@ impl Unkept {
         Some(response)
     }
 
-    /// A page, or JSON, that says where it would lead, for those who do not want to be sent there at once.
+    /// A page, or JSON, that says where it would lead, for those who do not want to be sent there
+    /// at once.
     pub(crate) fn shown(&self, is_json: bool) -> Option<Response<Body>> {
         let location = self.location()?;
         let response = if is_json {
@@ -105,7 +108,7 @@ impl Unkept {
         Some(self.described(response))
     }
 
-    /// That nothing is claimed.
+    /// The error that the server has no record and no location.
     pub(crate) fn failure(&self) -> Failure {
         let text = &self.canonical;
         let (status, code, title, words) = match self.state {
@@ -113,7 +116,8 @@ impl Unkept {
                 StatusCode::NOT_FOUND,
                 "no-namespace",
                 "Not Registered",
-                "is in a namespace that is not registered here: nothing is known of what it identifies",
+                "is in a namespace that is not registered here: nothing is known of what it \
+                 identifies",
             ),
             Some(NamespaceStatus::Candidate) => (
                 StatusCode::NOT_FOUND,
@@ -131,7 +135,8 @@ impl Unkept {
                 StatusCode::GONE,
                 "namespace-withdrawn",
                 "Withdrawn Namespace",
-                "is in a namespace that was withdrawn. It still identifies what it did; nothing more is claimed of it",
+                "is in a namespace that was withdrawn. It still identifies what it did; nothing \
+                 more is claimed of it",
             ),
             Some(NamespaceStatus::Lapsed) => (
                 StatusCode::NOT_FOUND,
@@ -143,7 +148,8 @@ impl Unkept {
                 StatusCode::NOT_FOUND,
                 "no-resolution",
                 "No Resolution",
-                "cannot be found here, and no resolution is claimed for it: it identifies something, and need not lead \
+                "cannot be found here, and no resolution is claimed for it: it identifies \
+                something, and need not lead \
                  anywhere",
             ),
         };
@@ -193,7 +199,7 @@ impl Unkept {
         said
     }
 
-    /// What it is: HTML.
+    /// The facts about the identifier, as HTML.
     fn facts(&self) -> String {
         let mut out = String::from("<table><tbody>\n");
         let code = |text: &str| format!("<code>{}</code>", escape(text));

@@ -1,4 +1,4 @@
-//! URN namespaces: the registrations of those that have rules of their own (`URN-10`).
+//! URN namespaces with rules of their own, and their registrations (`URN-10`).
 
 use handfast_id::{NssGrammar, UrnProfile};
 use hyper::{Response, StatusCode};
@@ -21,7 +21,8 @@ impl Asking<'_> {
             return Self::linked(self.json(&json!({"namespaces": all})), links);
         }
         let mut body = String::from(
-            "<p>URN namespaces that have rules of their own here. Any other follows RFC 8141 alone.</p>\n<ul>\n",
+            "<p>URN namespaces that have rules of their own here. Any other follows RFC 8141 \
+             alone.</p>\n<ul>\n",
         );
         for profile in &profiles {
             let nid = escape(profile.nid());
@@ -106,7 +107,8 @@ impl Asking<'_> {
             "delegated": profile.is_delegated(),
             "case": if profile.ignores_case() { "insensitive" } else { "sensitive" },
             "equivalence": equivalence(profile),
-            "persistence": "A URN once assigned is never assigned to another resource; one that is withdrawn leaves a tombstone.",
+            "persistence": "A URN once assigned is never assigned to another resource; one that \
+                            is withdrawn leaves a tombstone.",
             "resolution": [
                 format!("{base}/urn:{nid}:NAME"),
                 format!("{base}/uri-res/N2L?urn:{nid}:NAME"),
@@ -159,7 +161,8 @@ fn syntax(profile: &UrnProfile) -> String {
 
 fn equivalence(profile: &UrnProfile) -> &'static str {
     if profile.ignores_case() {
-        "The whole URN is case-insensitive; lowercase is canonical. A triplet is not equal to the character it stands for."
+        "The whole URN is case-insensitive; lowercase is canonical. A triplet is not equal to the \
+         character it stands for."
     } else {
         "Scheme and NID are case-insensitive, the name is case-sensitive (RFC 8141)."
     }

@@ -1,9 +1,9 @@
-//! What a client would like to have (RFC 9110 §12.5.1).
+//! The header `Accept`: the media types that a client prefers (RFC 9110 §12.5.1).
 
 use hyper::HeaderMap;
 use hyper::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderName};
 
-/// The media types that a client names, most liked first.
+/// The media types that a client names, the preferred first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Accept {
     ranges: Vec<(String, u16)>,
@@ -20,7 +20,7 @@ const CITATIONS: [&str; 7] = [
     "text/x-bibliography",
 ];
 /// How many are looked at.
-const MOST: usize = 32;
+const MAX_RANGES: usize = 32;
 /// The weight of what is liked without reserve.
 const FULL: u16 = 1_000;
 
@@ -69,12 +69,12 @@ impl Accept {
             .map_or(0, |(_, weight)| *weight)
     }
 
-    /// Of what is offered, best first, what is liked most; `None` if none of it will do.
+    /// The offered type, best first, that the client prefers; `None` if it accepts none.
     pub(crate) fn choose<'m>(&self, offered: &[&'m str]) -> Option<&'m str> {
         let mut best = None;
         for media in offered {
             let weight = self.weight(media);
-            if weight > 0 && best.is_none_or(|(most, _)| weight > most) {
+            if weight > 0 && best.is_none_or(|(best_weight, _)| weight > best_weight) {
                 best = Some((weight, *media));
             }
         }
@@ -93,7 +93,8 @@ impl Accept {
         json > self.page()
     }
 
-    /// Whether only descriptions of something cited are asked for, in formats that agencies of DOIs have.
+    /// Whether only descriptions of something cited are asked for, in formats that agencies of DOIs
+    /// have.
     pub(crate) fn is_of_citations(&self) -> bool {
         let is_one = |media: &str| {
             CITATIONS.contains(&media)
@@ -109,14 +110,14 @@ impl Accept {
             .max(self.named("application/xhtml+xml"))
     }
 
-    /// The types by name, most liked first.
+    /// The types by name, the preferred first.
     pub(crate) fn types(&self) -> impl Iterator<Item = &str> {
         let liked = self.ranges.iter().filter(|(_, weight)| *weight > 0);
         liked.map(|(range, _)| range.as_str())
     }
 }
 
-/// The languages that a client names, most liked first.
+/// The languages that a client names, the preferred first.
 pub(crate) fn languages(headers: &HeaderMap) -> Vec<String> {
     let liked = weighted(headers, &ACCEPT_LANGUAGE).into_iter();
     let liked = liked.filter(|(language, weight)| *weight > 0 && language != "*");
@@ -143,13 +144,14 @@ pub(crate) fn weighted(headers: &HeaderMap, name: &HeaderName) -> Vec<(String, u
                 thousandths(weight.unwrap_or("1")),
             ))
         })
-        .take(MOST)
+        .take(MAX_RANGES)
         .collect();
     items.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
     items
 }
 
-/// `qvalue = ( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3("0") ] )`; anything else is no reason to send nothing.
+/// `qvalue = ( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3("0") ] )`; anything else is no reason to
+/// send nothing.
 fn thousandths(text: &str) -> u16 {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if whole != "0" || fraction.len() > 3 {
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_liked_is_chosen_and_the_first_offered_of_equals() {
+    fn the_preferred_type_is_chosen_and_the_first_offered_of_equals() {
         let offered = ["text/html", "text/uri-list", "application/json"];
         for (text, chosen) in [
             ("*/*", Some("text/html")),

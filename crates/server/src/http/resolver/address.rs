@@ -1,4 +1,4 @@
-//! Where this resolver is (`URI-13`).
+//! The base URL of this resolver (`URI-13`).
 
 use handfast_api::Resolver;
 use handfast_id::Rules;
@@ -7,8 +7,8 @@ use hyper::{HeaderMap, Uri};
 
 use crate::http::{Caller, Web};
 
-/// The base URL: the first resolver in the configuration, or the one of this server. What a client says counts only if
-/// it is a host of ours.
+/// The base URL: the first resolver in the configuration, or the one of this server. What a client
+/// says counts only if it is a host of ours.
 pub(crate) fn base(web: &Web, caller: &Caller, uri: &Uri, headers: &HeaderMap) -> String {
     let rules = web.registry().rules();
     let mut configured = rules.resolvers().iter();
@@ -18,8 +18,8 @@ pub(crate) fn base(web: &Web, caller: &Caller, uri: &Uri, headers: &HeaderMap) -
     }
 }
 
-/// What the resolver says of itself: its base URL, that it needs no first segment and takes `hdl` as one, and the words
-/// that it uses as first segments itself, so that no prefix can have their names.
+/// The description of the resolver: its base URL, that it needs no first segment and takes `hdl` as
+/// one, and the words that it uses as first segments itself, so that no prefix can have their names.
 pub(crate) fn statement(base: &str) -> Resolver {
     Resolver {
         base: base.to_string(),

@@ -1,4 +1,4 @@
-//! What is particular to ARKs (`http-interfaces.md` E): parts of things that are named as a whole, and inflections.
+//! ARKs (`http-interfaces.md` E): parts of a named whole, and inflections.
 
 use handfast_registry::{Persistence, Principal, Registry};
 use hyper::{Response, StatusCode};
@@ -9,16 +9,16 @@ use crate::http::resolver::page::{escape, fresh, page};
 use crate::http::response::Body;
 
 /// How many parts of a name are taken off, at most.
-const MOST: usize = 32;
+const MAX_ANCESTORS: usize = 32;
 
-/// What an ARK may be a part or a variant of, longest first, each with what stands behind it.
+/// The ARKs that an ARK may be a part of, longest first, each with the remainder.
 pub(crate) fn ancestors(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let start = name_at(text).unwrap_or(text.len());
     let behind = text.get(start..).unwrap_or_default();
     let cuts = behind.rmatch_indices(['/', '.']);
     cuts.map(move |(at, _)| start + at)
         .filter(move |at| *at > start)
-        .take(MOST)
+        .take(MAX_ANCESTORS)
         .filter_map(|at| text.split_at_checked(at))
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn is_ark(text: &str) -> bool {
     name_at(text).is_some()
 }
 
-/// Where the name begins, behind the number of the authority that gives it.
+/// The start of the name, behind the number of its authority.
 fn name_at(text: &str) -> Option<usize> {
     let scheme = ["ark:", "info:ark/"].iter().find(|scheme| {
         let head = text.get(..scheme.len());
@@ -39,7 +39,7 @@ fn name_at(text: &str) -> Option<usize> {
     Some(text.len() - bare.len() + slash + 1)
 }
 
-/// `?`: a brief record. `??` and `?info`: with what is promised of the name.
+/// `?`: a short record. `??` and `?info`: the record with the persistence statement.
 pub(crate) fn description(
     registry: &Registry,
     name: &Name,
@@ -169,6 +169,6 @@ mod tests {
                 "{none}"
             );
         }
-        assert!(ancestors(&format!("ark:1/{}", "a/".repeat(4_000))).count() <= MOST);
+        assert!(ancestors(&format!("ark:1/{}", "a/".repeat(4_000))).count() <= MAX_ANCESTORS);
     }
 }

@@ -1,4 +1,4 @@
-//! Which of several locations a client is sent to (`http-interfaces.md` B.5).
+//! Choosing one of several locations for a client (`http-interfaces.md` B.5).
 
 use std::net::IpAddr;
 
@@ -9,9 +9,9 @@ use crate::http::middleware::network::Network;
 use crate::http::resolver::accept::{Accept, languages};
 use crate::http::resolver::locations::{Location, Locations};
 
-/// What is known of a client that locations are chosen by.
+/// The properties of a client that decide between locations.
 #[derive(Clone, Debug)]
-pub(crate) struct Taste {
+pub(crate) struct ClientPreferences {
     /// Attributes that are liked, and perhaps their values, first ones first.
     pub(crate) attributes: Vec<(String, Option<String>)>,
     pub(crate) country: Option<String>,
@@ -22,7 +22,7 @@ pub(crate) struct Taste {
 
 const METHODS: &str = "locatt,address,country,score,weighted";
 
-impl Taste {
+impl ClientPreferences {
     /// Adds what headers say, after what the caller said itself.
     pub(crate) fn add_headers(&mut self, headers: &HeaderMap) {
         let accept = Accept::of(headers);
@@ -81,11 +81,11 @@ impl Taste {
                     country.is_some_and(|(own, of)| own.eq_ignore_ascii_case(of))
                 }),
                 "score" => {
-                    let most = left
+                    let best_weight = left
                         .iter()
                         .map(|one| number(one, "score", 0.0))
                         .fold(f64::MIN, f64::max);
-                    keep(&mut left, |one| number(one, "score", 0.0) >= most);
+                    keep(&mut left, |one| number(one, "score", 0.0) >= best_weight);
                 }
                 "weighted" => return self.by_weight(&left),
                 _ => {}
@@ -94,8 +94,8 @@ impl Taste {
         self.by_weight(&left)
     }
 
-    /// "For each `locatt` parameter in order: keep locations having that attribute (with that exact value); if none
-    /// has, keep all."
+    /// "For each `locatt` parameter in order: keep locations having that attribute (with that exact
+    /// value); if none has, keep all."
     fn by_attributes(&self, left: &mut Vec<&Location>) {
         for (name, value) in &self.attributes {
             keep(left, |one| match (one.attribute(name), value) {
@@ -171,8 +171,8 @@ mod tests {
     use super::*;
     use crate::http::resolver::locations::tests::{LOCATIONS, name};
 
-    fn taste(chance: u64) -> Taste {
-        Taste {
+    fn preferences(chance: u64) -> ClientPreferences {
+        ClientPreferences {
             attributes: Vec::new(),
             country: None,
             address: "192.0.2.7".parse().unwrap(),
@@ -180,46 +180,52 @@ mod tests {
         }
     }
 
-    fn chosen(taste: &Taste, xml: &str) -> String {
+    fn chosen(preferences: &ClientPreferences, xml: &str) -> String {
         let found = Locations::of(&name(&[("10320/loc", xml), ("URL", "http://u/")]));
-        String::from_utf8(taste.choose(&found).unwrap().href.clone()).unwrap()
+        String::from_utf8(preferences.choose(&found).unwrap().href.clone()).unwrap()
     }
 
     #[test]
     fn weights_attributes_and_countries_choose() {
         for chance in [0, 1 << 31, u64::from(u32::MAX)] {
-            assert_eq!(chosen(&taste(chance), LOCATIONS), "http://www1.example/");
+            assert_eq!(
+                chosen(&preferences(chance), LOCATIONS),
+                "http://www1.example/"
+            );
         }
-        let british = Taste {
+        let british = ClientPreferences {
             country: Some("GB".into()),
-            ..taste(0)
+            ..preferences(0)
         };
         assert_eq!(chosen(&british, LOCATIONS), "http://uk.example/");
-        let by_id = Taste {
+        let by_id = ClientPreferences {
             attributes: vec![("id".into(), Some("0".into()))],
-            ..taste(0)
+            ..preferences(0)
         };
         assert_eq!(chosen(&by_id, LOCATIONS), "http://uk.example/");
-        let by_nothing = Taste {
+        let by_nothing = ClientPreferences {
             attributes: vec![("id".into(), Some("9".into()))],
-            ..taste(0)
+            ..preferences(0)
         };
         assert_eq!(chosen(&by_nothing, LOCATIONS), "http://www1.example/");
     }
 
     #[test]
     fn addresses_and_scores_choose() {
-        let xml = r#"<locations><location href="a" addresses="10.0.0.0/8, 192.0.2.0/24"/><location href="b"/></locations>"#;
-        assert_eq!(chosen(&taste(0), xml), "a");
-        let xml = r#"<locations><location href="a" score="0.5"/><location href="b" score="1"/></locations>"#;
-        assert_eq!(chosen(&taste(0), xml), "b");
+        let xml = r#"<locations><location href="a" addresses="10.0.0.0/8, 192.0.2.0/24"/>
+            <location href="b"/></locations>"#;
+        assert_eq!(chosen(&preferences(0), xml), "a");
+        let xml = r#"<locations><location href="a" score="0.5"/>
+            <location href="b" score="1"/></locations>"#;
+        assert_eq!(chosen(&preferences(0), xml), "b");
     }
 
     #[test]
     fn without_weights_each_has_its_chance() {
-        let xml = r#"<locations no_legacy=""><location href="a" weight="0"/><location href="b" weight="-1"/></locations>"#;
-        assert_eq!(chosen(&taste(0), xml), "a");
-        assert_eq!(chosen(&taste(1), xml), "b");
+        let xml = r#"<locations no_legacy=""><location href="a" weight="0"/>
+            <location href="b" weight="-1"/></locations>"#;
+        assert_eq!(chosen(&preferences(0), xml), "a");
+        assert_eq!(chosen(&preferences(1), xml), "b");
     }
 
     #[test]
@@ -237,9 +243,9 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT, HeaderValue::from_static(accept));
             headers.insert(USER_AGENT, HeaderValue::from_static(agent));
-            let mut taste = taste(0);
-            taste.add_headers(&headers);
-            assert_eq!(chosen(&taste, LOCATIONS), expected, "{accept}");
+            let mut preferences = preferences(0);
+            preferences.add_headers(&headers);
+            assert_eq!(chosen(&preferences, LOCATIONS), expected, "{accept}");
         }
     }
 }

@@ -1,114 +1,46 @@
-//! The answer that is asked for most: a redirect to the one URL of a handle that is stored here.
+//! The most frequent answer: a redirect to the one URL of a stored handle.
 //!
-//! It is made straight from the store. Everything else – queries, aliases, locations, errors – goes the long way, which
-//! would say the same.
+//! It is made straight from the store, or from the redirect cache. Everything else (queries,
+//! aliases, locations, errors) takes the slow path, which would give the same answer.
 
 use std::borrow::Cow;
 
 use handfast_id::Handle;
 use handfast_registry::{Lent, State};
 use handfast_wire::{Ttl, Value};
-use http_body_util::{Either, Full};
-use hyper::header::{ACCEPT, HeaderValue, LINK, LOCATION, ORIGIN, VARY};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::StatusCode;
 
 use crate::http::Web;
-use crate::http::connection::request_body::Incoming;
-use crate::http::resolver::links::SIGNPOSTS;
+use crate::http::resolver::links::Links;
 use crate::http::resolver::name_lookup::is_url;
-use crate::http::resolver::path::{Asked, Kind};
-use crate::http::resolver::redirect_cache::Found;
-use crate::http::resolver::target::{escaped, is_web, lifetime, put_lifetime};
-use crate::http::response::Body;
-use crate::runtime::snapshot_reuse;
+use crate::http::resolver::path::{NameKind, RequestedName};
+use crate::http::resolver::redirect::RedirectResponse;
+use crate::http::resolver::redirect_cache::CachedRedirect;
+use crate::http::resolver::target::{escaped, is_web, lifetime};
 
-/// What answers depend on, beside the name.
-pub(crate) const VARIES: HeaderValue = HeaderValue::from_static("Accept, Origin");
-
-/// A redirect to the one URL of a handle.
-pub(crate) struct Redirect<'r> {
-    /// The URL, fit for a header.
-    pub(crate) location: &'r [u8],
-    /// For how long it is good.
-    pub(crate) seconds: u64,
-    now: u64,
-    /// The handle as it is registered.
-    handle: &'r str,
-}
-
-impl Redirect<'_> {
-    /// Until when it is good, in seconds since 1970.
-    pub(crate) fn until(&self) -> u64 {
-        (self.now / 1_000).saturating_add(self.seconds)
-    }
-
-    /// What leads on from here, for a header.
-    pub(crate) fn put_links(&self, out: &mut Vec<u8>) {
-        let mut start = "<";
-        for end in SIGNPOSTS {
-            for part in [start, "/", self.handle, end] {
-                out.extend_from_slice(part.as_bytes());
-            }
-            start = ", <";
-        }
-    }
-}
-
-pub(crate) fn answer(web: &Web, request: &Request<Incoming>) -> Option<Response<Body>> {
-    let accept = || {
-        let lines = request.headers().get_all(ACCEPT).iter();
-        lines.map(HeaderValue::as_bytes)
-    };
-    let wants_page = accept().all(is_page);
-    let is_plain = matches!(*request.method(), Method::GET | Method::HEAD)
-        && request.uri().query().is_none()
-        && !request.headers().contains_key(ORIGIN)
-        && !accept().any(may_be_json);
-    if !is_plain {
-        return None;
-    }
-    let now = snapshot_reuse::moment(&web.native).now;
-    let path = request.uri().path();
-    find(web, path, wants_page, now, |redirect| {
-        let mut response = Response::new(Either::Left(Full::default()));
-        *response.status_mut() = StatusCode::FOUND;
-        let headers = response.headers_mut();
-        headers.reserve(8);
-        let mut links = Vec::with_capacity(256);
-        redirect.put_links(&mut links);
-        let links = HeaderValue::try_from(links).ok()?;
-        headers.insert(LOCATION, HeaderValue::try_from(redirect.location).ok()?);
-        put_lifetime(headers, redirect.seconds, now);
-        headers.insert(VARY, VARIES);
-        headers.insert(LINK, links);
-        Some(response)
-    })?
-}
-
-/// Lends where a path leads, if that takes no more than a look. Of DOIs something else than a page may be wanted.
+/// Lends where a path leads, if that takes no more than a look. Of DOIs something else than a page
+/// may be wanted.
 pub(crate) fn find<T>(
     web: &Web,
     path: &str,
     wants_page: bool,
     now: u64,
-    take: impl FnOnce(&Redirect<'_>) -> T,
+    take: impl FnOnce(&RedirectResponse<'_>) -> T,
 ) -> Option<T> {
-    let take = |found: &Found<'_>| {
-        Some(take(&Redirect {
-            location: found.location,
-            seconds: found.seconds,
-            now,
-            handle: match found.registered {
-                Some(registered) => registered,
-                None => path.get(found.start..)?,
-            },
-        }))
+    let take = |found: &CachedRedirect<'_>| {
+        let handle = match found.registered {
+            Some(registered) => registered,
+            None => path.get(found.start..)?,
+        };
+        let redirect = RedirectResponse::from_escaped(found.location.into(), StatusCode::FOUND);
+        let links = Links::signposts(handle);
+        Some(take(&redirect.cached(found.seconds, now).linked(links)))
     };
     let registry = web.registry();
-    let edition = registry.edition();
+    let generation = registry.edition();
     if wants_page
-        && let Some(pair) = web.recent.at(path)
-        && let Some(found) = pair.found(path, edition)
+        && let Some(bucket) = web.redirect_cache.at(path)
+        && let Some(found) = bucket.found(path, generation)
     {
         return take(&found);
     }
@@ -122,15 +54,15 @@ pub(crate) fn find<T>(
             return None;
         }
         let location = escaped(&url.data);
-        let found = Found {
+        let found = CachedRedirect {
             location: location.as_bytes(),
             seconds: lifetime(std::iter::once(&url), now),
             start: path.len() - handle.len(),
             registered,
         };
-        // A moment that was set comes nearer.
+        // The lifetime of an absolute TTL shrinks with time.
         if matches!(url.ttl, Ttl::Relative(_)) {
-            web.recent.put(path, edition, &found);
+            web.redirect_cache.put(path, generation, &found);
         }
         take(&found)
     });
@@ -139,11 +71,11 @@ pub(crate) fn find<T>(
 
 /// The handle that a path ends with, if it is read as it stands there.
 fn handle_in(path: &str, wants_page: bool) -> Option<&str> {
-    let asked = Asked::read(path, None).ok()?;
-    let (Kind::Handle, Cow::Borrowed(handle)) = (asked.kind, asked.text) else {
+    let asked = RequestedName::read(path, None).ok()?;
+    let (NameKind::Handle, Cow::Borrowed(handle)) = (asked.kind, asked.text) else {
         return None;
     };
-    // What is computed is not stored as it is said, and what is odd has another path.
+    // Values of `0.` handles are computed, and other characters are escaped in a path.
     let is_usual = !handle.starts_with("0.") && is_plain(handle);
     (is_usual && (wants_page || !handle.starts_with("10."))).then_some(handle)
 }

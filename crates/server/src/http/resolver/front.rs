@@ -24,7 +24,9 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 /// The page with the box, and where this resolver is; after a text that cannot be resolved, with
 /// that text and the reason.
 pub(crate) fn page(base: &str, failed: Option<(&str, &Failure)>) -> Response<Body> {
-    let doors = DOORS.map(|door| format!("<code>{door}</code>")).join(", ");
+    let interfaces = DOORS
+        .map(|interface| format!("<code>{interface}</code>"))
+        .join(", ");
     let base = escape(base);
     let (status, title, message, typed) = match failed {
         None => (StatusCode::OK, "Resolve an identifier", String::new(), ""),
@@ -41,15 +43,20 @@ pub(crate) fn page(base: &str, failed: Option<(&str, &Failure)>) -> Response<Bod
     };
     let typed = escape(typed);
     let body = format!(
-        "<form action=\"/\" method=\"get\"><label for=\"id\">A handle, DOI, URN, ARK or <code>info</code> \
-         URI, in any spelling</label>\n<input type=\"text\" id=\"id\" name=\"id\" value=\"{typed}\" required autofocus \
+        "<form action=\"/\" method=\"get\"><label for=\"id\">A handle, DOI, URN, ARK or \
+        <code>info</code> \
+         URI, in any spelling</label>\n<input type=\"text\" id=\"id\" name=\"id\" \
+         value=\"{typed}\" required autofocus \
          autocapitalize=\"none\" autocomplete=\"off\" spellcheck=\"false\"{described} \
          placeholder=\"10.1045/april2006-paskin\">\n{message}\
-         <label><input type=\"checkbox\" name=\"noredirect\" value=\"1\"> show the record, do not go there</label><br>\n\
+         <label><input type=\"checkbox\" name=\"noredirect\" value=\"1\"> show the record, do not \
+         go there</label><br>\n\
          <button>Resolve</button></form>\n\
-         <p>Or put an identifier behind the address of this resolver, <code>{base}/</code>, with or without \
+         <p>Or put an identifier behind the address of this resolver, <code>{base}/</code>, with \
+         or without \
          <code>hdl/</code> between: <code>{base}/10.1045/april2006-paskin</code>.</p>\n\
-         <p>These words begin the addresses of other pages here, and no prefix is called so: {doors}.</p>"
+         <p>These words begin the addresses of other pages here, and no prefix is called so: \
+         {interfaces}.</p>"
     );
     let mut response = page::page(status, title, &body);
     let headers = response.headers_mut();
@@ -91,7 +98,8 @@ pub(crate) fn path_of_typed(
         Ok(Identifier::Ark(ark)) => ark.to_string(),
         Ok(id @ Identifier::Info(_)) if id.named(rules).is_none() => id.canonical(rules),
         Ok(id) => {
-            // CID-13: with query and fragment, in the path, where no parameter of the resolver is in their way.
+            // CID-13: with query and fragment, in the path, where no parameter of the resolver is
+            // in their way.
             let whole = query_and_fragment::cordra_of(&id, rules).map(|id| id.to_string());
             let handle = whole.or_else(|| id.spellings(rules).handle);
             path_of(handle.as_deref().unwrap_or(trimmed))
@@ -99,11 +107,13 @@ pub(crate) fn path_of_typed(
         Err(error) => match error.kind() {
             ErrorKind::Empty => return Err(refused("Type an identifier, or paste one.")),
             ErrorKind::NotServed => {
-                let text = "We know this resolver, but not this form of its addresses. Try the identifier alone.";
+                let text = "We know this resolver, but not this form of its addresses. Try the \
+                    identifier alone.";
                 return Err(refused(text));
             }
             ErrorKind::UnknownResolver | ErrorKind::UnknownScheme => {
-                let text = "We do not recognise this as an identifier. Try a handle, DOI, URN, ARK or info URI.";
+                let text = "We do not recognise this as an identifier. Try a handle, DOI, URN, \
+                    ARK or info URI.";
                 return Err(refused(text));
             }
             _ => return Ok(TypedPath::new(&path_of(trimmed), false)),
@@ -115,7 +125,8 @@ pub(crate) fn path_of_typed(
 /// A text that is no identifier, and not stored here as it is.
 pub(crate) fn no_identifier() -> Failure {
     refused(
-        "This is not a complete identifier. An identifier has a prefix, a slash and a name, such as \
+        "This is not a complete identifier. An identifier has a prefix, a slash and a name, such \
+        as \
          10.1045/april2006-paskin; a URN looks like urn:isbn:0451450523.",
     )
 }
@@ -129,8 +140,9 @@ fn one_slash(path: &str) -> String {
     format!("/{}", path.trim_start_matches(['/', '\\']))
 }
 
-/// The addresses of this server: the one that the client has asked, and `public-url`. The answer to a typed text never holds
-/// the host, only the path behind it, so a false one misleads nobody but the client that sends it.
+/// The addresses of this server: the one that the client has asked, and `public-url`. The answer to
+/// a typed text never holds the host, only the path behind it, so a false one misleads nobody but
+/// the client that sends it.
 pub(crate) fn own_resolvers(
     web: &Web,
     caller: &Caller,

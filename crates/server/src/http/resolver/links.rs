@@ -1,4 +1,6 @@
-//! Links of a name: headers (RFC 8288), and as a set (RFC 9264).
+//! Links of a name: as a header (RFC 8288), and as a link set (RFC 9264).
+
+use std::borrow::Cow;
 
 use hyper::header::{HeaderMap, HeaderValue, LINK};
 use serde_json::{Map, Value as Json, json};
@@ -14,31 +16,71 @@ pub(crate) const LINKSET: &str = "application/linkset+json";
 pub(crate) const LINKS: &str = "application/linkset";
 
 /// The longest header that is sent: some clients take no more.
-const LONGEST: usize = 8 << 10;
+const MAX_LINK_HEADER: usize = 8 << 10;
 
-/// What every name links to: itself, as it is to be cited; its record; its links. They are the same address, and what is
-/// wanted of it is asked for by media type. This is what follows the address.
-pub(crate) const SIGNPOSTS: [&str; 3] = [
+/// What every name links to: itself, as it is to be cited; its record; its links. They are the same
+/// address, and what is wanted of it is asked for by media type. This is what follows the address.
+const SIGNPOSTS: [&str; 3] = [
     ">; rel=\"cite-as\"",
     ">; rel=\"describedby\"; type=\"application/json\"",
     ">; rel=\"linkset\"; type=\"application/linkset+json\"",
 ];
 
-fn signposts(path: &str) -> String {
-    SIGNPOSTS.map(|end| ["<", path, end].concat()).join(", ")
+/// The value of the header `Link` for a name.
+pub(crate) struct Links<'n> {
+    /// The path of the name, without the first slash.
+    path: Cow<'n, str>,
+    /// Links from the record, ready to be sent, each with a comma in front.
+    related: String,
 }
 
-/// Puts all links of a name in their header. What does not fit is left to the set.
-pub(crate) fn put(headers: &mut HeaderMap, name: &Name) {
-    let mut text = signposts(&name.path());
-    for link in related(name) {
-        let link = written(&link, None);
-        if text.len() + link.len() + 2 > LONGEST {
-            break;
+impl<'n> Links<'n> {
+    /// The links that every name has.
+    pub(crate) fn signposts(path: &'n str) -> Self {
+        Self {
+            path: Cow::Borrowed(path),
+            related: String::new(),
         }
-        text.push_str(", ");
-        text.push_str(&link);
     }
+
+    /// All links of a name, as far as they fit in one header. The link set has all of them.
+    pub(crate) fn of(name: &Name) -> Self {
+        let mut path = name.path();
+        path.remove(0);
+        let signposts = SIGNPOSTS.iter().map(|end| end.len() + path.len() + 2);
+        let mut length: usize = signposts.sum::<usize>() + 2 * (SIGNPOSTS.len() - 1);
+        let mut related = String::new();
+        for link in self::related(name) {
+            let link = written(&link, None);
+            length += link.len() + 2;
+            if length > MAX_LINK_HEADER {
+                break;
+            }
+            related.extend([", ", &link]);
+        }
+        Self {
+            path: Cow::Owned(path),
+            related,
+        }
+    }
+
+    /// Appends the value of the header.
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
+        let mut start = "<";
+        for end in SIGNPOSTS {
+            for part in [start, "/", &self.path, end] {
+                out.extend_from_slice(part.as_bytes());
+            }
+            start = ", <";
+        }
+        out.extend_from_slice(self.related.as_bytes());
+    }
+}
+
+/// Puts all links of a name in their header.
+pub(crate) fn put(headers: &mut HeaderMap, name: &Name) {
+    let mut text = Vec::new();
+    Links::of(name).put(&mut text);
     if let Ok(text) = HeaderValue::try_from(text) {
         headers.insert(LINK, text);
     }
@@ -185,9 +227,11 @@ mod tests {
     use crate::http::resolver::locations::tests::name;
 
     const OF_RECORD: &str = r#"<links>
-        <location rel="item" href="https://a.example/1 2" type="text/plain" title="a &quot;b&quot;"/>
+        <location rel="item" href="https://a.example/1 2" type="text/plain"
+            title="a &quot;b&quot;"/>
         <location rel="license" href="https://l.example/" title="Größe&#13;&#10;X: y" lang="de"/>
-        <location href="https://none.example/"/><location rel="stylesheet" href="https://evil.example/"/>
+        <location href="https://none.example/"/><location rel="stylesheet" href="https://evil.exam\
+            ple/"/>
         <location id="one" href="https://one.example/"/>
         <location rel="author" anchor-id="one" href="https://me.example/"/>
         <location rel="author" anchor-id="two" href="https://lost.example/"/></links>"#;

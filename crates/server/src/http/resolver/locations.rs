@@ -29,11 +29,11 @@ pub(crate) struct Location {
 }
 
 /// The most elements and texts of one value.
-const MOST_NODES: u32 = 10_000;
+const MAX_XML_NODES: u32 = 10_000;
 /// How many locations one name has.
-const MOST_LOCATIONS: usize = 10_000;
+const MAX_LOCATIONS: usize = 10_000;
 /// How many of them others can be about.
-const MOST_ANCHORS: usize = 100;
+const MAX_ANCHORS: usize = 100;
 
 impl Location {
     pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
@@ -64,7 +64,7 @@ impl Locations {
             legacy.add(name, &mut found);
         }
         found.list.append(&mut of_namespace.list);
-        found.list.truncate(MOST_LOCATIONS);
+        found.list.truncate(MAX_LOCATIONS);
         Self {
             methods: found.methods.or(of_namespace.methods),
             status: found.status.or(of_namespace.status),
@@ -96,7 +96,7 @@ impl Locations {
         first(&mut legacy.url_weight, "urlWeight");
         first(&mut legacy.subtype_weight, "urlSubtypeWeight");
         legacy.is_suppressed |= is_set(root, "no_legacy");
-        if self.list.len() < MOST_LOCATIONS {
+        if self.list.len() < MAX_LOCATIONS {
             self.list.extend(locations(root, handle));
         }
     }
@@ -120,7 +120,7 @@ pub(crate) fn is_set(root: Node<'_, '_>, name: &str) -> bool {
     said.is_some_and(|said| !["0", "false", "no"].contains(&said.to_ascii_lowercase().as_str()))
 }
 
-/// What `10320/loc` says of `URL` values.
+/// How `10320/loc` treats `URL` values.
 #[derive(Default)]
 struct Legacy {
     is_suppressed: bool,
@@ -129,8 +129,8 @@ struct Legacy {
 }
 
 impl Legacy {
-    /// "Default: `URL` 0 if a 10320/loc exists on the handle, else 1; subtypes 0 (if no plain `URL` exists subtypes get
-    /// the `URL` weight)."
+    /// "Default: `URL` 0 if a 10320/loc exists on the handle, else 1; subtypes 0 (if no plain `URL`
+    /// exists subtypes get the `URL` weight)."
     fn add(&self, name: &Name, to: &mut Locations) {
         let usual = if to.is_described { "0" } else { "1" };
         let of_urls = self.url_weight.as_deref().unwrap_or(usual);
@@ -159,7 +159,7 @@ pub(crate) fn links(name: &Name) -> Vec<Location> {
     let mut links = Vec::new();
     for value_type in ["10320/links", "10320/loc"] {
         for value in own_and_shared(name, value_type) {
-            if links.len() < MOST_LOCATIONS {
+            if links.len() < MAX_LOCATIONS {
                 read(value, |root| links.extend(locations(root, &name.text)));
             }
         }
@@ -167,7 +167,7 @@ pub(crate) fn links(name: &Name) -> Vec<Location> {
     let anchors: Vec<_> = links
         .iter()
         .filter_map(|one| Some((one.attribute("id")?.to_string(), one.href.clone())))
-        .take(MOST_ANCHORS)
+        .take(MAX_ANCHORS)
         .collect();
     links.retain_mut(|link| {
         let Some(id) = link.attribute("anchor-id") else {
@@ -185,7 +185,8 @@ pub(crate) fn links(name: &Name) -> Vec<Location> {
     links
 }
 
-/// Values of a type: of a name, of those it includes, and of its namespace unless that is not wished for.
+/// Values of a type: of a name, of those it includes, and of its namespace unless that is not
+/// wished for.
 pub(crate) fn own_and_shared<'n>(
     name: &'n Name,
     value_type: &'static str,
@@ -210,10 +211,11 @@ pub(crate) fn of_type<'v>(
         .filter(move |value| value.value_type.eq_ignore_ascii_case(value_type))
 }
 
-/// Reads the XML of a value. What is none says nothing. A document type is refused: it can make much out of little.
+/// Reads the XML of a value. What is none says nothing. A document type is refused: it can make
+/// much out of little.
 pub(crate) fn read(value: &Value<'_>, read: impl FnOnce(Node<'_, '_>)) {
     let options = ParsingOptions {
-        nodes_limit: MOST_NODES,
+        nodes_limit: MAX_XML_NODES,
         ..ParsingOptions::default()
     };
     let text = value.text().filter(|text| has_few_attributes(text));
@@ -250,7 +252,8 @@ fn locations(root: Node<'_, '_>, handle: &str) -> Vec<Location> {
         .collect()
 }
 
-/// "`{hdl}` = handle escaped as a query component (`/` → `%2F`) and `{hdl:path}` = escaped as a path."
+/// "`{hdl}` = handle escaped as a query component (`/` → `%2F`) and `{hdl:path}` = escaped as a
+/// path."
 pub(crate) fn expanded(template: &str, handle: &str) -> String {
     template
         .replace("{hdl:path}", &path_of(handle))
@@ -261,10 +264,12 @@ pub(crate) fn expanded(template: &str, handle: &str) -> String {
 pub(crate) mod tests {
     use super::*;
 
-    pub(crate) const LOCATIONS: &str = r#"<locations chooseby="locatt,country,weighted" http_sc="307">
+    pub(crate) const LOCATIONS: &str = r#"
+        <locations chooseby="locatt,country,weighted" http_sc="307">
         <location id="0" href="http://uk.example/" country="gb" weight="0"/>
         <location id="1" href="http://www1.example/" weight="1" http_sc="303"/>
-        <location id="2" href_template="http://t.example/{hdl}/{hdl:path}" weight="0" http_role="conneg"/>
+        <location id="2" href_template="http://t.example/{hdl}/{hdl:path}" weight="0"
+            http_role="conneg"/>
         </locations>"#;
 
     pub(crate) fn name(values: &[(&str, &str)]) -> Name {

@@ -1,7 +1,8 @@
-//! What other names say of the locations of a name (`http-interfaces.md` B.5): those that its `10320/loc` values include,
-//! and those of the namespace of its prefix.
+//! Values that other names add to the locations of a name (`http-interfaces.md` B.5): names
+//! that its `10320/loc` values include, and the namespace of its prefix.
 //!
-//! Whoever may write a record may name others in it, in circles and without end: each is read once, and only so many.
+//! An author of a record may include other records, in circles and without end. So the server
+//! reads each of them once, and only a limited number.
 
 use handfast_registry::{Refusal, Registry};
 use handfast_wire::Value;
@@ -12,9 +13,9 @@ use crate::http::resolver::locations::{is_set, of_type, read};
 /// Values of types `10320/…` that others hold.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Merged {
-    /// Of names that are included: as if they were its own.
+    /// The values of included names, which count like its own.
     pub(crate) included: Vec<Value<'static>>,
-    /// Of the namespace.
+    /// The values of the namespace.
     pub(crate) shared: Vec<Value<'static>>,
     /// Whether links and headers of the namespace do not hold.
     pub(crate) hides_headers: bool,
@@ -23,12 +24,12 @@ pub(crate) struct Merged {
 /// "Depth ≤ 20."
 const DEEPEST: usize = 20;
 /// How many names are asked.
-const MOST_NAMES: usize = 64;
+const MAX_INCLUDED_NAMES: usize = 64;
 /// How many octets their values have.
-const MOST_OCTETS: usize = 1 << 20;
+const MAX_INCLUDED_BYTES: usize = 1 << 20;
 
 impl Merged {
-    /// What holds for a handle with a record.
+    /// The values that other names add to a handle.
     pub(crate) fn of(
         registry: &Registry,
         handle: &str,
@@ -41,9 +42,9 @@ impl Merged {
             octets: 0,
         };
         let mut merged = Self::default();
-        let said = Said::of(values);
+        let said = LocationReferences::of(values);
         merging.include(&said.includes, 0, &mut merged.included)?;
-        let of_included = Said::of(&merged.included);
+        let of_included = LocationReferences::of(&merged.included);
         let said = said.or(of_included);
         if !said.is_alone {
             let own = namespace_value(values).filter(|_| said.prefix.is_none());
@@ -74,9 +75,9 @@ pub(crate) fn public(registry: &Registry, handle: &str) -> Result<Vec<Value<'sta
     Ok(values)
 }
 
-/// What `10320/loc` values say of others; the first to say something counts.
+/// The references of `10320/loc` values to other names; the first of each kind counts.
 #[derive(Default)]
-struct Said {
+struct LocationReferences {
     /// `include`: handles, with commas or blanks between them.
     includes: Vec<String>,
     /// `includeNamespace`: prefixes whose namespaces hold as well.
@@ -93,7 +94,7 @@ struct Said {
     hides_headers_if_own: bool,
 }
 
-impl Said {
+impl LocationReferences {
     fn of(values: &[Value<'static>]) -> Self {
         let mut said = Self::default();
         for value in of_type(values, "10320/loc") {
@@ -101,7 +102,9 @@ impl Said {
                 let list = |name: &str| {
                     let text = root.attribute(name).unwrap_or_default();
                     let parts = text.split([',', ' ', '\t', '\n']).map(str::trim);
-                    let parts = parts.filter(|part| !part.is_empty()).take(MOST_NAMES);
+                    let parts = parts
+                        .filter(|part| !part.is_empty())
+                        .take(MAX_INCLUDED_NAMES);
                     parts.map(str::to_string).collect::<Vec<_>>()
                 };
                 let one = |name: &str| list(name).into_iter().next();
@@ -151,7 +154,10 @@ impl Merging<'_> {
     ) -> Result<(), Refusal> {
         for handle in handles {
             let seen = handle.to_lowercase();
-            if depth >= DEEPEST || self.seen.len() >= MOST_NAMES || self.seen.contains(&seen) {
+            if depth >= DEEPEST
+                || self.seen.len() >= MAX_INCLUDED_NAMES
+                || self.seen.contains(&seen)
+            {
                 continue;
             }
             self.seen.push(seen);
@@ -159,20 +165,21 @@ impl Merging<'_> {
             values.retain(|value| {
                 let is_wanted = value.value_type.starts_with("10320/");
                 let octets = self.octets.saturating_add(value.data.len());
-                let fits = is_wanted && octets <= MOST_OCTETS;
+                let fits = is_wanted && octets <= MAX_INCLUDED_BYTES;
                 if fits {
                     self.octets = octets;
                 }
                 fits
             });
-            let said = Said::of(&values);
+            let said = LocationReferences::of(&values);
             into.extend(values);
             self.include(&said.includes, depth + 1, into)?;
         }
         Ok(())
     }
 
-    /// The handles that namespaces name, from the inside out: that of the record itself, of its prefix, of the root.
+    /// The handles that namespaces name, from the inside out: that of the record itself, of its
+    /// prefix, of the root.
     fn shared_by(
         &self,
         own: Option<&Value<'static>>,

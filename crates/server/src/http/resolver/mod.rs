@@ -1,4 +1,5 @@
-//! Resolution for people and browsers: `/{identifier}` redirects, or shows the record (`http-interfaces.md` B).
+//! Resolution for people and browsers: `/{identifier}` redirects, or shows the record
+//! (`http-interfaces.md` B).
 
 pub(crate) mod accept;
 pub(crate) mod address;
@@ -33,35 +34,37 @@ use hyper::{Method, Request, Response, StatusCode};
 
 use crate::admission::body_memory::Sender;
 use crate::http::connection::request_body::{Incoming, not_received};
-use crate::http::resolver::path::Asked;
-use crate::http::resolver::query::Wishes;
-use crate::http::resolver::slow_path::Visit;
+use crate::http::resolver::path::RequestedName;
+use crate::http::resolver::query::ResolveOptions;
+use crate::http::resolver::redirect::VARY_DEFAULT;
+use crate::http::resolver::slow_path::ResolveRequest;
 pub(crate) use crate::http::resolver::slow_path::{failure, with_components, with_scheme};
 use crate::http::resolver::source::Source;
-use crate::http::response::{Body, aside, plain};
+use crate::http::response::{Body, plain, run_blocking};
 use crate::http::{Caller, Web};
 
 /// The longest form.
-const LONGEST_FORM: usize = 16 << 10;
+const MAX_FORM: usize = 16 << 10;
 
 pub(crate) async fn answer(
     web: &Arc<Web>,
     caller: &Arc<Caller>,
     request: Request<Incoming>,
 ) -> Response<Body> {
-    if let Some(redirect) = fast_redirect::answer(web, &request) {
-        return redirect;
-    }
     let (head, body) = request.into_parts();
-    let source = match Asked::read(head.uri.path(), None) {
-        Ok(asked) if web.native.has_sources() => Source::ask(web, &asked.text).await,
+    let name =
+        RequestedName::read(head.uri.path(), head.uri.query()).map(RequestedName::into_owned);
+    let source = match &name {
+        Ok(name) if web.context.dspace.is_some() => {
+            Source::ask(web, name.without_components()).await
+        }
         _ => None,
     };
     let mut asked = head.uri.query().unwrap_or_default().to_string();
     match head.method {
         Method::GET | Method::HEAD => {}
         Method::POST => {
-            let received = body.receive(web, caller, Sender::Anonymous, LONGEST_FORM);
+            let received = body.receive(web, caller, Sender::Anonymous, MAX_FORM);
             let form = match received.await {
                 Ok(form) => form,
                 Err(error) => return not_received(error),
@@ -74,14 +77,14 @@ pub(crate) async fn answer(
     let (at_work, client) = (Arc::clone(web), Arc::clone(caller));
     // Records can be long, and what is in them takes time to read.
     let visit = move || {
-        let wishes = Wishes::read(&asked);
-        let response = Visit::new(&at_work, &client, &head, wishes, source).answer();
+        let options = ResolveOptions::read(&asked);
+        let response = ResolveRequest::new(&at_work, &client, &head, options, source).answer(name);
         finished(response, &head.headers)
     };
-    aside(web, caller.address.ip(), visit).await
+    run_blocking(web, caller.address.ip(), visit).await
 }
 
-/// What may be done with names here.
+/// The methods for names.
 const ALLOWED: &str = "GET, HEAD, POST, OPTIONS";
 
 /// A method that is not for names.
@@ -95,7 +98,7 @@ pub(crate) fn refused(allowed: &'static str) -> Response<Body> {
     response
 }
 
-/// What may be asked; for scripts of other sites, before they ask.
+/// The response to OPTIONS, also for preflight requests of scripts.
 pub(crate) fn options(asked: &HeaderMap, allowed: &'static str) -> Response<Body> {
     let mut response = plain(StatusCode::OK, "");
     let headers = response.headers_mut();
@@ -116,8 +119,10 @@ pub(crate) fn options(asked: &HeaderMap, allowed: &'static str) -> Response<Body
 /// The same response for other sites' scripts.
 pub(crate) fn finished(mut response: Response<Body>, asked: &HeaderMap) -> Response<Body> {
     let headers = response.headers_mut();
-    // What was chosen for a client depends on more.
-    headers.entry(VARY).or_insert(fast_redirect::VARIES);
+    // A location that was chosen for a client depends on more headers.
+    headers
+        .entry(VARY)
+        .or_insert(HeaderValue::from_static(VARY_DEFAULT));
     if let Some(origin) = asked.get(ORIGIN) {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         headers.insert(

@@ -1,4 +1,4 @@
-//! What is known of a name, by anybody.
+//! Looking up a name: its record, with the values that everybody may read.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use handfast_registry::{Principal, Record, Refusal, Registry, State, Tombstone};
 use handfast_wire::Value;
 use handfast_wire::namespace::{Namespace, namespace_value};
 
+use crate::context::ServerContext;
 use crate::http::resolver::ark;
 use crate::http::resolver::merged::{Merged, public};
-use crate::http::resolver::path::{Asked, Kind};
+use crate::http::resolver::path::{NameKind, RequestedName};
 use crate::http::resolver::target::{appended, path_of};
-use crate::native::Native;
 
-/// What became of looking a name up.
+/// The outcome of looking a name up.
 #[derive(Debug)]
-pub(crate) enum Found {
-    /// Aliases lead from name to name without end.
+pub(crate) enum NameLookup {
+    /// The aliases form a loop, or are too many.
     Endless,
-    /// Its prefix is not kept here.
+    /// Its prefix is not homed here.
     Foreign,
     /// Its prefix is not in use; with what is said about that.
     Inactive(String),
@@ -44,22 +44,25 @@ pub(crate) struct Name {
     pub(crate) values: Vec<Value<'static>>,
     /// Of an ARK that is a part of it, what stands behind it: where it leads goes on with that.
     pub(crate) rest: String,
-    /// What other names say of its locations, links and headers.
+    /// Locations, links and headers that other names add.
     pub(crate) merged: Merged,
 }
 
 /// "The proxy follows up to 20 hops."
-const MOST_HOPS: usize = 20;
+const MAX_ALIAS_HOPS: usize = 20;
 
 /// Looks a name up.
-pub(crate) fn find(registry: &Arc<Registry>, asked: &Asked<'_>) -> Result<Found, Refusal> {
+pub(crate) fn find(
+    registry: &Arc<Registry>,
+    asked: &RequestedName<'_>,
+) -> Result<NameLookup, Refusal> {
     let text = &*asked.text;
     match registry.show(&Principal::Operator, text) {
         Ok(shown) => match as_public(shown.record) {
-            Found::Name(name) => in_namespace(registry, name),
+            NameLookup::Name(name) => in_namespace(registry, name),
             found => Ok(found),
         },
-        Err(Refusal::NotFound(_)) if asked.kind != Kind::Handle => part(registry, text),
+        Err(Refusal::NotFound(_)) if asked.kind != NameKind::Handle => part(registry, text),
         Err(Refusal::NotFound(_)) => {
             let read = recognise(text, &registry.rules()).ok();
             let handle = read.and_then(|read| read.identifier.spellings(&registry.rules()).handle);
@@ -67,20 +70,21 @@ pub(crate) fn find(registry: &Arc<Registry>, asked: &Asked<'_>) -> Result<Found,
         }
         Err(Refusal::Identifier { source, .. }) => Ok(match asked.kind {
             // A word is no name, and nothing that was asked for wrongly.
-            Kind::Prefix => Found::Missing,
-            _ => Found::Malformed(format!("{source}: {}", source.remedy())),
+            NameKind::Prefix => NameLookup::Missing,
+            _ => NameLookup::Malformed(format!("{source}: {}", source.remedy())),
         }),
-        Err(refusal) => Err(refusal),
+        Err(error) => Err(error),
     }
 }
 
-/// An ARK that is not there may be a part of one that is: "longest bound ancestor, remainder appended to its target".
-fn part(registry: &Registry, text: &str) -> Result<Found, Refusal> {
+/// An ARK that is not there may be a part of one that is: "longest bound ancestor, remainder
+/// appended to its target".
+fn part(registry: &Registry, text: &str) -> Result<NameLookup, Refusal> {
     for (whole, rest) in ark::ancestors(text) {
         match registry.show(&Principal::Operator, whole) {
             Ok(shown) => {
                 return Ok(match as_public(shown.record) {
-                    Found::Name(name) => Found::Name(Name {
+                    NameLookup::Name(name) => NameLookup::Name(Name {
                         rest: rest.to_string(),
                         ..name
                     }),
@@ -88,23 +92,23 @@ fn part(registry: &Registry, text: &str) -> Result<Found, Refusal> {
                 });
             }
             Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => {}
-            Err(refusal) => return Err(refusal),
+            Err(error) => return Err(error),
         }
     }
-    Ok(Found::Missing)
+    Ok(NameLookup::Missing)
 }
 
-fn as_public(record: Record) -> Found {
+fn as_public(record: Record) -> NameLookup {
     match record.state {
-        State::Reserved => Found::Missing,
-        State::Withdrawn => Found::Withdrawn {
+        State::Reserved => NameLookup::Missing,
+        State::Withdrawn => NameLookup::Withdrawn {
             text: record.text,
             tombstone: record.tombstone,
         },
         State::Active => {
             let mut values = record.values;
             values.retain(Value::is_public);
-            Found::Name(Name {
+            NameLookup::Name(Name {
                 is_handle: record.authority.starts_with("hdl:"),
                 text: record.text,
                 authority: Some(record.authority),
@@ -116,27 +120,28 @@ fn as_public(record: Record) -> Found {
     }
 }
 
-/// A handle that is not stored: one that a template makes, one that is kept elsewhere, or none.
-fn missing(registry: &Registry, text: &str) -> Result<Found, Refusal> {
+/// A handle that is not stored: a template makes it, its prefix is remote, or it does not exist.
+fn missing(registry: &Registry, text: &str) -> Result<NameLookup, Refusal> {
     if let Some(mut values) = registry.made_by_template(text)? {
         values.retain(Value::is_public);
         // A template makes nothing out of a base that is not there.
         return Ok(if values.is_empty() {
-            Found::Missing
+            NameLookup::Missing
         } else {
             return in_namespace(registry, Name::made(text, values));
         });
     }
     if registry.is_responsible(text)? && registry.delegation(text)?.is_none() {
-        return Ok(Found::Missing);
+        return Ok(NameLookup::Missing);
     }
-    Ok(Found::Foreign)
+    Ok(NameLookup::Foreign)
 }
 
-/// A name with what others say of it: the namespace of its prefix, and names that its record includes.
-fn in_namespace(registry: &Registry, mut name: Name) -> Result<Found, Refusal> {
+/// A name with what others say of it: the namespace of its prefix, and names that its record
+/// includes.
+fn in_namespace(registry: &Registry, mut name: Name) -> Result<NameLookup, Refusal> {
     if !name.is_handle || name.text.starts_with("0.") {
-        return Ok(Found::Name(name));
+        return Ok(NameLookup::Name(name));
     }
     let prefix = name.text.split('/').next().unwrap_or_default();
     let of_prefix = public(registry, &format!("0.NA/{prefix}"))?;
@@ -147,37 +152,37 @@ fn in_namespace(registry: &Registry, mut name: Name) -> Result<Found, Refusal> {
         .filter(|namespace| !namespace.is_active())
     {
         let message = closed.status_message().unwrap_or_default();
-        return Ok(Found::Inactive(message.trim().to_string()));
+        return Ok(NameLookup::Inactive(message.trim().to_string()));
     }
     let has_own =
         |value: &Value<'_>| value.value_type.starts_with("10320/") || value.is_type("HS_NAMESPACE");
     if namespace.is_some() || name.values.iter().any(has_own) {
         name.merged = Merged::of(registry, &name.text, &name.values)?;
     }
-    Ok(Found::Name(name))
+    Ok(NameLookup::Name(name))
 }
 
 /// Follows the aliases of a name to their end; the name itself, if it is none.
-pub(crate) fn follow(native: &Native, name: Name) -> Result<Found, Refusal> {
-    let registry = native.registry();
+pub(crate) fn follow(context: &ServerContext, name: Name) -> Result<NameLookup, Refusal> {
+    let registry = &context.registry;
     let mut at = name;
-    for _ in 0..=MOST_HOPS {
+    for _ in 0..=MAX_ALIAS_HOPS {
         let Some(next) = at.alias() else {
-            return Ok(Found::Name(at));
+            return Ok(NameLookup::Name(at));
         };
-        match find(registry, &Asked::typed(&next))? {
-            Found::Name(name) => at = name,
-            // What is kept elsewhere is looked up there.
-            Found::Foreign => {
-                return Ok(Found::Name(Name::made(&next, Vec::new())));
+        match find(registry, &RequestedName::typed(&next))? {
+            NameLookup::Name(name) => at = name,
+            // A remote name is looked up at its own server.
+            NameLookup::Foreign => {
+                return Ok(NameLookup::Name(Name::made(&next, Vec::new())));
             }
-            Found::Missing if native.has_source(&next) => {
-                return Ok(Found::Name(Name::made(&next, Vec::new())));
+            NameLookup::Missing if context.has_source(&next) => {
+                return Ok(NameLookup::Name(Name::made(&next, Vec::new())));
             }
             found => return Ok(found),
         }
     }
-    Ok(Found::Endless)
+    Ok(NameLookup::Endless)
 }
 
 impl Name {
@@ -210,7 +215,7 @@ impl Name {
         self.is_handle && self.text.starts_with("10.")
     }
 
-    /// Where it leads, with what stands behind the name.
+    /// A URL with the remainder of an ARK.
     pub(crate) fn with_rest(&self, url: &[u8]) -> Vec<u8> {
         appended(url, self.rest.as_bytes())
     }
@@ -230,7 +235,8 @@ impl Name {
         format!("/{}", self.text)
     }
 
-    /// Values that are URLs, those of the type itself before those of subtypes, in the order of their indexes.
+    /// Values that are URLs, those of the type itself before those of subtypes, in the order of
+    /// their indexes.
     pub(crate) fn urls(&self) -> impl Iterator<Item = &Value<'static>> {
         let plain = self.values.iter().filter(|value| is_url(value));
         let special = self.values.iter().filter(|value| is_special_url(value));

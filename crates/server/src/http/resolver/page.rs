@@ -1,4 +1,4 @@
-//! Pages for people, and the same for programs.
+//! Pages for people, and the same content for programs.
 
 // Pages are functions, not templates: `askama` would add seven crates and a second language, and the
 // pages, of which most are lists of rows of a record, would need a type for each template. Tests
@@ -21,13 +21,17 @@ use crate::http::response::{Body, reply};
 pub(crate) const JSON: &str = "application/json;charset=UTF-8";
 const PAGE: &str = "text/html; charset=utf-8";
 const PROBLEM: &str = "application/problem+json";
-const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}\
-    h1{font-size:1.5rem}table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;\
-    padding:.3rem .6rem;border-bottom:1px solid #ddd}td{overflow-wrap:anywhere}input[type=text]{font:inherit;\
-    width:100%;box-sizing:border-box;padding:.5rem}button{font:inherit;padding:.4rem 1rem;margin-top:.5rem}\
+const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;\
+    padding:0 1rem;color:#222}\
+    h1{font-size:1.5rem}table{border-collapse:collapse;width:100%}th,td{text-align:left;\
+    vertical-align:top;\
+    padding:.3rem .6rem;border-bottom:1px solid #ddd}td{overflow-wrap:anywhere}\
+    input[type=text]{font:inherit;\
+    width:100%;box-sizing:border-box;padding:.5rem}button{font:inherit;padding:.4rem 1rem;\
+    margin-top:.5rem}\
     a{color:#0645ad}code{overflow-wrap:anywhere}";
 
-/// Everything that comes from elsewhere, for a page.
+/// Escapes untrusted text for a page.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
@@ -45,7 +49,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// A response that nothing is kept of, and whose type is not guessed.
+/// A response that is not cached, and whose type browsers do not sniff.
 pub(crate) fn fresh(
     status: StatusCode,
     content_type: &'static str,
@@ -81,7 +85,8 @@ pub(crate) fn page(status: StatusCode, title: &str, body: &str) -> Response<Body
 pub(crate) fn record(name: &Name) -> Response<Body> {
     let rows: String = name.values.iter().map(row).collect();
     let body = format!(
-        "<table><thead><tr><th>Index<th>Type<th>Time<th>Data</tr></thead><tbody>\n{rows}</tbody></table>\n\
+        "<table><thead><tr><th>Index<th>Type<th>Time<th>Data</tr></thead><tbody>\n{rows}</tbody>\
+         </table>\n\
          <p><a href=\"{}\">Resolve it</a> · <a href=\"/\">Another one</a></p>",
         escape(&escaped_text(name.path().as_bytes()))
     );
@@ -199,7 +204,7 @@ impl Failure {
         Self::new(StatusCode::NOT_FOUND, "not-found", "Not Found", detail)
     }
 
-    /// A name whose prefix is kept elsewhere.
+    /// A name whose prefix is not homed here.
     pub(crate) fn foreign(name: &str) -> Self {
         let detail = format!("The prefix of \"{name}\" is not served here.");
         let mut failure = Self::new(

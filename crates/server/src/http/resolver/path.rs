@@ -8,17 +8,17 @@ use handfast_registry::with_slash;
 
 /// A name as it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked<'p> {
+pub(crate) struct RequestedName<'p> {
     /// As the registry reads it.
     pub(crate) text: Cow<'p, str>,
     /// As it stands in the path, without first segment and scheme.
     pub(crate) written: Cow<'p, str>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: NameKind,
 }
 
-/// What kind of name it is.
+/// The kind of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum NameKind {
     Handle,
     /// A prefix alone, whose record is meant.
     Prefix,
@@ -50,8 +50,9 @@ const OF_HANDLES: [&str; 5] = ["hdl/", "hdl:", "doi:", "info:hdl/", "info:doi/"]
 /// Handles that were written as URNs: a colon may stand for the slash.
 const AS_URNS: [&str; 3] = ["urn:hdl:", "urn:doi:", "urn:eidr:"];
 
-impl<'p> Asked<'p> {
-    /// Reads a path; of a URN, with the components that the query holds. The query itself is not part of the name.
+impl<'p> RequestedName<'p> {
+    /// Reads a path; of a URN, with the components that the query holds. The query itself is not
+    /// part of the name.
     pub(crate) fn read(path: &'p str, query: Option<&str>) -> Result<Self, BadPath> {
         let path = path.trim_start_matches('/');
         // No scheme begins with a digit, and most prefixes do.
@@ -59,7 +60,7 @@ impl<'p> Asked<'p> {
             return Self::handle(path);
         }
         if let Some(colons) = with_colons(path) {
-            return Asked::read(&colons, query).map(Asked::into_owned);
+            return RequestedName::read(&colons, query).map(RequestedName::into_owned);
         }
         if let Some(rest) = OF_HANDLES.iter().find_map(|scheme| strip(path, scheme)) {
             return Self::handle(rest.trim_start_matches('/'));
@@ -74,21 +75,22 @@ impl<'p> Asked<'p> {
                 return Self::handle(rest);
             };
             let handle = format!("{prefix}/{suffix}");
-            return Asked::handle(&handle).map(Asked::into_owned);
+            return RequestedName::handle(&handle).map(RequestedName::into_owned);
         }
         let kind = match strip(path, "urn:") {
-            Some(_) => Some(Kind::Urn),
-            None if is_bare_urn(path) => Some(Kind::Urn),
+            Some(_) => Some(NameKind::Urn),
+            None if is_bare_urn(path) => Some(NameKind::Urn),
             None => ["info:", "ark:"]
                 .iter()
                 .find_map(|scheme| strip(path, scheme))
-                .map(|_| Kind::Other),
+                .map(|_| NameKind::Other),
         };
         let Some(kind) = kind else {
             return Self::handle(path);
         };
         // RFC 8141: `?+` and `?=` begin components of a URN.
-        let components = query.filter(|query| kind == Kind::Urn && query.starts_with(['+', '=']));
+        let components =
+            query.filter(|query| kind == NameKind::Urn && query.starts_with(['+', '=']));
         let text = match components {
             Some(components) => Cow::Owned(format!("{path}?{components}")),
             None => Cow::Borrowed(path),
@@ -101,17 +103,17 @@ impl<'p> Asked<'p> {
     }
 
     /// A name that a person typed, or that stands in a query.
-    pub(crate) fn typed(text: &str) -> Asked<'static> {
+    pub(crate) fn typed(text: &str) -> RequestedName<'static> {
         let text = text.trim();
         let is_scheme = |scheme: &str| strip(text, scheme).is_some();
         let kind = if is_scheme("urn:") || is_bare_urn(text) {
-            Kind::Urn
+            NameKind::Urn
         } else if is_scheme("ark:") || is_scheme("info:") {
-            Kind::Other
+            NameKind::Other
         } else {
-            Kind::Handle
+            NameKind::Handle
         };
-        Asked {
+        RequestedName {
             text: Cow::Owned(text.to_string()),
             written: Cow::Owned(text.to_string()),
             kind,
@@ -125,12 +127,12 @@ impl<'p> Asked<'p> {
             Cow::Borrowed(written)
         };
         let kind = if text.contains('/') {
-            Kind::Handle
+            NameKind::Handle
         } else {
-            Kind::Prefix
+            NameKind::Prefix
         };
         let text = match kind {
-            Kind::Prefix => Cow::Owned(with_slash(&text)),
+            NameKind::Prefix => Cow::Owned(with_slash(&text)),
             _ => text,
         };
         Ok(Self {
@@ -140,8 +142,16 @@ impl<'p> Asked<'p> {
         })
     }
 
-    fn into_owned(self) -> Asked<'static> {
-        Asked {
+    /// The name without the components of a URN.
+    pub(crate) fn without_components(&self) -> &str {
+        match self.kind {
+            NameKind::Urn => &self.written,
+            _ => &self.text,
+        }
+    }
+
+    pub(crate) fn into_owned(self) -> RequestedName<'static> {
+        RequestedName {
             text: Cow::Owned(self.text.into_owned()),
             written: Cow::Owned(self.written.into_owned()),
             kind: self.kind,
@@ -149,8 +159,8 @@ impl<'p> Asked<'p> {
     }
 }
 
-/// A path whose scheme is written with `%3A`, as `encodeURIComponent` does, with colons: behind the scheme, behind the
-/// NID, and the first one in the name of a URN.
+/// A path whose scheme is written with `%3A`, as `encodeURIComponent` does, with colons: behind the
+/// scheme, behind the NID, and the first one in the name of a URN.
 fn with_colons(path: &str) -> Option<String> {
     let end = path.find('%')?;
     let scheme = path.get(..end)?;
@@ -208,7 +218,7 @@ fn text_of(written: &str) -> Result<String, BadPath> {
     text.map(Cow::into_owned).map_err(|_| BadPath::Utf8)
 }
 
-/// What follows a scheme, in any case.
+/// The rest of a text behind a scheme, which may be in any case.
 fn strip<'t>(text: &'t str, scheme: &str) -> Option<&'t str> {
     let (head, rest) = text.split_at_checked(scheme.len())?;
     head.eq_ignore_ascii_case(scheme).then_some(rest)
@@ -240,10 +250,10 @@ mod tests {
             "/urn:hdl:20.1:a/b",
             "/urn:hdl:20.1/a/b",
         ] {
-            let asked = Asked::read(path, Some("x=1")).unwrap();
+            let asked = RequestedName::read(path, Some("x=1")).unwrap();
             assert_eq!(
                 (asked.text.as_ref(), asked.kind),
-                ("20.1/a/b", Kind::Handle),
+                ("20.1/a/b", NameKind::Handle),
                 "{path}"
             );
         }
@@ -257,8 +267,8 @@ mod tests {
             ("/urn:a:b", Some("q"), "urn:a:b"),
             ("/URN-3:hul.ois:home", None, "URN-3:hul.ois:home"),
         ] {
-            let asked = Asked::read(path, query).unwrap();
-            assert_eq!((asked.text.as_ref(), asked.kind), (text, Kind::Urn));
+            let asked = RequestedName::read(path, query).unwrap();
+            assert_eq!((asked.text.as_ref(), asked.kind), (text, NameKind::Urn));
         }
     }
 
@@ -276,7 +286,11 @@ mod tests {
             ("/hdl%3A20.1/a%3Ab", "20.1/a:b"),
             ("/20.1/a%3Ab", "20.1/a:b"),
         ] {
-            assert_eq!(Asked::read(path, None).unwrap().text, text, "{path}");
+            assert_eq!(
+                RequestedName::read(path, None).unwrap().text,
+                text,
+                "{path}"
+            );
         }
     }
 
@@ -288,9 +302,15 @@ mod tests {
             ("/20.1/%", BadPath::Triplet),
             ("/20.1/%ff", BadPath::Utf8),
         ] {
-            assert_eq!(Asked::read(path, None), Err(bad), "{path}");
+            assert_eq!(RequestedName::read(path, None), Err(bad), "{path}");
         }
-        assert_eq!(Asked::read("/20.1", None).unwrap().text, "0.NA/20.1");
-        assert_eq!(Asked::read("/20.1/%00", None).unwrap().text, "20.1/\0");
+        assert_eq!(
+            RequestedName::read("/20.1", None).unwrap().text,
+            "0.NA/20.1"
+        );
+        assert_eq!(
+            RequestedName::read("/20.1/%00", None).unwrap().text,
+            "20.1/\0"
+        );
     }
 }

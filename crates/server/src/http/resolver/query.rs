@@ -6,9 +6,9 @@ use handfast_wire::Value;
 use handfast_wire::body::ResolutionRequest;
 use percent_encoding::percent_decode_str;
 
-/// What is asked for, beside the name.
+/// The parameters of a request.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct ResolveOptions {
     pub(crate) action: Action,
     /// Do not follow aliases.
     pub(crate) ignores_aliases: bool,
@@ -19,23 +19,23 @@ pub(crate) struct Wishes {
     indexes: Vec<u32>,
     /// Appended to the target.
     pub(crate) append: Vec<u8>,
-    /// Which locations are liked, by an attribute and perhaps its value.
+    /// Preferred locations, by an attribute and perhaps its value.
     pub(crate) attributes: Vec<(String, Option<String>)>,
-    /// Where the client is.
+    /// The country of the client, if the request names it.
     pub(crate) country: Option<String>,
-    /// An address that is where the client is.
+    /// An address in the country of the client.
     pub(crate) address: Option<IpAddr>,
     /// The name, in a form, where a blank is sent as `+`.
     pub(crate) name: Option<String>,
-    /// What the resolver does not know, as it was written.
+    /// Unknown parameters, as they were written.
     pub(crate) rest: String,
 }
 
-impl Wishes {
-    /// Reads a query. "Separators are `&` and `;`. Keys and values are percent-decoded, `+` stays. Most flags count by
-    /// presence, whatever their value."
+impl ResolveOptions {
+    /// Reads a query. "Separators are `&` and `;`. Keys and values are percent-decoded, `+` stays.
+    /// Most flags count by presence, whatever their value."
     pub(crate) fn read(query: &str) -> Self {
-        let mut wishes = Self::default();
+        let mut options = Self::default();
         let mut is_to_show = false;
         let mut action = None;
         let mut is_number = true;
@@ -50,36 +50,37 @@ impl Wishes {
             match &*decoded(key) {
                 // The only copy there is answers always, and unsigned.
                 "" | "auth" | "cert" => {}
-                "ip" => wishes.address = text().trim().parse().ok(),
+                "ip" => options.address = text().trim().parse().ok(),
                 "noredirect" => is_to_show = true,
-                "ignore_aliases" => wishes.ignores_aliases = true,
-                "redirectionHeaders" => wishes.shows_headers = true,
-                "type" => wishes.types.push(text()),
+                "ignore_aliases" => options.ignores_aliases = true,
+                "redirectionHeaders" => options.shows_headers = true,
+                "type" => options.types.push(text()),
                 "index" => match text().parse() {
-                    Ok(index) => wishes.indexes.push(index),
+                    Ok(index) => options.indexes.push(index),
                     Err(_) => is_number = false,
                 },
-                "urlappend" => wishes.append.extend(percent_decode_str(value)),
+                "urlappend" => options.append.extend(percent_decode_str(value)),
                 "locatt" => {
                     let text = text();
-                    wishes.attributes.push(match text.split_once(':') {
+                    options.attributes.push(match text.split_once(':') {
                         Some((name, value)) => (name.to_string(), Some(value.to_string())),
                         None => (text, None),
                     });
                 }
-                "country" => wishes.country = Some(text()),
+                "country" => options.country = Some(text()),
                 "action" => action = Some(text()),
                 key => {
-                    // In the form of the front page they are the name, behind a name they are anybody's.
+                    // In the form of the front page they are the name, behind a name they are
+                    // anybody's.
                     if matches!(key, "hdl" | "id") {
                         let typed = value.replace('+', " ");
                         let typed = percent_decode_str(&typed).decode_utf8_lossy();
-                        wishes.name = Some(typed.into_owned());
+                        options.name = Some(typed.into_owned());
                     }
-                    if !wishes.rest.is_empty() {
-                        wishes.rest.push_str(separator);
+                    if !options.rest.is_empty() {
+                        options.rest.push_str(separator);
                     }
-                    wishes.rest.push_str(pair);
+                    options.rest.push_str(pair);
                 }
             }
             separator = after.get(..1).unwrap_or_default();
@@ -87,21 +88,21 @@ impl Wishes {
         }
         // "A non-number makes all index parameters ignored."
         if !is_number {
-            wishes.indexes.clear();
+            options.indexes.clear();
         }
-        wishes.action = match action.as_deref() {
+        options.action = match action.as_deref() {
             None if is_to_show => Action::Show,
             Some("showvalues") => Action::Show,
             Some("showurls") => Action::Locations,
             Some("api") => Action::Json,
             Some("metadata") => {
                 let role = ("role".to_string(), Some("metadata".to_string()));
-                wishes.attributes.push(role);
+                options.attributes.push(role);
                 Action::Redirect
             }
             _ => Action::Redirect,
         };
-        wishes
+        options
     }
 
     /// Whether only some values are asked for.
@@ -120,7 +121,7 @@ impl Wishes {
     }
 }
 
-/// What is to be done with a name.
+/// The action for a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Give its record as JSON.
@@ -150,7 +151,7 @@ mod tests {
             ("id=7", "id=7"),
             ("&&;", ""),
         ] {
-            assert_eq!(Wishes::read(query).rest, rest, "{query}");
+            assert_eq!(ResolveOptions::read(query).rest, rest, "{query}");
         }
     }
 
@@ -162,14 +163,15 @@ mod tests {
             ("action=anything", Action::Redirect),
             ("action=showvalues", Action::Show),
         ] {
-            assert_eq!(Wishes::read(query).action, action, "{query}");
+            assert_eq!(ResolveOptions::read(query).action, action, "{query}");
         }
-        let several = Wishes::read("index=1;index=7&urlappend=%0D%0Aa+b&locatt=id:1:2&locatt=x");
+        let several =
+            ResolveOptions::read("index=1;index=7&urlappend=%0D%0Aa+b&locatt=id:1:2&locatt=x");
         assert_eq!(several.indexes, [1, 7]);
         assert_eq!(several.append, b"\r\na+b");
         assert_eq!(several.attributes[0], ("id".into(), Some("1:2".into())));
         assert_eq!(several.attributes[1], ("x".into(), None));
-        assert!(!Wishes::read("index=1&index=x").is_selective());
+        assert!(!ResolveOptions::read("index=1&index=x").is_selective());
     }
 
     /// A pasted name with a blank behind it was looked up with a `+` at its end, and never found.
@@ -179,7 +181,11 @@ mod tests {
             ("id=+20.1/a+", " 20.1/a "),
             ("hdl=20.1/a%2Bb+c", "20.1/a+b c"),
         ] {
-            assert_eq!(Wishes::read(query).name.as_deref(), Some(typed), "{query}");
+            assert_eq!(
+                ResolveOptions::read(query).name.as_deref(),
+                Some(typed),
+                "{query}"
+            );
         }
     }
 }

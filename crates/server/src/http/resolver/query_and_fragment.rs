@@ -1,11 +1,13 @@
-//! Query and fragment of CORDRA identifiers, which go on to where a name leads (`CID-8`, `CID-13`).
+//! Query and fragment of CORDRA identifiers, which the server appends to the target of a
+//! redirect (`CID-8`, `CID-13`).
 
 use handfast_id::{CordraId, HandleProfile, Identifier, Rules, recognise};
 
 use crate::http::percent::has_whole_triplets;
 use crate::http::resolver::target::{with_fragment, with_query};
 
-/// The CORDRA identifier that something is, with its query and fragment: only under a `cordra` authority (`CID-12`).
+/// The CORDRA identifier that something is, with its query and fragment: only under a `cordra`
+/// authority (`CID-12`).
 pub(crate) fn cordra_of(
     identifier: &Identifier<'_>,
     rules: &dyn Rules,
@@ -47,8 +49,8 @@ pub(crate) fn handed_on(url: &[u8], asked: &str, rules: &dyn Rules) -> Vec<u8> {
     url
 }
 
-/// Whether a text can be the query of a URI once the characters that browsers send bare, such as `{`, are escaped: each `%`
-/// begins a triplet, and none is `%00` (`X-8`).
+/// Whether a text can be the query of a URI once the characters that browsers send bare, such as
+/// `{`, are escaped: each `%` begins a triplet, and none is `%00` (`X-8`).
 pub(crate) fn is_query(query: &str) -> bool {
     has_whole_triplets(query) && !query.contains("%00")
 }

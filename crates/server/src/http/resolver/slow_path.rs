@@ -1,4 +1,4 @@
-//! One request for a name, the long way.
+//! The slow path: answers any request for a name.
 
 use std::sync::Arc;
 
@@ -9,64 +9,62 @@ use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 
 use crate::http::registry_pages::security;
-use crate::http::registry_pages::unregistered_name::Unkept;
+use crate::http::registry_pages::unregistered_name::UnregisteredName;
 use crate::http::resolver::accept::Accept;
-use crate::http::resolver::choice::Taste;
+use crate::http::resolver::choice::ClientPreferences;
 use crate::http::resolver::links::{self, LINKS, LINKSET};
 use crate::http::resolver::locations::Locations;
-use crate::http::resolver::name_lookup::{Found, Name, find, follow};
+use crate::http::resolver::name_lookup::{Name, NameLookup, find, follow};
 use crate::http::resolver::page::{self, Failure, escape, fresh};
-use crate::http::resolver::path::{Asked, Kind};
-use crate::http::resolver::query::{Action, Wishes};
-use crate::http::resolver::redirect::{self, Target};
+use crate::http::resolver::path::{BadPath, NameKind, RequestedName};
+use crate::http::resolver::query::{Action, ResolveOptions};
+use crate::http::resolver::redirect::{RedirectResponse, Target};
 use crate::http::resolver::source::Source;
-use crate::http::resolver::target::{
-    appended, escaped_text, path_of, put_lifetime, with_fragment, with_query,
-};
+use crate::http::resolver::target::{appended, escaped_text, path_of, with_fragment, with_query};
 use crate::http::resolver::{address, ark, front, headers, query_and_fragment, target};
 use crate::http::response::{Body, plain};
 use crate::http::{Caller, Web};
 use crate::setup::identity::Identity;
 
 /// One request.
-pub(crate) struct Visit<'r> {
+pub(crate) struct ResolveRequest<'r> {
     web: &'r Arc<Web>,
     caller: &'r Caller,
     head: &'r Parts,
-    wishes: Wishes,
+    options: ResolveOptions,
     accept: Accept,
-    /// What a repository says of the name, if it may have it.
+    /// The answer of a repository, if one may have the name.
     source: Option<Source>,
     now: u64,
 }
 
-impl<'r> Visit<'r> {
+impl<'r> ResolveRequest<'r> {
     pub(crate) fn new(
         web: &'r Arc<Web>,
         caller: &'r Caller,
         head: &'r Parts,
-        wishes: Wishes,
+        options: ResolveOptions,
         source: Option<Source>,
     ) -> Self {
         Self {
             web,
             caller,
             head,
-            wishes,
+            options,
             source,
             accept: Accept::of(&head.headers),
-            now: web.native.world().now(),
+            now: web.context.world.now(),
         }
     }
 
-    pub(crate) fn answer(&self) -> Response<Body> {
+    pub(crate) fn answer(&self, asked: Result<RequestedName<'_>, BadPath>) -> Response<Body> {
         match self.head.uri.path().trim_matches('/') {
             "" => return self.front(),
             "favicon.ico" => return empty(StatusCode::NO_CONTENT),
             "robots.txt" => return plain(StatusCode::OK, "User-agent: *\nDisallow: /api/\n"),
             _ => {}
         }
-        match Asked::read(self.head.uri.path(), self.head.uri.query()) {
+        match asked {
             Ok(asked) if asked.written.is_empty() => self.fail(Failure::malformed(
                 "There is no identifier here.".to_string(),
             )),
@@ -77,7 +75,7 @@ impl<'r> Visit<'r> {
 
     /// The front page, or where the typed text leads.
     fn front(&self) -> Response<Body> {
-        let Some(typed) = &self.wishes.name else {
+        let Some(typed) = &self.options.name else {
             if self.accept.wants_json() {
                 let said = address::statement(&self.base());
                 let said = serde_json::to_string(&said).unwrap_or_default();
@@ -99,69 +97,73 @@ impl<'r> Visit<'r> {
             Err(failure) if self.accept.wants_json() => return failure.problem(),
             Err(failure) => return front::page(&self.base(), Some((typed, &failure))),
         };
-        if self.wishes.action == Action::Show {
+        if self.options.action == Action::Show {
             url = with_query(&url, b"noredirect");
         }
-        redirect::to(&url, StatusCode::SEE_OTHER, self.head.version)
+        RedirectResponse::new(&url, StatusCode::SEE_OTHER)
+            .into_response(self.head.version)
             .unwrap_or_else(|| front::page(&self.base(), None))
     }
 
     /// Whether a typed text that is no identifier is stored here, or looks like a prefix, about
     /// which there is a page.
     fn leads_somewhere(&self, path: &str) -> bool {
-        let Ok(asked) = Asked::read(path, None) else {
+        let Ok(asked) = RequestedName::read(path, None) else {
             return false;
         };
         let prefix = &asked.written;
         let is_number = prefix.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-        let is_prefix = asked.kind == Kind::Prefix && is_number && prefix.contains('.');
+        let is_prefix = asked.kind == NameKind::Prefix && is_number && prefix.contains('.');
         let is_stored = || {
             let found = find(self.web.registry(), &asked);
-            matches!(found, Ok(Found::Name(_) | Found::Withdrawn { .. }) | Err(_))
+            matches!(
+                found,
+                Ok(NameLookup::Name(_) | NameLookup::Withdrawn { .. }) | Err(_)
+            )
         };
         is_prefix || is_stored()
     }
 
-    fn name(&self, asked: &Asked<'_>) -> Response<Body> {
+    fn name(&self, asked: &RequestedName<'_>) -> Response<Body> {
         // The one handle that is the server's own.
         if asked.text.eq_ignore_ascii_case(Identity::ADMINISTRATOR) {
-            let key = self.web.native.identity().administrator_value();
+            let key = self.web.context.identity.administrator_value();
             return self.found(asked, Name::made(&asked.text, vec![key.into_owned()]));
         }
         let found = match find(self.web.registry(), asked) {
             Ok(found) => Source::or(self.source.as_ref(), &asked.text, found),
-            Err(refusal) => return self.failed(&refusal),
+            Err(error) => return self.failed(&error),
         };
         match found {
-            Ok(Found::Name(name)) => self.found(asked, name),
+            Ok(NameLookup::Name(name)) => self.found(asked, name),
             Ok(found) => self.not_found(asked, found),
             Err(failure) => self.fail(failure),
         }
     }
 
-    fn found(&self, asked: &Asked<'_>, name: Name) -> Response<Body> {
+    fn found(&self, asked: &RequestedName<'_>, name: Name) -> Response<Body> {
         if let Some(json) = self.as_json(&name) {
             return json;
         }
         let mut name = name;
-        if !self.wishes.ignores_aliases && name.alias().is_some() {
-            match follow(&self.web.native, name) {
-                Ok(Found::Name(meant)) if self.wishes.action == Action::Show => name = meant,
-                Ok(Found::Name(meant)) => return self.moved(&meant),
+        if !self.options.ignores_aliases && name.alias().is_some() {
+            match follow(&self.web.context, name) {
+                Ok(NameLookup::Name(meant)) if self.options.action == Action::Show => name = meant,
+                Ok(NameLookup::Name(meant)) => return self.moved(&meant),
                 Ok(found) => return self.not_found(asked, found),
-                Err(refusal) => return self.failed(&refusal),
+                Err(error) => return self.failed(&error),
             }
         }
-        self.wishes.select(&mut name.values);
-        if self.wishes.action == Action::Locations {
+        self.options.select(&mut name.values);
+        if self.options.action == Action::Locations {
             return locations(&name);
         }
-        if self.wishes.is_selective() && name.values.is_empty() {
+        if self.options.is_selective() && name.values.is_empty() {
             let text = format!("<p>{} has no such values.</p>", escape(&name.text));
             return page::page(StatusCode::OK, "No Values Found", &text);
         }
-        let is_inflected =
-            asked.kind == Kind::Other && matches!(self.head.uri.query(), Some("" | "?" | "info"));
+        let is_inflected = asked.kind == NameKind::Other
+            && matches!(self.head.uri.query(), Some("" | "?" | "info"));
         if is_inflected && ark::is_ark(&asked.text) {
             let is_full = self.head.uri.query() != Some("");
             let (registry, base) = (self.web.registry(), self.base());
@@ -173,7 +175,7 @@ impl<'r> Visit<'r> {
         let is_page_first = considered
             .as_ref()
             .is_some_and(|entry| entry.form.resolution.page_first);
-        let redirect = if self.wishes.action == Action::Show || is_inflected || is_page_first {
+        let redirect = if self.options.action == Action::Show || is_inflected || is_page_first {
             None
         } else {
             self.redirect(asked, &name)
@@ -203,9 +205,9 @@ impl<'r> Visit<'r> {
                 fresh(StatusCode::OK, LINKS, links::lines(name, &base))
             });
         }
-        (json > page || self.wishes.action == Action::Json).then(|| {
+        (json > page || self.options.action == Action::Json).then(|| {
             let mut values = name.values.clone();
-            self.wishes.select(&mut values);
+            self.options.select(&mut values);
             let mut response = page::record_json(&name.text, &values);
             links::put(response.headers_mut(), name);
             response
@@ -218,31 +220,29 @@ impl<'r> Visit<'r> {
         if let Some(query) = self.head.uri.query() {
             url = format!("{url}?{query}");
         }
-        let moved = StatusCode::MOVED_PERMANENTLY;
-        let Some(mut response) = redirect::to(url.as_bytes(), moved, self.head.version) else {
-            return page::record(meant);
-        };
         let seconds = target::lifetime(meant.values.iter(), self.now);
-        put_lifetime(response.headers_mut(), seconds, self.now);
-        response
+        RedirectResponse::new(url.as_bytes(), StatusCode::MOVED_PERMANENTLY)
+            .cached(seconds, self.now)
+            .into_response(self.head.version)
+            .unwrap_or_else(|| page::record(meant))
     }
 
     /// To where the name leads; `None` if nothing in its record can be a target.
-    fn redirect(&self, asked: &Asked<'_>, name: &Name) -> Option<Response<Body>> {
+    fn redirect(&self, asked: &RequestedName<'_>, name: &Name) -> Option<Response<Body>> {
         if self.accept.is_of_citations() && name.is_doi() && !Locations::of(name).negotiates() {
             // "204 DOI known, no metadata": "a script asking for CSL or BibTeX never gets HTML".
             let mut nothing = empty(StatusCode::NO_CONTENT);
             links::put(nothing.headers_mut(), name);
             return Some(nothing);
         }
-        let target = Target::of(name, || self.taste(), self.now)?;
-        let mut url = appended(&target.url, &self.wishes.append);
-        if asked.kind == Kind::Handle {
+        let target = Target::of(name, || self.preferences(), self.now)?;
+        let mut url = appended(&target.url, &self.options.append);
+        if asked.kind == NameKind::Handle {
             url = query_and_fragment::handed_on(&url, &asked.text, &self.rules());
         }
         let mut usual = StatusCode::FOUND;
-        let mut is_handed_on = !self.wishes.rest.is_empty();
-        if asked.kind == Kind::Urn {
+        let mut is_handed_on = !self.options.rest.is_empty();
+        if asked.kind == NameKind::Urn {
             usual = StatusCode::SEE_OTHER;
             let text = with_scheme(&asked.text);
             if let Ok(urn) = Urn::parse_with(&text, &self.rules()) {
@@ -254,121 +254,122 @@ impl<'r> Visit<'r> {
             is_handed_on = is_handed_on && name.hands_queries_on(self.web.registry());
         }
         if is_handed_on {
-            if asked.kind != Kind::Urn && !query_and_fragment::is_query(&self.wishes.rest) {
-                let problem = "The query is no URI syntax: a % needs two hexadecimal digits behind it, other than 00.";
+            if asked.kind != NameKind::Urn && !query_and_fragment::is_query(&self.options.rest) {
+                let problem = "The query is no URI syntax: a % needs two hexadecimal digits \
+                    behind it, other than 00.";
                 return Some(self.fail(Failure::malformed(problem.to_string())));
             }
-            url = with_query(&url, self.wishes.rest.as_bytes());
+            url = with_query(&url, self.options.rest.as_bytes());
         }
-        let status = target.status.unwrap_or(usual);
-        let mut response = redirect::to(&url, status, self.head.version)?;
-        if self.wishes.shows_headers {
+        let mut response = target.respond(name, &url, usual, (self.head.version, self.now))?;
+        if self.options.shows_headers {
             *response.status_mut() = StatusCode::OK;
         }
-        redirect::describe(response.headers_mut(), name, &target, self.now);
         Some(response)
     }
 
-    fn taste(&self) -> Taste {
-        let mut taste = Taste {
-            attributes: self.wishes.attributes.clone(),
-            country: self.wishes.country.clone().or_else(|| {
+    fn preferences(&self) -> ClientPreferences {
+        let mut preferences = ClientPreferences {
+            attributes: self.options.attributes.clone(),
+            country: self.options.country.clone().or_else(|| {
                 let (web, headers) = (self.web, &self.head.headers);
-                web.country(self.caller, headers, self.wishes.address)
+                web.country(self.caller, headers, self.options.address)
             }),
             address: self.caller.address.ip(),
-            chance: u64::from_be_bytes(self.web.native.world().random()),
+            chance: u64::from_be_bytes(self.web.context.world.random()),
         };
-        taste.add_headers(&self.head.headers);
-        taste
+        preferences.add_headers(&self.head.headers);
+        preferences
     }
 
-    fn not_found(&self, asked: &Asked<'_>, found: Found) -> Response<Body> {
+    fn not_found(&self, asked: &RequestedName<'_>, found: NameLookup) -> Response<Body> {
         let text = match asked.kind {
-            Kind::Prefix => &*asked.written,
+            NameKind::Prefix => &*asked.written,
             _ => &*asked.text,
         };
-        if matches!(found, Found::Missing) && asked.kind == Kind::Other {
-            let unkept = Unkept::read(self.web.registry(), &asked.text);
-            if let Some(unkept) = unkept {
-                return self.unkept(&unkept);
+        if matches!(found, NameLookup::Missing) && asked.kind == NameKind::Other {
+            let unregistered = UnregisteredName::read(self.web.registry(), &asked.text);
+            if let Some(unregistered) = unregistered {
+                return self.unregistered(&unregistered);
             }
         }
-        if matches!(found, Found::Foreign)
-            && let Some(unkept) = self.spelt_as_info()
+        if matches!(found, NameLookup::Foreign)
+            && let Some(unregistered) = self.spelt_as_info()
         {
-            return self.unkept(&unkept);
+            return self.unregistered(&unregistered);
         }
         self.fail(match found {
-            Found::Endless => {
+            NameLookup::Endless => {
                 let mut failure = Failure::missing(text);
                 failure.detail.push_str(" Its alias chain is too long.");
                 failure
             }
-            Found::Foreign => Failure::foreign(text),
-            Found::Inactive(message) => Failure::inactive(text, &message),
-            Found::Malformed(why) => {
+            NameLookup::Foreign => Failure::foreign(text),
+            NameLookup::Inactive(message) => Failure::inactive(text, &message),
+            NameLookup::Malformed(why) => {
                 Failure::malformed(format!("\"{text}\" is no identifier: {why}"))
             }
-            Found::Withdrawn { text, tombstone } => Failure::withdrawn(&text, tombstone.as_ref()),
-            Found::Missing | Found::Name(_) => self.missing(asked, text),
+            NameLookup::Withdrawn { text, tombstone } => {
+                Failure::withdrawn(&text, tombstone.as_ref())
+            }
+            NameLookup::Missing | NameLookup::Name(_) => self.missing(asked, text),
         })
     }
 
-    /// A handle that was asked for as `info:hdl/…` or `info:doi/…`, if its namespace names a mechanism: a name
-    /// whose prefix is not kept here may be found there.
-    fn spelt_as_info(&self) -> Option<Unkept> {
+    /// A handle that was asked for as `info:hdl/…` or `info:doi/…`, if its namespace names a
+    /// mechanism: a name whose prefix is not kept here may be found there.
+    fn spelt_as_info(&self) -> Option<UnregisteredName> {
         let path = self.head.uri.path().trim_start_matches('/');
-        let unkept = Unkept::read(self.web.registry(), path)?;
-        unkept.location().is_some().then_some(unkept)
+        let unregistered = UnregisteredName::read(self.web.registry(), path)?;
+        unregistered.location().is_some().then_some(unregistered)
     }
 
-    /// An `info` URI of which nothing is kept here (`INFO-11`).
-    fn unkept(&self, unkept: &Unkept) -> Response<Body> {
-        let is_json = self.wishes.action == Action::Json || self.accept.wants_json();
-        let is_shown = self.wishes.action != Action::Redirect || unkept.is_page_first();
+    /// An `info` URI without a stored record (`INFO-11`).
+    fn unregistered(&self, unregistered: &UnregisteredName) -> Response<Body> {
+        let is_json = self.options.action == Action::Json || self.accept.wants_json();
+        let is_shown = self.options.action != Action::Redirect || unregistered.is_page_first();
         let offered = if is_shown {
-            unkept.shown(is_json)
+            unregistered.shown(is_json)
         } else {
-            unkept.redirect(StatusCode::FOUND, self.head.version)
+            unregistered.redirect(StatusCode::FOUND, self.head.version)
         };
-        offered.unwrap_or_else(|| unkept.described(self.fail(unkept.failure())))
+        offered.unwrap_or_else(|| unregistered.described(self.fail(unregistered.failure())))
     }
 
-    fn missing(&self, asked: &Asked<'_>, text: &str) -> Failure {
+    fn missing(&self, asked: &RequestedName<'_>, text: &str) -> Failure {
         let mut failure = Failure::missing(text);
         if let Some(shorter) = text
             .strip_suffix('/')
-            .filter(|_| asked.kind == Kind::Handle)
+            .filter(|_| asked.kind == NameKind::Handle)
         {
             failure.more = format!(
-                "<p>It ends in a slash, which is part of the name. Try it without: <a href=\"/{}\">{}</a></p>",
+                "<p>It ends in a slash, which is part of the name. Try it without: <a \
+                 href=\"/{}\">{}</a></p>",
                 path_of(shorter.trim_start_matches('/')),
                 escape(shorter)
             );
         }
         if ark::is_ark(text) {
-            let elsewhere = format!("https://n2t.net/{}", escaped_text(text.as_bytes()));
-            let elsewhere = escape(&elsewhere);
-            failure.more = format!(
-                "<p>Other resolvers may know it: <a href=\"{elsewhere}\">{elsewhere}</a></p>"
-            );
+            let other = format!("https://n2t.net/{}", escaped_text(text.as_bytes()));
+            let other = escape(&other);
+            failure.more =
+                format!("<p>Other resolvers may know it: <a href=\"{other}\">{other}</a></p>");
         }
-        if let Some(contact) = contact(self.web, text).filter(|_| asked.kind == Kind::Handle) {
+        if let Some(contact) = contact(self.web, text).filter(|_| asked.kind == NameKind::Handle) {
             failure.more.extend(["<p>Ask ", &escape(&contact), "</p>"]);
         }
         failure
     }
 
     fn fail(&self, failure: Failure) -> Response<Body> {
-        if self.wishes.action == Action::Json {
+        if self.options.action == Action::Json {
             return failure.problem();
         }
         failure.answer(&self.accept)
     }
 
-    fn failed(&self, refusal: &Refusal) -> Response<Body> {
-        self.fail(failure(refusal))
+    fn failed(&self, error: &Refusal) -> Response<Body> {
+        self.fail(failure(error))
     }
 
     fn base(&self) -> String {
@@ -380,16 +381,16 @@ impl<'r> Visit<'r> {
     }
 }
 
-/// What is said when the registry cannot answer.
-pub(crate) fn failure(refusal: &Refusal) -> Failure {
-    tracing::error!(%refusal, "a name could not be looked up");
+/// The response when the registry fails.
+pub(crate) fn failure(error: &Refusal) -> Failure {
+    tracing::error!(%error, "a name could not be looked up");
     let detail = "The server cannot look names up at the moment.".to_string();
     let status = StatusCode::INTERNAL_SERVER_ERROR;
     Failure::new(status, "failure", "The Server Failed", detail)
 }
 
-/// Copies the components of a URN that are for the resource (RFC 8141 §2.3): the r-component is the resolver's, and
-/// means nothing yet.
+/// Copies the components of a URN that are for the resource (RFC 8141 §2.3): the r-component is the
+/// resolver's, and means nothing yet.
 pub(crate) fn with_components(url: &[u8], urn: &Urn<'_>) -> Vec<u8> {
     let mut url = url.to_vec();
     if let Some(q) = urn.q() {
@@ -428,7 +429,7 @@ fn locations(name: &Name) -> Response<Body> {
     fresh(StatusCode::OK, "text/xml; charset=utf-8", out)
 }
 
-/// Whom to ask about the names of a prefix.
+/// The contact of a prefix.
 fn contact(web: &Web, handle: &str) -> Option<String> {
     let prefix = handle.split('/').next()?;
     let operator = handfast_registry::Principal::Operator;

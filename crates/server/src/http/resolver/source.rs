@@ -1,5 +1,5 @@
-//! Handles that a repository may know (`http-interfaces.md` C.4): asked for before a request is answered, because that
-//! takes time.
+//! Handles of a `DSpace` repository (`http-interfaces.md` C.4): the server asks the repository
+//! before it answers the request, because that takes time.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use handfast_wire::Value;
 use hyper::StatusCode;
 
 use crate::http::Web;
-use crate::http::resolver::name_lookup::{Found, Name};
+use crate::http::resolver::name_lookup::{Name, NameLookup};
 use crate::http::resolver::page::Failure;
 
-/// What a repository said of a handle.
+/// The answer of a repository for a handle.
 #[derive(Debug)]
 pub(crate) enum Source {
     /// It did not answer.
@@ -22,17 +22,18 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Asks the repository of a name, if there is one. A name that is, or was, kept here is nowhere else.
+    /// Asks the repository of a name, if there is one. A name that is, or was, kept here is nowhere
+    /// else.
     pub(crate) async fn ask(web: &Arc<Web>, text: &str) -> Option<Self> {
-        let handle = if web.native.has_source(text) {
+        let handle = if web.context.has_source(text) {
             text.to_string()
         } else {
             let read = recognise(text, &web.registry().rules()).ok()?;
             let handle = read.identifier.spellings(&web.registry().rules()).handle?;
-            Some(handle).filter(|handle| web.native.has_source(handle))?
+            Some(handle).filter(|handle| web.context.has_source(handle))?
         };
-        let native = Arc::clone(&web.native);
-        let asking = crate::runtime::blocking::spawn_blocking(move || native.ask_source(&handle));
+        let context = Arc::clone(&web.context);
+        let asking = crate::runtime::blocking::spawn_blocking(move || context.ask_source(&handle));
         Some(match asking.await {
             Ok(Ok(Some(value))) => Self::Value(value),
             Ok(Ok(None)) => Self::Nothing,
@@ -40,15 +41,19 @@ impl Source {
         })
     }
 
-    /// What was found, if it was not found here.
-    pub(crate) fn or(source: Option<&Self>, text: &str, found: Found) -> Result<Found, Failure> {
-        if !matches!(found, Found::Foreign | Found::Missing) {
+    /// The answer of a repository, for a name that is not stored here.
+    pub(crate) fn or(
+        source: Option<&Self>,
+        text: &str,
+        found: NameLookup,
+    ) -> Result<NameLookup, Failure> {
+        if !matches!(found, NameLookup::Foreign | NameLookup::Missing) {
             return Ok(found);
         }
         match source {
             None => Ok(found),
-            Some(Self::Nothing) => Ok(Found::Missing),
-            Some(Self::Value(value)) => Ok(Found::Name(Name::made(text, vec![value.clone()]))),
+            Some(Self::Nothing) => Ok(NameLookup::Missing),
+            Some(Self::Value(value)) => Ok(NameLookup::Name(Name::made(text, vec![value.clone()]))),
             Some(Self::Busy) => {
                 let detail = "The repository that has this name does not answer.".to_string();
                 let status = StatusCode::SERVICE_UNAVAILABLE;

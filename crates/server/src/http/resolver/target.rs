@@ -1,4 +1,4 @@
-//! Where a redirect leads to, and for how long.
+//! The target of a redirect: escaping, schemes, queries, and how long it may be cached.
 
 use crate::http::percent::{HANDLE_IN_PATH, NOT_IN_URIS, encode};
 use percent_encoding::percent_encode;
@@ -6,12 +6,11 @@ use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
 
 use handfast_wire::{Ttl, Value};
-use hyper::HeaderMap;
-use hyper::header::{CACHE_CONTROL, EXPIRES, HeaderValue};
+use itoa::{Buffer, Integer};
 
-/// A redirect is kept no longer than this, whatever the TTLs say: two days.
-const LONGEST: u64 = 172_800;
-const DAY: u64 = 86_400;
+/// The longest time that clients may cache a redirect, in seconds: two days.
+const MAX_LIFETIME: u64 = 172_800;
+const DEFAULT_LIFETIME: u64 = 86_400;
 
 /// Whether a browser is sent there, whatever is stored: `http`, `https` and `ftp`.
 pub(crate) fn is_web(url: &[u8]) -> bool {
@@ -24,8 +23,8 @@ pub(crate) fn is_web(url: &[u8]) -> bool {
     })
 }
 
-/// Joins a URL and what is appended to it, to the letter. Where the URL ends with its host, a slash comes between: what a
-/// stranger appends must not lead to another host.
+/// Joins a URL and what is appended to it, to the letter. Where the URL ends with its host, a slash
+/// comes between: text from the client must not lead to another host.
 pub(crate) fn appended(url: &[u8], append: &[u8]) -> Vec<u8> {
     let mut whole = url.trim_ascii().to_vec();
     let append = append.trim_ascii();
@@ -97,11 +96,6 @@ pub(crate) fn escaped_text(url: &[u8]) -> String {
     escaped(url).into_owned()
 }
 
-/// The same, as a header.
-pub(crate) fn header(url: &[u8]) -> Option<HeaderValue> {
-    HeaderValue::from_str(&escaped(url)).ok()
-}
-
 /// The path of a handle at this resolver.
 pub(crate) fn path_of(handle: &str) -> String {
     encode(handle, HANDLE_IN_PATH)
@@ -113,22 +107,12 @@ pub(crate) fn lifetime<'v, 'd: 'v>(values: impl Iterator<Item = &'v Value<'d>>, 
         Ttl::Relative(seconds) => u64::from(seconds),
         Ttl::Absolute(time) => u64::from(time).saturating_sub(now / 1_000),
     });
-    seconds.min().unwrap_or(DAY).min(LONGEST)
+    seconds.min().unwrap_or(DEFAULT_LIFETIME).min(MAX_LIFETIME)
 }
 
-/// Says so.
-pub(crate) fn put_lifetime(headers: &mut HeaderMap, seconds: u64, now: u64) {
-    let age = if seconds == DAY {
-        Some(HeaderValue::from_static("max-age=86400"))
-    } else {
-        HeaderValue::try_from(format!("max-age={seconds}")).ok()
-    };
-    if let Some(age) = age {
-        headers.insert(CACHE_CONTROL, age);
-    }
-    if let Ok(until) = HeaderValue::try_from(date((now / 1_000).saturating_add(seconds))) {
-        headers.insert(EXPIRES, until);
-    }
+/// Appends a number in decimal.
+pub(crate) fn put_number(out: &mut Vec<u8>, number: impl Integer) {
+    out.extend_from_slice(Buffer::new().format(number).as_bytes());
 }
 
 /// A second since 1970 as headers say it.
@@ -178,9 +162,8 @@ mod tests {
             ),
         ] {
             assert_eq!(escaped_text(url.as_bytes()), expected);
-            assert_eq!(header(url.as_bytes()).unwrap(), expected);
         }
-        assert_eq!(header(b"\xFF\x7F").unwrap(), "%FF%7F");
+        assert_eq!(escaped_text(b"\xFF\x7F"), "%FF%7F");
     }
 
     #[test]
@@ -214,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_ttl_counts_and_at_most_two_days() {
+    fn the_smallest_ttl_counts_up_to_two_days() {
         let value = |ttl| Value {
             ttl,
             ..Value::new(1, "URL", b"")
@@ -230,9 +213,6 @@ mod tests {
             let values: Vec<_> = ttls.iter().map(|ttl| value(*ttl)).collect();
             assert_eq!(lifetime(values.iter(), now), expected);
         }
-        let mut headers = HeaderMap::new();
-        put_lifetime(&mut headers, 60, 1_794_723_436_500);
-        assert_eq!(headers[EXPIRES], "Sun, 15 Nov 2026 06:18:16 GMT");
-        assert_eq!(headers[CACHE_CONTROL], "max-age=60");
+        assert_eq!(date(1_794_723_496), "Sun, 15 Nov 2026 06:18:16 GMT");
     }
 }

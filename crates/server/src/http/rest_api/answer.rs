@@ -1,4 +1,4 @@
-//! What is said, in JSON, and the status that goes with it (`http-interfaces.md` A.14).
+//! Answers as JSON, and their statuses (`http-interfaces.md` A.14).
 
 use handfast_wire::{ResponseCode, Value, json};
 use http_body_util::{Either, Full};
@@ -8,12 +8,12 @@ use hyper::{Response, StatusCode};
 use serde::Serialize;
 
 use super::presentation::Presentation;
+use crate::error::Fault;
 use crate::http::Body;
-use crate::native::response::Fault;
 
 /// An answer: a status, a text in JSON unless there is none, and what else stands in the head.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct RestAnswer {
     pub(crate) status: StatusCode,
     pub(crate) json: Option<Vec<u8>>,
     /// Or words.
@@ -21,7 +21,7 @@ pub(crate) struct Answer {
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-impl Answer {
+impl RestAnswer {
     pub(crate) fn new(status: StatusCode, json: Vec<u8>) -> Self {
         Self {
             status,
@@ -99,22 +99,22 @@ impl Answer {
 
 /// Why there is no answer but a refusal.
 #[derive(Debug)]
-pub(crate) enum Problem {
+pub(crate) enum RestProblem {
     /// Credentials that are not right: 401, and no body.
     Credentials(&'static str),
     /// An answer as it is.
-    Plain(Answer),
+    Plain(RestAnswer),
     /// As the protocol says it.
     Refused {
         fault: Fault,
-        /// What it is about, if that was known.
+        /// The handle, if it is known.
         handle: Option<String>,
         /// A status that the code does not tell.
         status: Option<StatusCode>,
     },
 }
 
-impl Problem {
+impl RestProblem {
     /// A code, and nothing more to say.
     pub(crate) fn code(code: ResponseCode) -> Self {
         Fault::plain(code).into()
@@ -142,7 +142,7 @@ impl Problem {
     }
 }
 
-impl<F: Into<Fault>> From<F> for Problem {
+impl<F: Into<Fault>> From<F> for RestProblem {
     fn from(fault: F) -> Self {
         Self::Refused {
             fault: fault.into(),
@@ -153,12 +153,12 @@ impl<F: Into<Fault>> From<F> for Problem {
 }
 
 /// A refusal as JSON: "`responseCode`, then `message` (errors) or the payload, then `handle`".
-pub(crate) fn refusal(
+pub(crate) fn error_answer(
     fault: &Fault,
     handle: Option<&str>,
     status: Option<StatusCode>,
     is_secure: bool,
-) -> Answer {
+) -> RestAnswer {
     let mut out = start(fault.code);
     if let Some(message) = message(fault) {
         put_member(&mut out, "message", message);
@@ -167,7 +167,7 @@ pub(crate) fn refusal(
         put_member(&mut out, "handle", handle);
     }
     out.push(b'}');
-    let answer = Answer::new(
+    let answer = RestAnswer::new(
         status.unwrap_or_else(|| status_of(fault.code, is_secure)),
         out,
     );
@@ -241,8 +241,8 @@ pub(crate) fn put_values(out: &mut Vec<u8>, values: &[Value<'_>]) {
     out.extend_from_slice(b"]}");
 }
 
-/// Appends text, or numbers, or lists of them. None has a form that JSON lacks, and a vector takes any bytes: it
-/// cannot fail.
+/// Appends text, or numbers, or lists of them. None has a form that JSON lacks, and a vector takes
+/// any bytes: it cannot fail.
 pub(crate) fn put<T: Serialize + ?Sized>(out: &mut Vec<u8>, part: &T) {
     serde_json::to_writer(out, part).unwrap_or_default();
 }

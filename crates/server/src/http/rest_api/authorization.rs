@@ -1,5 +1,5 @@
-//! What clients say of themselves: the header `Authorization`, and the same in the JSON of sessions
-//! (`http-interfaces.md` A.13).
+//! Credentials of a client: the header `Authorization`, and the same fields in the JSON of
+//! sessions (`http-interfaces.md` A.13).
 
 use crate::http::percent::decode;
 use base64::Engine;
@@ -11,15 +11,15 @@ use handfast_wire::{DigestAlgorithm, Reference, put_bytes};
 use serde_json::Value as Json;
 use zeroize::Zeroizing;
 
-/// What the header holds.
+/// The header `Authorization`.
 pub(crate) enum Authorization {
     Basic(Vec<Basic>),
     Handle(Fields),
-    /// What is not understood.
+    /// Another scheme.
     Other,
 }
 
-/// Somebody, and their password. It may be read in more than one way.
+/// An identity and its password, in one of several possible readings.
 pub(crate) struct Basic {
     pub(crate) id: String,
     pub(crate) key: Reference<'static>,
@@ -43,8 +43,9 @@ impl Authorization {
 }
 
 impl Basic {
-    /// "Split at the first raw colon; the password may hold colons. Percent-decode the user name." Clients that do not
-    /// encode it are understood as well: "digits, colon, handle containing a slash, colon, password".
+    /// "Split at the first raw colon; the password may hold colons. Percent-decode the user name."
+    /// Clients that do not encode it are understood as well: "digits, colon, handle containing a
+    /// slash, colon, password".
     fn read(text: &str) -> Option<Vec<Self>> {
         let bytes = Zeroizing::new(from_base64(text)?);
         let text = std::str::from_utf8(&bytes).ok()?;
@@ -65,7 +66,8 @@ impl Basic {
             && let Some((handle, password)) = password.split_once(':')
             && handle.contains('/')
         {
-            // First, because whoever logs in like this does so all the time, and should not be taken for a guesser.
+            // First, because a client that logs in like this does so all the time, and its other
+            // readings must not count as failed logins.
             add(&format!("{user}:{handle}"), password);
         }
         add(user, password);
@@ -73,8 +75,8 @@ impl Basic {
     }
 }
 
-/// "Split it at its first colon if what precedes is all digits; without an index it means index 0." Nobody has a handle
-/// that is longer than handles are.
+/// "Split it at its first colon if what precedes is all digits; without an index it means index 0."
+/// A handle that is too long names no identity.
 pub(crate) fn reference(id: &str) -> Option<Reference<'static>> {
     let (index, handle) = match id.split_once(':') {
         Some((index, handle)) if !index.is_empty() && index.bytes().all(|b| b.is_ascii_digit()) => {
@@ -171,7 +173,7 @@ impl Fields {
         from_base64(self.get("cnonce")?)
     }
 
-    /// What the key has made of the nonces, as the native protocol writes it.
+    /// The answer of the key to the nonces, in the format of the native protocol.
     pub(crate) fn response(&self) -> Option<Vec<u8>> {
         let signature = from_base64(self.get("signature")?)?;
         let algorithm = self.get("alg")?;
@@ -193,7 +195,8 @@ impl Fields {
     }
 }
 
-/// What a secret key has made, as the native protocol writes it: the code of the algorithm, its parameters, the MAC.
+/// What a secret key has made, as the native protocol writes it: the code of the algorithm, its
+/// parameters, the MAC.
 pub(crate) fn secret_response(
     algorithm: &str,
     mac: &[u8],
@@ -215,8 +218,8 @@ pub(crate) fn secret_response(
 
 /// "case and, for the last four, punctuation ignored"
 fn plainly(name: &str) -> String {
-    let kept = name.chars().filter(char::is_ascii_alphanumeric);
-    kept.map(|c| c.to_ascii_uppercase()).collect()
+    let unescaped = name.chars().filter(char::is_ascii_alphanumeric);
+    unescaped.map(|c| c.to_ascii_uppercase()).collect()
 }
 
 fn digest_named(name: &str) -> Option<DigestAlgorithm> {

@@ -1,4 +1,4 @@
-//! Client certificates: who they name, and the key they hold (`http-interfaces.md` A.13).
+//! Client certificates: the identity that they name, and their key (`http-interfaces.md` A.13).
 
 use handfast_wire::{Codec, PublicKey, Reference, Site, Value};
 use x509_parser::oid_registry::{OID_X509_COMMON_NAME, Oid};
@@ -8,15 +8,15 @@ use x509_parser::x509::X509Name;
 
 use super::authorization::reference;
 
-/// Who a certificate names, and the key that its holder has shown to have.
+/// The identity that a certificate names, and the key of its holder.
 #[derive(Debug)]
-pub(crate) struct Certified {
+pub(crate) struct ClientCertificate {
     pub(crate) id: String,
     pub(crate) key: Reference<'static>,
     public: PublicKey<'static>,
 }
 
-impl Certified {
+impl ClientCertificate {
     /// "Self-signed is fine, issuer ignored. Identity = the subject's UID attribute, else CN."
     pub(crate) fn read(der: &[u8]) -> Option<Self> {
         let (_, certificate) = X509Certificate::from_der(der).ok()?;
@@ -36,7 +36,8 @@ impl Certified {
         Some(Self { id, key, public })
     }
 
-    /// Whether one of the values where its identity is has the key. "an `HS_SITE` server key … there also counts"
+    /// Whether one of the values where its identity is has the key. "an `HS_SITE` server key …
+    /// there also counts"
     pub(crate) fn is_in(&self, values: &[Value<'_>]) -> Option<u32> {
         let there = values
             .iter()

@@ -11,51 +11,51 @@ use handfast_wire::{Permissions, Reference, ResponseCode, type_matches};
 use hyper::StatusCode;
 use serde_json::value::RawValue;
 
-use super::answer::{Answer, Problem};
+use super::answer::{RestAnswer, RestProblem};
 use super::credentials::login;
 use super::handles::referral;
 use super::parameters::wrong;
-use super::question::Question;
+use super::request::RestRequest;
+use crate::error::Fault;
 use crate::http::Web;
-use crate::native::response::Fault;
 
 /// The longest handle that the protocol has.
-const LONGEST: usize = 2_048;
+const MAX_HANDLE_LENGTH: usize = 2_048;
 
 /// Creates a handle or replaces its record, or adds or replaces values.
-pub(crate) fn put(web: &Web, question: &Question, name: &str) -> Result<Answer, Problem> {
+pub(crate) fn put(web: &Web, request: &RestRequest, name: &str) -> Result<RestAnswer, RestProblem> {
     // Wrong credentials end everything; none are asked for where they matter.
-    let login = login(web, question)?;
-    let about = |fault: Fault| Problem::from(fault).of(name);
-    if !question.is_body("application/json") {
+    let login = login(web, request)?;
+    let about = |fault: Fault| RestProblem::from(fault).of(name);
+    if !request.is_body("application/json") {
         return Err(about(wrong(
             "Unsupported media type: the body should be application/json",
         )));
     }
-    let given = Given::read(&question.body).map_err(about)?;
+    let given = PutBody::read(&request.body).map_err(about)?;
     if let Some(handle) = &given.handle
         && !is_same(web, handle, name)
     {
         return Err(about(wrong("Mismatched handle in PUT request")));
     }
-    let wanted = Wanted::read(question).map_err(about)?;
-    if let Wanted::These(indexes) = &wanted {
+    let scope = PutScope::read(request).map_err(about)?;
+    if let PutScope::These(indexes) = &scope {
         let values = given.values.iter();
         if values.map(|value| value.index).collect::<BTreeSet<_>>() != *indexes {
             return Err(about(wrong("Mismatched indexes in PUT request")));
         }
     }
     check_handle(name).map_err(about)?;
-    if let Some(answer) = referral(web, question, name)? {
+    if let Some(answer) = referral(web, request, name)? {
         return Ok(answer);
     }
-    web.native.need_responsible(name).map_err(about)?;
-    let is_whole = matches!(wanted, Wanted::All);
+    web.context.need_responsible(name).map_err(about)?;
+    let is_whole = matches!(scope, PutScope::All);
     check_values(&given.values, is_whole).map_err(about)?;
-    let overwrite = question.parameters.strictly("overwrite").unwrap_or(true);
-    let mint = question.parameters.strictly("mintNewSuffix") == Some(true);
+    let overwrite = request.parameters.strictly("overwrite").unwrap_or(true);
+    let mint = request.parameters.strictly("mintNewSuffix") == Some(true);
     if is_whole && !mint && !overwrite && web.registry().is_known(name)? {
-        return Err(Problem::code(ResponseCode::HandleAlreadyExists).of(name));
+        return Err(RestProblem::code(ResponseCode::HandleAlreadyExists).of(name));
     }
     let who = login.need().map_err(about)?;
     let operation = if is_whole {
@@ -70,7 +70,7 @@ pub(crate) fn put(web: &Web, question: &Question, name: &str) -> Result<Answer, 
             mint,
         }
     } else {
-        web.native.found(name).map_err(about)?;
+        web.context.found(name).map_err(about)?;
         Operation::Add {
             handle: with_slash(name),
             values: given.values,
@@ -84,20 +84,24 @@ pub(crate) fn put(web: &Web, question: &Question, name: &str) -> Result<Answer, 
         StatusCode::CREATED
     };
     let shown = if mint { &performed.handle } else { name };
-    Ok(Answer::done(status, shown))
+    Ok(RestAnswer::done(status, shown))
 }
 
 /// Deletes a handle, or values of it.
-pub(crate) fn delete(web: &Web, question: &Question, name: &str) -> Result<Answer, Problem> {
-    let login = login(web, question)?;
-    let about = |fault: Fault| Problem::from(fault).of(name);
-    let indexes = question.parameters.indexes().map_err(about)?;
+pub(crate) fn delete(
+    web: &Web,
+    request: &RestRequest,
+    name: &str,
+) -> Result<RestAnswer, RestProblem> {
+    let login = login(web, request)?;
+    let about = |fault: Fault| RestProblem::from(fault).of(name);
+    let indexes = request.parameters.indexes().map_err(about)?;
     check_handle(name).map_err(about)?;
-    if let Some(answer) = referral(web, question, name)? {
+    if let Some(answer) = referral(web, request, name)? {
         return Ok(answer);
     }
     let handle = with_slash(name);
-    web.native.found(&handle).map_err(about)?;
+    web.context.found(&handle).map_err(about)?;
     let who = login.need().map_err(about)?;
     let operation = if indexes.is_empty() {
         Operation::Delete { handle }
@@ -105,7 +109,7 @@ pub(crate) fn delete(web: &Web, question: &Question, name: &str) -> Result<Answe
         Operation::Remove { handle, indexes }
     };
     perform(web, who, operation).map_err(about)?;
-    Ok(Answer::done(StatusCode::OK, name))
+    Ok(RestAnswer::done(StatusCode::OK, name))
 }
 
 fn perform(web: &Web, who: &Principal, operation: Operation) -> Result<Performed, Fault> {
@@ -127,7 +131,7 @@ fn check_handle(name: &str) -> Result<(), Fault> {
     let invalid = |text: &str| Err(Fault::new(ResponseCode::InvalidHandle, text));
     match name.len() {
         0 => invalid("Empty handle invalid"),
-        length if length > LONGEST => invalid("the handle is too long"),
+        length if length > MAX_HANDLE_LENGTH => invalid("the handle is too long"),
         _ => Ok(()),
     }
 }
@@ -149,18 +153,18 @@ fn conflict(index: u32) -> Fault {
 }
 
 /// Which values a PUT is about.
-enum Wanted {
+enum PutScope {
     /// The whole record.
     All,
-    /// Those of the body, which should be these.
+    /// The values of the body, which must have these indexes.
     These(BTreeSet<u32>),
-    /// Those of the body.
+    /// The values of the body.
     Various,
 }
 
-impl Wanted {
-    fn read(question: &Question) -> Result<Self, Fault> {
-        let parameters = &question.parameters;
+impl PutScope {
+    fn read(request: &RestRequest) -> Result<Self, Fault> {
+        let parameters = &request.parameters;
         if parameters.first("index").is_none() {
             return Ok(Self::All);
         }
@@ -173,14 +177,14 @@ impl Wanted {
     }
 }
 
-/// What a body gives.
-struct Given {
+/// The body of a PUT.
+struct PutBody {
     /// The handle it names, if it does.
     handle: Option<String>,
     values: Vec<NewValue>,
 }
 
-impl Given {
+impl PutBody {
     /// An array of values, an object with `values`, or one value.
     fn read(body: &[u8]) -> Result<Self, Fault> {
         let invalid = || wrong("Invalid JSON in PUT request");
@@ -218,11 +222,11 @@ impl Given {
     }
 }
 
-/// How many values are read before somebody says that there are too many.
-const MOST: usize = 10_000;
+/// How many values are read from one body.
+const MAX_VALUES_READ: usize = 10_000;
 
 fn read_values(values: &[&RawValue]) -> Result<Vec<NewValue>, Fault> {
-    if values.len() > MOST {
+    if values.len() > MAX_VALUES_READ {
         return Err(wrong("there are too many values"));
     }
     values.iter().map(|value| read_value(value.get())).collect()
@@ -236,7 +240,7 @@ fn read_value(text: &str) -> Result<NewValue, Fault> {
         }
         wrong(error.to_string())
     })?;
-    // Secrets are not published because somebody forgot to say so.
+    // A secret without permissions is not public.
     let is_secret = type_matches(&given.value_type, "HS_SECKEY");
     let usual = if is_secret {
         Permissions::SECRET

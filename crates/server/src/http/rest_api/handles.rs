@@ -2,26 +2,29 @@
 
 use std::borrow::Cow;
 
-use handfast_id::Handle;
-use handfast_registry::{Refusal, State, with_slash};
+use handfast_registry::with_slash;
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{ResponseCode, json};
 use hyper::StatusCode;
 
-use super::answer::{Answer, Problem, put_member, start};
+use super::answer::{RestAnswer, RestProblem, put_member, start};
 use super::credentials::{Login, challenge_line, login};
-use super::question::Question;
+use super::request::RestRequest;
+use crate::auth::administrator::is_administrator;
+use crate::error::Fault;
+use crate::handles::ReadableValues;
 use crate::http::Web;
-use crate::native::administrator::is_administrator;
-use crate::native::operations::Given;
-use crate::native::response::Fault;
-use crate::native::status::is_status;
+use crate::status::is_status;
 
 /// The record of a handle, or what of it is asked for.
-pub(crate) fn read(web: &Web, question: &Question, name: &str) -> Result<Answer, Problem> {
-    let login = login(web, question)?;
-    let indexes = question.parameters.indexes()?;
-    let types = question.parameters.types()?;
+pub(crate) fn read(
+    web: &Web,
+    request: &RestRequest,
+    name: &str,
+) -> Result<RestAnswer, RestProblem> {
+    let login = login(web, request)?;
+    let indexes = request.parameters.indexes()?;
+    let types = request.parameters.types()?;
     if name.is_empty() {
         let fault = Fault::new(ResponseCode::InvalidHandle, "Empty handle invalid");
         return Err(fault.into());
@@ -31,133 +34,128 @@ pub(crate) fn read(web: &Web, question: &Question, name: &str) -> Result<Answer,
         types: types.into_iter().map(Cow::Borrowed).collect(),
         ..ResolutionRequest::all(name)
     };
-    let is_public_only = match question.parameters.first("publicOnly") {
-        Some(_) => question.parameters.is_true("publicOnly"),
+    let is_public_only = match request.parameters.first("publicOnly") {
+        Some(_) => request.parameters.is_true("publicOnly"),
         None => login.known.is_none(),
     };
     let public = if is_public_only {
-        stored(web, &asked)?.map(|json| Answer::new(StatusCode::OK, json))
+        stored(web, &asked).map(|json| RestAnswer::new(StatusCode::OK, json))
     } else {
         None
     };
     let answered = match public {
         Some(answer) => Ok(answer),
-        None => read_any(web, question, &asked, is_public_only, &login),
+        None => read_any(web, request, &asked, is_public_only, &login),
     };
     answered
         .map(|answer| with_signature(answer, &login))
         .map_err(|problem| problem.of(name))
 }
 
-/// What everybody may read, straight from the store. `None` if it is not stored as it is said.
-pub(crate) fn stored(web: &Web, asked: &ResolutionRequest<'_>) -> Result<Option<Vec<u8>>, Refusal> {
+/// The public values of a stored handle as JSON; `None` if its values are computed.
+pub(crate) fn stored(web: &Web, asked: &ResolutionRequest<'_>) -> Option<Vec<u8>> {
     let name = &*asked.handle;
     // The records of prefixes, and what is the server's own, have values that are computed.
     if !name.contains('/') || name.starts_with("0.") {
-        return Ok(None);
+        return None;
     }
-    let Ok(handle) = Handle::from_stored(name) else {
-        return Ok(None);
-    };
-    let answered = web.registry().lend(&handle, |lent| {
-        if lent.state != State::Active {
-            return None;
-        }
+    let written = web.context.public_values(asked, name, |values| {
         let mut out = start(ResponseCode::Success);
         put_member(&mut out, "handle", name);
         out.extend_from_slice(b",\"values\":[");
         let mut has_any = false;
-        for (value, _) in lent.iter() {
-            if value.permissions.public_read() && asked.selects(&value) {
-                if has_any {
-                    out.push(b',');
-                }
-                json::write_value(&mut out, &value);
-                has_any = true;
+        for (value, _) in values.iter() {
+            if has_any {
+                out.push(b',');
             }
+            json::write_value(&mut out, &value);
+            has_any = true;
         }
         out.extend_from_slice(b"]}");
-        Some(out).filter(|_| has_any)
-    })?;
-    Ok(answered.flatten().flatten())
+        has_any.then_some(out)
+    });
+    written.ok().flatten()
 }
 
 fn read_any(
     web: &Web,
-    question: &Question,
+    request: &RestRequest,
     asked: &ResolutionRequest<'_>,
     is_public_only: bool,
     login: &Login,
-) -> Result<Answer, Problem> {
+) -> Result<RestAnswer, RestProblem> {
     let name = &*asked.handle;
     let whole = with_slash(name);
-    let native = &web.native;
+    let context = &web.context;
     if is_status(&whole) {
         let who = login.who().filter(|_| !is_public_only);
-        let values = native.status_for(who.as_ref(), asked)?;
+        let values = context.status_for(who.as_ref(), asked)?;
         return Ok(if values.is_empty() {
-            Answer::nothing(name)
+            RestAnswer::nothing(name)
         } else {
-            Answer::values(StatusCode::OK, ResponseCode::Success, name, &values)
+            RestAnswer::values(StatusCode::OK, ResponseCode::Success, name, &values)
         });
     }
     if is_administrator(&whole) {
-        let value = native.identity().administrator_value();
+        let value = context.identity.administrator_value();
         let selected: Vec<_> = Some(value)
             .filter(|value| asked.selects(value))
             .into_iter()
             .collect();
         return Ok(if selected.is_empty() {
-            Answer::nothing(name)
+            RestAnswer::nothing(name)
         } else {
-            Answer::values(StatusCode::OK, ResponseCode::Success, name, &selected)
+            RestAnswer::values(StatusCode::OK, ResponseCode::Success, name, &selected)
         });
     }
-    if let Some(answer) = referral(web, question, name)? {
+    if let Some(answer) = referral(web, request, name)? {
         return Ok(answer);
     }
-    match native.values_for(asked, &whole, is_public_only, login.who().as_ref()) {
-        Ok(Given::Values(values)) => Ok(Answer::values(
+    match context.values_for(asked, &whole, is_public_only, login.who().as_ref()) {
+        Ok(ReadableValues::Values(values)) => Ok(RestAnswer::values(
             StatusCode::OK,
             ResponseCode::Success,
             name,
             &values,
         )),
-        Ok(Given::Who) => Err(Problem::code(ResponseCode::AuthenticationNeeded)),
+        Ok(ReadableValues::LoginNeeded) => {
+            Err(RestProblem::code(ResponseCode::AuthenticationNeeded))
+        }
         Err(fault) if fault.code == ResponseCode::ValuesNotFound => nothing_public(web, asked),
         Err(fault) => Err(fault.into()),
     }
 }
 
-/// A record of which nothing is given. Clients resolve the handle of whoever is to log in, and take one without values
-/// for none: if that is somebody with a role here, the role is shown.
-fn nothing_public(web: &Web, asked: &ResolutionRequest<'_>) -> Result<Answer, Problem> {
+/// The answer for a record without readable values. Clients resolve the handle that is to log in,
+/// and treat a handle without values as missing: if the handle has a role here, the answer shows
+/// it.
+fn nothing_public(web: &Web, asked: &ResolutionRequest<'_>) -> Result<RestAnswer, RestProblem> {
     let name = &*asked.handle;
     let mut roles = web.registry().roles_of(name)?;
     roles.retain(|value| asked.selects(value));
     Ok(if roles.is_empty() {
-        Answer::nothing(name)
+        RestAnswer::nothing(name)
     } else {
-        Answer::values(StatusCode::OK, ResponseCode::Success, name, &roles)
+        RestAnswer::values(StatusCode::OK, ResponseCode::Success, name, &roles)
     })
 }
 
-/// Where the record of a derived prefix is that was delegated.
+/// The referral to the servers of a delegated prefix.
 pub(crate) fn referral(
     web: &Web,
-    question: &Question,
+    request: &RestRequest,
     name: &str,
-) -> Result<Option<Answer>, Problem> {
-    if question.parameters.is_true("doNotRefer") {
+) -> Result<Option<RestAnswer>, RestProblem> {
+    if request.parameters.is_true("doNotRefer") {
         return Ok(None);
     }
     let values = web.registry().delegation(name)?;
     let code = ResponseCode::PrefixReferral;
-    Ok(values.map(|values| Answer::values(StatusCode::MULTIPLE_CHOICES, code, name, &values)))
+    Ok(values.map(|values| RestAnswer::values(StatusCode::MULTIPLE_CHOICES, code, name, &values)))
 }
 
 /// "It comes back in the `WWW-Authenticate: Handle` line … The request proceeds normally."
-fn with_signature(answer: Answer, login: &Login) -> Answer {
+fn with_signature(answer: RestAnswer, login: &Login) -> RestAnswer {
     let (Some(session), Some(signed)) = (&login.session, &login.signed) else {
         return answer;
     };

@@ -1,4 +1,4 @@
-//! Listing the handles of a prefix (`http-interfaces.md` A.8), and what listings share.
+//! Listing the handles of a prefix (`http-interfaces.md` A.8), and what all listings share.
 
 use std::ops::ControlFlow;
 
@@ -6,21 +6,21 @@ use handfast_registry::{Principal, State};
 use handfast_wire::ResponseCode;
 use hyper::StatusCode;
 
-use super::answer::{Answer, Problem, put_member, start};
+use super::answer::{RestAnswer, RestProblem, put_member, start};
 use super::credentials::login;
 use super::parameters::Parameters;
-use super::question::Question;
+use super::request::RestRequest;
+use crate::error::Fault;
 use crate::http::Web;
-use crate::native::response::Fault;
 
-pub(crate) fn list(web: &Web, question: &Question) -> Result<Answer, Problem> {
-    let login = login(web, question)?;
-    let page = Page::read(&question.parameters)?;
-    let asked = question.parameters.first("prefix").unwrap_or_default();
+pub(crate) fn list(web: &Web, request: &RestRequest) -> Result<RestAnswer, RestProblem> {
+    let login = login(web, request)?;
+    let page = ListingPage::read(&request.parameters)?;
+    let asked = request.parameters.first("prefix").unwrap_or_default();
     let prefix = bare(asked);
     let authority = web.registry().authority(&Principal::Operator, prefix);
     if !authority.is_ok_and(|authority| authority.status.is_in_force()) {
-        return Err(Problem::code(ResponseCode::ServerNotResponsible));
+        return Err(RestProblem::code(ResponseCode::ServerNotResponsible));
     }
     let who = login.need()?;
     let mut listed = Listed::new(page);
@@ -44,7 +44,7 @@ pub(crate) fn list(web: &Web, question: &Question) -> Result<Answer, Problem> {
     let mut out = start(ResponseCode::Success);
     put_member(&mut out, "prefix", asked);
     listed.put(&mut out, "handles");
-    Ok(Answer::new(StatusCode::OK, out))
+    Ok(RestAnswer::new(StatusCode::OK, out))
 }
 
 /// "The prefix may be given as `21.T14999` or `0.NA/21.T14999`, in any case."
@@ -54,12 +54,12 @@ pub(crate) fn bare(prefix: &str) -> &str {
 
 /// Which part of a list is asked for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Page {
+pub(crate) struct ListingPage {
     number: u64,
     size: u64,
 }
 
-impl Page {
+impl ListingPage {
     /// "If either parameter is missing or negative the whole list comes."
     pub(crate) fn read(parameters: &Parameters) -> Result<Option<Self>, Fault> {
         let (number, size) = (parameters.number("page")?, parameters.number("pageSize")?);
@@ -71,7 +71,7 @@ impl Page {
 
 /// A part of a list, and how long all of it is.
 pub(crate) struct Listed {
-    page: Option<Page>,
+    page: Option<ListingPage>,
     count: u64,
     names: Vec<String>,
     bytes: usize,
@@ -80,7 +80,7 @@ pub(crate) struct Listed {
 /// How many bytes the names of one answer have: some hundred thousand names.
 const MAX_LIST_BYTES: usize = 16 << 20;
 
-/// What a name takes beside its text.
+/// The memory of a name beside its text.
 const OVERHEAD: usize = 32;
 
 impl Listed {
@@ -89,7 +89,7 @@ impl Listed {
         self.bytes > MAX_LIST_BYTES
     }
 
-    pub(crate) fn new(page: Option<Page>) -> Self {
+    pub(crate) fn new(page: Option<ListingPage>) -> Self {
         Self {
             page,
             count: 0,

@@ -1,8 +1,9 @@
 //! The handle REST API, as deployed (`http-interfaces.md` A), and reverse lookup (C.3).
 //!
-//! A request is read whole, then answered in one go: reads of what is public where they are, everything else – changes
-//! wait for the disk, signatures for the processor – on a thread of its own. Where this differs from deployed servers,
-//! `docs/compatibility.md` says why.
+//! The server reads a request as a whole. It answers reads of public values on the thread of
+//! the connection, and everything else on a blocking thread: changes wait for the disk,
+//! signatures for the processor. `docs/compatibility.md` lists the differences to deployed
+//! servers, with reasons.
 
 mod answer;
 pub(crate) mod authorization;
@@ -15,7 +16,7 @@ mod open_sessions;
 mod parameters;
 mod prefixes;
 mod presentation;
-mod question;
+mod request;
 mod reverse;
 mod route;
 mod sessions;
@@ -37,27 +38,27 @@ use hyper::header::{
 };
 use hyper::{Method, Request, Response, StatusCode};
 
-use self::answer::{Answer, Problem, refusal};
+use self::answer::{RestAnswer, RestProblem, error_answer};
 use self::credentials::{challenge, is_expensive};
 use self::open_sessions::OpenSessions;
 use self::parameters::{Parameters, wrong};
 pub(crate) use self::presentation::JSON;
 use self::presentation::Presentation;
-use self::question::Question;
-use self::route::Route;
+use self::request::RestRequest;
+use self::route::RestRoute;
 use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::{Busy, WorkPermit};
+use crate::auth::login::busy;
+use crate::error::Fault;
 use crate::http::connection::request_body::{BodyError, Incoming, late_body};
 use crate::http::resolver::fast_redirect;
 use crate::http::{Body, Caller, Web};
-use crate::native::login::busy;
-use crate::native::response::Fault;
-use crate::runtime::blocking::{self, Undone};
+use crate::runtime::blocking::{self, WorkError};
 
 /// The longest body: a record of the most values, in the longest of their forms.
-const LONGEST: usize = 1 << 20;
+const MAX_REST_BODY: usize = 1 << 20;
 
-/// What the API remembers between requests.
+/// The state of the API between requests.
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
     sessions: OpenSessions,
@@ -83,14 +84,15 @@ pub(crate) async fn answer(
     response
 }
 
-/// What everybody may read of a handle, if its path and what is stored are plain; `None` if it takes more than a look.
+/// What everybody may read of a handle, if its path and what is stored are plain; `None` if it
+/// takes more than a look.
 pub(crate) fn stored(web: &Web, path: &str) -> Option<Vec<u8>> {
     let name = path.strip_prefix("/api/handles/")?;
-    if !fast_redirect::is_plain(name) || web.native.has_source(name) {
+    if !fast_redirect::is_plain(name) || web.context.has_source(name) {
         return None;
     }
     let asked = ResolutionRequest::all(name);
-    handles::stored(web, &asked).ok().flatten()
+    handles::stored(web, &asked)
 }
 
 async fn respond(
@@ -101,7 +103,7 @@ async fn respond(
 ) -> Response<Body> {
     let is_secure = caller.is_secure;
     let early = |fault: Fault, status| {
-        let answer = refusal(&fault, None, status, is_secure);
+        let answer = error_answer(&fault, None, status, is_secure);
         answer.into_response(&Presentation::default())
     };
     let parameters = match Parameters::read(parts.uri.query().unwrap_or_default()) {
@@ -113,7 +115,7 @@ async fn respond(
         Method::HEAD => Method::GET,
         method => method,
     };
-    let mut question = Question {
+    let mut request = RestRequest {
         presentation: Presentation::of(&parameters),
         path: parts.uri.path().to_string(),
         authority: parts.uri.authority().map(ToString::to_string),
@@ -125,97 +127,99 @@ async fn respond(
         login: RefCell::default(),
         permit: RefCell::default(),
     };
-    let route = Route::of(&question.path);
+    let route = RestRoute::of(&request.path);
     if has_body {
         // Credentials are looked at before the body they come with: wrong ones end everything.
         let sender = match &route {
-            Ok(Route::Handles(_) | Route::Prefixes(_)) if credentials::are_given(&question) => {
-                match login_permit(web, &question, &route).await {
-                    Ok(permit) => drop(question.permit.replace(permit)),
+            Ok(RestRoute::Handles(_) | RestRoute::Prefixes(_))
+                if credentials::are_given(&request) =>
+            {
+                match login_permit(web, &request, &route).await {
+                    Ok(permit) => drop(request.permit.replace(permit)),
                     Err(Busy) => return early(busy(), None),
                 }
                 let at_work = Arc::clone(web);
-                let queue = &web.native.admission().expensive_work.requests;
+                let queue = &web.context.admission.expensive_work.requests;
                 let work = move || {
-                    let sender = log_in(&at_work, &question);
-                    (question, sender)
+                    let sender = log_in(&at_work, &request);
+                    (request, sender)
                 };
                 let (given, sender) = match blocking::run(queue, caller.address.ip(), work).await {
                     Ok(found) => found,
-                    Err(Undone::Busy) => return early(busy(), None),
-                    Err(Undone::Failed) => return early(failed(), None),
+                    Err(WorkError::Busy) => return early(busy(), None),
+                    Err(WorkError::Failed) => return early(failed(), None),
                 };
-                question = given;
+                request = given;
                 match sender {
                     Ok(sender) => sender,
-                    Err(problem) => return explain(web, &question, problem),
+                    Err(problem) => return explain(web, &request, problem),
                 }
             }
             _ => Sender::Anonymous,
         };
-        match body.receive(web, caller, sender, LONGEST).await {
-            Ok(body) => question.body = body,
+        match body.receive(web, caller, sender, MAX_REST_BODY).await {
+            Ok(body) => request.body = body,
             Err(error) => return not_received(error, sender, is_secure),
         }
     }
-    // What everybody may read waits for nothing.
+    // Public values are read without waiting.
     let is_near = match &route {
-        Ok(Route::Handles(name)) => !web.native.has_source(name),
-        Ok(Route::Site | Route::Ping) => true,
+        Ok(RestRoute::Handles(name)) => !web.context.has_source(name),
+        Ok(RestRoute::Site | RestRoute::Ping) => true,
         _ => false,
     };
-    let is_quick = is_near
-        && question.method == Method::GET
-        && !question.headers.contains_key(AUTHORIZATION)
+    let is_nonblocking = is_near
+        && request.method == Method::GET
+        && !request.headers.contains_key(AUTHORIZATION)
         && caller.certificate.is_none();
-    if is_quick {
-        return finish(web, question, route);
+    if is_nonblocking {
+        return finish(web, request, route);
     }
     // A client that is known already has had its permit.
-    if question.login.borrow().is_none() {
-        match login_permit(web, &question, &route).await {
-            Ok(permit) => drop(question.permit.replace(permit)),
+    if request.login.borrow().is_none() {
+        match login_permit(web, &request, &route).await {
+            Ok(permit) => drop(request.permit.replace(permit)),
             Err(Busy) => return early(busy(), None),
         }
     }
     let at_work = Arc::clone(web);
-    let queue = &web.native.admission().expensive_work.requests;
-    let work = move || finish(&at_work, question, route);
+    let queue = &web.context.admission.expensive_work.requests;
+    let work = move || finish(&at_work, request, route);
     match blocking::run(queue, caller.address.ip(), work).await {
         Ok(response) => response,
-        Err(Undone::Busy) => early(busy(), None),
-        Err(Undone::Failed) => early(failed(), None),
+        Err(WorkError::Busy) => early(busy(), None),
+        Err(WorkError::Failed) => early(failed(), None),
     }
 }
 
 /// Waits for a permit to look at what a client says of itself, if that costs much.
 fn login_permit<'w>(
     web: &'w Web,
-    question: &Question,
-    route: &Result<Route, Fault>,
+    request: &RestRequest,
+    route: &Result<RestRoute, Fault>,
 ) -> impl Future<Output = Result<Option<WorkPermit>, Busy>> + Send + use<'w> {
     let costs = route
         .as_ref()
-        .is_ok_and(|route| is_expensive(question, route));
-    let peer = question.peer();
+        .is_ok_and(|route| is_expensive(request, route));
+    let peer = request.peer();
     async move {
         if !costs {
             return Ok(None);
         }
-        let logins = &web.native.admission().expensive_work.logins;
+        let logins = &web.context.admission.expensive_work.logins;
         logins.enter(peer).await.map(Some)
     }
 }
 
 /// Finds out who asks, and keeps it for when the question is answered.
-fn log_in(web: &Web, question: &Question) -> Result<Sender, Problem> {
-    let login = credentials::login(web, question)?;
+fn log_in(web: &Web, request: &RestRequest) -> Result<Sender, RestProblem> {
+    let login = credentials::login(web, request)?;
     let sender = if login.known.is_some() {
         Sender::Known
     } else {
         Sender::Anonymous
     };
-    question.login.replace(Some(login));
+    request.login.replace(Some(login));
     Ok(sender)
 }
 
@@ -227,9 +231,9 @@ fn not_received(error: BodyError, sender: Sender, is_secure: bool) -> Response<B
             "too many bodies are on their way to this server: try again",
         ),
         BodyError::Late => wrong(late_body(sender)),
-        BodyError::TooLong => wrong(format!("the body has more than {LONGEST} bytes")),
+        BodyError::TooLong => wrong(format!("the body has more than {MAX_REST_BODY} bytes")),
     };
-    let answer = refusal(&fault, None, Some(error.status()), is_secure);
+    let answer = error_answer(&fault, None, Some(error.status()), is_secure);
     answer.into_response(&Presentation::default())
 }
 
@@ -238,55 +242,55 @@ fn failed() -> Fault {
 }
 
 /// Answers a question that was read.
-fn finish(web: &Web, mut question: Question, route: Result<Route, Fault>) -> Response<Body> {
-    let answered = match (with_body(&mut question), route) {
-        (Ok(()), Ok(route)) => route::follow(web, &question, route),
+fn finish(web: &Web, mut request: RestRequest, route: Result<RestRoute, Fault>) -> Response<Body> {
+    let answered = match (with_body(&mut request), route) {
+        (Ok(()), Ok(route)) => route::follow(web, &request, route),
         (Err(fault), _) | (_, Err(fault)) => Err(fault.into()),
     };
     match answered {
-        Ok(answer) => answer.into_response(&question.presentation),
-        Err(problem) => explain(web, &question, problem),
+        Ok(answer) => answer.into_response(&request.presentation),
+        Err(problem) => explain(web, &request, problem),
     }
 }
 
-/// Says why there is no answer.
-fn explain(web: &Web, question: &Question, problem: Problem) -> Response<Body> {
+/// The response to an error.
+fn explain(web: &Web, request: &RestRequest, problem: RestProblem) -> Response<Body> {
     let answer = match problem {
-        Problem::Plain(answer) => answer,
-        Problem::Credentials(error) => {
-            let answer = Answer::empty(StatusCode::UNAUTHORIZED);
-            challenge(web, question, answer, Some(error))
+        RestProblem::Plain(answer) => answer,
+        RestProblem::Credentials(error) => {
+            let answer = RestAnswer::empty(StatusCode::UNAUTHORIZED);
+            challenge(web, request, answer, Some(error))
         }
-        Problem::Refused {
+        RestProblem::Refused {
             fault,
             handle,
             status,
         } => {
-            let is_secure = question.caller.is_secure;
-            let answer = refusal(&fault, handle.as_deref(), status, is_secure);
+            let is_secure = request.caller.is_secure;
+            let answer = error_answer(&fault, handle.as_deref(), status, is_secure);
             if answer.status == StatusCode::UNAUTHORIZED {
-                challenge(web, question, answer, None)
+                challenge(web, request, answer, None)
             } else {
                 answer
             }
         }
     };
-    answer.into_response(&question.presentation)
+    answer.into_response(&request.presentation)
 }
 
 /// The members of the body of a POST are parameters: "URL parameters come first".
-fn with_body(question: &mut Question) -> Result<(), Fault> {
-    let is_form = question.is_body("application/x-www-form-urlencoded");
-    let is_read = is_form || question.is_body("application/json");
-    if question.method == Method::POST && !question.body.is_empty() && is_read {
-        let parameters = std::mem::take(&mut question.parameters);
-        question.parameters = parameters.with_body(&question.body, is_form)?;
-        question.presentation = Presentation::of(&question.parameters);
+fn with_body(request: &mut RestRequest) -> Result<(), Fault> {
+    let is_form = request.is_body("application/x-www-form-urlencoded");
+    let is_read = is_form || request.is_body("application/json");
+    if request.method == Method::POST && !request.body.is_empty() && is_read {
+        let parameters = std::mem::take(&mut request.parameters);
+        request.parameters = parameters.with_body(&request.body, is_form)?;
+        request.presentation = Presentation::of(&request.parameters);
     }
     Ok(())
 }
 
-/// What may be asked at a path, by anyone and from anywhere.
+/// The response to OPTIONS.
 fn options(path: &str, headers: &HeaderMap) -> Response<Body> {
     let mut response = Response::new(Either::Left(Full::default()));
     let out = response.headers_mut();
@@ -302,7 +306,7 @@ fn options(path: &str, headers: &HeaderMap) -> Response<Body> {
             out.insert(name, HeaderValue::from_static(value));
         }
     } else {
-        let allowed = Route::of(path).map_or("OPTIONS", |route| route.methods());
+        let allowed = RestRoute::of(path).map_or("OPTIONS", |route| route.methods());
         out.insert(ALLOW, HeaderValue::from_static(allowed));
     }
     response

@@ -1,4 +1,4 @@
-//! Sessions that are open: a nonce, and who has answered it.
+//! The table of open REST sessions: the nonce of each, and the client that has answered it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,46 +7,46 @@ use handfast_registry::{Principal, World};
 
 use crate::admission::peer::Peer;
 use crate::admission::table_shares::{TableEntry, surplus};
-use crate::native::evidence::{Evidence, LONGEST};
+use crate::auth::evidence::{Evidence, MAX_SESSION_AGE};
 
 /// How long a session lives without a request, in milliseconds.
-const IDLE: u64 = 30 * 60_000;
+const IDLE_TIMEOUT: u64 = 30 * 60_000;
 /// How many are open at most, of anonymous clients and of known ones each.
 const MAX_SESSIONS: usize = 10_000;
 /// How many stay when a table is full. More than one makes room at a time, because finding them
 /// takes a look at all.
 const MAX_AFTER_FULL: usize = MAX_SESSIONS - MAX_SESSIONS / 100;
 
-/// A session. Its id is a secret: whoever has it is who it is of.
+/// A session. Its id is a secret: it authenticates its bearer.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct RestSession {
     pub(crate) id: String,
     pub(crate) nonce: [u8; 16],
     /// The network that opened it.
     peer: Peer,
-    state: Mutex<State>,
+    state: Mutex<RestSessionState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct RestSessionState {
     who: Option<Known>,
-    /// When it was opened, or somebody has shown anew who they are.
+    /// The time of the last login, or of the start of the session.
     began: u64,
     last: u64,
 }
 
-/// Somebody who has shown who they are.
+/// A client that has logged in.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     pub(crate) who: Principal,
     /// As they have said it.
     pub(crate) id: String,
-    /// By what, if that is kept here.
+    /// The key that was used, if it is on this server.
     pub(crate) by: Option<Evidence>,
 }
 
-impl Session {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl RestSession {
+    fn state(&self) -> MutexGuard<'_, RestSessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -56,7 +56,8 @@ impl Session {
 
     fn is_alive(&self, now: u64) -> bool {
         let state = self.state();
-        now.saturating_sub(state.last) <= IDLE && now.saturating_sub(state.began) <= LONGEST
+        now.saturating_sub(state.last) <= IDLE_TIMEOUT
+            && now.saturating_sub(state.began) <= MAX_SESSION_AGE
     }
 }
 
@@ -64,41 +65,41 @@ impl Session {
 /// push out those of known ones. When a table is full, the network that has the most sessions gives
 /// up those that were idle longest.
 #[derive(Debug, Default)]
-pub(crate) struct OpenSessions(Mutex<Open>);
+pub(crate) struct OpenSessions(Mutex<OpenRestSessions>);
 
 #[derive(Debug, Default)]
-struct Open {
-    of_nobody: HashMap<String, Arc<Session>>,
-    known: HashMap<String, Arc<Session>>,
+struct OpenRestSessions {
+    of_nobody: HashMap<String, Arc<RestSession>>,
+    known: HashMap<String, Arc<RestSession>>,
 }
 
 impl OpenSessions {
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenRestSessions> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Opens one for a client of a network.
-    pub(crate) fn start(&self, world: &World, peer: Peer) -> Arc<Session> {
+    pub(crate) fn start(&self, world: &World, peer: Peer) -> Arc<RestSession> {
         let now = world.now();
-        let session = Arc::new(Session {
+        let session = Arc::new(RestSession {
             id: readable(&world.random::<20>()),
             nonce: world.random(),
             peer,
-            state: Mutex::new(State {
+            state: Mutex::new(RestSessionState {
                 who: None,
                 began: now,
                 last: now,
             }),
         });
         let mut open = self.open();
-        make_room(&mut open.of_nobody, now);
+        evict(&mut open.of_nobody, now);
         open.of_nobody
             .insert(session.id.clone(), Arc::clone(&session));
         session
     }
 
     /// One that lives; it lives on.
-    pub(crate) fn get(&self, id: &str, now: u64) -> Option<Arc<Session>> {
+    pub(crate) fn get(&self, id: &str, now: u64) -> Option<Arc<RestSession>> {
         let mut open = self.open();
         let session = open.known.get(id).or_else(|| open.of_nobody.get(id))?;
         let session = Arc::clone(session);
@@ -110,14 +111,14 @@ impl OpenSessions {
         Some(session)
     }
 
-    /// Somebody has shown who they are.
-    pub(crate) fn keep(&self, session: &Arc<Session>, known: Known, now: u64) {
+    /// The client of a session has logged in.
+    pub(crate) fn keep(&self, session: &Arc<RestSession>, known: Known, now: u64) {
         let mut state = session.state();
         (state.who, state.began) = (Some(known), now);
         drop(state);
         let mut open = self.open();
         open.of_nobody.remove(&session.id);
-        make_room(&mut open.known, now);
+        evict(&mut open.known, now);
         open.known.insert(session.id.clone(), Arc::clone(session));
     }
 
@@ -126,15 +127,15 @@ impl OpenSessions {
     }
 }
 
-impl Open {
+impl OpenRestSessions {
     fn remove(&mut self, id: &str) {
         self.of_nobody.remove(id);
         self.known.remove(id);
     }
 }
 
-/// Makes room in a full table.
-fn make_room(sessions: &mut HashMap<String, Arc<Session>>, now: u64) {
+/// Evicts sessions from a full table.
+fn evict(sessions: &mut HashMap<String, Arc<RestSession>>, now: u64) {
     if sessions.len() < MAX_SESSIONS {
         return;
     }
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_of_nobody_make_room_and_those_of_somebody_stay() {
+    fn anonymous_sessions_are_evicted_and_known_ones_stay() {
         let now = Arc::new(AtomicU64::new(0));
         let world = world(Arc::clone(&now));
         let sessions = OpenSessions::default();
@@ -204,11 +205,11 @@ mod tests {
         assert!(sessions.get(&mine.id, 0).unwrap().known().is_some());
         assert!(sessions.open().of_nobody.len() <= MAX_SESSIONS);
         assert_eq!(mine.id.len(), 32);
-        assert!(sessions.get(&mine.id, IDLE).is_some());
-        assert!(sessions.get(&mine.id, IDLE * 2 + 1).is_none());
+        assert!(sessions.get(&mine.id, IDLE_TIMEOUT).is_some());
+        assert!(sessions.get(&mine.id, IDLE_TIMEOUT * 2 + 1).is_none());
     }
 
-    /// One network filled both tables, and the oldest sessions made room: those of everybody else.
+    /// One network filled both tables, and the oldest sessions of all others were evicted.
     #[test]
     fn a_network_pushes_out_its_own_sessions() {
         let world = world(Arc::new(AtomicU64::new(0)));
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_ends_after_a_day_unless_somebody_logs_in_again() {
+    fn a_session_ends_after_a_day_without_a_new_login() {
         let world = world(Arc::new(AtomicU64::new(0)));
         let sessions = OpenSessions::default();
         let known = || Known {
@@ -250,8 +251,8 @@ mod tests {
             sessions.keep(session, known(), 0);
         }
         let mut now = 0;
-        while now < LONGEST {
-            now += IDLE;
+        while now < MAX_SESSION_AGE {
+            now += IDLE_TIMEOUT;
             assert!(sessions.get(&one.id, now).is_some());
             assert!(sessions.get(&other.id, now).is_some());
         }

@@ -1,4 +1,5 @@
-//! What stands behind the `?`, or in the body of a POST (`http-interfaces.md` A.4).
+//! Parameters of a request: from the query, or from the body of a POST (`http-interfaces.md`
+//! A.4).
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -6,8 +7,8 @@ use handfast_wire::ResponseCode;
 use handfast_wire::body::ResolutionRequest;
 use serde_json::Value as Json;
 
+use crate::error::Fault;
 use crate::http::percent::decode_form;
-use crate::native::response::Fault;
 
 /// Names and what they are set to, in the order they came.
 #[derive(Debug, Default)]
@@ -62,7 +63,8 @@ impl Parameters {
         self.0.iter().map(|(name, value)| (&**name, &**value))
     }
 
-    /// "absent = false; present and empty, `true` or `yes` in any case = true; everything else = false."
+    /// "absent = false; present and empty, `true` or `yes` in any case = true; everything else =
+    /// false."
     pub(crate) fn is_true(&self, name: &str) -> bool {
         self.first(name).is_some_and(|value| {
             value.is_empty()
@@ -109,12 +111,12 @@ impl Parameters {
 
 /// Each is compared with each value: more than a record can have are a mistake, or malice.
 fn check_count(name: &str, count: usize) -> Result<(), Fault> {
-    let most = ResolutionRequest::MOST;
-    if count <= most {
+    let max = ResolutionRequest::MOST;
+    if count <= max {
         return Ok(());
     }
     Err(wrong(format!(
-        "the parameter `{name}` has more than {most} values"
+        "the parameter `{name}` has more than {max} values"
     )))
 }
 

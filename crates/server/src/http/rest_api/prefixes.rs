@@ -1,62 +1,66 @@
-//! The prefixes that are kept here (`http-interfaces.md` A.9).
+//! The prefixes that are homed on this server (`http-interfaces.md` A.9).
 
 use handfast_registry::{Operation, prefix_of, with_slash};
 use handfast_wire::ResponseCode;
 use hyper::{Method, StatusCode};
 
-use super::answer::{Answer, Problem, start};
+use super::answer::{RestAnswer, RestProblem, start};
 use super::credentials::{Login, login};
-use super::listing::{Listed, Page};
+use super::listing::{Listed, ListingPage};
 use super::parameters::wrong;
-use super::question::Question;
+use super::request::RestRequest;
+use crate::auth::login::Authenticated;
+use crate::error::Fault;
 use crate::http::Web;
-use crate::native::Authenticated;
-use crate::native::response::Fault;
 
-pub(crate) fn list(web: &Web, question: &Question) -> Result<Answer, Problem> {
-    let login = login(web, question)?;
-    let page = Page::read(&question.parameters)?;
+pub(crate) fn list(web: &Web, request: &RestRequest) -> Result<RestAnswer, RestProblem> {
+    let login = login(web, request)?;
+    let page = ListingPage::read(&request.parameters)?;
     administrator(web, &login)?;
     let mut listed = Listed::new(page);
-    for handle in web.native.prefix_handles()? {
+    for handle in web.context.prefix_handles()? {
         listed.add(|| handle);
     }
     let mut out = start(ResponseCode::Success);
     listed.put(&mut out, "prefixes");
-    Ok(Answer::new(StatusCode::OK, out))
+    Ok(RestAnswer::new(StatusCode::OK, out))
 }
 
 /// Becomes responsible for a prefix, or is no longer.
-pub(crate) fn change(web: &Web, question: &Question, name: &str) -> Result<Answer, Problem> {
-    let login = login(web, question)?;
-    let named = question.parameters.first("prefix").unwrap_or_default();
+pub(crate) fn change(
+    web: &Web,
+    request: &RestRequest,
+    name: &str,
+) -> Result<RestAnswer, RestProblem> {
+    let login = login(web, request)?;
+    let named = request.parameters.first("prefix").unwrap_or_default();
     let name = if name.is_empty() { named } else { name };
     if name.is_empty() {
         return Err(wrong("no prefix is named").into());
     }
     // A bare prefix stands for its record.
     let handle = with_slash(name);
-    let about = |problem: Problem| problem.of(&handle);
+    let about = |problem: RestProblem| problem.of(&handle);
     let Some(prefix) = prefix_of(&handle) else {
-        return Err(about(Problem::code(ResponseCode::InvalidHandle)));
+        return Err(about(RestProblem::code(ResponseCode::InvalidHandle)));
     };
     let who = administrator(web, &login).map_err(|fault| about(fault.into()))?;
     let prefix = prefix.to_string();
-    let operation = if question.method == Method::DELETE {
+    let operation = if request.method == Method::DELETE {
         Operation::Unhome { prefix }
     } else {
         Operation::Home { prefix }
     };
-    let actor = web.native.acting(&who.who)?;
+    let actor = web.context.acting(&who.who)?;
     let performed = web.registry().perform(&actor, operation);
-    performed.map_err(|refusal| about(refusal.into()))?;
-    Ok(Answer::done(StatusCode::OK, &handle))
+    performed.map_err(|error| about(error.into()))?;
+    Ok(RestAnswer::done(StatusCode::OK, &handle))
 }
 
 fn administrator(web: &Web, login: &Login) -> Result<Authenticated, Fault> {
     let who = login
         .who()
         .ok_or_else(|| Fault::plain(ResponseCode::AuthenticationNeeded))?;
-    web.native.need_administrator(&who)?;
+    web.context.need_administrator(&who)?;
     Ok(who)
 }

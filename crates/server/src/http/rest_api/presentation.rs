@@ -1,4 +1,5 @@
-//! How JSON is shown: as it is, on lines, or as a call of a function (`http-interfaces.md` A.16).
+//! The form of JSON responses: compact, indented, or as a call of a function
+//! (`http-interfaces.md` A.16).
 
 use super::parameters::Parameters;
 
@@ -20,7 +21,8 @@ impl Presentation {
         }
     }
 
-    /// Whether it becomes a script, which every page may load, with what the browser knows of the user.
+    /// Whether it becomes a script, which every page may load, with what the browser knows of the
+    /// user.
     pub(crate) fn is_script(&self) -> bool {
         self.callback.is_some()
     }
@@ -47,17 +49,17 @@ fn function(name: &str) -> String {
             || matches!(c, '_' | '$' | '\u{A0}'..)
             || c.is_ascii_digit() && at > 0
     };
-    let characters = name.chars().take(LONGEST_NAME).enumerate();
+    let characters = name.chars().take(MAX_CALLBACK_NAME).enumerate();
     characters
         .map(|(at, c)| if is_allowed(at, c) { c } else { '_' })
         .collect()
 }
 
 /// No function has a longer name.
-const LONGEST_NAME: usize = 256;
+const MAX_CALLBACK_NAME: usize = 256;
 
-/// The same JSON with a line for each member, two spaces deep for each level. The order of members stays, which it
-/// would not in a tree.
+/// The same JSON with a line for each member, two spaces deep for each level. The order of members
+/// stays, which it would not in a tree.
 fn indented(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() * 2);
     let (mut depth, mut is_text, mut is_escaped) = (0_usize, false, false);

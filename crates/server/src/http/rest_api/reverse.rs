@@ -1,4 +1,4 @@
-//! Reverse lookup: the handles that hold values (`http-interfaces.md` C.3).
+//! Reverse lookup: the handles that have given values (`http-interfaces.md` C.3).
 
 use std::ops::ControlFlow;
 
@@ -6,47 +6,47 @@ use handfast_registry::{Matching, Record, Wildcard};
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 
-use super::answer::{Answer, Problem, put};
+use super::answer::{RestAnswer, RestProblem, put};
 use super::credentials::login;
-use super::question::Question;
+use super::request::RestRequest;
 use crate::http::Web;
 
-/// How many handles come unless someone says otherwise.
+/// How many handles are returned by default.
 const USUAL: u64 = 1_000;
 /// How many come at most.
-const MOST: u64 = 100_000;
+const MAX_FOUND_HANDLES: u64 = 100_000;
 /// The longest answer, in bytes: some records are short, and some are not.
-const LONGEST_ANSWER: usize = 32 << 20;
+const MAX_RESPONSE: usize = 32 << 20;
 /// How many patterns there are at most: each is compared with each value.
-const MOST_PATTERNS: usize = 16;
+const MAX_PATTERNS: usize = 16;
 /// The longest pattern, in bytes.
-const LONGEST_PATTERN: usize = 4_096;
+const MAX_PATTERN: usize = 4_096;
 
-pub(crate) fn ping() -> Answer {
+pub(crate) fn ping() -> RestAnswer {
     text(StatusCode::OK, "OK\n")
 }
 
 pub(crate) fn search(
     web: &Web,
-    question: &Question,
+    request: &RestRequest,
     prefix: Option<&str>,
-) -> Result<Answer, Problem> {
+) -> Result<RestAnswer, RestProblem> {
     if prefix.is_some_and(|prefix| !is_prefix(prefix)) {
         return Ok(text(StatusCode::NOT_FOUND, "this is no prefix\n"));
     }
-    if !question.caller.is_secure {
+    if !request.caller.is_secure {
         let problem = "credentials are taken over TLS alone\n";
         return Ok(text(StatusCode::FORBIDDEN, problem));
     }
-    let login = match login(web, question) {
+    let login = match login(web, request) {
         Ok(login) => login,
-        Err(Problem::Credentials(_)) => return Ok(unknown()),
+        Err(RestProblem::Credentials(_)) => return Ok(unknown()),
         Err(problem) => return Err(problem),
     };
     let Some(known) = &login.known else {
         return Ok(unknown());
     };
-    let asked = match Asked::read(question) {
+    let asked = match ReverseQuery::read(request) {
         Ok(asked) => asked,
         Err(problem) => return Ok(text(StatusCode::BAD_REQUEST, problem)),
     };
@@ -56,13 +56,13 @@ pub(crate) fn search(
         skip: asked.page.saturating_mul(asked.limit),
         most: asked.limit,
     };
-    let mut found = Found::new(asked.has_records);
+    let mut found = FoundHandles::new(asked.has_records);
     let searched = web
         .registry()
         .matching(&known.who, &matching, &mut |record| found.add(record));
     searched?;
     Ok(match found.into_json() {
-        Some(json) => Answer::new(StatusCode::OK, json),
+        Some(json) => RestAnswer::new(StatusCode::OK, json),
         None => text(
             StatusCode::BAD_REQUEST,
             "the answer would be too long: ask for less with limit\n",
@@ -70,14 +70,14 @@ pub(crate) fn search(
     })
 }
 
-/// What was found, as it is said: names, or with what they hold.
-struct Found {
+/// The response: names, or records.
+struct FoundHandles {
     out: Vec<u8>,
     has_records: bool,
     has_any: bool,
 }
 
-impl Found {
+impl FoundHandles {
     fn new(has_records: bool) -> Self {
         Self {
             out: vec![if has_records { b'{' } else { b'[' }],
@@ -87,7 +87,7 @@ impl Found {
     }
 
     fn is_too_long(&self) -> bool {
-        self.out.len() > LONGEST_ANSWER
+        self.out.len() > MAX_RESPONSE
     }
 
     fn add(&mut self, record: &Record) -> ControlFlow<()> {
@@ -122,16 +122,16 @@ impl Found {
     }
 }
 
-/// What is searched for.
-struct Asked {
+/// A reverse lookup.
+struct ReverseQuery {
     values: Vec<(String, Wildcard)>,
     limit: u64,
     page: u64,
     has_records: bool,
 }
 
-impl Asked {
-    fn read(question: &Question) -> Result<Self, &'static str> {
+impl ReverseQuery {
+    fn read(request: &RestRequest) -> Result<Self, &'static str> {
         let mut asked = Self {
             values: Vec::new(),
             limit: USUAL,
@@ -139,17 +139,17 @@ impl Asked {
             has_records: false,
         };
         let number = |text: &str| text.parse::<u64>().map_err(|_| "a number is none\n");
-        for (name, value) in question.parameters.iter() {
+        for (name, value) in request.parameters.iter() {
             match name {
-                "limit" => asked.limit = number(value)?.min(MOST),
+                "limit" => asked.limit = number(value)?.min(MAX_FOUND_HANDLES),
                 "page" => asked.page = number(value)?,
                 "retrieverecords" => asked.has_records = value.eq_ignore_ascii_case("true"),
                 "enforcesql" | "pretty" | "callback" => {}
                 _ if handfast_wire::type_matches(name, "HS_SECKEY") => {
                     return Err("Searching via HS_SECKEY entries is not allowed!\n");
                 }
-                _ if value.len() > LONGEST_PATTERN => return Err("a pattern is too long\n"),
-                _ if asked.values.len() == MOST_PATTERNS => return Err("too many patterns\n"),
+                _ if value.len() > MAX_PATTERN => return Err("a pattern is too long\n"),
+                _ if asked.values.len() == MAX_PATTERNS => return Err("too many patterns\n"),
                 _ => asked.values.push((name.to_string(), Wildcard::new(value))),
             }
         }
@@ -167,16 +167,16 @@ fn is_prefix(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'.')
 }
 
-fn unknown() -> Answer {
+fn unknown() -> RestAnswer {
     let basic = HeaderValue::from_static("Basic realm=\"default\"");
     text(StatusCode::UNAUTHORIZED, "who are you?\n").with(WWW_AUTHENTICATE, basic)
 }
 
-fn text(status: StatusCode, text: &'static str) -> Answer {
+fn text(status: StatusCode, text: &'static str) -> RestAnswer {
     let content_type = HeaderValue::from_static("text/plain;charset=UTF-8");
-    Answer {
+    RestAnswer {
         text: Some(text),
-        ..Answer::empty(status)
+        ..RestAnswer::empty(status)
     }
     .with(CONTENT_TYPE, content_type)
 }

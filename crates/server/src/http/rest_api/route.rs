@@ -1,39 +1,39 @@
-//! Which path leads where (`http-interfaces.md` A.2).
+//! The routes of the REST API (`http-interfaces.md` A.2).
 
 use handfast_wire::ResponseCode;
 use hyper::header::{ALLOW, HeaderValue};
 use hyper::{Method, StatusCode};
 
-use super::answer::{Answer, Problem};
+use super::answer::{RestAnswer, RestProblem};
 use super::parameters::wrong;
-use super::question::Question;
+use super::request::RestRequest;
 use super::{changes, handles, listing, prefixes, reverse, sessions, site, verifications};
+use crate::error::Fault;
 use crate::http::Web;
 use crate::http::percent::decode;
-use crate::native::response::Fault;
 
 /// A path of the API.
 #[derive(Debug)]
-pub(crate) enum Route {
+pub(crate) enum RestRoute {
     /// A handle; if it is empty, perhaps all of a prefix.
     Handles(String),
     /// Whether reverse lookup is there.
     Ping,
-    /// The prefixes that are kept here, or one of them.
+    /// The prefixes that are homed here, or one of them.
     Prefixes(String),
     /// Reverse lookup, perhaps under a prefix.
     Search(Option<String>),
     Sessions,
     /// The session that the header names.
     SessionThis,
-    /// What cannot be asked for: sessions of others.
+    /// Sessions of others, which cannot be read.
     SessionOther,
     Site,
     Unknown,
     Verifications(String),
 }
 
-impl Route {
+impl RestRoute {
     /// A path as it was sent.
     pub(crate) fn of(path: &str) -> Result<Self, Fault> {
         let path = path.trim_start_matches('/');
@@ -94,64 +94,70 @@ impl Route {
 }
 
 /// Answers a question that came by a route.
-pub(crate) fn follow(web: &Web, question: &Question, route: Route) -> Result<Answer, Problem> {
-    let method = &question.method;
+pub(crate) fn follow(
+    web: &Web,
+    request: &RestRequest,
+    route: RestRoute,
+) -> Result<RestAnswer, RestProblem> {
+    let method = &request.method;
     let is_known = [&Method::GET, &Method::POST, &Method::PUT, &Method::DELETE].contains(&method);
     if !is_known && *method != Method::TRACE {
         let fault = wrong(format!("Unknown method {method}"));
-        return Err(Problem::with_status(fault, StatusCode::NOT_IMPLEMENTED));
+        return Err(RestProblem::with_status(fault, StatusCode::NOT_IMPLEMENTED));
     }
     let (is_read, is_post) = (*method == Method::GET, *method == Method::POST);
     match route {
-        Route::Handles(name) if is_read || is_post => {
-            if name.is_empty() && question.parameters.first("prefix").is_some() {
-                return listing::list(web, question);
+        RestRoute::Handles(name) if is_read || is_post => {
+            if name.is_empty() && request.parameters.first("prefix").is_some() {
+                return listing::list(web, request);
             }
-            handles::read(web, question, &name)
+            handles::read(web, request, &name)
         }
-        Route::Handles(name) if *method == Method::PUT => changes::put(web, question, &name),
-        Route::Handles(name) if *method == Method::DELETE => changes::delete(web, question, &name),
-        Route::Prefixes(name) if name.is_empty() && is_read => prefixes::list(web, question),
-        Route::Prefixes(name) if is_post || *method == Method::DELETE => {
-            prefixes::change(web, question, &name)
+        RestRoute::Handles(name) if *method == Method::PUT => changes::put(web, request, &name),
+        RestRoute::Handles(name) if *method == Method::DELETE => {
+            changes::delete(web, request, &name)
         }
-        Route::Site if is_read => Ok(site::show(web)),
-        Route::Verifications(name) if is_read || is_post => {
-            verifications::verify(web, question, &name)
+        RestRoute::Prefixes(name) if name.is_empty() && is_read => prefixes::list(web, request),
+        RestRoute::Prefixes(name) if is_post || *method == Method::DELETE => {
+            prefixes::change(web, request, &name)
         }
-        Route::Sessions if is_post => sessions::start(web, question),
-        Route::SessionThis if is_known => sessions::this(web, question),
-        Route::SessionOther => Ok(Answer::empty(StatusCode::FORBIDDEN)),
-        Route::Sessions | Route::Prefixes(_) => Err(Problem::Plain(not_allowed(
-            Answer::empty(StatusCode::METHOD_NOT_ALLOWED),
+        RestRoute::Site if is_read => Ok(site::show(web)),
+        RestRoute::Verifications(name) if is_read || is_post => {
+            verifications::verify(web, request, &name)
+        }
+        RestRoute::Sessions if is_post => sessions::start(web, request),
+        RestRoute::SessionThis if is_known => sessions::this(web, request),
+        RestRoute::SessionOther => Ok(RestAnswer::empty(StatusCode::FORBIDDEN)),
+        RestRoute::Sessions | RestRoute::Prefixes(_) => Err(RestProblem::Plain(not_allowed(
+            RestAnswer::empty(StatusCode::METHOD_NOT_ALLOWED),
             &route,
         ))),
-        Route::Ping if is_read => Ok(reverse::ping()),
-        Route::Search(prefix) if is_read => reverse::search(web, question, prefix.as_deref()),
-        Route::Unknown => Err(Problem::with_status(
-            unknown(question),
+        RestRoute::Ping if is_read => Ok(reverse::ping()),
+        RestRoute::Search(prefix) if is_read => reverse::search(web, request, prefix.as_deref()),
+        RestRoute::Unknown => Err(RestProblem::with_status(
+            unknown(request),
             StatusCode::NOT_FOUND,
         )),
         route => {
-            let refused = super::answer::refusal(
-                &unknown(question),
+            let refused = super::answer::error_answer(
+                &unknown(request),
                 None,
                 Some(StatusCode::METHOD_NOT_ALLOWED),
-                question.caller.is_secure,
+                request.caller.is_secure,
             );
-            Err(Problem::Plain(not_allowed(refused, &route)))
+            Err(RestProblem::Plain(not_allowed(refused, &route)))
         }
     }
 }
 
-fn unknown(question: &Question) -> Fault {
-    let Question { method, path, .. } = question;
+fn unknown(request: &RestRequest) -> Fault {
+    let RestRequest { method, path, .. } = request;
     Fault::new(
         ResponseCode::ProtocolError,
         format!("Unknown HTTP API endpoint {method} {path}"),
     )
 }
 
-fn not_allowed(answer: Answer, route: &Route) -> Answer {
+fn not_allowed(answer: RestAnswer, route: &RestRoute) -> RestAnswer {
     answer.with(ALLOW, HeaderValue::from_static(route.methods()))
 }

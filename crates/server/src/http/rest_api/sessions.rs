@@ -7,49 +7,49 @@ use base64::prelude::BASE64_STANDARD;
 use hyper::header::{AUTHORIZATION, HeaderValue, LOCATION, WWW_AUTHENTICATE};
 use hyper::{Method, StatusCode};
 
-use super::answer::{Answer, Problem, put, put_member};
+use super::answer::{RestAnswer, RestProblem, put, put_member};
 use super::authorization::{Authorization, Fields};
 use super::credentials::{Signed, by_answer, by_password, challenge_line, session, sign};
-use super::open_sessions::Session;
+use super::open_sessions::RestSession;
 use super::parameters::wrong;
-use super::question::Question;
+use super::request::RestRequest;
 use crate::admission::peer::Peer;
 use crate::http::Web;
 
 /// Opens a session.
-pub(crate) fn start(web: &Web, question: &Question) -> Result<Answer, Problem> {
-    let said = Said::read(question)?;
+pub(crate) fn start(web: &Web, request: &RestRequest) -> Result<RestAnswer, RestProblem> {
+    let said = SessionRequest::read(request)?;
     if said.fields.session().is_some() {
-        return Ok(Answer::empty(StatusCode::BAD_REQUEST));
+        return Ok(RestAnswer::empty(StatusCode::BAD_REQUEST));
     }
-    let peer = Peer::connected(question.caller.address.ip());
-    let session = web.rest.sessions.start(web.native.world(), peer);
+    let peer = Peer::connected(request.caller.address.ip());
+    let session = web.rest.sessions.start(&web.context.world, peer);
     if let Some(readings) = said.basic {
-        if question.is_by_another_page() {
-            return Ok(Answer::empty(StatusCode::FORBIDDEN));
+        if request.is_by_another_page() {
+            return Ok(RestAnswer::empty(StatusCode::FORBIDDEN));
         }
-        match by_password(web, question, readings) {
+        match by_password(web, request, readings) {
             Ok(known) => {
-                let now = web.native.world().now();
+                let now = web.context.world.now();
                 web.rest.sessions.keep(&session, known, now);
             }
             Err(problem) => return not_verified(&session, problem),
         }
     }
     let nonce = said.fields.client_nonce();
-    let signed = nonce.and_then(|nonce| sign(&web.native, &session, &nonce));
+    let signed = nonce.and_then(|nonce| sign(&web.context, &session, &nonce));
     let shown = show(&session, signed.as_ref(), None);
-    Ok(Answer::new(StatusCode::CREATED, shown)
+    Ok(RestAnswer::new(StatusCode::CREATED, shown)
         .with(LOCATION, HeaderValue::from_static("/api/sessions/this")))
 }
 
 /// Shows, authenticates or ends the session that is named.
-pub(crate) fn this(web: &Web, question: &Question) -> Result<Answer, Problem> {
-    let said = Said::read(question)?;
-    let forbidden = || Answer::empty(StatusCode::FORBIDDEN);
+pub(crate) fn this(web: &Web, request: &RestRequest) -> Result<RestAnswer, RestProblem> {
+    let said = SessionRequest::read(request)?;
+    let forbidden = || RestAnswer::empty(StatusCode::FORBIDDEN);
     let Some(id) = said.fields.session() else {
-        return Ok(if question.method == Method::GET {
-            Answer::new(StatusCode::OK, br#"{"authenticated":false}"#.to_vec())
+        return Ok(if request.method == Method::GET {
+            RestAnswer::new(StatusCode::OK, br#"{"authenticated":false}"#.to_vec())
         } else {
             forbidden()
         });
@@ -57,40 +57,40 @@ pub(crate) fn this(web: &Web, question: &Question) -> Result<Answer, Problem> {
     let Some(session) = session(web, id)? else {
         return Ok(forbidden());
     };
-    if question.method == Method::DELETE {
+    if request.method == Method::DELETE {
         web.rest.sessions.end(id);
-        return Ok(Answer::empty(StatusCode::NO_CONTENT));
+        return Ok(RestAnswer::empty(StatusCode::NO_CONTENT));
     }
     if said.fields.is_authenticating() {
         if !said.fields.is_version_known() {
-            let problem = Problem::Credentials("Unsupported version");
+            let problem = RestProblem::Credentials("Unsupported version");
             return not_verified(&session, problem);
         }
-        if let Err(problem) = by_answer(web, question, &said.fields, &session) {
+        if let Err(problem) = by_answer(web, request, &said.fields, &session) {
             return not_verified(&session, problem);
         }
     }
     let nonce = said.fields.client_nonce();
     let nonce = nonce.filter(|_| !said.fields.is_authenticating());
-    let signed = nonce.and_then(|nonce| sign(&web.native, &session, &nonce));
-    Ok(Answer::new(
+    let signed = nonce.and_then(|nonce| sign(&web.context, &session, &nonce));
+    Ok(RestAnswer::new(
         StatusCode::OK,
         show(&session, signed.as_ref(), None),
     ))
 }
 
-/// What the header and the body say.
-struct Said {
+/// The fields of the header and the body.
+struct SessionRequest {
     basic: Option<Vec<super::authorization::Basic>>,
     fields: Fields,
 }
 
-impl Said {
-    fn read(question: &Question) -> Result<Self, Problem> {
-        if !question.caller.is_secure {
-            return Err(Problem::Plain(Answer::empty(StatusCode::FORBIDDEN)));
+impl SessionRequest {
+    fn read(request: &RestRequest) -> Result<Self, RestProblem> {
+        if !request.caller.is_secure {
+            return Err(RestProblem::Plain(RestAnswer::empty(StatusCode::FORBIDDEN)));
         }
-        let header = question.headers.get(AUTHORIZATION);
+        let header = request.headers.get(AUTHORIZATION);
         let mut said = Self {
             basic: None,
             fields: Fields::default(),
@@ -103,8 +103,8 @@ impl Said {
             }
             None => {}
         }
-        if question.body.iter().any(|byte| !byte.is_ascii_whitespace()) {
-            let fields = said.fields.with_json(&question.body);
+        if request.body.iter().any(|byte| !byte.is_ascii_whitespace()) {
+            let fields = said.fields.with_json(&request.body);
             said.fields = fields.ok_or_else(|| wrong("the body is no JSON object"))?;
         }
         Ok(said)
@@ -112,7 +112,7 @@ impl Said {
 }
 
 /// A session as JSON.
-fn show(session: &Session, signed: Option<&Signed>, error: Option<&str>) -> Vec<u8> {
+fn show(session: &RestSession, signed: Option<&Signed>, error: Option<&str>) -> Vec<u8> {
     let mut out = b"{\"sessionId\":".to_vec();
     put(&mut out, &session.id);
     put_member(&mut out, "nonce", &BASE64_STANDARD.encode(session.nonce));
@@ -132,12 +132,15 @@ fn show(session: &Session, signed: Option<&Signed>, error: Option<&str>) -> Vec<
 }
 
 /// 401, with the session that may be tried again.
-fn not_verified(session: &Arc<Session>, problem: Problem) -> Result<Answer, Problem> {
-    let Problem::Credentials(error) = problem else {
+fn not_verified(
+    session: &Arc<RestSession>,
+    problem: RestProblem,
+) -> Result<RestAnswer, RestProblem> {
+    let RestProblem::Credentials(error) = problem else {
         return Err(problem);
     };
     let shown = show(session, None, Some(error));
-    let answer = Answer::new(StatusCode::UNAUTHORIZED, shown);
+    let answer = RestAnswer::new(StatusCode::UNAUTHORIZED, shown);
     Ok(match challenge_line(session, None, Some(error)) {
         Some(line) => answer.with(WWW_AUTHENTICATE, line),
         None => answer,

@@ -4,14 +4,14 @@ use handfast_wire::{ResponseCode, json};
 use hyper::StatusCode;
 use serde_json::Value as Json;
 
-use super::answer::{Answer, put_member, start};
+use super::answer::{RestAnswer, put_member, start};
 use crate::http::Web;
 
-pub(crate) fn show(web: &Web) -> Answer {
-    let text = json::write_site(web.native.identity().site());
+pub(crate) fn show(web: &Web) -> RestAnswer {
+    let text = json::write_site(web.context.identity.site());
     let site: Json = serde_json::from_str(&text).unwrap_or_default();
     let mut out = start(ResponseCode::Success);
     put_member(&mut out, "site", &site);
     out.push(b'}');
-    Answer::new(StatusCode::OK, out)
+    RestAnswer::new(StatusCode::OK, out)
 }

@@ -1,18 +1,23 @@
-//! Checking what a secret key has made, for somebody who does not have it (`http-interfaces.md` A.11).
+//! Verifying the answer of a secret key for a client that does not have the key
+//! (`http-interfaces.md` A.11).
 
 use handfast_wire::{Reference, ResponseCode};
 use hyper::StatusCode;
 
-use super::answer::{Answer, Problem, put_member, start};
+use super::answer::{RestAnswer, RestProblem, put_member, start};
 use super::authorization::{from_base64, reference, secret_response};
 use super::parameters::wrong;
-use super::question::Question;
+use super::request::RestRequest;
+use crate::error::Fault;
 use crate::http::Web;
-use crate::native::response::Fault;
 
-pub(crate) fn verify(web: &Web, question: &Question, name: &str) -> Result<Answer, Problem> {
-    let key = key(question, name)?;
-    let parameters = &question.parameters;
+pub(crate) fn verify(
+    web: &Web,
+    request: &RestRequest,
+    name: &str,
+) -> Result<RestAnswer, RestProblem> {
+    let key = key(request, name)?;
+    let parameters = &request.parameters;
     let bytes = |name: &str| {
         let read = parameters.first(name).and_then(from_base64);
         read.ok_or_else(|| wrong(format!("the parameter `{name}` should be Base64")))
@@ -27,21 +32,21 @@ pub(crate) fn verify(web: &Web, question: &Question, name: &str) -> Result<Answe
     let response = secret_response(algorithm, &mac, derived);
     let response = response.ok_or_else(|| wrong("the parameter `alg` names no algorithm"))?;
     let challenge = (&*nonce, &*client_nonce);
-    let (peer, permit) = (question.peer(), question.take_permit());
-    // Whoever asks could be guessing: wrong ones are counted.
+    let (peer, permit) = (request.peer(), request.take_permit());
+    // The caller could be guessing, so failures count as failed logins.
     let is_valid = web
-        .native
+        .context
         .verifies(peer, &key, challenge, &response, permit)?;
     let mut out = start(ResponseCode::Success);
     put_member(&mut out, "isValid", &is_valid);
     put_member(&mut out, "handle", &*key.handle);
     out.push(b'}');
-    Ok(Answer::new(StatusCode::OK, out))
+    Ok(RestAnswer::new(StatusCode::OK, out))
 }
 
 /// "or the index inside the path as `/api/verifications/300:{handle}`"
-fn key(question: &Question, name: &str) -> Result<Reference<'static>, Fault> {
-    let indexes = question.parameters.indexes()?;
+fn key(request: &RestRequest, name: &str) -> Result<Reference<'static>, Fault> {
+    let indexes = request.parameters.indexes()?;
     let named = reference(name).ok_or_else(|| wrong("no handle is named"))?;
     let is_in_path = named.handle.len() < name.len();
     match (is_in_path, indexes.as_slice()) {

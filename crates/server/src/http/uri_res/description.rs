@@ -1,4 +1,4 @@
-//! What is known of a name, as a description (a URC in the words of RFC 2169).
+//! The description of a name (a URC in the words of RFC 2169).
 
 use handfast_wire::json;
 use hyper::{Response, StatusCode};

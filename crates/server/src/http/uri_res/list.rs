@@ -1,4 +1,4 @@
-//! Lists of URIs, in the form that is liked most.
+//! Lists of URIs, in the form that the client prefers.
 
 use hyper::{Response, StatusCode};
 use serde_json::json;
@@ -42,7 +42,8 @@ pub(crate) fn list(asked: &str, uris: &[String], accept: &Accept) -> Response<Bo
     }
 }
 
-/// "Lines end CR LF … when one URI was mapped to a list, the first line should be a comment with the original URI."
+/// "Lines end CR LF … when one URI was mapped to a list, the first line should be a comment with
+/// the original URI."
 fn lines(asked: &str, uris: &[String]) -> String {
     let mut out = format!("# {asked}\r\n");
     for uri in uris {
@@ -64,7 +65,7 @@ fn html(asked: &str, uris: &[String]) -> Response<Body> {
         if is_link {
             body.extend(["<li><a href=\"", &uri, "\">", &uri, "</a></li>\n"]);
         } else {
-            // What else is stored may be a script.
+            // A stored URL of another scheme may be a script.
             body.extend(["<li>", &uri, "</li>\n"]);
         }
     }

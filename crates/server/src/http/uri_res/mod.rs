@@ -1,4 +1,5 @@
-//! Resolution requests of URNs and other URIs: `/uri-res/{service}?{uri}` (RFC 2169, RFC 2483; `http-interfaces.md` D).
+//! Resolution services for URNs and other URIs: `/uri-res/{service}?{uri}` (RFC 2169, RFC 2483;
+//! `http-interfaces.md` D).
 
 mod description;
 mod list;
@@ -18,13 +19,13 @@ use crate::http::resolver::accept::Accept;
 use crate::http::resolver::page::{Failure, fresh};
 use crate::http::resolver::source::Source;
 use crate::http::resolver::{finished, options, refused};
-use crate::http::response::{Body, aside};
+use crate::http::response::{Body, run_blocking};
 use crate::http::uri_res::request::Resolution;
-use crate::http::uri_res::service::{Service, To};
+use crate::http::uri_res::service::{Service, ServiceOutput};
 use crate::http::{Caller, Web};
 
 /// The longest two URIs, one a line.
-const LONGEST_BODY: usize = 20_000;
+const MAX_BODY: usize = 20_000;
 const ALLOWED: &str = "GET, HEAD, OPTIONS";
 const ALLOWED_WITH_BODY: &str = "GET, HEAD, POST, OPTIONS";
 
@@ -45,11 +46,11 @@ pub(crate) async fn answer(
             let status = StatusCode::NOT_IMPLEMENTED;
             Failure::new(status, "no-service", "Unknown Service", detail).answer(&accept)
         }
-        (Some(service), &Method::GET | &Method::HEAD) if service.to == To::Equality => {
+        (Some(service), &Method::GET | &Method::HEAD) if service.to == ServiceOutput::Equality => {
             equality(web, &decoded_line_ends(query), &accept)
         }
-        (Some(service), &Method::POST) if service.to == To::Equality => {
-            let received = body.receive(web, caller, Sender::Anonymous, LONGEST_BODY);
+        (Some(service), &Method::POST) if service.to == ServiceOutput::Equality => {
+            let received = body.receive(web, caller, Sender::Anonymous, MAX_BODY);
             let body = match received.await {
                 Ok(body) => body,
                 Err(error) => return not_received(error),
@@ -58,7 +59,7 @@ pub(crate) async fn answer(
         }
         (Some(service), &Method::OPTIONS) => options(&head.headers, allowed(service)),
         (Some(service), &Method::GET | &Method::HEAD) => {
-            let source = if web.native.has_sources() {
+            let source = if web.context.dspace.is_some() {
                 Source::ask(web, &request::meant(query)).await
             } else {
                 None
@@ -77,7 +78,7 @@ pub(crate) async fn answer(
                 };
                 finished(resolution.answer(), &head.headers)
             };
-            return aside(web, caller.address.ip(), resolution).await;
+            return run_blocking(web, caller.address.ip(), resolution).await;
         }
         (Some(service), _) => refused(allowed(service)),
     };
@@ -85,7 +86,7 @@ pub(crate) async fn answer(
 }
 
 fn allowed(service: Service) -> &'static str {
-    if service.to == To::Equality {
+    if service.to == ServiceOutput::Equality {
         ALLOWED_WITH_BODY
     } else {
         ALLOWED

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use handfast_id::{Identifier, recognise};
 use handfast_registry::{Principal, Refusal, Registry};
 
+use crate::context::ServerContext;
 use crate::http::Web;
 use crate::http::resolver::failure;
-use crate::http::resolver::name_lookup::{Found, Name, find, follow};
+use crate::http::resolver::name_lookup::{Name, NameLookup, find, follow};
 use crate::http::resolver::page::Failure;
-use crate::http::resolver::path::Asked;
+use crate::http::resolver::path::RequestedName;
 use crate::http::resolver::source::Source;
 use crate::http::resolver::target::is_web;
-use crate::http::uri_res::service::From;
-use crate::native::Native;
+use crate::http::uri_res::service::ServiceInput;
 
-/// What an operand turned out to be.
+/// An operand, as recognised.
 pub(crate) enum Operand {
     /// A location, and the names that hold it.
     Location {
@@ -26,12 +26,12 @@ pub(crate) enum Operand {
 }
 
 /// How many names of one location are looked at.
-const MOST: usize = 1_000;
+const MAX_NAMES_OF_URL: usize = 1_000;
 
 impl Operand {
     pub(crate) fn read(
         web: &Arc<Web>,
-        from: From,
+        from: ServiceInput,
         text: &str,
         source: Option<&Source>,
     ) -> Result<Self, Failure> {
@@ -41,19 +41,19 @@ impl Operand {
             return Err(Failure::malformed(detail));
         }
         let is_location = is_web(text.as_bytes());
-        if from == From::Location && !is_location {
+        if from == ServiceInput::Location && !is_location {
             let detail = format!("\"{text}\" is no URL of http, https or ftp.");
             return Err(Failure::malformed(detail));
         }
         // The address of a name at some resolver is a location too, and one that means the name.
         let is_name = recognise(text, &registry.rules()).is_ok();
-        if from == From::Name && is_location && !is_name {
+        if from == ServiceInput::Name && is_location && !is_name {
             let detail =
                 format!("\"{text}\" is a URL, and the service takes names: ask I2… or L2….");
             return Err(Failure::malformed(detail));
         }
-        if is_location && (from == From::Location || !is_name) {
-            let names = holders(registry, text).map_err(|refusal| failure(&refusal))?;
+        if is_location && (from == ServiceInput::Location || !is_name) {
+            let names = holders(registry, text).map_err(|error| failure(&error))?;
             if !names.is_empty() {
                 return Ok(Self::Location { names });
             }
@@ -61,55 +61,58 @@ impl Operand {
                 return Err(Failure::missing(text));
             }
         }
-        let name = self::name(&web.native, text, source)?;
+        let name = self::name(&web.context, text, source)?;
         Ok(match from {
-            From::Location => Self::Location { names: vec![name] },
-            From::Any | From::Name => Self::Name(name),
+            ServiceInput::Location => Self::Location { names: vec![name] },
+            ServiceInput::Any | ServiceInput::Name => Self::Name(name),
         })
     }
 }
 
 /// A name that is there, behind its aliases.
-fn name(native: &Native, text: &str, source: Option<&Source>) -> Result<Name, Failure> {
+fn name(context: &ServerContext, text: &str, source: Option<&Source>) -> Result<Name, Failure> {
     let found =
-        find(native.registry(), &Asked::typed(text)).map_err(|refusal| failure(&refusal))?;
+        find(&context.registry, &RequestedName::typed(text)).map_err(|error| failure(&error))?;
     let found = match Source::or(source, text, found)? {
-        Found::Name(name) => follow(native, name),
+        NameLookup::Name(name) => follow(context, name),
         found => Ok(found),
     };
     match found {
-        Ok(Found::Name(name)) => Ok(name),
-        Ok(Found::Malformed(why)) => Err(Failure::malformed(format!(
+        Ok(NameLookup::Name(name)) => Ok(name),
+        Ok(NameLookup::Malformed(why)) => Err(Failure::malformed(format!(
             "\"{text}\" is no identifier: {why}"
         ))),
-        Ok(Found::Withdrawn { text, tombstone }) => {
+        Ok(NameLookup::Withdrawn { text, tombstone }) => {
             Err(Failure::withdrawn(&text, tombstone.as_ref()))
         }
-        Ok(Found::Inactive(message)) => Err(Failure::inactive(text, &message)),
-        Ok(Found::Endless | Found::Foreign | Found::Missing) => Err(Failure::missing(text)),
-        Err(refusal) => Err(failure(&refusal)),
+        Ok(NameLookup::Inactive(message)) => Err(Failure::inactive(text, &message)),
+        Ok(NameLookup::Endless | NameLookup::Foreign | NameLookup::Missing) => {
+            Err(Failure::missing(text))
+        }
+        Err(error) => Err(failure(&error)),
     }
 }
 
 /// The names that have a URL.
 pub(crate) fn holders(registry: &Arc<Registry>, url: &str) -> Result<Vec<Name>, Refusal> {
     let mut names = Vec::new();
-    let held = |url: &[u8]| registry.holding(&Principal::nobody(), "URL", url, None, MOST);
-    let mut shown = held(url.as_bytes())?;
-    // What was listed was escaped, and may be stored as it was given.
+    let holding =
+        |url: &[u8]| registry.holding(&Principal::nobody(), "URL", url, None, MAX_NAMES_OF_URL);
+    let mut shown = holding(url.as_bytes())?;
+    // Listed URLs are escaped; the stored URL may not be.
     if shown.is_empty() && url.contains('%') {
-        shown = held(&percent_decode_str(url).collect::<Vec<_>>())?;
+        shown = holding(&percent_decode_str(url).collect::<Vec<_>>())?;
     }
     for one in shown {
-        if let Found::Name(name) = find(registry, &Asked::typed(&one.record.text))? {
+        if let NameLookup::Name(name) = find(registry, &RequestedName::typed(&one.record.text))? {
             names.push(name);
         }
     }
     Ok(names)
 }
 
-/// Whether two URIs are one: names by the rules of their scheme and authority, with query and fragment where these
-/// count (`CID-13`).
+/// Whether two URIs are one: names by the rules of their scheme and authority, with query and
+/// fragment where these count (`CID-13`).
 pub(crate) fn are_same(web: &Arc<Web>, one: &str, other: &str) -> Result<bool, Failure> {
     let registry = web.registry();
     let rules = registry.rules();

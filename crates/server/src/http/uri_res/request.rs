@@ -11,25 +11,25 @@ use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 
 use crate::http::registry_pages::security;
-use crate::http::registry_pages::unregistered_name::Unkept;
+use crate::http::registry_pages::unregistered_name::UnregisteredName;
 use crate::http::resolver::accept::Accept;
-use crate::http::resolver::choice::Taste;
+use crate::http::resolver::choice::ClientPreferences;
 use crate::http::resolver::locations::Locations;
 use crate::http::resolver::name_lookup::Name;
 use crate::http::resolver::page::{Failure, fresh};
-use crate::http::resolver::path::{Asked, Kind};
-use crate::http::resolver::redirect::{self, Target};
+use crate::http::resolver::path::{NameKind, RequestedName};
+use crate::http::resolver::redirect::Target;
 use crate::http::resolver::source::Source;
 use crate::http::resolver::target::{escaped_text, is_web};
 use crate::http::resolver::{failure, query_and_fragment, with_components, with_scheme};
 use crate::http::response::Body;
 use crate::http::uri_res::operand::{self, Operand, uri};
-use crate::http::uri_res::service::{Service, To};
+use crate::http::uri_res::service::{Service, ServiceOutput};
 use crate::http::uri_res::{description, list};
 use crate::http::{Caller, Web};
 
 /// How many places are listed of all names at one place.
-const MOST_LOCATIONS: usize = 1_000;
+const MAX_LISTED_LOCATIONS: usize = 1_000;
 
 /// One request.
 pub(crate) struct Resolution<'r> {
@@ -40,7 +40,7 @@ pub(crate) struct Resolution<'r> {
     /// The URI, as it was sent.
     pub(crate) asked: &'r str,
     pub(crate) accept: &'r Accept,
-    /// What a repository says of the name, if it may have it.
+    /// The answer of a repository, if one may have the name.
     pub(crate) source: Option<Source>,
 }
 
@@ -58,17 +58,17 @@ impl Resolution<'_> {
         });
         answered.unwrap_or_else(|failure| {
             let missing = (failure.code == "not-found")
-                .then(|| self.unkept())
+                .then(|| self.unregistered())
                 .flatten();
             missing.unwrap_or_else(|| failure.answer(self.accept))
         })
     }
 
-    /// What the namespace of an `info` URI says, of which nothing is kept here (`INFO-11`).
-    fn unkept(&self) -> Option<Response<Body>> {
+    /// The answer for an `info` URI without a record, from its namespace (`INFO-11`).
+    fn unregistered(&self) -> Option<Response<Body>> {
         let registry = self.web.registry();
-        let unkept = Unkept::read(registry, &self.text())?;
-        // A handle whose prefix is kept here is nowhere else.
+        let unregistered = UnregisteredName::read(registry, &self.text())?;
+        // A handle whose prefix is homed here is not asked for at another server.
         let (text, rules) = (self.text(), registry.rules());
         let read = recognise(&text, &rules).ok()?.identifier;
         let handle = read.spellings(&rules).handle;
@@ -78,16 +78,22 @@ impl Resolution<'_> {
         let version = self.head.version;
         // RFC 2169 §2.1: programs that ask for a location get one, with a link to the security
         // considerations; a page that must be shown first is for people, who ask for `/info:…`.
-        let offered = match (self.service.to, unkept.location()) {
-            (To::Location | To::Resource | To::Resources, _) if unkept.has_dot_segment() => {
-                unkept.shown(self.accept.wants_json())
+        let offered = match (self.service.to, unregistered.location()) {
+            (ServiceOutput::Location | ServiceOutput::Resource | ServiceOutput::Resources, _)
+                if unregistered.has_dot_segment() =>
+            {
+                unregistered.shown(self.accept.wants_json())
             }
-            (To::Location, _) => unkept.redirect(StatusCode::SEE_OTHER, version),
-            (To::Resource | To::Resources, _) => unkept.redirect(StatusCode::FOUND, version),
-            (To::Locations, Some(location)) => Some(unkept.described(self.list(&[location]))),
+            (ServiceOutput::Location, _) => unregistered.redirect(StatusCode::SEE_OTHER, version),
+            (ServiceOutput::Resource | ServiceOutput::Resources, _) => {
+                unregistered.redirect(StatusCode::FOUND, version)
+            }
+            (ServiceOutput::Locations, Some(location)) => {
+                Some(unregistered.described(self.list(&[location])))
+            }
             _ => None,
         };
-        let nothing = || unkept.described(unkept.failure().answer(self.accept));
+        let nothing = || unregistered.described(unregistered.failure().answer(self.accept));
         Some(offered.unwrap_or_else(nothing))
     }
 
@@ -97,17 +103,19 @@ impl Resolution<'_> {
 
     fn of_name(&self, name: &Name) -> Result<Response<Body>, Failure> {
         match self.service.to {
-            To::Location => self.redirect(name, StatusCode::SEE_OTHER),
-            To::Resource => self.redirect(name, StatusCode::FOUND),
-            To::Resources => self.resources(name),
-            To::Locations => Ok(self.list(&self.locations(name))),
-            To::Description => Ok(description::one(name, self.accept)),
-            To::Descriptions => Ok(description::several(
+            ServiceOutput::Location => self.redirect(name, StatusCode::SEE_OTHER),
+            ServiceOutput::Resource => self.redirect(name, StatusCode::FOUND),
+            ServiceOutput::Resources => self.resources(name),
+            ServiceOutput::Locations => Ok(self.list(&self.locations(name))),
+            ServiceOutput::Description => Ok(description::one(name, self.accept)),
+            ServiceOutput::Descriptions => Ok(description::several(
                 std::slice::from_ref(name),
                 self.accept,
             )),
-            To::Name | To::Equality => Ok(self.list(&[uri(self.web.registry(), name)])),
-            To::Names => self.others(name).map_err(|refusal| failure(&refusal)),
+            ServiceOutput::Name | ServiceOutput::Equality => {
+                Ok(self.list(&[uri(self.web.registry(), name)]))
+            }
+            ServiceOutput::Names => self.others(name).map_err(|error| failure(&error)),
         }
     }
 
@@ -117,25 +125,26 @@ impl Resolution<'_> {
         };
         let own = self.text();
         match self.service.to {
-            To::Names => {
+            ServiceOutput::Names => {
                 let uris = names.iter().map(|name| uri(self.web.registry(), name));
                 Ok(self.list(&uris.collect::<Vec<_>>()))
             }
-            To::Name => Ok(self.list(&[uri(self.web.registry(), first)])),
-            To::Description => Ok(description::one(first, self.accept)),
-            To::Descriptions => Ok(description::several(names, self.accept)),
-            To::Locations | To::Resources | To::Equality => {
+            ServiceOutput::Name => Ok(self.list(&[uri(self.web.registry(), first)])),
+            ServiceOutput::Description => Ok(description::one(first, self.accept)),
+            ServiceOutput::Descriptions => Ok(description::several(names, self.accept)),
+            ServiceOutput::Locations | ServiceOutput::Resources | ServiceOutput::Equality => {
                 let mut seen = HashSet::from([own.into_owned()]);
                 let urls = names.iter().flat_map(|name| self.locations(name));
                 let urls = urls.filter(|url| seen.insert(url.clone()));
-                Ok(self.list(&urls.take(MOST_LOCATIONS).collect::<Vec<_>>()))
+                Ok(self.list(&urls.take(MAX_LISTED_LOCATIONS).collect::<Vec<_>>()))
             }
-            To::Location => self.redirect(first, StatusCode::SEE_OTHER),
-            To::Resource => self.redirect(first, StatusCode::FOUND),
+            ServiceOutput::Location => self.redirect(first, StatusCode::SEE_OTHER),
+            ServiceOutput::Resource => self.redirect(first, StatusCode::FOUND),
         }
     }
 
-    /// Where a name is, first places first (`URN-9`), with the components of the URN that was asked for.
+    /// Where a name is, first places first (`URN-9`), with the components of the URN that was asked
+    /// for.
     fn locations(&self, name: &Name) -> Vec<String> {
         let locations = Locations::of(name).list.into_iter();
         locations
@@ -146,31 +155,29 @@ impl Resolution<'_> {
 
     /// RFC 2169 §2.1: "clients of HTTP/1.1 get 303, those of HTTP/1.0 302".
     fn redirect(&self, name: &Name, usual: StatusCode) -> Result<Response<Body>, Failure> {
-        let world = self.web.native.world();
+        let world = &self.web.context.world;
         let now = world.now();
-        let taste = || {
-            let mut taste = Taste {
+        let preferences = || {
+            let mut preferences = ClientPreferences {
                 attributes: Vec::new(),
                 country: self.web.country(self.caller, &self.head.headers, None),
                 address: self.caller.address.ip(),
                 chance: u64::from_be_bytes(world.random()),
             };
-            taste.add_headers(&self.head.headers);
-            taste
+            preferences.add_headers(&self.head.headers);
+            preferences
         };
-        let target = Target::of(name, taste, now).ok_or_else(|| nowhere(name))?;
+        let target = Target::of(name, preferences, now).ok_or_else(|| nowhere(name))?;
         let url = self.with_components(&target.url);
-        let status = target.status.unwrap_or(usual);
-        let redirect = redirect::to(&url, status, self.head.version);
-        let mut response = redirect.ok_or_else(|| nowhere(name))?;
-        redirect::describe(response.headers_mut(), name, &target, now);
+        let response = target.respond(name, &url, usual, (self.head.version, now));
+        let mut response = response.ok_or_else(|| nowhere(name))?;
         if let Some(entry) = security::entry(self.web.registry(), name.authority()) {
             security::put_link(response.headers_mut(), &entry);
         }
         Ok(response)
     }
 
-    /// All instances: one by a redirect, several as bodies that are elsewhere (RFC 2017).
+    /// All instances: one by a redirect, several as external bodies (RFC 2017).
     fn resources(&self, name: &Name) -> Result<Response<Body>, Failure> {
         let mut urls = self.locations(name);
         urls.retain(|url| is_web(url.as_bytes()));
@@ -190,12 +197,12 @@ impl Resolution<'_> {
         Ok(fresh(StatusCode::OK, MULTIPART, out))
     }
 
-    /// Other names of the same thing: `N2Ns` those that have the same first URL now; `I2Ns` only the name that was asked
-    /// for, as nobody has said of others that they are interchangeable.
+    /// Other names of the same thing: `N2Ns` those that have the same first URL now; `I2Ns` only
+    /// the name that was asked for, as nobody has said of others that they are interchangeable.
     fn others(&self, name: &Name) -> Result<Response<Body>, Refusal> {
         let registry = self.web.registry();
         let own = uri(registry, name);
-        if self.service.from == crate::http::uri_res::service::From::Any {
+        if self.service.from == crate::http::uri_res::service::ServiceInput::Any {
             return Ok(self.list(&[own]));
         }
         let mut uris = Vec::new();
@@ -209,8 +216,8 @@ impl Resolution<'_> {
 
     fn with_components(&self, url: &[u8]) -> Vec<u8> {
         let text = self.text();
-        let asked = Asked::typed(&text);
-        if asked.kind != Kind::Urn {
+        let asked = RequestedName::typed(&text);
+        if asked.kind != NameKind::Urn {
             return query_and_fragment::handed_on(url, &text, &self.web.registry().rules());
         }
         let text = with_scheme(&asked.text);

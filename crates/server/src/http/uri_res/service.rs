@@ -1,15 +1,15 @@
 //! The services, by their names (RFC 2169, RFC 2483).
 
-/// What is asked of a URI.
+/// A resolution service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Service {
-    pub(crate) from: From,
-    pub(crate) to: To,
+    pub(crate) from: ServiceInput,
+    pub(crate) to: ServiceOutput,
 }
 
-/// What the operand is.
+/// The kind of operand that a service takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum From {
+pub(crate) enum ServiceInput {
     /// Any URI: `I2…`.
     Any,
     /// A location: `L2…`.
@@ -18,9 +18,9 @@ pub(crate) enum From {
     Name,
 }
 
-/// What is given back.
+/// The kind of result that a service gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum To {
+pub(crate) enum ServiceOutput {
     /// `C`: what is known of it.
     Description,
     /// `Cs`
@@ -45,33 +45,36 @@ impl Service {
     /// "Operation names are case-insensitive."
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if text.eq_ignore_ascii_case("I=I") {
-            let (from, to) = (From::Any, To::Equality);
+            let (from, to) = (ServiceInput::Any, ServiceOutput::Equality);
             return Some(Self { from, to });
         }
         let upper = text.to_ascii_uppercase();
         let (from, to) = upper.split_once('2')?;
         let from = match from {
-            "I" => From::Any,
-            "L" => From::Location,
-            "N" => From::Name,
+            "I" => ServiceInput::Any,
+            "L" => ServiceInput::Location,
+            "N" => ServiceInput::Name,
             _ => return None,
         };
         let to = match to {
-            "C" => To::Description,
-            "CS" => To::Descriptions,
-            "L" => To::Location,
-            "LS" => To::Locations,
-            "N" => To::Name,
-            "NS" => To::Names,
-            "R" => To::Resource,
-            "RS" => To::Resources,
+            "C" => ServiceOutput::Description,
+            "CS" => ServiceOutput::Descriptions,
+            "L" => ServiceOutput::Location,
+            "LS" => ServiceOutput::Locations,
+            "N" => ServiceOutput::Name,
+            "NS" => ServiceOutput::Names,
+            "R" => ServiceOutput::Resource,
+            "RS" => ServiceOutput::Resources,
             _ => return None,
         };
         // RFC 2169 has these of a location, and no `N2N`.
         let is_known = match from {
-            From::Any => true,
-            From::Location => matches!(to, To::Description | To::Locations | To::Names),
-            From::Name => to != To::Name,
+            ServiceInput::Any => true,
+            ServiceInput::Location => matches!(
+                to,
+                ServiceOutput::Description | ServiceOutput::Locations | ServiceOutput::Names
+            ),
+            ServiceInput::Name => to != ServiceOutput::Name,
         };
         is_known.then_some(Self { from, to })
     }

@@ -1,5 +1,5 @@
-//! The folder of a deployed handle server, from which its identity is taken over: its key, its site record, the key of
-//! its administrator, and what of its `config.dct` has a meaning here.
+//! Taking over a deployed handle server from its folder: its key, its site record, the key of
+//! its administrator, and the settings of its `config.dct` that have a meaning here.
 //!
 //! Everything is read and checked before anything is written.
 
@@ -19,7 +19,7 @@ use handfast_wire::{Codec, DctError, PublicKey, Site, json};
 use zeroize::Zeroizing;
 
 use self::settings::Settings;
-use crate::native::Addresses;
+use crate::listen::Addresses;
 use crate::setup::identity::{Identity, IdentityError};
 use crate::setup::key_files::{
     ADMINISTRATOR_PRIVATE, ADMINISTRATOR_PUBLIC, PRIVATE, PUBLIC, keep, public_of, read,
@@ -30,7 +30,7 @@ use crate::setup::site_record;
 pub struct HandleServer {
     settings: Settings,
     site: Site,
-    /// The private key, as it is kept here: without a passphrase.
+    /// The private key, as it is stored here: without a passphrase.
     key: Zeroizing<Vec<u8>>,
     public_key: Vec<u8>,
     administrator: Option<Administrator>,
@@ -45,7 +45,7 @@ struct Administrator {
     private: Option<Zeroizing<Vec<u8>>>,
 }
 
-/// Asks whoever knows for the passphrase of a file.
+/// Asks the operator for the passphrase of a file.
 type Ask<'a> = &'a mut dyn FnMut(&Path) -> io::Result<String>;
 
 impl HandleServer {
@@ -102,9 +102,9 @@ impl HandleServer {
         site_record::keep_in(folder, &self.site)
     }
 
-    /// Makes the prefixes authorities of a registry. Where an administrator is `300:0.NA/PREFIX`, as registrars have it,
-    /// the administrator's public key is put there, so that they can go on logging in by that name: those who could
-    /// are returned.
+    /// Makes the prefixes authorities of a registry. Where an administrator is `300:0.NA/PREFIX`,
+    /// as registrars have it, the administrator's public key is put there, so that they can go on
+    /// logging in by that name: those who could are returned.
     pub fn keep_prefixes(&self, registry: &Registry) -> Result<Vec<Principal>, Refusal> {
         let operator = Principal::Operator;
         let mut known = Vec::new();
@@ -143,9 +143,9 @@ impl HandleServer {
         Ok(known)
     }
 
-    /// Where its doors were.
+    /// Its addresses.
     #[must_use]
-    pub fn doors(&self) -> Addresses {
+    pub fn addresses(&self) -> Addresses {
         let any = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         Addresses {
             native: self.settings.native.unwrap_or_else(|| any(2641)),
@@ -159,7 +159,7 @@ impl HandleServer {
         &self.site
     }
 
-    /// Who administered it.
+    /// Its administrators.
     #[must_use]
     pub fn administrators(&self) -> &[Principal] {
         &self.settings.administrators
@@ -171,7 +171,7 @@ impl HandleServer {
         self.settings.has_full_access
     }
 
-    /// Who may copy everything.
+    /// The principals that may mirror it.
     #[must_use]
     pub fn replication(&self) -> &[Principal] {
         &self.settings.replication
@@ -183,7 +183,7 @@ impl HandleServer {
         &self.settings.prefixes
     }
 
-    /// Whether its key had a passphrase, which the one that is kept here has not.
+    /// Whether its key had a passphrase, which the one that is stored here has not.
     #[must_use]
     pub fn was_encrypted(&self) -> bool {
         self.was_encrypted
@@ -281,9 +281,9 @@ fn administrator(
 ) -> Result<Option<Administrator>, TakeoverError> {
     let private = folder.join(ADMINISTRATOR_PRIVATE);
     let public = folder.join(ADMINISTRATOR_PUBLIC);
-    let (kept, published) = (read(&private)?.map(Zeroizing::new), read(&public)?);
+    let (stored, published) = (read(&private)?.map(Zeroizing::new), read(&public)?);
     // With a passphrase it stays as it is, and need not be opened if its public key is there.
-    let derived = match &kept {
+    let derived = match &stored {
         Some(bytes) if published.is_none() || !is_encrypted(bytes) => {
             Some(public_of(&private_key(&private, bytes, passphrase)?)?)
         }
@@ -304,7 +304,7 @@ fn administrator(
     PublicKey::from_bytes(&public_key).map_err(unreadable)?;
     Ok(Some(Administrator {
         public: public_key,
-        private: kept,
+        private: stored,
     }))
 }
 
@@ -324,7 +324,8 @@ pub enum TakeoverError {
     #[error(transparent)]
     Identity(#[from] IdentityError),
     /// A site that this program cannot be.
-    #[error("{}: the site has {servers} servers; only sites of one server are taken over", path.display())]
+    #[error("{}: the site has {servers} servers; only sites of one server are taken \
+        over", path.display())]
     ManyServers {
         /// The file.
         path: PathBuf,
@@ -332,7 +333,8 @@ pub enum TakeoverError {
         servers: usize,
     },
     /// A site that copies another.
-    #[error("{}: the site is a mirror; the identity of a primary site is taken over", path.display())]
+    #[error("{}: the site is a mirror; the identity of a primary site is taken \
+        over", path.display())]
     Mirror {
         /// The file.
         path: PathBuf,
@@ -343,7 +345,7 @@ pub enum TakeoverError {
         /// The file.
         path: PathBuf,
     },
-    /// Nobody said the passphrase.
+    /// The passphrase is missing.
     #[error("the passphrase of {} is needed: {source}", path.display())]
     Passphrase {
         /// The file.

@@ -1,4 +1,4 @@
-//! What of a `config.dct` has a meaning here.
+//! The settings of a `config.dct` that have a meaning here.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -21,7 +21,7 @@ pub(super) struct Settings {
     pub(super) left: Vec<String>,
 }
 
-/// What the set-up of deployed servers writes where a prefix is to be filled in.
+/// The placeholder for a prefix in the set-up of deployed servers.
 const PLACEHOLDER: &str = "YOUR_PREFIX";
 
 impl Settings {
@@ -30,11 +30,11 @@ impl Settings {
         let mut udp = None;
         for (key, value) in entries(config, "config.dct")? {
             match key.as_str() {
-                "hdl_tcp_config" => settings.native = Some(settings.door(key, value)?),
-                "hdl_udp_config" => udp = Some(settings.door(key, value)?),
-                "hdl_http_config" => settings.web = Some(settings.door(key, value)?),
+                "hdl_tcp_config" => settings.native = Some(settings.address(key, value)?),
+                "hdl_udp_config" => udp = Some(settings.address(key, value)?),
+                "hdl_http_config" => settings.web = Some(settings.address(key, value)?),
                 "server_config" => settings.take_server(value)?,
-                // Which doors there are follows from where they are.
+                // The interfaces follow from the addresses.
                 "interfaces" => {}
                 "server_type" if value.text() == Some("server") => {}
                 _ => settings.left.push(key.clone()),
@@ -53,8 +53,8 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Where a door is.
-    fn door(&mut self, name: &str, config: &Dct) -> Result<SocketAddr, TakeoverError> {
+    /// Reads an address.
+    fn address(&mut self, name: &str, config: &Dct) -> Result<SocketAddr, TakeoverError> {
         let wrong = |key: &str, expected| TakeoverError::Setting {
             key: format!("{name}.{key}"),
             expected,
@@ -164,9 +164,11 @@ mod tests {
     fn a_configuration_as_the_set_up_of_servers_writes_it_is_read() {
         let read = settings(
             r#"{
-            "hdl_http_config" = { "bind_address" = "192.0.2.1" "bind_port" = "8000" "log_accesses" = "yes" }
+            "hdl_http_config" = { "bind_address" = "192.0.2.1" "bind_port" = "8000"
+                "log_accesses" = "yes" }
             "server_type" = "server"
-            "hdl_udp_config" = { "bind_address" = "192.0.2.1" "num_threads" = "15" "bind_port" = "2641" }
+            "hdl_udp_config" = { "bind_address" = "192.0.2.1" "num_threads" = "15"
+                "bind_port" = "2641" }
             "hdl_tcp_config" = { "bind_address" = "192.0.2.1" "bind_port" = "2641" }
             "log_save_config" = { "log_save_directory" = "logs" }
             "interfaces" = ( "hdl_udp" "hdl_tcp" "hdl_http" )

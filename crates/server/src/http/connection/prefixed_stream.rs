@@ -1,4 +1,4 @@
-//! A stream of which something has been read already.
+//! A stream whose first bytes have been read already: it gives them again.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -7,14 +7,14 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// A stream that gives what was read of it once more, before the rest.
-pub(crate) struct Rewound<S> {
+pub(crate) struct PrefixedStream<S> {
     start: Vec<u8>,
     /// How much of the start has been given.
     given: usize,
     stream: S,
 }
 
-impl<S> Rewound<S> {
+impl<S> PrefixedStream<S> {
     pub(crate) fn new(start: Vec<u8>, stream: S) -> Self {
         Self {
             start,
@@ -24,7 +24,7 @@ impl<S> Rewound<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Rewound<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for PrefixedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -46,7 +46,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Rewound<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Rewound<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for PrefixedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -1,4 +1,5 @@
-//! What a refusal is called in the protocol.
+//! Errors as response codes of the handle protocol. The REST API derives its statuses from
+//! them.
 
 use handfast_registry::{Refusal, StoreError, ValueProblem};
 use handfast_wire::ResponseCode;
@@ -26,18 +27,18 @@ impl Fault {
 
 impl From<Refusal> for Fault {
     /// §2.3. What fails here is nobody's business outside: it is logged, and the code is said.
-    fn from(refusal: Refusal) -> Self {
-        let code = code(&refusal);
+    fn from(error: Refusal) -> Self {
+        let code = code(&error);
         if code == ResponseCode::Error {
-            tracing::error!(%refusal, "a request failed");
+            tracing::error!(%error, "a request failed");
             return Self::new(code, "the server failed");
         }
-        Self::new(code, refusal.to_string())
+        Self::new(code, error.to_string())
     }
 }
 
-fn code(refusal: &Refusal) -> ResponseCode {
-    match refusal {
+fn code(error: &Refusal) -> ResponseCode {
+    match error {
         Refusal::NotFound(_) | Refusal::State { .. } => ResponseCode::HandleNotFound,
         Refusal::AuthorityExists(_) | Refusal::Differs { .. } | Refusal::Exists { .. } => {
             ResponseCode::HandleAlreadyExists

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use handfast_client::{Client, ClientError, Login, Query, Roots, ServerAddress};
 use handfast_registry::{Edit, NewAuthority, NewName, NewValue, Principal, Registry, Role};
-use handfast_server::{Addresses, Door, Identity, Native, Served};
+use handfast_server::{Addresses, Identity, Listener, RunningServer, ServerContext};
 use handfast_wire::body::{ResolutionReply, ResolutionRequest};
 use handfast_wire::crypto::{SigningKey, read_private_key};
 use handfast_wire::{
@@ -23,7 +23,7 @@ const OPERATOR: Principal = Principal::Operator;
 
 struct Server {
     folder: tempfile::TempDir,
-    served: Served,
+    served: RunningServer,
     registry: Arc<Registry>,
     site: Site,
 }
@@ -37,17 +37,17 @@ impl Server {
             .create_authority(&OPERATOR, prefix, NewAuthority::default())
             .unwrap();
         let any = "127.0.0.1:0".parse().unwrap();
-        let door = Door::bind(any, any).unwrap();
-        let identity = Identity::open_or_make(folder.path(), door.addresses()).unwrap();
+        let listener = Listener::bind(any, any).unwrap();
+        let identity = Identity::open_or_make(folder.path(), listener.addresses()).unwrap();
         let site = identity.site().clone();
-        let mut native = Native::new(Arc::clone(&registry), identity, world(), Vec::new());
+        let mut context = ServerContext::new(Arc::clone(&registry), identity, world(), Vec::new());
         if let Some(roots) = roots {
-            native = native.with_roots(roots).unwrap();
+            context = context.with_roots(roots).unwrap();
         }
         Self {
             folder,
-            served: door
-                .open(native, handfast_server::WebSettings::default())
+            served: listener
+                .open(context, handfast_server::WebSettings::default())
                 .unwrap(),
             registry,
             site,

@@ -1,5 +1,5 @@
-//! Requests that come one after the other on a connection: the usual ones are answered a shorter way than the others,
-//! and nobody can tell.
+//! Requests that come one after the other on a connection: the usual ones are answered a shorter
+//! way than the others, and nobody can tell.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -47,59 +47,7 @@ fn get(target: &str, headers: &str) -> String {
 const LAST: &str = "GET /healthz HTTP/1.1\r\nHost: names.example\r\nConnection: close\r\n\r\n";
 
 #[test]
-fn both_ways_say_the_same() {
-    let server = Server::start();
-    server.name(
-        "20.1000/odd",
-        &[(1, "URL", b"https://example.org/a\r\nb c")],
-    );
-    server.name("20.1000/mail", &[(1, "EMAIL", b"desk@library.example")]);
-    let values: Vec<_> = (1..50)
-        .map(|index| (index, "DESC", &[b'x'; 100][..]))
-        .collect();
-    server.name("20.1000/long", &values);
-    for target in [
-        "/20.1000/5555",
-        "//20.1000/5555",
-        "/hdl/20.1000/5555",
-        "/hdl:20.1000/5555",
-        "/info:hdl/20.1000/5555",
-        "/20.1000/5555?",
-        "/20.1000/5555?noredirect",
-        "/20.1000/odd",
-        "/20.1000/a%20b/%C3%BC%25",
-        "/20.1000/gone",
-        "/20.1000/soon",
-        "/20.1000/mail",
-        "/20.1000/nothing",
-        "/30.1000/nothing",
-        "/20.1000",
-        "/100.102/F58FB49EB1F848f0A606E84CEF294BE5",
-        "/100.102/f58fb49eb1f848f0a606e84cef294be5",
-        "/urn:isbn:0451450523",
-        "/api/handles/20.1000/5555",
-        "/api/handles/20.1000/odd",
-        "/api/handles/20.1000/long",
-        "/api/handles/20.1000/gone",
-        "/api/handles/20.1000/soon",
-        "/api/handles/20.1000/a%20b/%C3%BC%25",
-        "/api/handles/20.1000/5555?pretty",
-        "/api/handles/20.1000/nothing",
-        "/api/handles//20.1000/5555",
-        "//api/handles/20.1000/5555",
-        "/api/handles/0.SITE/ADMIN",
-        "/api/v1",
-    ] {
-        let short = exchange(&server, &[&get(target, ""), LAST]);
-        // With a name of its own, a request is not one of the usual.
-        let long = exchange(&server, &[&get(target, "X-Request-Id: a\r\n"), LAST]);
-        assert_eq!(short, long, "{target}");
-        assert_eq!(short.len(), 2, "{target}");
-    }
-}
-
-#[test]
-fn redirects_that_were_found_before_are_those_of_the_moment() {
+fn cached_redirects_follow_every_change() {
     let clock = Arc::new(AtomicU64::new(NOW));
     let server = Server::start_by(&clock, WebSettings::default());
     server.name("20.1000/moves", &[(1, "URL", b"https://a.example/")]);

@@ -1,45 +1,58 @@
-//! What the native door counts, for operators.
+//! Metrics of the native protocol.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use handfast_wire::{Opcode, ResponseCode};
 
-use crate::native::{Native, Way};
+use crate::context::ServerContext;
 use crate::runtime::counters::Shards;
 
-const WAYS: [(Way, &str); 3] = [(Way::Http, "http"), (Way::Tcp, "tcp"), (Way::Udp, "udp")];
+/// How a native message came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transport {
+    Http,
+    Tcp,
+    Udp,
+}
+
+const TRANSPORTS: [(Transport, &str); 3] = [
+    (Transport::Http, "http"),
+    (Transport::Tcp, "tcp"),
+    (Transport::Udp, "udp"),
+];
 
 /// Why a message was not answered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Dropped {
     /// Its network has had what it may have over UDP.
-    Allowance,
+    RateLimit,
     /// Too many that take time were waiting.
     Busy,
 }
 
-/// Counters.
+/// The counters of one shard.
 #[derive(Default)]
-pub(crate) struct Meters {
-    shards: Shards<Counters>,
+pub(crate) struct NativeMetrics {
+    shards: Shards<NativeCounters>,
     /// Connections that are open.
     open: AtomicI64,
 }
 
-struct Counters {
-    /// By way, operation and outcome, one behind the other, with a place for those that are not known.
+struct NativeCounters {
+    /// By transport, operation and outcome, one behind the other, with a place for those that are
+    /// not known.
     requests: Box<[AtomicU64]>,
-    received: [AtomicU64; WAYS.len()],
-    sent: [AtomicU64; WAYS.len()],
+    received: [AtomicU64; TRANSPORTS.len()],
+    sent: [AtomicU64; TRANSPORTS.len()],
     dropped: [AtomicU64; 2],
 }
 
-impl Default for Counters {
+impl Default for NativeCounters {
     fn default() -> Self {
-        let places = WAYS.len() * OPCODES * CODES;
+        let slots = TRANSPORTS.len() * OPCODES * CODES;
         Self {
-            requests: (0..places).map(|_| AtomicU64::new(0)).collect(),
+            requests: (0..slots).map(|_| AtomicU64::new(0)).collect(),
             received: Default::default(),
             sent: Default::default(),
             dropped: Default::default(),
@@ -47,57 +60,58 @@ impl Default for Counters {
     }
 }
 
-/// How many operations, and outcomes, are told apart: those that are known, and all others together.
+/// How many operations, and outcomes, are told apart: those that are known, and all others
+/// together.
 const OPCODES: usize = Opcode::ALL.len() + 1;
 const CODES: usize = ResponseCode::ALL.len() + 1;
 
-impl Meters {
+impl NativeMetrics {
     /// A request that was answered.
-    pub(crate) fn count(&self, way: Way, opcode: Opcode, code: ResponseCode) {
+    pub(crate) fn count(&self, transport: Transport, opcode: Opcode, code: ResponseCode) {
         let opcode = Opcode::ALL.iter().position(|known| *known == opcode);
         let code = ResponseCode::ALL.iter().position(|known| *known == code);
         let (opcode, code) = (opcode.unwrap_or(OPCODES - 1), code.unwrap_or(CODES - 1));
         self.shards.add(1, |counters| {
-            counters.requests.get(place(way, opcode, code))
+            counters.requests.get(place(transport, opcode, code))
         });
     }
 
     /// Octets that came.
-    pub(crate) fn received(&self, way: Way, octets: usize) {
+    pub(crate) fn received(&self, transport: Transport, octets: usize) {
         let octets = u64::try_from(octets).unwrap_or(u64::MAX);
         self.shards
-            .add(octets, |counters| counters.received.get(number(way)));
+            .add(octets, |counters| counters.received.get(number(transport)));
     }
 
     /// Octets that went.
-    pub(crate) fn sent(&self, way: Way, octets: usize) {
+    pub(crate) fn sent(&self, transport: Transport, octets: usize) {
         let octets = u64::try_from(octets).unwrap_or(u64::MAX);
         self.shards
-            .add(octets, |counters| counters.sent.get(number(way)));
+            .add(octets, |counters| counters.sent.get(number(transport)));
     }
 
     /// A message that was not answered.
     pub(crate) fn dropped(&self, why: Dropped) {
         let place = match why {
-            Dropped::Allowance => 0,
+            Dropped::RateLimit => 0,
             Dropped::Busy => 1,
         };
         self.shards.add(1, |counters| counters.dropped.get(place));
     }
 
-    /// Counts a connection as long as what comes back is kept.
-    pub(crate) fn connected(native: &Arc<Native>) -> Connected {
-        native.meters.open.fetch_add(1, Ordering::Relaxed);
-        Connected(Arc::clone(native))
+    /// Counts a connection until the returned guard is dropped.
+    pub(crate) fn connected(context: &Arc<ServerContext>) -> NativeConnection {
+        context.native_metrics.open.fetch_add(1, Ordering::Relaxed);
+        NativeConnection(Arc::clone(context))
     }
 
-    /// Each way, operation and outcome that was ever met, by name, and how often.
+    /// Each transport, operation and outcome that was ever met, by name, and how often.
     pub(crate) fn requests(&self) -> Vec<(&'static str, String, String, u64)> {
         let mut met = Vec::new();
-        for (way, way_name) in WAYS {
+        for (transport, transport_name) in TRANSPORTS {
             for opcode in 0..OPCODES {
                 for code in 0..CODES {
-                    let at = place(way, opcode, code);
+                    let at = place(transport, opcode, code);
                     let count = self.shards.sum(|counters| counters.requests.get(at));
                     if count > 0 {
                         let opcode = Opcode::ALL.get(opcode).map(ToString::to_string);
@@ -106,7 +120,7 @@ impl Meters {
                         let other = || "other".to_string();
                         let (opcode, code) =
                             (opcode.unwrap_or_else(other), code.unwrap_or_else(other));
-                        met.push((way_name, opcode, code, count));
+                        met.push((transport_name, opcode, code, count));
                     }
                 }
             }
@@ -119,13 +133,15 @@ impl Meters {
         self.requests().iter().map(|(.., count)| count).sum()
     }
 
-    /// Octets by way: those that came, and those that went.
-    pub(crate) fn octets(&self) -> [(&'static str, u64, u64); WAYS.len()] {
-        WAYS.map(|(way, name)| {
+    /// Octets by transport: those that came, and those that went.
+    pub(crate) fn octets(&self) -> [(&'static str, u64, u64); TRANSPORTS.len()] {
+        TRANSPORTS.map(|(transport, name)| {
             let received = self
                 .shards
-                .sum(|counters| counters.received.get(number(way)));
-            let sent = self.shards.sum(|counters| counters.sent.get(number(way)));
+                .sum(|counters| counters.received.get(number(transport)));
+            let sent = self
+                .shards
+                .sum(|counters| counters.sent.get(number(transport)));
             (name, received, sent)
         })
     }
@@ -136,19 +152,20 @@ impl Meters {
         [("allowance", count(0)), ("busy", count(1))]
     }
 
-    /// Requests that were refused because there were too many: those answered so, and those not answered.
+    /// Requests that were refused because there were too many: those answered so, and those not
+    /// answered.
     pub(crate) fn refused(&self) -> u64 {
         let busy = ResponseCode::ALL
             .iter()
             .position(|code| *code == ResponseCode::ServerTooBusy);
         let code = busy.unwrap_or(CODES - 1);
-        let count = |way, opcode| {
-            let at = place(way, opcode, code);
+        let count = |transport, opcode| {
+            let at = place(transport, opcode, code);
             self.shards.sum(|counters| counters.requests.get(at))
         };
-        let answered: u64 = WAYS
+        let answered: u64 = TRANSPORTS
             .iter()
-            .flat_map(|(way, _)| (0..OPCODES).map(|opcode| count(*way, opcode)))
+            .flat_map(|(transport, _)| (0..OPCODES).map(|opcode| count(*transport, opcode)))
             .sum();
         let lost: u64 = self.lost().iter().map(|(_, count)| count).sum();
         answered + lost
@@ -161,24 +178,24 @@ impl Meters {
 }
 
 /// A connection that is counted.
-pub(crate) struct Connected(Arc<Native>);
+pub(crate) struct NativeConnection(Arc<ServerContext>);
 
-impl Drop for Connected {
+impl Drop for NativeConnection {
     fn drop(&mut self) {
-        self.0.meters.open.fetch_sub(1, Ordering::Relaxed);
+        self.0.native_metrics.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-fn number(way: Way) -> usize {
-    match way {
-        Way::Http => 0,
-        Way::Tcp => 1,
-        Way::Udp => 2,
+fn number(transport: Transport) -> usize {
+    match transport {
+        Transport::Http => 0,
+        Transport::Tcp => 1,
+        Transport::Udp => 2,
     }
 }
 
-fn place(way: Way, opcode: usize, code: usize) -> usize {
-    (number(way) * OPCODES + opcode) * CODES + code
+fn place(transport: Transport, opcode: usize, code: usize) -> usize {
+    (number(transport) * OPCODES + opcode) * CODES + code
 }
 
 #[cfg(test)]
@@ -187,21 +204,21 @@ mod tests {
 
     #[test]
     fn what_threads_count_is_added_up() {
-        let meters = Meters::default();
+        let meters = NativeMetrics::default();
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..1_000 {
-                        meters.count(Way::Udp, Opcode::Resolution, ResponseCode::Success);
-                        meters.sent(Way::Udp, 100);
+                        meters.count(Transport::Udp, Opcode::Resolution, ResponseCode::Success);
+                        meters.sent(Transport::Udp, 100);
                     }
-                    meters.count(Way::Tcp, Opcode::Unknown(7), ResponseCode::Unknown(9));
+                    meters.count(Transport::Tcp, Opcode::Unknown(7), ResponseCode::Unknown(9));
                 });
             }
         });
         let found = meters.requests();
-        let line = |way, opcode: &str, code: &str, count| {
-            (way, opcode.to_string(), code.to_string(), count)
+        let line = |transport, opcode: &str, code: &str, count| {
+            (transport, opcode.to_string(), code.to_string(), count)
         };
         assert_eq!(
             found,

@@ -1,4 +1,5 @@
-//! Sessions: a key that both sides have agreed on, and who the client has shown to be.
+//! Sessions of the native protocol: a key that both sides have agreed on, and the identity of
+//! the client once it has logged in.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,18 +9,17 @@ use handfast_wire::{Reference, Version};
 
 use crate::admission::peer::Peer;
 use crate::admission::table_shares::{TableEntry, surplus};
-use crate::native::Authenticated;
-use crate::native::evidence;
+use crate::auth::evidence;
+use crate::auth::login::Authenticated;
 
-/// How many sessions there are at most in which nobody has logged in, and how many in which
-/// somebody has. When there are more, the network that has the most of them gives up those that
-/// were idle longest.
+/// How many sessions without and with a login there may be. When there are more, the server evicts
+/// the sessions that were idle for the longest time, of the network that has the most.
 const MAX_ANONYMOUS: usize = 5_000;
 const MAX_KNOWN: usize = 5_000;
 /// How many sessions may come before the server counts them again.
 const COUNT_INTERVAL: usize = 50;
 /// The longest that a session lives without a message, in seconds, whatever the client asks for.
-const LONGEST: u32 = 86_400;
+const MAX_IDLE_SECONDS: u32 = 86_400;
 
 /// A session.
 #[derive(Debug)]
@@ -28,16 +28,16 @@ pub(crate) struct Session {
     pub(crate) key: SessionKey,
     /// The version that it was set up in.
     pub(crate) version: Version,
-    /// Who the client claimed to be.
+    /// The identity that the client claimed.
     pub(crate) claimed: Option<Reference<'static>>,
     /// The network that set it up.
     peer: Peer,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
 }
 
 #[derive(Debug)]
-struct State {
-    /// Who the client has shown to be.
+struct SessionState {
+    /// The identity that the client has proved.
     who: Option<Authenticated>,
     incoming: CounterWindow,
     outgoing: u32,
@@ -62,18 +62,18 @@ impl Session {
             version,
             claimed,
             peer,
-            state: Mutex::new(State {
+            state: Mutex::new(SessionState {
                 who: None,
                 incoming: CounterWindow::default(),
                 outgoing: 0,
-                timeout: u64::from(timeout.min(LONGEST)) * 1_000,
+                timeout: u64::from(timeout.min(MAX_IDLE_SECONDS)) * 1_000,
                 began: now,
                 last: now,
             }),
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -108,20 +108,20 @@ impl Session {
 /// All sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    open: Mutex<Open>,
+    open: Mutex<SessionTable>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct SessionTable {
     by_number: HashMap<u32, Arc<Session>>,
     /// How many have come since they were counted.
     uncounted: usize,
 }
 
-impl Open {
-    /// Makes room if there are too many sessions of either kind. Sessions in which nobody has
-    /// logged in cost nothing, and push out no others.
-    fn make_room(&mut self, now: u64) {
+impl SessionTable {
+    /// Evicts sessions if there are too many of either kind. Anonymous sessions cost a client
+    /// nothing, so they never evict known ones.
+    fn evict(&mut self, now: u64) {
         self.uncounted = 0;
         self.by_number.retain(|_, session| session.is_alive(now));
         for (is_known, max) in [(false, MAX_ANONYMOUS), (true, MAX_KNOWN)] {
@@ -141,7 +141,7 @@ impl Open {
 }
 
 impl Sessions {
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, SessionTable> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -150,7 +150,7 @@ impl Sessions {
         open.uncounted += 1;
         let least = MAX_ANONYMOUS.min(MAX_KNOWN) - COUNT_INTERVAL;
         if open.by_number.len() >= least && open.uncounted >= COUNT_INTERVAL {
-            open.make_room(now);
+            open.evict(now);
         }
         open.by_number.insert(session.number, Arc::new(session));
     }
@@ -190,7 +190,7 @@ impl Session {
     fn is_alive(&self, now: u64) -> bool {
         let state = self.state();
         now.saturating_sub(state.last) <= state.timeout
-            && now.saturating_sub(state.began) <= evidence::LONGEST
+            && now.saturating_sub(state.began) <= evidence::MAX_SESSION_AGE
     }
 }
 

@@ -1,4 +1,4 @@
-//! A request that was read.
+//! A request of the REST API, read as a whole.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::admission::expensive_work::WorkPermit;
 use crate::admission::peer::Peer;
 use crate::http::Caller;
 
-/// What is asked, how, and by whom.
-pub(crate) struct Question {
+/// A request, its parameters and its client.
+pub(crate) struct RestRequest {
     /// `HEAD` is asked as `GET`.
     pub(crate) method: Method,
     /// As it was sent.
@@ -27,14 +27,14 @@ pub(crate) struct Question {
     pub(crate) presentation: Presentation,
     pub(crate) body: Bytes,
     pub(crate) caller: Arc<Caller>,
-    /// Who asks, if that was found out before the body was read.
+    /// The client, if it logged in before the body was read.
     pub(crate) login: RefCell<Option<Login>>,
     /// For looking at what the client says of itself, if that costs much.
     pub(crate) permit: RefCell<Option<WorkPermit>>,
 }
 
-impl Question {
-    /// Whom failed logins count for.
+impl RestRequest {
+    /// The peer that failed logins count for.
     pub(crate) fn peer(&self) -> Peer {
         Peer::connected(self.caller.address.ip())
     }
@@ -44,25 +44,26 @@ impl Question {
         self.permit.take()
     }
 
-    /// Who asks, if that is known already.
+    /// The client, if it has logged in already.
     pub(crate) fn take_login(&self) -> Option<Login> {
         self.login.take()
     }
 
-    /// Whether the page of another site may have made a browser ask, with what the browser knows of its user: by a
-    /// script that is loaded, a form that is sent, or a script of theirs that asks without asking first whether it may.
-    /// Passwords and certificates that browsers add by themselves are not theirs to use. A password that a script has
-    /// set itself looks the same, and is not taken either.
+    /// Whether the page of another site may have made a browser ask, with what the browser knows of
+    /// its user: by a script that is loaded, a form that is sent, or a script of theirs that asks
+    /// without asking first whether it may. Passwords and certificates that browsers add by
+    /// themselves are not theirs to use. A password that a script has set itself looks the same,
+    /// and is not taken either.
     pub(crate) fn is_by_another_page(&self) -> bool {
         if self.method == Method::GET {
             return self.presentation.is_script();
         }
-        self.is_from_elsewhere() && !self.was_asked_for()
+        self.is_from_other_site() && !self.was_asked_for()
     }
 
-    /// Whether a browser says that a page of another origin asks. What it says of the site, no page and no proxy
-    /// changes; older browsers say the origin alone.
-    fn is_from_elsewhere(&self) -> bool {
+    /// Whether a browser says that a page of another origin asks. What it says of the site, no page
+    /// and no proxy changes; older browsers say the origin alone.
+    fn is_from_other_site(&self) -> bool {
         match self.said("sec-fetch-site") {
             Some(b"same-origin" | b"none") => return false,
             Some(_) => return true,
@@ -81,8 +82,9 @@ impl Question {
         !host.is_some_and(|host| [scheme, host].concat().eq_ignore_ascii_case(origin))
     }
 
-    /// Whether a browser asks before it sends such a request for another page, and is told that what it knows of its
-    /// user is not wanted: forms and simple requests have none of these (Fetch standard, "CORS-safelisted").
+    /// Whether a browser asks before it sends such a request for another page, and is told that
+    /// what it knows of its user is not wanted: forms and simple requests have none of these (Fetch
+    /// standard, "CORS-safelisted").
     fn was_asked_for(&self) -> bool {
         matches!(self.method, Method::DELETE | Method::PUT)
             || self.is_body("application/json")

@@ -1,13 +1,15 @@
-//! Failed logins: how many wrong secrets a client may try, over all interfaces together.
+//! Failed logins: how many wrong secrets a client may try, over all interfaces.
 //!
-//! The native protocol (challenge answers and `VERIFY_CHALLENGE`, over UDP, TCP and HTTP) and the REST API (passwords,
-//! challenge answers and verifications) count in one table. Signatures are not counted: nobody guesses a private key.
-//! Neither are tokens of the API, which have 256 random bits.
+//! The native protocol (challenge answers and `VERIFY_CHALLENGE`, over UDP, TCP and HTTP) and
+//! the REST API (passwords, challenge answers and verifications) count in one table. Signatures
+//! do not count, because a private key cannot be guessed; neither do API tokens, which have 256
+//! random bits.
 //!
-//! An attempt is checked twice: before the secret is looked at, and again when the outcome is known. Attempts that run
-//! at the same time may all begin, but once the limit is reached their outcomes are withheld, right or wrong. So many
-//! attempts at once reveal no more than the same attempts one after the other, nobody waits, and a client that is
-//! right is never refused because of how often it logs in.
+//! The server checks an attempt twice: before it looks at the secret, and again when it knows
+//! the outcome. Attempts that run at the same time may all begin, but once the limit is reached
+//! the server withholds their outcomes, right or wrong. So many attempts at once reveal no more
+//! than the same attempts one after the other, no client waits, and a client that is right is
+//! never rejected because of how often it logs in.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -17,13 +19,15 @@ use crate::admission::peer::Peer;
 
 /// How many failures a network has for one identity in a minute.
 const MAX_FAILURES: u32 = 20;
-/// How many failures a network has in a minute, for whatever identities. Many, because behind a proxy that is not
-/// configured everybody has one address; fewer than are remembered, so that nobody makes us forget by guessing on.
+/// How many failures a network has in a minute, for all identities. Many, because behind a proxy
+/// that is not configured all clients have one address; fewer than the table stores, so that more
+/// failures do not make the server forget earlier ones.
 const MAX_FAILURES_OF_NETWORK: u32 = 1_000;
-/// How many failures there are for one identity in a minute, from all networks, before each network has only
-/// [`MAX_FAILURES_UNDER_ATTACK`]. The owner is not locked out: right secrets count for nothing.
+/// How many failures there are for one identity in a minute, from all networks, before each network
+/// has only [`MAX_FAILURES_UNDER_ATTACK`]. The owner is not locked out: right secrets count for
+/// nothing.
 const MAX_FAILURES_OF_IDENTITY: u32 = 200;
-/// How many failures a network has for an identity that many networks guess.
+/// How many failures a network has for an identity that many networks attack.
 const MAX_FAILURES_UNDER_ATTACK: u32 = 2;
 /// How long a failure is remembered, in milliseconds.
 const MEMORY: u64 = 60_000;
@@ -49,7 +53,8 @@ struct Tables {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooManyFailures;
 
-/// A secret that is about to be looked at. One that is dropped counts for nothing: the server could not tell.
+/// A secret that is about to be looked at. One that is dropped counts for nothing: the server could
+/// not tell.
 #[derive(Debug)]
 pub(crate) struct LoginAttempt<'t> {
     logins: &'t FailedLogins,
@@ -82,7 +87,8 @@ impl FailedLogins {
 }
 
 impl LoginAttempt<'_> {
-    /// Ends the attempt; fails, whether the secret was right or not, if too many others have failed meanwhile.
+    /// Ends the attempt; fails, whether the secret was right or not, if too many others have failed
+    /// meanwhile.
     pub(crate) fn finish(self, is_right: bool) -> Result<(), TooManyFailures> {
         let Self {
             peer,
@@ -103,12 +109,12 @@ impl LoginAttempt<'_> {
 
 impl Tables {
     fn check(&self, peer: Peer, identity: u64, now: u64) -> Result<(), TooManyFailures> {
-        let most = if self.identities.count(identity, now) >= MAX_FAILURES_OF_IDENTITY {
+        let max = if self.identities.count(identity, now) >= MAX_FAILURES_OF_IDENTITY {
             MAX_FAILURES_UNDER_ATTACK
         } else {
             MAX_FAILURES
         };
-        if self.pairs.count((peer, identity), now) >= most
+        if self.pairs.count((peer, identity), now) >= max
             || self.networks.count(peer, now) >= MAX_FAILURES_OF_NETWORK
         {
             return Err(TooManyFailures);
@@ -147,7 +153,7 @@ impl<K: Copy + Eq + Hash> Table<K> {
             return;
         }
         if self.0.len() >= MAX_ENTRIES && !self.0.contains_key(&key) {
-            self.make_room(now);
+            self.evict(now);
         }
         let first = Failures {
             count: 1,
@@ -157,7 +163,7 @@ impl<K: Copy + Eq + Hash> Table<K> {
     }
 
     /// Forgets what is over, and if that is nothing, the oldest entry.
-    fn make_room(&mut self, now: u64) {
+    fn evict(&mut self, now: u64) {
         self.0.retain(|_, failures| !failures.is_over(now));
         if self.0.len() >= MAX_ENTRIES {
             let oldest = self.0.iter().min_by_key(|(_, failures)| failures.since);
@@ -193,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn who_guesses_waits_and_nobody_else() {
+    fn only_the_client_with_failed_logins_waits() {
         let logins = FailedLogins::default();
         let from = peer("2001:db8::1");
         for _ in 0..MAX_FAILURES {
@@ -207,9 +213,9 @@ mod tests {
         assert!(succeed(&logins, from, "20.1000/ADMIN", 5 + MEMORY));
     }
 
-    /// Guessing for others made room for more guesses.
+    /// Failed logins for other identities made the server forget earlier ones.
     #[test]
-    fn who_guesses_on_for_others_is_not_forgotten() {
+    fn failed_logins_for_other_handles_are_not_forgotten() {
         let logins = FailedLogins::default();
         let from = peer("192.0.2.1");
         for _ in 0..MAX_FAILURES {
@@ -258,7 +264,8 @@ mod tests {
         assert_eq!(right.finish(true), Err(TooManyFailures));
     }
 
-    /// A client that logged in often at the same time waited for itself, and blocked a thread that others needed.
+    /// A client that logged in often at the same time waited for itself, and blocked a thread that
+    /// others needed.
     #[test]
     fn who_is_right_many_times_at_once_is_never_refused() {
         let logins = FailedLogins::default();
@@ -272,8 +279,8 @@ mod tests {
         assert!(logins.tables().networks.0.is_empty());
     }
 
-    /// Forged datagrams in the name of a network would have locked it out of TCP and HTTP, and each forged address
-    /// would have had its own attempts.
+    /// Forged datagrams in the name of a network would have locked it out of TCP and HTTP, and each
+    /// forged address would have had its own attempts.
     #[test]
     fn datagrams_share_their_attempts_and_take_none_of_others() {
         let logins = FailedLogins::default();
@@ -285,7 +292,7 @@ mod tests {
 
     /// With 500 networks, 10,000 secrets of one identity could be tried in a minute.
     #[test]
-    fn guesses_from_many_networks_are_slowed_and_the_owner_is_not_locked_out() {
+    fn failed_logins_from_many_networks_do_not_lock_the_owner_out() {
         let logins = FailedLogins::default();
         let mut tried = 0;
         for number in 0..500 {

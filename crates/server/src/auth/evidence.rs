@@ -1,22 +1,24 @@
-//! By what somebody has shown who they are: a value, which may be changed or taken away again.
+//! Evidence: the key with which a client has logged in. The key may be changed or removed
+//! later.
 //!
-//! A session is as good as the key behind it. Whoever removes a key that was stolen ends what was opened with it.
+//! A session is as good as its key: when an administrator removes a stolen key, the server ends
+//! the sessions that were opened with it.
 
 use handfast_wire::{DigestAlgorithm, Value};
 
-use crate::native::Native;
-use crate::native::response::Fault;
+use crate::context::ServerContext;
+use crate::error::Fault;
 
-/// How long a session lives at most, whatever is said in it, in milliseconds: a day. Of keys that are kept elsewhere it is
-/// not known when they are taken away.
-pub(crate) const LONGEST: u64 = 24 * 60 * 60_000;
+/// The longest time that a session lives, even if it is used, in milliseconds: a day. The server
+/// does not learn when a remote key is removed.
+pub(crate) const MAX_SESSION_AGE: u64 = 24 * 60 * 60_000;
 
-/// A key that is kept here, and that somebody has shown to have.
+/// A key of this server, which a client has proved to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Evidence {
     handle: String,
     index: u32,
-    /// Of its type and data, which may be a secret.
+    /// The digest of its type and data, which may be a secret.
     digest: Vec<u8>,
 }
 
@@ -31,9 +33,9 @@ impl Evidence {
     }
 }
 
-impl Native {
-    /// What a key is known by later; `None` if it is kept elsewhere.
-    pub(super) fn evidence(
+impl ServerContext {
+    /// The evidence of a key; `None` if the key is on a remote server.
+    pub(crate) fn evidence(
         &self,
         handle: &str,
         value: &Value<'_>,
@@ -46,7 +48,7 @@ impl Native {
         })
     }
 
-    /// Whether a key is still there, as it was.
+    /// Whether a key still exists unchanged.
     pub(crate) fn holds(&self, evidence: Option<&Evidence>) -> Result<bool, Fault> {
         let Some(evidence) = evidence else {
             return Ok(true);

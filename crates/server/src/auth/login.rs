@@ -1,38 +1,40 @@
-//! Logging in: whether somebody is who they say they are.
+//! Logging in: whether a client has the key of the identity that it claims.
 //!
-//! The proof is looked at before anything else: what the identity may do, and whether what it asks for exists, is said
-//! to those alone who have shown who they are. All that can be wrong with a proof – an identity that does not exist, a key
-//! that is missing or of another type, a wrong secret – has one answer, 403 without words.
+//! The server checks the proof before anything else: only a client that has logged in learns
+//! what it may do, and whether the thing that it asks for exists. Everything that can be wrong
+//! with a proof (an identity that does not exist, a key that is missing or of another type, a
+//! wrong secret) has the same answer, 403 without a message.
 
 use handfast_registry::{Principal, with_slash};
-use handfast_wire::body::{ChallengeAnswer, VerifyReply, VerifyRequest};
+use handfast_wire::body::ChallengeAnswer;
 use handfast_wire::crypto::{CryptoError, SecretAlgorithm, SecretAnswer, verify_key_answer};
-use handfast_wire::{Codec, Message, PublicKey, Reference, ResponseCode, Value, Version};
+use handfast_wire::{Codec, PublicKey, Reference, ResponseCode, Value, Version};
 
 use crate::admission::expensive_work::{Busy, WorkPermit};
-use crate::admission::failed_logins::{LoginAttempt, TooManyFailures};
 use crate::admission::peer::Peer;
-use crate::native::evidence::Evidence;
-use crate::native::operations::Done;
-use crate::native::response::Fault;
-use crate::native::{Native, read};
+use crate::auth::evidence::Evidence;
+use crate::auth::failed_logins::{LoginAttempt, TooManyFailures};
+use crate::auth::remote_servers::RemoteServers;
+use crate::context::ServerContext;
+use crate::error::Fault;
 
-/// How many keys of a handle are tried for an identity without an index. Who has more says which one is meant.
+/// How many keys of a handle the server tries for an identity without an index.
 const MAX_KEYS_TRIED: usize = 8;
-/// How many iterations of PBKDF2 a request costs, with all keys that are tried: some 50 milliseconds.
+/// How many iterations of PBKDF2 a request costs, with all keys that are tried: some 50
+/// milliseconds.
 const MAX_ITERATIONS_OF_REQUEST: u32 = 200_000;
-/// What is compared if an identity has no secret, so that it takes as long as if it had one.
+/// The secret that is compared if an identity has none, so that it takes as long as if it had one.
 const NO_SECRET: &[u8] = b"nobody has this secret";
 
-/// Someone who has shown who they are.
+/// A client that has logged in.
 #[derive(Clone, Debug)]
 pub(crate) struct Authenticated {
     pub(crate) who: Principal,
-    /// By what, if that is kept here.
+    /// The key that was used, if it is on this server.
     pub(crate) by: Option<Evidence>,
 }
 
-/// By what somebody says to be known.
+/// The proof in a login.
 enum Proof<'a> {
     Key(&'a [u8]),
     Secret(SecretAnswer<'a>),
@@ -47,7 +49,8 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// What is wrong with a proof itself is said before anything is looked up, so that it says nothing of anybody.
+    /// What is wrong with a proof itself is said before anything is looked up, so that it says
+    /// nothing of anybody.
     fn of_secret(response: &'a [u8], minimum: Option<Version>) -> Result<Self, Fault> {
         let answer = SecretAnswer::read(response).map_err(|error| match error {
             CryptoError::Algorithm => Fault::plain(ResponseCode::AuthenticationError),
@@ -76,15 +79,17 @@ impl<'a> Proof<'a> {
     }
 }
 
-/// Whether it takes a permit to look at an answer to a challenge, or to verify one for another server.
+/// Whether it takes a permit to look at an answer to a challenge, or to verify one for another
+/// server.
 pub(crate) fn is_expensive(kind: &str, response: &[u8]) -> bool {
-    // What cannot be read costs nothing.
+    // A proof that cannot be read costs nothing.
     Proof::read(kind, response, None).is_ok_and(|proof| proof.is_expensive())
 }
 
-impl Native {
-    /// Whose answer to a challenge it is, if it is right. Wrong secrets are counted. The permit, which expensive proofs
-    /// need, is given back as soon as the proof was looked at; without one, there has to be one now.
+impl ServerContext {
+    /// Whose answer to a challenge it is, if it is right. Wrong secrets are counted. The permit,
+    /// which expensive proofs need, is given back as soon as the proof was looked at; without one,
+    /// there has to be one now.
     pub(crate) fn log_in(
         &self,
         peer: Peer,
@@ -103,10 +108,10 @@ impl Native {
             }
             Proof::Secret(secret) => {
                 let attempt = self.begin_login(peer, handle)?;
-                let found = if let Some(elsewhere) = self.elsewhere_of(handle)? {
+                let found = if let Some(remote) = self.remote_servers_for(handle)? {
                     drop(permit);
                     let response = &answer.response;
-                    let is_right = elsewhere.verifies(&answer.key, nonce, digest, response)?;
+                    let is_right = remote.verifies(&answer.key, nonce, digest, response)?;
                     is_right.then_some((index, None))
                 } else {
                     let values = self.values_of(handle)?;
@@ -137,7 +142,7 @@ impl Native {
         response: &[u8],
         mut permit: Option<WorkPermit>,
     ) -> Result<Option<(u32, Option<Evidence>)>, Fault> {
-        if self.elsewhere_of(&key.handle)?.is_some() {
+        if self.remote_servers_for(&key.handle)?.is_some() {
             // Another server may take its time; how many are asked at once is limited there.
             drop(permit.take());
         } else if permit.is_none() {
@@ -178,34 +183,7 @@ impl Native {
         Ok(secrets.find(|secret| answer.verify(&secret.data, nonce, digest).is_ok()))
     }
 
-    /// §3.7: says for another server, or for anybody, whether an answer was made with a secret key.
-    pub(super) fn verify(
-        &self,
-        request: &Message<'_>,
-        peer: Peer,
-        permit: Option<WorkPermit>,
-    ) -> Result<Done, Fault> {
-        let asked: VerifyRequest<'_> = read(request)?;
-        let attempt = self.begin_login(peer, &asked.key.handle)?;
-        if let Some(done) = self.referral(request, &with_slash(&asked.key.handle))? {
-            drop(permit);
-            // Another server was asked, or is to be.
-            let said = done
-                .bodies
-                .first()
-                .map(|body| VerifyReply::from_bytes(body));
-            if let (ResponseCode::Success, Some(Ok(reply))) = (done.code, said) {
-                attempt.finish(reply.is_match).map_err(too_many)?;
-            }
-            return Ok(done);
-        }
-        let (nonce, digest) = (&*asked.nonce, &*asked.digest);
-        let is_match = self.matches(&asked.key, (nonce, digest), &asked.response, permit)?;
-        attempt.finish(is_match).map_err(too_many)?;
-        Ok(Done::with(VerifyReply { is_match }.to_bytes()))
-    }
-
-    /// Whether a secret key that is kept here has made an answer to a challenge. The attempt is counted.
+    /// Whether a secret key of this server has made an answer to a challenge. Counts the attempt.
     pub(crate) fn verifies(
         &self,
         peer: Peer,
@@ -220,7 +198,7 @@ impl Native {
         Ok(is_match)
     }
 
-    fn matches(
+    pub(crate) fn matches(
         &self,
         key: &Reference<'_>,
         challenge: (&[u8], &[u8]),
@@ -238,22 +216,33 @@ impl Native {
             .is_some())
     }
 
-    /// The values among which a public key is: of a handle that is kept here, or elsewhere.
+    /// The values with the public keys of a handle, from this server or a remote one.
     pub(crate) fn keys_of(&self, key: &Reference<'_>) -> Result<Vec<Value<'static>>, Fault> {
-        match self.elsewhere_of(&key.handle)? {
-            Some(elsewhere) => elsewhere.keys(key),
+        match self.remote_servers_for(&key.handle)? {
+            Some(remote) => remote.keys(key),
             None => self.values_of(&key.handle),
         }
     }
 
-    /// A permit for expensive work, if there is one now: those who could wait have waited before they came here.
+    /// The remote servers to ask for the keys of a handle, if its prefix is not homed here.
+    fn remote_servers_for(&self, handle: &str) -> Result<Option<&RemoteServers>, Fault> {
+        let Some(remote) = &self.remote_servers else {
+            return Ok(None);
+        };
+        let is_here =
+            !self.values_of(handle)?.is_empty() || self.registry.is_responsible(handle)?;
+        Ok((!is_here).then_some(remote))
+    }
+
+    /// A permit for expensive work, if there is one now: those who could wait have waited before
+    /// they came here.
     pub(crate) fn permit_now(&self) -> Result<WorkPermit, Fault> {
         let logins = &self.admission.expensive_work.logins;
         logins.try_enter().map_err(|Busy| busy())
     }
 
-    fn begin_login(&self, peer: Peer, handle: &str) -> Result<LoginAttempt<'_>, Fault> {
-        let logins = &self.admission.failed_logins;
+    pub(crate) fn begin_login(&self, peer: Peer, handle: &str) -> Result<LoginAttempt<'_>, Fault> {
+        let logins = &self.failed_logins;
         let begun = logins.begin(peer, &with_slash(handle), self.world.now());
         begun.map_err(too_many)
     }
@@ -271,12 +260,12 @@ fn keys_at<'v>(
     values.iter().filter(is_meant).take(MAX_KEYS_TRIED)
 }
 
-fn too_many(TooManyFailures: TooManyFailures) -> Fault {
+pub(crate) fn too_many(TooManyFailures: TooManyFailures) -> Fault {
     let text = "too many attempts have failed: try again in a minute";
     Fault::new(ResponseCode::ServerTooBusy, text)
 }
 
-/// What is said if there is no permit for expensive work.
+/// The error if there is no permit for expensive work.
 pub(crate) fn busy() -> Fault {
     let text = "too many requests like this are under way: try again later";
     Fault::new(ResponseCode::ServerTooBusy, text)
