@@ -424,6 +424,10 @@ fn urn_10_registrations_are_published() {
         "{}",
         page.body
     );
+    // No authority of the namespace is registered here: there is nothing to link to.
+    assert!(one["authorities"].is_null(), "{one}");
+    let start = server.get("/registry/").body;
+    assert!(start.contains("<a href=\"/registry/urn\">"), "{start}");
     assert!(
         server
             .get("/registry/urn")
