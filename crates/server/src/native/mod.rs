@@ -12,7 +12,6 @@ mod exchange;
 pub(crate) mod fast_path;
 mod feed;
 pub(crate) mod operations;
-mod prefix_record;
 pub(crate) mod reassembly;
 mod replication;
 pub(crate) mod tcp;

@@ -279,7 +279,7 @@ impl Native {
             overwrite,
             mint,
         };
-        let creator = self.creator(&operation, who)?;
+        let creator = self.context.creator(&operation, who)?;
         let Some(performed) = self.perform(operation, creator.as_ref().or(who))? else {
             return Ok(Outcome::LoginNeeded);
         };

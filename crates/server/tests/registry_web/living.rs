@@ -477,7 +477,11 @@ fn info_11_security_considerations_are_linked_for_names_that_are_stored() {
     living.does("ann", "PATCH", "/namespaces/oai", &first, 200);
     let shown = living.server.get("/info:oai/1");
     assert_eq!((shown.status, shown.location()), (200, ""));
-    assert!(shown.body.contains("https://local.example/1"));
+    // The page says what to consider, and leads to the target instead of to itself.
+    let security = "<p>Do not &lt;b&gt;trust&lt;/b&gt; it.</p>";
+    assert!(shown.body.contains(security), "{}", shown.body);
+    let link = "<a href=\"https://local.example/1\">Go to its target</a>";
+    assert!(shown.body.contains(link), "{}", shown.body);
     let located = living.server.get("/uri-res/I2L?info:oai/1");
     assert_eq!(
         (located.status, located.location()),

@@ -424,6 +424,9 @@ fn urn_10_registrations_are_published() {
         "{}",
         page.body
     );
+    assert!(one["authorities"].is_string(), "{one}");
+    let start = server.get("/registry/").body;
+    assert!(start.contains("<a href=\"/registry/urn\">"), "{start}");
     assert!(
         server
             .get("/registry/urn")

@@ -182,6 +182,27 @@ fn values_of_every_form_come_back() {
     assert_eq!(server.put(ADMIN, path, "[]").status, 200);
 }
 
+/// A client homes a prefix and creates its record, as deployed servers want it: the second step was
+/// refused to server administrators.
+#[test]
+fn a_server_administrator_creates_the_record_of_a_prefix_that_was_homed() {
+    let server = Server::start();
+    let (path, na) = ("PUT /api/handles/0.NA/20.888", "0.NA/20.888");
+    let values = r#"[{"index":1,"type":"URL","data":"http://a/"}]"#;
+    server.check(&[
+        (
+            ADMIN,
+            "POST /api/prefixes/0.NA/20.888",
+            "",
+            200,
+            &code(1, na),
+        ),
+        (LIMITED, path, values, 403, &code(400, na)),
+        (Nobody, path, values, 401, &code(402, na)),
+        (ADMIN, path, values, 201, &code(1, na)),
+    ]);
+}
+
 #[test]
 fn a_change_over_one_interface_shows_on_every_interface() {
     let server = Server::start();

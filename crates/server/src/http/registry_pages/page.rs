@@ -31,6 +31,7 @@ pub(super) fn html(title: &str, body: &str) -> String {
          <link rel=\"alternate\" type=\"application/atom+xml\" title=\"Changes\" \
          href=\"/registry/changes.atom\">\
          </head>\n<body><header><nav aria-label=\"Register\"><a href=\"/registry/\">Namespaces</a> \
+         <a href=\"/registry/urn\">URNs</a> \
          <a href=\"/registry/authorities\">Authorities</a> <a href=\"/registry/policy\">Policy</a> \
          <a href=\"/registry/changes.atom\">Changes</a> <a href=\"/\">Resolve</a></nav></header>\n\
          <main><h1>{title}</h1>\n{body}\n</main></body></html>\n"

@@ -1,10 +1,11 @@
 //! URN namespaces with rules of their own, and their registrations (`URN-10`).
 
 use handfast_id::{NssGrammar, UrnProfile};
+use handfast_registry::Principal;
 use hyper::{Response, StatusCode};
 use serde_json::{Value as Json, json};
 
-use super::page::{contact, escape, fresh_page, html, row};
+use super::page::{contact, escape, fresh_page, html, link, paragraphs, row};
 use super::{Asking, Form};
 use crate::http::response::Body;
 
@@ -69,15 +70,17 @@ impl Asking<'_> {
                 Json::String(text) => text.clone(),
                 Json::Array(list) => {
                     let words: Vec<_> = list.iter().filter_map(Json::as_str).collect();
-                    words.join(", ")
+                    words.join("\n")
                 }
+                Json::Null => String::new(),
                 other => other.to_string(),
             });
             let text = text.unwrap_or_default();
             let shown = match *field {
                 "contact" => contact(&text),
                 "syntax" => format!("<pre>{}</pre>", escape(&text)),
-                _ => escape(&text),
+                "authorities" => link(&text),
+                _ => paragraphs(&text),
             };
             row(&mut body, title, &shown);
         }
@@ -94,6 +97,14 @@ impl Asking<'_> {
         let said = profile.registration();
         let nid = profile.nid();
         let base = &self.base;
+        // A server may have the rules of a namespace and no authority in it.
+        let root = format!("urn:{nid}");
+        let has_authorities = self
+            .web
+            .registry()
+            .authority(&Principal::nobody(), &root)
+            .is_ok();
+        let authorities = format!("{base}/registry/authorities?under={root}");
         json!({
             "namespace": format!("urn:{nid}"),
             "nid": nid,
@@ -114,7 +125,7 @@ impl Asking<'_> {
                 format!("{base}/uri-res/N2L?urn:{nid}:NAME"),
                 format!("{base}/uri-res/N2Ls?urn:{nid}:NAME"),
             ],
-            "authorities": format!("{base}/registry/authorities?under=urn:{nid}"),
+            "authorities": has_authorities.then_some(authorities),
         })
     }
 }

@@ -82,13 +82,24 @@ pub(crate) fn page(status: StatusCode, title: &str, body: &str) -> Response<Body
 }
 
 /// The record of a name.
-pub(crate) fn record(name: &Name) -> Response<Body> {
+///
+/// A namespace may want its visitors to see this page, with its security considerations, before
+/// they go on to the target of the name.
+pub(crate) fn record(name: &Name, target: Option<&str>, security: Option<&str>) -> Response<Body> {
     let rows: String = name.values.iter().map(row).collect();
+    let security = security.map(str::trim).filter(|text| !text.is_empty());
+    let security = security.map_or_else(String::new, |text| {
+        let text = escape(text).replace('\n', "<br>\n");
+        format!("<h2>Security considerations</h2>\n<p>{text}</p>\n")
+    });
+    let (href, words) = match target {
+        Some(target) => (escape(target), "Go to its target"),
+        None => (escape(&escaped_text(name.path().as_bytes())), "Resolve it"),
+    };
     let body = format!(
         "<table><thead><tr><th>Index<th>Type<th>Time<th>Data</tr></thead><tbody>\n{rows}</tbody>\
-         </table>\n\
-         <p><a href=\"{}\">Resolve it</a> · <a href=\"/\">Another one</a></p>",
-        escape(&escaped_text(name.path().as_bytes()))
+         </table>\n{security}\
+         <p><a href=\"{href}\">{words}</a> · <a href=\"/\">Another one</a></p>"
     );
     page(StatusCode::OK, &name.text, &body)
 }

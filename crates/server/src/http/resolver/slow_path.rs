@@ -5,6 +5,7 @@ use std::sync::Arc;
 use handfast_id::Urn;
 use handfast_registry::{LiveRules, Refusal};
 use http_body_util::{Either, Full};
+use hyper::header::LOCATION;
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 
@@ -175,13 +176,19 @@ impl<'r> ResolveRequest<'r> {
         let is_page_first = considered
             .as_ref()
             .is_some_and(|entry| entry.form.resolution.page_first);
-        let redirect = if self.options.action == Action::Show || is_inflected || is_page_first {
+        let redirect = if self.options.action == Action::Show || is_inflected {
             None
         } else {
             self.redirect(asked, &name)
         };
-        let mut response = redirect.unwrap_or_else(|| {
-            let mut shown = page::record(&name);
+        let location = redirect
+            .as_ref()
+            .and_then(|redirect| redirect.headers().get(LOCATION));
+        let target = location.and_then(|location| location.to_str().ok().map(String::from));
+        let mut response = redirect.filter(|_| !is_page_first).unwrap_or_else(|| {
+            let security = considered.as_ref();
+            let security = security.and_then(|entry| entry.form.resolution.security.as_deref());
+            let mut shown = page::record(&name, target.as_deref(), security);
             links::put(shown.headers_mut(), &name);
             headers::put(shown.headers_mut(), &name);
             shown
@@ -224,7 +231,7 @@ impl<'r> ResolveRequest<'r> {
         RedirectResponse::new(url.as_bytes(), StatusCode::MOVED_PERMANENTLY)
             .cached(seconds, self.now)
             .into_response(self.head.version)
-            .unwrap_or_else(|| page::record(meant))
+            .unwrap_or_else(|| page::record(meant, None, None))
     }
 
     /// To where the name leads; `None` if nothing in its record can be a target.

@@ -77,6 +77,9 @@ pub(crate) fn put(web: &Web, request: &RestRequest, name: &str) -> Result<RestAn
             overwrite,
         }
     };
+    let creator = web.context.creator(&operation, login.who().as_ref());
+    let creator = creator.map_err(about)?;
+    let who = creator.as_ref().map_or(who, |creator| &creator.who);
     let performed = perform(web, who, operation).map_err(about)?;
     let status = if performed.overwrote {
         StatusCode::OK

@@ -12,7 +12,7 @@ use crate::http::response::Body;
 /// The description of one name.
 pub(crate) fn one(name: &Name, accept: &Accept) -> Response<Body> {
     match chosen(accept) {
-        "text/html" => page::record(name),
+        "text/html" => page::record(name, None, None),
         "application/json" => page::record_json(&name.text, &name.values),
         _ => as_xml(&element(name)),
     }
@@ -23,7 +23,7 @@ pub(crate) fn several(names: &[Name], accept: &Accept) -> Response<Body> {
     match chosen(accept) {
         "text/html" => {
             if let [name] = names {
-                return page::record(name);
+                return page::record(name, None, None);
             }
             let mut list = String::from("<ul>\n");
             for name in names {

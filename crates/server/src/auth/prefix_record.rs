@@ -7,10 +7,10 @@
 use handfast_registry::{Operation, prefix_of};
 
 use crate::auth::login::Authenticated;
+use crate::context::ServerContext;
 use crate::error::Fault;
-use crate::native::Native;
 
-impl Native {
+impl ServerContext {
     /// The principal that creates a handle, if it is not the caller: server administrators may
     /// create the record of a prefix that was homed and never used, because they may home it.
     pub(crate) fn creator(
@@ -30,13 +30,13 @@ impl Native {
             return Ok(None);
         };
         let is_meant = prefix_of(handle).is_some()
-            && self.context.registry.is_unused_prefix(handle)?
-            && self.context.need_administrator(who).is_ok();
+            && self.registry.is_unused_prefix(handle)?
+            && self.need_administrator(who).is_ok();
         if !is_meant {
             return Ok(None);
         }
         Ok(Some(Authenticated {
-            who: self.context.acting(&who.who)?,
+            who: self.acting(&who.who)?,
             ..who.clone()
         }))
     }
