@@ -20,12 +20,13 @@ use std::path::PathBuf;
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
 use handfast_registry::{Principal, Refusal};
-use handfast_server::{AS, LocalApi, SOCKET};
+use handfast_server::{AS_HEADER, LocalApi, SOCKET};
 use http_body_util::BodyExt;
 use hyper::body::Bytes;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, IF_MATCH, TE};
 use hyper::http::uri::Authority;
 use hyper::{Request, Response, Uri};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value as Json};
 use zeroize::Zeroizing;
 
@@ -413,7 +414,7 @@ impl Client {
             .method(asked.method)
             .header(TE, "trailers");
         if let Some(who) = &self.who {
-            request = request.header(AS, encode(&who.to_string()));
+            request = request.header(AS_HEADER, encode(&who.to_string()));
         }
         if let Some(content_type) = asked.content_type {
             request = request.header(CONTENT_TYPE, content_type);
@@ -463,10 +464,10 @@ impl Client {
         } = &self.transport
             && opened.get().is_none()
         {
-            let registry = match makes {
-                Some(output) => data.open_or_make(*output, false),
-                None => data.open(),
-            };
+            let registry = data.config().and_then(|config| match makes {
+                Some(output) => data.open_or_make(&config, *output, false),
+                None => data.open(&config),
+            });
             let registry = registry.map_err(Problem::Local)?;
             opened.get_or_init(|| LocalApi::new(registry.into()));
         }
@@ -628,17 +629,12 @@ pub(crate) fn unreadable() -> Problem {
 
 /// A text as one segment of a path, or as a part of a query.
 pub(crate) fn encode(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.extend(['%']);
-            for digit in [byte >> 4, byte & 15] {
-                let digit = char::from_digit(digit.into(), 16).unwrap_or('0');
-                out.push(digit.to_ascii_uppercase());
-            }
-        }
-    }
-    out
+    utf8_percent_encode(text, ESCAPED).to_string()
 }
+
+/// Everything but letters, digits and `- . _ ~`.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
