@@ -51,7 +51,7 @@ pub use hash::{Hash, empty_root, leaf_hash, node_hash};
 pub use key::{KeyError, SigningKey, VerifyingKey};
 pub use note::{NoteError, NoteSignature, SignedNote};
 pub use proof::{ProofError, verify_consistency, verify_inclusion};
-pub use prove::{Hashes, ProveError, consistency, inclusion, root_at};
+pub use prove::{Hashes, Inclusions, ProveError, consistency, inclusion, root_at};
 pub use tile::{Bundle, Tile, TilePathError};
 pub use tlog_proof::{TlogProof, TlogProofError};
 pub use tree::{TileHash, Tree, TreeError};

@@ -24,7 +24,7 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::{Hash, Tile, Tree, empty_root, node_hash};
 
@@ -64,24 +64,55 @@ pub fn inclusion<H: Hashes>(
     index: u64,
     size: u64,
 ) -> Result<Vec<Hash>, ProveError<H::Error>> {
-    if index >= size {
-        return Err(ProveError::IndexBeyond { index, size });
+    Inclusions::new(hashes, size).of(index)
+}
+
+/// Makes the inclusion proofs of many leaves of one tree. What their proofs have in common is
+/// computed once, and no tile is read twice if their indexes ascend.
+pub struct Inclusions<'a, H> {
+    tiles: Tiles<'a, H>,
+    /// The roots that were computed, by their first leaf and the one behind their last.
+    roots: HashMap<(u64, u64), Hash>,
+}
+
+impl<'a, H: Hashes> Inclusions<'a, H> {
+    /// Proofs in the tree of the first `size` leaves.
+    pub fn new(hashes: &'a H, size: u64) -> Self {
+        let (tiles, roots) = (Tiles::new(hashes, size), HashMap::new());
+        Self { tiles, roots }
     }
-    let mut tiles = Tiles::new(hashes, size);
-    let mut proof = Vec::new();
-    let (mut start, mut end) = (0, size);
-    while end - start > 1 {
-        let middle = split(start, end);
-        if index < middle {
-            proof.push(tiles.root(middle, end)?);
-            end = middle;
-        } else {
-            proof.push(tiles.root(start, middle)?);
-            start = middle;
+
+    /// The proof that leaf `index` is in the tree, as [`inclusion`] makes it.
+    pub fn of(&mut self, index: u64) -> Result<Vec<Hash>, ProveError<H::Error>> {
+        let size = self.tiles.size;
+        if index >= size {
+            return Err(ProveError::IndexBeyond { index, size });
         }
+        self.tiles.forget_all_but_around(index);
+        let mut proof = Vec::new();
+        let (mut start, mut end) = (0, size);
+        while end - start > 1 {
+            let middle = split(start, end);
+            if index < middle {
+                proof.push(self.root(middle, end)?);
+                end = middle;
+            } else {
+                proof.push(self.root(start, middle)?);
+                start = middle;
+            }
+        }
+        proof.reverse();
+        Ok(proof)
     }
-    proof.reverse();
-    Ok(proof)
+
+    fn root(&mut self, start: u64, end: u64) -> Result<Hash, ProveError<H::Error>> {
+        if let Some(root) = self.roots.get(&(start, end)) {
+            return Ok(*root);
+        }
+        let root = self.tiles.root(start, end)?;
+        self.roots.insert((start, end), root);
+        Ok(root)
+    }
 }
 
 /// The proof that the tree of the first `new` leaves continues that of the first `old`; empty if `old`
@@ -144,6 +175,16 @@ impl<'a, H: Hashes> Tiles<'a, H> {
             size,
             read: BTreeMap::new(),
         }
+    }
+
+    /// Forgets the tiles that neither a leaf nor the right edge of the tree is in.
+    fn forget_all_but_around(&mut self, index: u64) {
+        let size = self.size;
+        self.read.retain(|tile, _| {
+            let leaves = 8 * (u32::from(tile.level()) + 1);
+            let tile_of = |leaf: u64| leaf.checked_shr(leaves).unwrap_or(0);
+            [tile_of(index), tile_of(size)].contains(&tile.index())
+        });
     }
 
     /// The root of the leaves from `start` to `end`, at least one. `start` is a multiple of some power
@@ -302,6 +343,30 @@ mod tests {
             memory.scans.set(0);
             verify_consistency(old, &old_root, 70_000, &root, &proof).unwrap();
         }
+    }
+
+    #[test]
+    fn many_proofs_of_one_tree_read_each_tile_once() {
+        let memory = Memory::new(&reference::leaves(70_000));
+        let mut inclusions = Inclusions::new(&memory, 70_000);
+        let indexes: Vec<u64> = (0..70_000).step_by(100).collect();
+        let proofs: Vec<_> = indexes
+            .iter()
+            .map(|index| inclusions.of(*index).unwrap())
+            .collect();
+        // 274 tiles of leaves, two of the level above, and one more.
+        assert!(memory.scans.get() <= 277, "{}", memory.scans.get());
+        // In whatever order, they are what each is alone.
+        let mut backwards = Inclusions::new(&memory, 70_000);
+        for (index, proof) in indexes.iter().zip(&proofs).rev() {
+            assert_eq!(&inclusion(&memory, *index, 70_000).unwrap(), proof);
+            assert_eq!(&backwards.of(*index).unwrap(), proof);
+        }
+        let (index, size) = (70_000, 70_000);
+        assert_eq!(
+            inclusions.of(index),
+            Err(ProveError::IndexBeyond { index, size })
+        );
     }
 
     #[test]

@@ -346,6 +346,13 @@ fn successions() -> Vec<Made> {
     ]
 }
 
+/// The export of a log whose last event lists values at other indexes.
+fn with_indexes(log: Forger, indexes: &[u32]) -> String {
+    let each = indexes.iter().map(|index| (*index, [1; 32])).collect();
+    log.with(|event| event.commitments = Commitments::Each(each))
+        .export()
+}
+
 /// Each forged log: its file, what was done, and the log.
 #[rustfmt::skip] // A row is a line.
 #[expect(clippy::too_many_lines, reason = "a table")]
@@ -407,6 +414,11 @@ fn forged() -> Vec<(&'static str, &'static str, String)> {
         ("urn-component", "one URN more by a component", under("urn:example", "urn:example:a?=q")),
         ("ark-hyphen", "one ARK more by a hyphen", under("ark:12025", "ark:12025/a-b")),
         ("ark-slash", "one ARK more by a slash", under("ark:12025", "ark:/12025/ab")),
+        ("info-two-spellings", "an LCCN is assigned in both of its spellings", base().authority("info:lccn").name(Create, open("info:lccn/n78890351"), "info:lccn", 1).name(Create, open("info:lccn/n78-890351"), "info:lccn", 1).export()),
+        ("info-two-spellings-reversed", "the same, the odd spelling first", base().authority("info:lccn").name(Create, open("info:lccn/n78-890351"), "info:lccn", 1).name(Create, open("info:lccn/n78890351"), "info:lccn", 1).export()),
+        ("info-two-odd-spellings", "an LCCN is assigned in two spellings, neither of which is normalised", base().authority("info:lccn").name(Mint, open("info:lccn/n78-89351"), "info:lccn", 1).name(Mint, open("info:lccn/n78-089351"), "info:lccn", 1).export()),
+        ("info-two-spellings-claimed", "a claim, which changes no rules, stands before a second spelling", base().authority("info:lccn").name(Create, open("info:lccn/n78890351"), "info:lccn", 1).on(ClaimNamespace, "info:lccn", 2).on(VerifyNamespace, "info:lccn", 3).name(Create, open("info:lccn/n78-890351"), "info:lccn", 1).export()),
+        ("info-two-spellings-opened", "a reservation is opened as a second spelling", base().authority("info:lccn").name(Reserve, hidden("info:lccn/n78-890351"), "info:lccn", 1).name(Create, open("info:lccn/n78890351"), "info:lccn", 1).name(Activate, opened("info:lccn/n78-890351"), "info:lccn", 2).export()),
         ("info-triplet", "one info URI more by a needless triplet", under("info:lccn", "info:lccn/n%37")),
         ("info-doi", "a DOI by another scheme", under("info:doi", "info:doi/10.1000/x")),
         ("empty-key", "a name that is empty", second("")),
@@ -428,6 +440,13 @@ fn forged() -> Vec<(&'static str, &'static str, String)> {
         ("urn-erased", "a URN is erased", base().authority("urn:example").name(Reserve, hidden("urn:example:a"), "urn:example", 1).name(Erase, hidden("urn:example:a"), "urn:example", 2).export()),
         ("urn-hidden", "a URN is created under cover", base().authority("urn:example").name(Create, hidden("urn:example:a"), "urn:example", 1).export()),
         // States of names.
+        ("transfer-changes-values", "a transfer comes with one value more", with_indexes(base().name(Transfer, open(THESIS), A, 2), &[0, 1, 2])),
+        ("transfer-changes-withdrawn", "a withdrawn name is changed by what is called a transfer", with_indexes(base().withdrawn().name(Transfer, open(THESIS), A, 3), &[0, 5])),
+        ("transfer-removes-withdrawn", "a transfer takes the values of a withdrawn name away", with_indexes(base().withdrawn().name(Transfer, open(THESIS), A, 3), &[0])),
+        ("transfer-changes-many", "a transfer of a name with many values lists fewer", base().name(Change, open(THESIS), A, 2).with(|e| e.commitments = Commitments::Together { count: 3_000, digest: [1; 32] }).name(Transfer, open(THESIS), A, 3).with(|e| e.commitments = Commitments::Together { count: 2_999, digest: [1; 32] }).export()),
+        ("withdraw-changes-values", "a withdrawal comes with other values", with_indexes(base().withdrawn(), &[0, 7, 8])),
+        ("restore-changes-values", "a restoration comes with other values", with_indexes(base().withdrawn().name(Restore, open(THESIS), A, 3), &[0, 9])),
+        ("activate-changes-values", "an activation comes with other values", with_indexes(active(), &[0, 2])),
         ("change-withdrawn", "a withdrawn name is changed", base().withdrawn().name(Change, open(THESIS), A, 3).export()),
         ("withdraw-twice", "a withdrawn name is withdrawn", base().withdrawn().name(Withdraw, open(THESIS), A, 3).export()),
         ("restore-active", "an active name is restored", base().name(Restore, open(THESIS), A, 2).export()),
@@ -515,6 +534,8 @@ fn forged() -> Vec<(&'static str, &'static str, String)> {
         ("hidden-in-info-doi", "a hidden name under info:doi", base().authority("info:doi").name(Reserve, hidden("info:doi/10.1000/x"), "info:doi", 1).export()),
         ("hidden-in-urn-3", "a hidden name at the root of urn-3", base().authority("urn:urn-3").name(Reserve, hidden("urn:urn-3:x"), "urn:urn-3", 1).export()),
         // Permanence.
+        ("changed-before-erasable", "names become permanent, and the authority was changed only before one showed that it may be erased", base().on(ChangeAuthority, ERASABLE, 2).name(Create, hidden("hdl:20.8/X"), ERASABLE, 1).name(Create, open("hdl:20.8/Y"), ERASABLE, 1).export()),
+        ("changed-before-erasable-erased", "the same, and the name that was erased is assigned again in the open", base().on(ChangeAuthority, ERASABLE, 2).name(Create, hidden("hdl:20.8/X"), ERASABLE, 1).name(Erase, hidden("hdl:20.8/X"), ERASABLE, 2).name(Create, open("hdl:20.8/X"), ERASABLE, 1).export()),
         ("becomes-permanent-silently", "names become permanent without a change of their authority", erasable().name(Create, open("hdl:20.8/Y"), ERASABLE, 1).export()),
         ("opened-where-erasable", "an active name is opened where names stay hidden", erasable().name(Change, opened("hdl:20.8/X"), ERASABLE, 2).export()),
         // Values of what has none.
@@ -605,12 +626,13 @@ fn honest() -> Vec<(&'static str, &'static str, String)> {
             .authority("info:lccn").on(WithdrawNamespace, "info:lccn", 2).name(Create, open("info:lccn/1"), "info:lccn", 1).export()),
         ("honest-info-other-rules", "a namespace of the original registry has rules of its own", base()
             .authority("info:lccn").on(ChangeNamespace, "info:lccn", 2).name(Create, open("info:lccn/n78-890351"), "info:lccn", 1).export()),
+        ("honest-info-rules-changed", "a namespace of the original registry gets other rules, by which two spellings are two names", base()
+            .authority("info:lccn").name(Create, open("info:lccn/n78890351"), "info:lccn", 1).on(ChangeNamespace, "info:lccn", 2)
+            .name(Create, open("info:lccn/n78-890351"), "info:lccn", 1).export()),
         ("noted-info-spelling", "an LCCN that the original registry spells otherwise", base()
             .authority("info:lccn").name(Create, open("info:lccn/n78-890351"), "info:lccn", 1).export()),
         ("noted-scheme-in-prefix", "an earlier program took a scheme for a part of a prefix", base()
             .authority("hdl:HDL:20.9").name(Create, open("hdl:HDL:20.9/THESIS"), "hdl:HDL:20.9", 1).export()),
-        ("noted-values", "a transfer comes with one value more", base().name(Transfer, open(THESIS), A, 2)
-            .with(|e| e.commitments = Commitments::Each(vec![(0, [1; 32]), (1, [1; 32]), (2, [1; 32])])).export()),
         ("honest-urn-tree", "authorities of URN namespaces, one below the other", base()
             .authority("urn:urn-3").authority("urn:urn-3:hul").authority("urn:urn-3:hul.ois")
             .name(Create, open("urn:urn-3:hul.ois:home"), "urn:urn-3:hul.ois", 1).authority("urn:example")

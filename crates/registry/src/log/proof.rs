@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use handfast_api::{Growth, Opening, Proof, ProvenEvent};
 use handfast_id::{CaseRule, Handle, Identifier, Prefix, Rules, recognise};
 use handfast_log::{
-    Checkpoint, Hash, SignedNote, VerifyingKey, inclusion, verify_consistency, verify_inclusion,
+    Checkpoint, Hash, Inclusions, SignedNote, VerifyingKey, verify_consistency, verify_inclusion,
 };
 use handfast_store::Place;
 use handfast_wire::{Codec, Value};
@@ -83,6 +83,8 @@ impl Registry {
                 });
             }
             let mut events = Vec::new();
+            let kept = Kept(view.now);
+            let mut inclusions = Inclusions::new(&kept, size);
             // Not those of an earlier life that was erased.
             let numbers = view.events_of(&key)?.into_iter();
             let numbers = numbers.filter(|number| *number >= record.first_event);
@@ -95,7 +97,7 @@ impl Registry {
                     event.map(|(event, _)| event.to_vec())
                 };
                 let bytes = view.now.get(&Place::event(number), read)?.flatten();
-                let path = inclusion(&Kept(view.now), number - 1, size);
+                let path = inclusions.of(number.saturating_sub(1));
                 events.push(ProvenEvent {
                     number,
                     event: STANDARD.encode(bytes.ok_or_else(missing)?),

@@ -25,7 +25,8 @@ struct AuthorityFact {
     version: u64,
     /// `None` until it is created or asked for.
     state: Option<AuthorityState>,
-    /// Whether its title or policy was ever changed.
+    /// Whether its title or policy was changed after the last event that shows that its names may
+    /// be erased.
     is_changed: bool,
     /// Whether something was done there while it was not in use.
     is_misused: bool,
@@ -273,6 +274,8 @@ impl Authorities {
             return;
         };
         fact.erasable.get_or_insert(number);
+        // An earlier change has left its names erasable.
+        fact.is_changed = false;
         let is_urn = fact.key.starts_with("urn:");
         if let Some(since) = fact.permanent.or_else(|| is_urn.then_some(fact.first)) {
             let authority = fact.key.clone();

@@ -46,7 +46,7 @@ pub enum BrokenRule {
         since: u64,
     },
     /// Names of an authority are permanent that could be erased before, and no event has changed
-    /// the authority.
+    /// the authority since.
     BecamePermanent {
         /// The authority, by its key.
         authority: String,
@@ -168,6 +168,13 @@ pub enum BrokenRule {
         /// By how many milliseconds.
         by: u64,
     },
+    /// An action that changes no values lists them at other indexes than the event before.
+    ValuesChanged {
+        /// The name, by its key, unless it is hidden.
+        name: Option<String>,
+        /// What the event does.
+        action: Action,
+    },
 }
 
 impl BrokenRule {
@@ -200,6 +207,7 @@ impl BrokenRule {
             Self::StraySubject { .. } => "stray-subject",
             Self::SubjectForm { .. } => "bad-subject",
             Self::TimeBack { .. } => "time-back",
+            Self::ValuesChanged { .. } => "values-changed",
         }
     }
 
@@ -220,6 +228,7 @@ impl BrokenRule {
                 | Self::State { .. }
                 | Self::SubjectForm { .. }
                 | Self::TimeBack { .. }
+                | Self::ValuesChanged { .. }
         )
     }
 }
@@ -260,7 +269,7 @@ impl fmt::Display for BrokenRule {
                 f,
                 "shows that names of {authority} are permanent, but event {since} shows that they \
                  may be \
-                 erased, and no event has changed that"
+                 erased, and no later event has changed the authority"
             ),
             Self::Form { what } => write!(f, "has a form that no program writes: {what}"),
             Self::HiddenAgain { first } => write!(
@@ -339,6 +348,12 @@ impl fmt::Display for BrokenRule {
                 f,
                 "is dated {} hours before an earlier one",
                 by / (60 * 60 * 1_000)
+            ),
+            Self::ValuesChanged { name, action } => write!(
+                f,
+                "({}) changes values of {}, which this action never does",
+                action.as_str(),
+                shown(name)
             ),
         }
     }

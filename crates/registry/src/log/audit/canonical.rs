@@ -145,11 +145,11 @@ pub(super) fn has_names(authority: &str) -> bool {
     !["info:", "info:ark", "info:doi", "info:hdl", "urn:urn-3"].contains(&authority)
 }
 
-/// Whether the key of an `info` URI is as the original registry normalises it.
-pub(super) fn is_as_registered(key: &str) -> bool {
-    let canonical = InfoUri::parse(key).ok();
-    let canonical = canonical.and_then(|uri| uri.canonical(&Standard).ok());
-    canonical.is_some_and(|canonical| canonical.as_str() == key)
+/// The key of an `info` URI as the original registry normalises it; `None` if it cannot.
+pub(super) fn as_registered(key: &str) -> Option<String> {
+    let uri = InfoUri::parse(key).ok()?;
+    let canonical = uri.canonical(&Standard).ok()?;
+    Some(canonical.as_str().to_string())
 }
 
 #[cfg(test)]
@@ -205,7 +205,8 @@ mod tests {
         }
         assert!(is_authority("info:"));
         assert!(has_names("urn:urn-3:hul") && has_names("info:lccn") && !has_names("urn:urn-3"));
-        assert!(is_as_registered("info:lccn/n78890351"));
-        assert!(!is_as_registered("info:lccn/n78-890351"));
+        for key in ["info:lccn/n78890351", "info:lccn/n78-890351"] {
+            assert_eq!(as_registered(key).unwrap(), "info:lccn/n78890351");
+        }
     }
 }

@@ -7,7 +7,7 @@ use handfast_log::Hash;
 
 use super::authorities::Authorities;
 use super::broken_rule::BrokenRule;
-use super::canonical::{Form, fits, form_of, is_as_registered};
+use super::canonical::{Form, as_registered, fits, form_of};
 use super::finding::{Finding, Findings};
 use super::namespaces::Namespaces;
 use super::note::Notes;
@@ -24,6 +24,9 @@ pub(super) struct Names {
     opened: HashMap<u128, u128>,
     /// Digests of the keys in lower case, or mixed, as they would be in upper case.
     in_upper_case: HashSet<u128>,
+    /// Digests of the normalised keys of `info` URIs that were assigned in another spelling, and the
+    /// event that did.
+    spelled_otherwise: HashMap<u128, u64>,
     erased: u64,
 }
 
@@ -34,7 +37,7 @@ struct NameFact {
     version: u64,
     authority: usize,
     /// What the indexes of its values are remembered by.
-    values: u64,
+    values: u128,
     state: NameState,
     /// Whether it was hidden once.
     was_hidden: bool,
@@ -182,7 +185,7 @@ impl Names {
         if is_prefix && event.action != Action::Create {
             prefix_record(event, key, context);
         }
-        self.check_key(event, key, context);
+        self.check_key(event, key, number, context);
         if !is_prefix {
             context
                 .authorities
@@ -251,7 +254,9 @@ impl Names {
         fact.version = event.version;
         let values = indexes_of(&event.commitments);
         if values != fact.values && !matches!(action, Action::Change | Action::Erase) {
-            context.notes.values_changed(number);
+            let name = name.clone();
+            let broken = BrokenRule::ValuesChanged { name, action };
+            context.findings.rule(number, broken);
         }
         fact.values = values;
         let before = fact.state;
@@ -353,7 +358,7 @@ impl Names {
             return Some(());
         };
         self.opened.insert(commitment, id);
-        self.check_key(event, key, context);
+        self.check_key(event, key, fact.first, context);
         if is_prefix_record(key) {
             prefix_record(event, key, context);
         }
@@ -384,13 +389,13 @@ impl Names {
     }
 
     /// Whether the key of a name that becomes public is canonical, and under its own authority.
-    fn check_key(&mut self, event: &Event, key: &str, context: &mut Context<'_>) {
+    /// `assigned` is the event that assigned it, perhaps hidden.
+    fn check_key(&mut self, event: &Event, key: &str, assigned: u64, context: &mut Context<'_>) {
         let number = event.number;
         match form_of(key) {
             Form::Canonical => {
-                let is_original = context.namespaces.is_original(&event.authority);
-                if is_original && !is_as_registered(key) {
-                    context.notes.not_normalised(number, key);
+                if context.namespaces.is_original(&event.authority) {
+                    self.check_spelling(number, key, assigned, context);
                 }
             }
             Form::Irregular => context.notes.irregular(number, key),
@@ -409,6 +414,31 @@ impl Names {
         }
         if self.differs_by_case(key) {
             context.notes.case_only(number, key);
+        }
+    }
+
+    /// Whether the key of an `info` URI is as the original registry normalises it, and no other
+    /// spelling of it was assigned.
+    fn check_spelling(&mut self, number: u64, key: &str, assigned: u64, context: &mut Context<'_>) {
+        let normal = as_registered(key);
+        if normal.as_deref() != Some(key) {
+            context.notes.not_normalised(number, key);
+        }
+        let Some(normal) = normal else {
+            return;
+        };
+        let id = digest_of(&normal);
+        let mut other = self.spelled_otherwise.get(&id).copied();
+        if normal != key {
+            self.spelled_otherwise.entry(id).or_insert(assigned);
+            other = other.or_else(|| Some(self.public.get(&id)?.first));
+        }
+        if let Some(other) = other {
+            context.findings.add(Finding::AssignedTwice {
+                key: Some(normal),
+                first: other.min(assigned),
+                again: other.max(assigned),
+            });
         }
     }
 
@@ -451,20 +481,19 @@ fn is_prefix_record(key: &str) -> bool {
 }
 
 /// What the indexes of values are remembered by, in whatever order they stand; of many that stand
-/// together, only how many there are. Two that differ may rarely look alike: it is for a note.
-fn indexes_of(commitments: &Commitments) -> u64 {
-    // The last step of the generator SplitMix64.
-    let mix = |number: u64| {
-        let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed ^ (mixed >> 27)
+/// together, only how many there are. It is a digest that nobody can find a second set for: the
+/// operator chooses the indexes.
+fn indexes_of(commitments: &Commitments) -> u128 {
+    let hash = match commitments {
+        Commitments::Each(each) => {
+            let mut indexes: Vec<u32> = each.iter().map(|(index, _)| *index).collect();
+            indexes.sort_unstable();
+            let bytes: Vec<u8> = indexes.into_iter().flat_map(u32::to_be_bytes).collect();
+            digest(&[b"indexes", &bytes])
+        }
+        Commitments::Together { count, .. } => digest(&[b"count", &count.to_be_bytes()]),
     };
-    match commitments {
-        Commitments::Each(each) => each.iter().fold(0, |sum, (index, _)| {
-            mix(u64::from(*index) + 1).wrapping_add(sum)
-        }),
-        Commitments::Together { count, .. } => mix(u64::MAX - u64::from(*count)),
-    }
+    id_of(&hash)
 }
 
 /// What a public name is remembered by.

@@ -23,6 +23,8 @@ struct EntryFact {
     /// Whether someone has claimed it and waits.
     is_claimed: bool,
     comments: u64,
+    /// Whether an event may have given it other rules.
+    has_other_rules: bool,
 }
 
 /// That an entry has lapsed is not seen in a log: it counts as what it was before, and more can become of it.
@@ -83,12 +85,14 @@ impl Namespaces {
         }
     }
 
-    /// Whether an authority is of an entry of the original registry that no event has changed: its
-    /// rules are known.
+    /// Whether an authority is of an entry of the original registry whose rules no event has
+    /// changed: they are known.
     pub(super) fn is_original(&self, authority: &str) -> bool {
-        authority
-            .strip_prefix("info:")
-            .is_some_and(|name| !self.entries.contains_key(name) && is_historical(name))
+        let Some(name) = authority.strip_prefix("info:") else {
+            return false;
+        };
+        let entry = self.entries.get(name);
+        is_historical(name) && entry.is_none_or(|entry| !entry.has_other_rules)
     }
 
     /// What an event does to its namespace, and whether it may.
@@ -124,6 +128,7 @@ impl Namespaces {
                 },
                 is_claimed: false,
                 comments: 0,
+                has_other_rules: false,
             }
         });
         let last = if action == Action::CommentNamespace {
@@ -145,6 +150,11 @@ impl Namespaces {
             };
             out.rule(number, broken);
         }
+        // No other action changes how identifiers are normalised.
+        entry.has_other_rules |= matches!(
+            action,
+            Action::ChangeNamespace | Action::ImportNamespace | Action::ProposeNamespace
+        );
         match action {
             Action::ClaimNamespace => entry.is_claimed = true,
             Action::ProposeNamespace | Action::RefuseNamespace | Action::VerifyNamespace => {

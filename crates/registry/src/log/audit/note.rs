@@ -83,13 +83,6 @@ pub enum Note {
         /// The first of them.
         event: u64,
     },
-    /// Events that do not change values list other indexes than the ones before.
-    ValuesChanged {
-        /// How many events.
-        count: u64,
-        /// The first of them.
-        event: u64,
-    },
     /// Events are dated before earlier ones, by at most a day.
     TimeBack {
         /// How many events.
@@ -117,7 +110,6 @@ impl Note {
             Self::OtherKey { .. } => "other-key",
             Self::TimeAhead { .. } => "time-ahead",
             Self::TimeBack { .. } => "time-back",
-            Self::ValuesChanged { .. } => "values-changed",
         }
     }
 
@@ -133,8 +125,7 @@ impl Note {
             | Self::NotNormalised { event, .. }
             | Self::NotRegistered { event, .. }
             | Self::TimeAhead { event, .. }
-            | Self::TimeBack { event, .. }
-            | Self::ValuesChanged { event, .. } => Some(*event),
+            | Self::TimeBack { event, .. } => Some(*event),
             Self::ExtraLines { .. } | Self::OtherKey { .. } => None,
         }
     }
@@ -212,12 +203,6 @@ impl fmt::Display for Note {
                 "{count} events are dated before an earlier one, first event {event}, by {} s at most",
                 most.div_ceil(1_000)
             ),
-            Self::ValuesChanged { count, event } => write!(
-                f,
-                "{count} events list values at other indexes than before, though they are no \
-                 changes, first event \
-                 {event}"
-            ),
         }
     }
 }
@@ -231,7 +216,6 @@ pub(super) struct Notes {
     irregular: Option<(u64, u64, String)>,
     not_normalised: Option<(u64, u64, String)>,
     not_registered: Option<(u64, u64, String)>,
-    values_changed: Option<(u64, u64, String)>,
 }
 
 /// The largest number of notes that are listed one by one.
@@ -254,10 +238,6 @@ impl Notes {
 
     pub(super) fn not_registered(&mut self, event: u64, authority: &str) {
         count(&mut self.not_registered, event, authority);
-    }
-
-    pub(super) fn values_changed(&mut self, event: u64) {
-        count(&mut self.values_changed, event, "");
     }
 
     pub(super) fn case_only(&mut self, event: u64, key: &str) {
@@ -291,9 +271,6 @@ impl Notes {
                 event,
                 authority,
             });
-        }
-        if let Some((count, event, _)) = self.values_changed.take() {
-            self.all.push(Note::ValuesChanged { count, event });
         }
         self.all
     }

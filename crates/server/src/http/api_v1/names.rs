@@ -235,15 +235,19 @@ static HISTORIES: Permits = Permits::new(8);
 /// How many events of a name are proven in one answer.
 const MAX_PROVEN_EVENTS: usize = 1_000;
 
+/// How many proofs are made at once: one of many events takes a megabyte, and hashes for each.
+static PROOFS: Permits = Permits::new(4);
+
 pub(super) fn prove(call: &Call) -> Result<Answer, Problem> {
     let registry = call.registry();
+    let _permit = PROOFS.acquire();
     if !call.is_local && registry.has_more_events(&call.who, call.id(), MAX_PROVEN_EVENTS)? {
         let message = format!("the name has more than {MAX_PROVEN_EVENTS} events");
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         let problem = Problem::new(status, "too-large", message);
         return Err(problem.hint("verify all of the log: GET /api/v1/log/export"));
     }
-    let proof = call.registry().prove(&call.who, call.id())?;
+    let proof = registry.prove(&call.who, call.id())?;
     Ok(Answer::json(&proof))
 }
 
