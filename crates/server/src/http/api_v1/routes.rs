@@ -24,8 +24,6 @@ pub(super) struct Route {
     pub(super) path: &'static str,
     /// The name that programs know it by.
     pub(super) name: &'static str,
-    pub(super) summary: &'static str,
-    pub(super) about: &'static str,
     /// Whether a request needs a token.
     pub(super) is_known: bool,
     pub(super) query: &'static [Parameter],
@@ -108,8 +106,6 @@ impl Route {
             method,
             path,
             name,
-            summary: "",
-            about: "",
             is_known: false,
             query: &[],
             body: None,
@@ -119,13 +115,6 @@ impl Route {
             errors: &[],
             handler,
         }
-    }
-
-    /// What it does, in a few words, and in sentences.
-    pub(super) const fn says(mut self, summary: &'static str, about: &'static str) -> Self {
-        self.summary = summary;
-        self.about = about;
-        self
     }
 
     /// Whether a request needs a token.
