@@ -3,7 +3,7 @@
 use handfast_registry::{Growth, Proof, Verify, verify_export, verify_growth, verify_proof};
 use libfuzzer_sys::fuzz_target;
 
-// Whatever a stranger hands in as a log, or as a proof, is looked through without harm.
+// Reading an untrusted log, or an untrusted proof, does no harm.
 fuzz_target!(|data: &[u8]| {
     let mut input = data;
     drop(verify_export(&mut input, &Verify::default(), &mut |_, _| ()));
