@@ -1,7 +1,7 @@
 //! What a route is, and how a request finds its route.
 //!
-//! All routes are in one table ([`table`](super::table)). The server finds the route of a request in it, and the
-//! `OpenAPI` document is made from it, so that both always agree.
+//! All routes are in one table ([`table`](super::table)). The server finds the route of a request
+//! in it, and makes the `OpenAPI` document from it, so that both always agree.
 
 use hyper::Method;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
