@@ -148,8 +148,7 @@ const SERVER: &[Route] = &[
     get("", "about", about::about).gives::<About>(),
     get("/openapi.json", "openapi", about::openapi).gives::<Map<String, Json>>(),
     get("/inspect", "inspect", about::inspect).query(&[
-            required(parameter("id", "The identifier, in any spelling.",
-                Kind::Text(0, limits::INSPECTED))),
+            required(text("id", "The identifier, in any spelling.")),
             parameter("as", "Read it as an identifier of this scheme.", SCHEMES),
             parameter("grammar", "The grammar of `info` URIs.", GRAMMARS),
         ]).gives::<Inspection>(),
