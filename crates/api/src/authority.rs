@@ -55,7 +55,7 @@ words! {
     AuthorityStatus {
         /// Names can be created.
         Active = "active",
-        /// Somebody has asked for the authority, and it is not approved.
+        /// An account has asked for the authority, and it is not approved.
         Requested = "requested",
         /// Its names resolve, and nothing new is named.
         Retired = "retired",
@@ -127,7 +127,7 @@ words! {
 }
 
 words! {
-    /// What somebody may do on an authority and everything below it.
+    /// What an account may do on an authority and everything below it.
     Role {
         /// See reserved names and values that only administrators read, and list names.
         Read = "read",
@@ -140,7 +140,7 @@ words! {
     }
 }
 
-/// A role of somebody on the authority that shows it.
+/// A role of an account on the authority that shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Grant {
     /// The role.
@@ -150,7 +150,7 @@ pub struct Grant {
     pub to: String,
 }
 
-/// A role of somebody, and the authority that grants it.
+/// A role of an account, and the authority that grants it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GrantOn {
     /// The authority: the one that was asked for, or one above it.
@@ -190,7 +190,7 @@ pub struct NewAuthority {
     /// What holds for its names.
     #[serde(default, skip_serializing_if = "PolicyChange::is_empty")]
     pub policy: PolicyChange,
-    /// Ask for the authority: somebody with a role above it approves or declines.
+    /// Ask for the authority: an account with a role above it approves or declines.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub request: bool,
     /// A title for people; at most 10,000 bytes, 1,000 in a request.

@@ -42,36 +42,13 @@ mod server;
 mod value;
 mod words;
 
-pub use account::{
-    Account, AccountChange, AccountPage, AccountState, NewAccount, NewToken, RoleOn, ThisAccount,
-    Token,
-};
-pub use authority::{
-    Authority, AuthorityChange, AuthorityPage, AuthorityStatus, CaseRule, Grant, GrantOn,
-    NewAuthority, NewGrant, Persistence, Policy, PolicyChange, Profile, Role, ShownProfile,
-};
-pub use job::{
-    ExportSummary, ImportSummary, Job, JobDone, JobKind, JobPage, JobProgress, JobResult, JobState,
-    JobSummary, LeftOut, LogExportSummary, NewJob, Outcome, OutcomeKind, OutcomePage,
-    PlannedCounts, StateChange, ValueChange, ValueCounts,
-};
-pub use log::{Growth, LogKey, NewLog, Opening, Proof, ProvenEvent};
-pub use name::{
-    Event, EventPage, ListedName, Minted, MintedName, Name, NameChange, NamePage, NameState,
-    NewMint, NewName, NewNameState, NewTombstone, NewUndo, Tombstone, Transfer, ValueDifference,
-};
-pub use namespace::{
-    Capacity, ExampleChange, ListedNamespace, Namespace, NamespaceApproval, NamespaceChange,
-    NamespaceComment, NamespaceDone, NamespaceHistory, NamespacePage, NamespacePolicy,
-    NamespaceProposal, NamespaceReason, NamespaceRenewal, NamespaceStatus, NamespaceVersion,
-    NewComment, NewNamespacePolicy,
-};
-pub use namespace_form::{
-    NamespaceAuthority, NamespaceCase, NamespaceDeclaration, NamespaceForm, NamespaceSample,
-    NormalisationForm, ResolutionForm, SyntaxForm,
-};
-pub use problem::{NeededRole, Problem};
-pub use server::{
-    About, Found, FoundAuthority, Inspection, InspectionError, LogSize, Resolver, Statistics,
-};
-pub use value::{NewData, NewValue, Reference, Ttl, Value, ValueData, ValueFormat};
+pub use account::*;
+pub use authority::*;
+pub use job::*;
+pub use log::*;
+pub use name::*;
+pub use namespace::*;
+pub use namespace_form::*;
+pub use problem::*;
+pub use server::*;
+pub use value::*;

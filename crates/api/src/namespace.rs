@@ -23,7 +23,7 @@ pub struct Namespace {
     /// When this version was made (RFC 3339).
     #[schemars(example = &"2026-11-15T06:17:16Z")]
     pub changed: String,
-    /// Whether somebody says that it is theirs, and waits for verification.
+    /// Whether an account says that it is theirs, and waits for verification.
     pub claim_pending: bool,
     /// Whether a verified authority looks after it.
     pub claimed: bool,

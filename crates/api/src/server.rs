@@ -21,7 +21,7 @@ pub struct About {
     /// How this server resolves identifiers.
     pub resolver: Resolver,
     /// The version of the program.
-    #[schemars(example = &"0.1.0")]
+    #[schemars(example = &"0.2.0")]
     pub version: String,
     /// Who the caller is, if the request has a token.
     pub who: Option<String>,

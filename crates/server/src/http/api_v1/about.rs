@@ -11,7 +11,8 @@ use super::call::{Answer, Call};
 use super::problem::Problem;
 use crate::http::resolver::address;
 
-/// `URI-13`: our own resolver states its base URL, that it needs no first segment and that `hdl` is accepted as one.
+/// `URI-13`: our own resolver states its base URL, that it needs no first segment and that `hdl` is
+/// accepted as one.
 #[expect(clippy::unnecessary_wraps, reason = "every route answers so")]
 pub(super) fn about(call: &Call) -> Result<Answer, Problem> {
     let base = &call.base;
@@ -59,8 +60,8 @@ pub(super) fn inspect(call: &Call) -> Result<Answer, Problem> {
 /// How old a count of names may be, in milliseconds.
 const MAX_TALLY_AGE: u64 = 600_000;
 
-/// What is cheap to count is counted now. Names by scheme and state are counted by a worker, when somebody asks and
-/// the last count is old.
+/// Counts what is cheap to count. A worker counts names by scheme and state, if the last count is
+/// old when a client asks.
 pub(super) fn statistics(call: &Call) -> Result<Answer, Problem> {
     let found = call.registry().statistics()?;
     let requested = call.registry().requested_authorities()?;

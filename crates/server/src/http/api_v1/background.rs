@@ -1,8 +1,9 @@
 //! Work that nobody waits for.
 //!
-//! A client that says `Prefer: respond-async` (RFC 7240) is answered when a job has begun, and looks it up later. Two
-//! workers do such jobs one after the other; how many may wait for them is bounded. What waits when the server ends
-//! was cut short, and can be gone on with.
+//! The server answers a client that says `Prefer: respond-async` (RFC 7240) as soon as a job has
+//! begun; the client looks it up later. Two workers do such jobs one after the other, and the
+//! number of jobs that wait for them is bounded. A job that waits when the server ends is
+//! interrupted, and can be resumed.
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -76,8 +77,8 @@ fn work(take: &Mutex<Receiver<Work>>) {
     }
 }
 
-/// RFC 7240 §4.1: "The 'respond-async' preference indicates that the client prefers the server to respond
-/// asynchronously to a response."
+/// RFC 7240 §4.1: "The 'respond-async' preference indicates that the client prefers the server to
+/// respond asynchronously to a response."
 pub(super) fn is_preferred(headers: &HeaderMap) -> bool {
     let said = headers.get_all(PREFER).iter();
     let texts = said.filter_map(|value| value.to_str().ok());

@@ -260,7 +260,7 @@ impl<'b> Sending<'b> {
             return Ok(());
         }
         let piece = Bytes::from(std::mem::take(&mut self.gathered));
-        // Whoever does not read keeps a snapshot of the store alive: not for long.
+        // A client that does not read keeps a snapshot of the store alive: not for long.
         let sender = &mut self.sender;
         let time = self.time;
         let sending = async { timeout(time, sender.send_data(piece)).await };

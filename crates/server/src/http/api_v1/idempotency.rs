@@ -1,4 +1,4 @@
-//! A request that is sent again with the same key is answered as the first time, and not done again.
+//! A request that is sent again with the same key gets the first answer again; it is done once.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,21 +11,21 @@ use sha2::{Digest, Sha256};
 use super::problem::Problem;
 use crate::http::response::{Body, reply};
 
-/// How long an answer is kept, in milliseconds.
+/// How long an answer is stored, in milliseconds.
 const DAY: u64 = 86_400_000;
-/// How many answers are kept.
-const MOST: usize = 10_000;
-/// The longest answer that is kept.
-const LONGEST: usize = 64 << 10;
-/// How many octets of answers are kept.
-const MOST_OCTETS: usize = 64 << 20;
+/// How many answers are stored.
+const MAX_ANSWERS: usize = 10_000;
+/// The longest answer that is stored.
+const MAX_ANSWER: usize = 64 << 10;
+/// How many octets of answers are stored.
+const MAX_OCTETS: usize = 64 << 20;
 
 /// Answers that may be asked for again.
 #[derive(Default)]
-pub(super) struct Answered(Mutex<Kept>);
+pub(super) struct Answered(Mutex<Stored>);
 
 #[derive(Default)]
-struct Kept {
+struct Stored {
     by_key: HashMap<Key, Entry>,
     /// Oldest first; some of them are forgotten already.
     order: VecDeque<Key>,
@@ -61,16 +61,17 @@ pub(super) enum First<'a> {
     Again(Response<Body>),
 }
 
-/// A request that is worked on. One that ends without an answer, however it does, is forgotten: it can be sent again.
+/// A request that is worked on. One that ends without an answer is forgotten, and can be sent
+/// again.
 pub(super) struct Begun<'a> {
     answered: &'a Answered,
     key: Option<Key>,
 }
 
 impl Begun<'_> {
-    /// Keeps what came of it. What may come out otherwise next time is not kept.
+    /// Keeps what came of it. What may come out otherwise next time is not stored.
     pub(super) fn end(mut self, status: StatusCode, headers: &HeaderMap, body: &Bytes) {
-        if status.is_server_error() || body.len() > LONGEST {
+        if status.is_server_error() || body.len() > MAX_ANSWER {
             return;
         }
         if let Some(key) = self.key.take() {
@@ -82,21 +83,21 @@ impl Begun<'_> {
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            self.answered.kept().drop_key(key);
+            self.answered.stored().drop_key(key);
         }
     }
 }
 
 impl Answered {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn stored(&self) -> MutexGuard<'_, Stored> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Looks a request up, and remembers it.
     pub(super) fn begin(&self, key: Key, asked: Key, now: u64) -> Result<First<'_>, Problem> {
-        let mut kept = self.kept();
-        kept.forget(now);
-        match kept.by_key.get(&key) {
+        let mut stored = self.stored();
+        stored.forget(now);
+        match stored.by_key.get(&key) {
             Some(entry) if entry.asked != asked => Err(Problem::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "other-request",
@@ -121,8 +122,8 @@ impl Answered {
                     at: now,
                     answer: None,
                 };
-                kept.by_key.insert(key, entry);
-                kept.order.push_back(key);
+                stored.by_key.insert(key, entry);
+                stored.order.push_back(key);
                 Ok(First::New(Begun {
                     answered: self,
                     key: Some(key),
@@ -132,20 +133,20 @@ impl Answered {
     }
 
     fn end(&self, key: Key, status: StatusCode, headers: &HeaderMap, body: &Bytes) {
-        let mut kept = self.kept();
-        if let Some(entry) = kept.by_key.get_mut(&key) {
+        let mut stored = self.stored();
+        if let Some(entry) = stored.by_key.get_mut(&key) {
             entry.answer = Some((status, headers.clone(), body.clone()));
-            kept.octets += body.len();
+            stored.octets += body.len();
         }
     }
 }
 
-impl Kept {
+impl Stored {
     fn forget(&mut self, now: u64) {
         while let Some(oldest) = self.order.front().copied() {
             let entry = self.by_key.get(&oldest);
             let is_old = entry.is_none_or(|entry| now.saturating_sub(entry.at) > DAY);
-            if !is_old && self.order.len() < MOST && self.octets < MOST_OCTETS {
+            if !is_old && self.order.len() < MAX_ANSWERS && self.octets < MAX_OCTETS {
                 return;
             }
             self.order.pop_front();
@@ -197,7 +198,7 @@ mod tests {
         });
         assert!(failed.is_err());
         assert!(matches!(answered.begin(A, X, 0), Ok(First::New(_))));
-        // One that the server could not do is not kept either.
+        // One that the server could not do is not stored either.
         if let Ok(First::New(begun)) = answered.begin(A, X, 0) {
             let status = StatusCode::SERVICE_UNAVAILABLE;
             begun.end(status, &HeaderMap::new(), &Bytes::new());
@@ -206,21 +207,21 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_are_kept() {
+    fn only_so_many_are_stored() {
         let answered = Answered::default();
-        for n in 0..MOST + 10 {
+        for n in 0..MAX_ANSWERS + 10 {
             let begun = answered.begin(key(&[&n.to_be_bytes()]), X, 0);
             assert!(matches!(begun, Ok(First::New(_))));
             // It is worked on for ever.
             std::mem::forget(begun);
         }
         // Those of which nothing comes are forgotten too, and leave nothing behind.
-        for n in 0..MOST * 2 {
+        for n in 0..MAX_ANSWERS * 2 {
             let key = key(&[b"dropped", &n.to_be_bytes()]);
             assert!(matches!(answered.begin(key, X, 0), Ok(First::New(_))));
         }
-        let kept = answered.0.lock().unwrap();
-        assert!(kept.by_key.len() <= MOST);
-        assert!(kept.order.len() <= MOST);
+        let stored = answered.0.lock().unwrap();
+        assert!(stored.by_key.len() <= MAX_ANSWERS);
+        assert!(stored.order.len() <= MAX_ANSWERS);
     }
 }

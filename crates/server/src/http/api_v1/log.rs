@@ -20,7 +20,7 @@ fn shown(key: &VerifyingKey) -> LogKey {
     }
 }
 
-/// Signed anew only when there is something new: whoever asks does not make us write.
+/// Signed anew only when there is something new: asking does not make the server write.
 pub(super) fn checkpoint(call: &Call) -> Result<Answer, Problem> {
     let events = call.registry().event_count()?;
     let signed = &call.api.checkpoint;

@@ -116,10 +116,10 @@ impl Api {
     }
 }
 
-/// The longest body that is not taken line by line.
-const LONGEST: usize = 2 << 20;
-/// The longest body of who is not known.
-const LONGEST_OF_STRANGERS: usize = 16 << 10;
+/// The longest body that is not read line by line.
+const MAX_BODY: usize = 2 << 20;
+/// The longest body of an anonymous client.
+const MAX_ANONYMOUS_BODY: usize = 16 << 10;
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 pub(crate) async fn answer(
@@ -253,7 +253,7 @@ async fn run(
         let mut begun = Some(begun);
         let mut tell = |response| {
             if let Some(begun) = begun.take() {
-                // Whoever asked has gone.
+                // The client has gone.
                 drop(begun.send(response));
             }
         };
@@ -448,13 +448,13 @@ async fn collect(
     body: Incoming,
     sender: Sender,
 ) -> Result<Bytes, BodyError> {
-    body.receive(web, caller, sender, longest(sender)).await
+    body.receive(web, caller, sender, max_body(sender)).await
 }
 
-fn longest(sender: Sender) -> usize {
+fn max_body(sender: Sender) -> usize {
     match sender {
-        Sender::Anonymous => LONGEST_OF_STRANGERS,
-        Sender::Known => LONGEST,
+        Sender::Anonymous => MAX_ANONYMOUS_BODY,
+        Sender::Known => MAX_BODY,
     }
 }
 
@@ -462,7 +462,7 @@ fn not_received(error: BodyError, sender: Sender) -> Response<Body> {
     let status = error.status();
     let problem = match error {
         BodyError::TooLong => {
-            let message = format!("a body has at most {} bytes", longest(sender));
+            let message = format!("a body has at most {} bytes", max_body(sender));
             Problem::new(status, "too-large", message)
                 .hint("many names are taken by /api/v1/import")
         }
@@ -492,7 +492,8 @@ fn other_method(method: &Method, methods: &[&'static str]) -> Response<Body> {
         let headers = response.headers_mut();
         headers.clear();
         headers.insert(ACCESS_CONTROL_ALLOW_METHODS, allowed.clone());
-        let taken = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id";
+        let taken = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, \
+            Prefer, X-Request-Id";
         headers.insert(
             ACCESS_CONTROL_ALLOW_HEADERS,
             HeaderValue::from_static(taken),

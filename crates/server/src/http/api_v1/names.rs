@@ -192,8 +192,8 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
     let after = call.number("after")?.unwrap_or_default();
     let registry = call.registry();
     let _permit = HISTORIES.acquire();
-    // In a thread of its own: the allocator keeps some megabytes for each thread that has made such a page, and
-    // there are many threads that answer requests.
+    // In a thread of its own: the allocator reserves some megabytes for each thread that has made
+    // such a page, and there are many threads that answer requests.
     let made = thread::scope(|scope| {
         let page = || {
             let page = registry.history_page(&call.who, call.id(), after, limit, at)?;

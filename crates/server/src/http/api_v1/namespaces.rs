@@ -1,5 +1,5 @@
-//! `/api/v1/namespaces`: the registry of `info` namespaces. Everybody may read it; what it becomes is up to those whose
-//! it is, and to those who run it (`INFO-10`).
+//! `/api/v1/namespaces`: the registry of `info` namespaces. Everybody may read it; owners and the
+//! operator of the registry change it (`INFO-10`).
 
 use handfast_api as api;
 use handfast_registry::{
@@ -13,8 +13,8 @@ use super::call::{Answer, Call};
 use super::convert;
 use super::problem::Problem;
 
-/// The most versions in one answer: each is a whole entry.
-const MOST_VERSIONS: usize = 100;
+/// How many versions a response has at most: each is a whole entry.
+const MAX_VERSIONS: usize = 100;
 
 /// How many of them are read at once.
 const VERSIONS_AT_ONCE: usize = 5;
@@ -51,7 +51,7 @@ pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
 }
 
 pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
-    let limit = call.limit()?.min(MOST_VERSIONS);
+    let limit = call.limit()?.min(MAX_VERSIONS);
     let after = call.number("after")?.unwrap_or_default();
     let registry = call.registry();
     let (mut written, mut count, mut last) = (b"{\"versions\":[".to_vec(), 0, after);

@@ -71,7 +71,8 @@ fn make() -> Json {
 
 fn operation(route: &Route, tag: &str, schemas: &mut SchemaGenerator) -> Json {
     let mut responses = Map::new();
-    let success = json!({"description": route.summary, "content": given(route.gives, schemas)});
+    let (summary, about) = described(route.name);
+    let success = json!({"description": summary, "content": given(route.gives, schemas)});
     if route.status == 201 && route.query.iter().any(|query| query.name == "dry-run") {
         responses.insert("200".into(), success.clone());
     }
@@ -100,8 +101,8 @@ fn operation(route: &Route, tag: &str, schemas: &mut SchemaGenerator) -> Json {
     let mut operation = json!({
         "operationId": route.name,
         "tags": [tag],
-        "summary": route.summary,
-        "description": route.about,
+        "summary": summary,
+        "description": about,
         "parameters": parameters(route),
         "responses": responses,
     });
@@ -114,6 +115,15 @@ fn operation(route: &Route, tag: &str, schemas: &mut SchemaGenerator) -> Json {
         }
     }
     operation
+}
+
+/// The summary and the description of an operation.
+fn described(name: &str) -> (&'static str, String) {
+    let mut sections = include_str!("operations.md").split("\n# ");
+    let section = sections.find_map(|section| section.strip_prefix(name)?.strip_prefix("\n\n"));
+    let texts = section.and_then(|section| section.split_once("\n\n"));
+    let (summary, about) = texts.unwrap_or_default();
+    (summary, about.trim().replace('\n', " "))
 }
 
 fn parameters(route: &Route) -> Vec<Json> {
@@ -253,10 +263,9 @@ mod tests {
             let path = format!("/api/v1{}", shown(route));
             let operation = &document["paths"][path][route.method.to_lowercase()];
             assert_eq!(operation["operationId"], route.name);
-            for text in [route.summary, route.about] {
-                assert!(!text.is_empty(), "{}", route.name);
-            }
-            assert!(route.about.ends_with('.') && !route.summary.ends_with('.'));
+            let (summary, about) = described(route.name);
+            assert!(!summary.is_empty() && !summary.ends_with('.'), "{summary}");
+            assert!(about.ends_with('.'), "{}", route.name);
         }
     }
 

@@ -49,10 +49,6 @@ static OPERATOR_ROUTES: &[Group] = &[Group {
         "importNamespaces",
         import_namespaces,
     )
-    .says(
-        "Import namespaces",
-        "Imports records of the original registry of `info` namespaces.",
-    )
     .query(&[DRY_RUN])
     .takes_body(RequestBody::Text)
     .gives_body(ResponseBody::Lines)],

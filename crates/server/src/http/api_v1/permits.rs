@@ -1,7 +1,7 @@
 //! How many requests of a kind are worked on at once.
 //!
-//! Memory that a request needs while its answer is made is bounded for each; this bounds it for all of them. Those
-//! who wait do so for as long as the others compute, and not for clients.
+//! The memory that one request needs while its answer is made is bounded; this bounds it for all of
+//! them. A request waits for as long as others compute, and never for a client.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -49,19 +49,19 @@ mod tests {
     #[test]
     fn no_more_are_worked_on_at_once() {
         let permits = Permits::new(2);
-        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (now, maximum) = (AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|scope| {
             for _ in 0..16 {
                 scope.spawn(|| {
                     let _permit = permits.acquire();
                     let open = now.fetch_add(1, Ordering::SeqCst) + 1;
-                    most.fetch_max(open, Ordering::SeqCst);
+                    maximum.fetch_max(open, Ordering::SeqCst);
                     thread::yield_now();
                     now.fetch_sub(1, Ordering::SeqCst);
                 });
             }
         });
-        assert!(most.load(Ordering::SeqCst) <= 2);
+        assert!(maximum.load(Ordering::SeqCst) <= 2);
         drop(permits.acquire());
     }
 }

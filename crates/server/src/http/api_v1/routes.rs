@@ -1,7 +1,7 @@
 //! What a route is, and how a request finds its route.
 //!
-//! All routes are in one table ([`table`](super::table)). The server finds the route of a request in it, and the
-//! `OpenAPI` document is made from it, so that both always agree.
+//! All routes are in one table ([`table`](super::table)). The server finds the route of a request
+//! in it, and makes the `OpenAPI` document from it, so that both always agree.
 
 use crate::http::percent::decode;
 use hyper::Method;
@@ -25,8 +25,6 @@ pub(super) struct Route {
     pub(super) path: &'static str,
     /// The name that programs know it by.
     pub(super) name: &'static str,
-    pub(super) summary: &'static str,
-    pub(super) about: &'static str,
     /// Whether a request needs a token.
     pub(super) is_known: bool,
     pub(super) query: &'static [Parameter],
@@ -109,8 +107,6 @@ impl Route {
             method,
             path,
             name,
-            summary: "",
-            about: "",
             is_known: false,
             query: &[],
             body: None,
@@ -120,13 +116,6 @@ impl Route {
             errors: &[],
             handler,
         }
-    }
-
-    /// What it does, in a few words, and in sentences.
-    pub(super) const fn says(mut self, summary: &'static str, about: &'static str) -> Self {
-        self.summary = summary;
-        self.about = about;
-        self
     }
 
     /// Whether a request needs a token.

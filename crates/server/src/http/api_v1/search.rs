@@ -33,7 +33,8 @@ fn holding(call: &Call, value_type: &str, value: &str) -> Result<Answer, Problem
     Ok(page(&found, &[], next.filter(|_| is_full)))
 }
 
-/// Whoever may list names may find them so; authorities are in a public register. These stand on the first page.
+/// Callers that may list names may find them by words; authorities are in a public register. All
+/// authorities are on the first page.
 fn by_words(call: &Call, words: Option<&str>, prefix: Option<&str>) -> Result<Answer, Problem> {
     let limit = call.limit()?;
     let words = words.map(Words::parse).transpose();

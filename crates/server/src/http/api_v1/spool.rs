@@ -33,7 +33,7 @@ const FOLDER: &str = "spool";
 /// The end of the name of what is being sent.
 const PART: &str = "part";
 
-/// How an import is gone on with.
+/// How an import is resumed.
 #[derive(Serialize, Deserialize)]
 struct Manner {
     source: String,
@@ -52,7 +52,8 @@ fn replaces() -> bool {
 
 /// How many times the bytes of one account all accounts together may have.
 const ALL_ACCOUNTS: u64 = 4;
-/// How many bytes of a body have to come within the time that clients have (`patience`), so that an upload ends.
+/// How many bytes of a body have to come within the time that clients have, so that an upload
+/// ends.
 const MIN_BYTES_IN_TIME: usize = 16 << 10;
 
 /// How many bytes of bodies are in files that no job has taken, by account.
@@ -105,11 +106,12 @@ impl Spooled {
         let own = counted.entry(self.account.clone()).or_default();
         if *own + bytes + waiting.own > limit {
             let message = format!(
-                "the imports of one account that are on their way, or wait, have at most {limit} bytes together"
+                "imports of one account that are on their way, or wait, have at most {limit} bytes"
             );
             let problem = Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", message);
             return Err(problem.hint(
-                "send it in parts, or import it on the machine of the server; `spool-limit` in handfast.toml sets this",
+                "send it in parts, or import it on the machine of the server; `spool-limit` in \
+                 handfast.toml sets this",
             ));
         }
         if all > limit.saturating_mul(ALL_ACCOUNTS) {
@@ -151,8 +153,8 @@ impl Waiting {
     }
 }
 
-/// Receives the whole body of an import into a file, before anything of it is looked at: an import keeps all others from
-/// going on, so that it must not wait for a network. Only so much is received, and not too slowly.
+/// Receives the whole body of an import into a file before reading any of it: an import blocks all
+/// others, so it must not wait for a network. The length of the body and its rate are bounded.
 pub(super) fn receive(call: &Call, body: Incoming) -> Result<Spooled, Problem> {
     call.registry().may_import(&call.who)?;
     let folder = call.registry().folder().join(FOLDER);
@@ -245,7 +247,7 @@ fn failed(error: &io::Error) -> Problem {
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "failed", message)
 }
 
-/// Begins to take what is kept.
+/// Begins an import of a received body.
 pub(super) fn begin(call: &Call, spooled: &Spooled, import: &Import) -> Result<Answer, Problem> {
     let mut file = spooled.open()?;
     // A job that is begun is on disk, and what it takes must be, too.
@@ -268,7 +270,7 @@ pub(super) fn begin(call: &Call, spooled: &Spooled, import: &Import) -> Result<A
     };
     let manner = serde_json::to_vec(&manner).unwrap_or_default();
     let mut options = OpenOptions::new();
-    let kept = options
+    let stored = options
         .write(true)
         .create(true)
         .truncate(true)
@@ -276,13 +278,13 @@ pub(super) fn begin(call: &Call, spooled: &Spooled, import: &Import) -> Result<A
         .open(path.with_extension("json"))
         .and_then(|mut file| file.write_all(&manner))
         .and_then(|()| fs::rename(&spooled.path, &path));
-    kept.map_err(|error| failed(&error))?;
+    stored.map_err(|error| failed(&error))?;
     take(call, &job, path, move |registry, who| {
         registry.finish_import(who, started, file, &mut |_| ())
     })
 }
 
-/// Goes on with an import that was cut short, if what was sent is here still.
+/// Resumes an import that was interrupted, if its body is still stored.
 pub(super) fn resume(call: &Call, job: &Job) -> Result<Answer, Problem> {
     let gone = || {
         let problem = "what was sent is not here any more: send it again".to_string();
@@ -290,7 +292,7 @@ pub(super) fn resume(call: &Call, job: &Job) -> Result<Answer, Problem> {
         Problem::from(Refusal::Policy { code, problem })
     };
     if job.who != call.who {
-        let problem = "an import is gone on with by whoever began it".to_string();
+        let problem = "only the account that began an import can resume it".to_string();
         let code = "not-yours";
         return Err(Refusal::Policy { code, problem }.into());
     }
@@ -338,7 +340,7 @@ fn take(
         {
             tracing::warn!(job = number, error = %refusal, "an import was not finished");
         }
-        // What can be gone on with is kept.
+        // The body of an import that can be resumed stays.
         if api
             .registry()
             .job(number)
@@ -366,7 +368,8 @@ fn remove(path: &Path) {
     drop(fs::remove_file(path.with_extension("json")));
 }
 
-/// Removes what nobody will take any more: what was not sent to its end, and what jobs have taken that have ended.
+/// Removes bodies that no job will read: those not received completely, and those of jobs that
+/// have ended.
 pub(super) fn clean(registry: &Registry) {
     let Ok(entries) = fs::read_dir(registry.folder().join(FOLDER)) else {
         return;

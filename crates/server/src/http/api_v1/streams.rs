@@ -1,7 +1,7 @@
 //! How many bodies of any length are on their way at once.
 //!
-//! Each has a thread that waits for it, for as long as something comes or goes: so there are few of them, and fewer for
-//! one account.
+//! Each has a thread that waits for it, for as long as something comes or goes: so there are few of
+//! them, and fewer for one account.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,9 +11,9 @@ use hyper::StatusCode;
 use super::problem::Problem;
 
 /// Of all accounts together; there are more threads, so that some are left for everything else.
-const MOST: usize = 8;
+const MAX_STREAMS: usize = 8;
 /// Of one account.
-const MOST_OF_ONE: usize = 3;
+const MAX_PER_ACCOUNT: usize = 3;
 
 /// Those on their way, by account.
 #[derive(Default)]
@@ -29,7 +29,7 @@ impl Streams {
     pub(super) fn enter(&self, account: String) -> Result<Stream<'_>, Problem> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let own = open.get(&account).copied().unwrap_or_default();
-        if own >= MOST_OF_ONE || open.values().sum::<usize>() >= MOST {
+        if own >= MAX_PER_ACCOUNT || open.values().sum::<usize>() >= MAX_STREAMS {
             let message = "others are being sent and taken already: come again later";
             let status = StatusCode::SERVICE_UNAVAILABLE;
             return Err(Problem::new(status, "busy", message));
@@ -58,12 +58,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_takes_all_places() {
+    fn no_account_takes_all_streams() {
         let streams = Streams::default();
         let enter = |account: &str| streams.enter(account.to_string());
-        let mut open: Vec<_> = (0..MOST_OF_ONE).map(|_| enter("ann").unwrap()).collect();
+        let mut open: Vec<_> = (0..MAX_PER_ACCOUNT)
+            .map(|_| enter("ann").unwrap())
+            .collect();
         assert!(enter("ann").is_err());
-        open.extend((MOST_OF_ONE..MOST).map(|n| enter(&n.to_string()).unwrap()));
+        open.extend((MAX_PER_ACCOUNT..MAX_STREAMS).map(|n| enter(&n.to_string()).unwrap()));
         assert!(enter("bob").is_err());
         open.remove(0);
         drop(enter("ann").unwrap());
