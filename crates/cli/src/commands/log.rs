@@ -289,7 +289,8 @@ fn tell_proof(
             }
             writeln!(
                 out,
-                "--json prints the proof; `handfast log verify --proof FILE --key KEY {}` checks it",
+                "--json prints the proof; \
+                 `handfast log verify --proof FILE --key KEY {}` checks it",
                 Safe(&proof.id)
             )
         },

@@ -168,7 +168,8 @@ fn send<S: Serialize>(
         Ok(()) => Ok(()),
         Err(refusal) if is_begun => {
             tracing::warn!(error = %refusal, "an export was broken off");
-            out.sender.abort(io::Error::other("broken off"));
+            // The connection ends; a command in this process hears the reason.
+            out.sender.abort(io::Error::other(refusal));
             Ok(())
         }
         Err(refusal) => Err(refusal.into()),

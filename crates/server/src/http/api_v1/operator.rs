@@ -1,9 +1,9 @@
 //! The API for the local operator: commands in this process, or at the socket of the data folder.
 //!
-//! The local operator may do everything, and may act as somebody else ([`AS`]). Some things exist
-//! only here: what a browser or a token must never reach is not merely forbidden over the network,
-//! it is not there. Imports are read as they come, without a copy on disk, and imports and jobs
-//! answer line by line while they run.
+//! The local operator may do everything, and may act as somebody else ([`AS_HEADER`]). Some things
+//! exist only here: what a browser or a token must never reach is not merely forbidden over the
+//! network, it is not there. Imports are read as they come, without a copy on disk, and imports and
+//! jobs answer line by line while they run.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::http::response::Body;
 
 /// The header that says, percent-encoded, as whom the local operator acts. Over the network it
 /// means nothing.
-pub const AS: HeaderName = HeaderName::from_static("handfast-as");
+pub const AS_HEADER: HeaderName = HeaderName::from_static("handfast-as");
 
 /// The body of a request of the local operator.
 pub type LocalBody = UnsyncBoxBody<Bytes, io::Error>;
@@ -125,7 +125,7 @@ impl LocalApi {
 
 /// Who acts: the operator, or whom the operator names.
 fn acting_as(headers: &HeaderMap) -> Result<Principal, Problem> {
-    let Some(header) = headers.get(AS) else {
+    let Some(header) = headers.get(AS_HEADER) else {
         return Ok(Principal::Operator);
     };
     let text = header.to_str().ok().and_then(|text| decode(text, false));
