@@ -16,12 +16,8 @@ mod setup;
 
 pub use admission::udp_responses::UdpLimits;
 pub use dspace::{Dspace, DspaceSource};
-<<<<<<< HEAD
 pub use http::api_v1::convert;
-pub use http::api_v1::operator::{AS, LocalApi, LocalBody};
-=======
 pub use http::api_v1::operator::{AS_HEADER, LocalApi, LocalBody};
->>>>>>> w-cli
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use http::fuzzing;
