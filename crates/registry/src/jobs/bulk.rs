@@ -20,7 +20,7 @@ use crate::jobs::running::Stop;
 use crate::jobs::undo::ToUndo;
 use crate::jobs::withdrawal::{Permitted, withdrawal};
 use crate::name::record::{Record, State, Tombstone};
-use crate::name::rewrite::{changed_ttls, changed_urls, is_host};
+use crate::name::rewrite::{changed_ttls, changed_urls, check_changed_urls, is_host};
 use crate::name::states::Name;
 use crate::registry::Registry;
 
@@ -529,6 +529,9 @@ impl Draft<'_> {
         let Some(values) = values.filter(|_| old.state != State::Withdrawn) else {
             return Ok((Done::Unchanged, id));
         };
+        if matches!(kind, JobKind::ReplaceUrl { .. }) {
+            check_changed_urls(&old, &values)?;
+        }
         let action = name.edit(self, values)?;
         let event = self.keep_name(&old, name, action);
         Ok((Done::Changed(Some(event)), id))
