@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use handfast_id::{
-    Ark, Doi, Identifier, NssGrammar, ParseError, Prefix, Rules, Scheme, Urn, UrnProfile,
+    Ark, Doi, Identifier, NssGrammar, ParseError, Prefix, Rules, Scheme, Standard, Urn, UrnProfile,
+    is_trimmed, recognise,
 };
 use serde::{Deserialize, Serialize};
 
@@ -53,15 +54,24 @@ impl AuthorityPath {
                 key: format!("ark:{naan}"),
             });
         }
-        if let Some(prefix) = strip(text, "hdl://").or_else(|| strip(text, "hdl:")) {
-            return Ok(Self::of_prefix(&Prefix::parse(prefix)?));
+        if let Some(prefix) = strip(text, "hdl:") {
+            return Self::parse_hdl(prefix);
         }
         if let Some(prefix) = strip(text, "doi:") {
+            if prefix.contains(['?', '#']) {
+                return Self::parse_hdl(prefix);
+            }
             let prefix = Prefix::parse(prefix)?;
             if !prefix.is_doi() {
                 Doi::parse(&format!("doi:{prefix}/x"))?;
             }
             return Ok(Self::of_prefix(&prefix));
+        }
+        if !is_trimmed(text) {
+            let authority = text.trim().trim_matches(['<', '>', '[', ']', '"']);
+            return Err(PathError::Wrapped {
+                authority: authority.trim().to_string(),
+            });
         }
         let prefix = strip(text, "0.NA/").unwrap_or(text);
         let prefix = Prefix::parse(prefix)?;
@@ -70,6 +80,23 @@ impl AuthorityPath {
             Scheme::from_str(prefix.as_str())?;
         }
         Ok(Self::of_prefix(&prefix))
+    }
+
+    /// Reads what stands behind `hdl:` as the part of a URI in front of the suffix: triplets are decoded, and a query or
+    /// fragment, which is no part of the prefix, is refused (`CID-14`).
+    fn parse_hdl(text: &str) -> Result<Self, PathError> {
+        let end = text.find(['?', '#']).unwrap_or(text.len());
+        let (prefix, tail) = text.split_at_checked(end).unwrap_or((text, ""));
+        // What has no suffix is no URI.
+        let probe = format!("hdl:{prefix}/x{tail}");
+        let found = recognise(&probe, &Standard)?;
+        found.check_whole(&Standard)?;
+        match &found.identifier {
+            Identifier::Hdl(uri) if uri.handle().suffix() == "x" => {
+                Ok(Self::of_prefix(&uri.handle().prefix()))
+            }
+            _ => Ok(Self::of_prefix(&Prefix::parse(prefix)?)),
+        }
     }
 
     fn parse_urn(text: &str, rules: &dyn Rules) -> Result<Self, PathError> {
@@ -274,6 +301,12 @@ pub enum PathError {
         /// The namespace identifier.
         nid: String,
     },
+    /// White space, or a pair of brackets or quotation marks, around a prefix.
+    #[error("an authority stands without anything around it; did you mean {authority}?")]
+    Wrapped {
+        /// The authority inside.
+        authority: String,
+    },
     /// Not the text of a path.
     #[error(transparent)]
     Syntax(#[from] ParseError),
@@ -317,8 +350,6 @@ impl fmt::Display for AuthorityPath {
 
 #[cfg(test)]
 mod tests {
-    use handfast_id::{Standard, recognise};
-
     use super::*;
 
     fn path(text: &str) -> AuthorityPath {
@@ -395,6 +426,37 @@ mod tests {
             "0.NA/x:1",
         ] {
             assert!(AuthorityPath::parse(text, &Standard).is_err(), "{text}");
+        }
+    }
+
+    /// `authority create hdl:20%2E90` made the prefix `20%2E90`, and `hdl:20.1?x` the prefix `20.1?x`.
+    #[test]
+    fn uri_2_authorities_behind_hdl_are_read_as_uris() {
+        for (text, key) in [
+            ("hdl:20%2E90", "hdl:20.90"),
+            ("hdl://20%2e90", "hdl:20.90"),
+            ("hdl:b%C3%BC", "hdl:Bü"),
+        ] {
+            assert_eq!(path(text).key(), key);
+        }
+        for (text, code) in [
+            ("hdl:20.1?x", "has-query"),
+            ("hdl:20.91#x", "has-fragment"),
+            ("hdl://20.92?q", "has-query"),
+            ("doi:10.93?x", "has-query"),
+            ("doi:10.93#x", "has-fragment"),
+        ] {
+            match AuthorityPath::parse(text, &Standard) {
+                Err(PathError::Syntax(error)) => assert_eq!(error.code(), code, "{text}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+        for text in ["hdl:20.1%2Fx", "hdl:20.1%zz", "hdl:20 1", "hdl:?x"] {
+            assert!(AuthorityPath::parse(text, &Standard).is_err(), "{text}");
+        }
+        for text in ["<20.96>", " 20.96", "[20.96]", "\"20.96\""] {
+            let error = AuthorityPath::parse(text, &Standard).unwrap_err();
+            assert!(error.to_string().contains("mean 20.96?"), "{error}");
         }
     }
 

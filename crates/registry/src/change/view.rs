@@ -147,8 +147,9 @@ impl<'n> View<'n> {
     /// Reads the path of an authority.
     pub(crate) fn path(&self, text: &str) -> Result<AuthorityPath, Refusal> {
         let read = AuthorityPath::parse(text, self);
-        // Earlier versions made prefixes that begin like a URI: they can still be administered.
-        if matches!(read, Err(PathError::Syntax(_)))
+        // Earlier versions made prefixes that begin like a URI, or that stand in brackets: they can
+        // still be administered.
+        if matches!(read, Err(PathError::Syntax(_) | PathError::Wrapped { .. }))
             && let Ok(prefix) = Prefix::parse(text)
         {
             let literal = AuthorityPath::of_prefix(&prefix);
@@ -157,7 +158,9 @@ impl<'n> View<'n> {
             }
         }
         read.map_err(|error| match error {
-            PathError::Colon { .. } => Refusal::policy("bad-character", format!("{text}: {error}")),
+            PathError::Colon { .. } | PathError::Wrapped { .. } => {
+                Refusal::policy("bad-character", format!("{text}: {error}"))
+            }
             PathError::NotDelegated { nid } => Refusal::policy(
                 "not-delegated",
                 format!("urn:{nid} has no authority paths: its authority is urn:{nid} itself"),
