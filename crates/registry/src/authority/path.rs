@@ -74,6 +74,14 @@ impl AuthorityPath {
             });
         }
         let prefix = strip(text, "0.NA/").unwrap_or(text);
+        if let Some((authority, _)) = prefix.split_once('/')
+            && !begins_with_scheme(prefix)
+            && Prefix::parse(authority).is_ok()
+        {
+            return Err(PathError::Name {
+                authority: authority.to_string(),
+            });
+        }
         let prefix = Prefix::parse(prefix)?;
         if begins_with_scheme(prefix.as_str()) {
             // What begins like a URI of another kind is never a prefix: none of its names could be read (§7).
@@ -114,6 +122,12 @@ impl AuthorityPath {
             return Err(PathError::Colon {
                 authority: format!("urn:{nid}:{}", path.get(..colon).unwrap_or_default()),
             });
+        }
+        // CID-14: what would be cut off is refused.
+        if let Some(end) = path.find(['?', '#']) {
+            let (path, tail) = path.split_at_checked(end).unwrap_or((path, ""));
+            let probe = format!("urn:{nid}:{path}:x{tail}");
+            recognise(&probe, rules)?.check_whole(rules)?;
         }
         // The grammar of a path is that of the names in it.
         let probe = format!("urn:{nid}:{path}:x");
@@ -295,6 +309,12 @@ pub enum PathError {
         /// The authority in front of the colon.
         authority: String,
     },
+    /// A name where an authority is meant.
+    #[error("this is a name, and an authority has no `/`; did you mean {authority}?")]
+    Name {
+        /// The authority of the name.
+        authority: String,
+    },
     /// A path in a URN namespace that has none.
     #[error("urn:{nid} has no authority paths")]
     NotDelegated {
@@ -453,6 +473,16 @@ mod tests {
         }
         for text in ["hdl:20.1%2Fx", "hdl:20.1%zz", "hdl:20 1", "hdl:?x"] {
             assert!(AuthorityPath::parse(text, &Standard).is_err(), "{text}");
+        }
+        for text in ["urn:urn-3:HBS.Z#f", "urn:urn-3:HBS.Z?=q"] {
+            match AuthorityPath::parse(text, &Standard) {
+                Err(PathError::Syntax(error)) => assert!(error.code().starts_with("has-")),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+        for text in ["20.84/x", "0.NA/20.84/x"] {
+            let error = AuthorityPath::parse(text, &Standard).unwrap_err();
+            assert!(error.to_string().contains("mean 20.84?"), "{error}");
         }
         for text in ["<20.96>", " 20.96", "[20.96]", "\"20.96\""] {
             let error = AuthorityPath::parse(text, &Standard).unwrap_err();

@@ -193,7 +193,9 @@ impl<'v> Preparing<'v> {
         let is_plain = record.state != State::Withdrawn
             && record.holder.is_none()
             && authority.status == AuthorityStatus::Active
-            && !is_prefix;
+            && !is_prefix
+            // An update creates no name of which it says nothing.
+            && (!values.is_empty() || given.state.is_some());
         // Others are put into the index of values as they are decided on.
         if is_plain {
             held.add(&key, &values);
