@@ -189,6 +189,9 @@ pub(crate) async fn each_line(
             .split_inclusive(|byte| *byte == b'\n')
         {
             begun.extend_from_slice(piece);
+            if begun.len() > MAX_ANSWER {
+                bail!("a line of the answer is too long");
+            }
             if let Some(line) = begun.strip_suffix(b"\n") {
                 each(line);
                 begun.clear();

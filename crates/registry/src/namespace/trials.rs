@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::form::NamespaceForm;
 use super::literals::literals;
+use handfast_api::NamespaceForm;
 
 /// How many are made up by chance.
 const BY_CHANCE: usize = 400;
