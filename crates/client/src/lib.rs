@@ -31,6 +31,8 @@ mod cache;
 mod client;
 mod error;
 mod exchange;
+#[cfg(feature = "https")]
+pub mod https;
 mod locate;
 mod public_address;
 mod resolve;

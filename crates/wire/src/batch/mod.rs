@@ -20,7 +20,7 @@
 mod error;
 mod inline;
 mod lines;
-mod parse;
+pub(crate) mod parse;
 mod read;
 mod write;
 
