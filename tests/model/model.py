@@ -366,7 +366,7 @@ def found_hdl(prefix, suffix, query, fragment, form, options):
 
 
 def with_query_and_fragment(spellings, query, fragment):
-    """CID-13: the URI forms keep query and fragment; an info URI has no place for them."""
+    """CID-13: the URI forms keep query and fragment; there is no info spelling of an hdl URI that has them."""
     tail = query_and_fragment(query, fragment)
     if tail:
         for form in ('hdl', 'hdl_host', 'http'):
@@ -619,8 +619,12 @@ def read_info(text, options):
     uri = 'info:' + namespace + '/' + identifier
     components = {'namespace': namespace, 'identifier': decoded_or_none(written), 'fragment': fragment,
                   'registered': registered}
-    return found('info', uri + query_and_fragment(None, fragment), components,
-                 info_spellings(uri, namespace, decoded_or_none(identifier), options))
+    tail = query_and_fragment(None, fragment)
+    spellings = info_spellings(uri, namespace, decoded_or_none(identifier), options)
+    for form in ('hdl', 'hdl_host', 'http', 'info'):                                                         # CID-13
+        if form in spellings:
+            spellings[form] += tail
+    return found('info', uri + tail, components, spellings)
 
 
 def normalise_info(written):

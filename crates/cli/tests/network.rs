@@ -331,3 +331,24 @@ fn without_a_server_the_folder_is_asked() {
     let output = folder.run(&["resolve", "20.1000/x", "--certified", "--json"]);
     assert_eq!(refusal(&output), (2, "usage".to_string()));
 }
+
+/// A name that ends with white space was another one with `--server` than without.
+#[test]
+fn hdl_8_a_name_that_ends_with_white_space_has_one_reading() {
+    let server = Server::start();
+    let lines = r#"{"id":"20.1000/ws","urls":["https://example.org/1"]}
+{"id":"20.1000/ws ","urls":["https://example.org/2"]}
+"#;
+    let file = server.folder.write("names.ndjson", lines);
+    server.folder.done(&["import", &file, "--migrate"]);
+    for (id, url) in [
+        ("20.1000/ws", "https://example.org/1"),
+        ("20.1000/ws ", "https://example.org/2"),
+        (" 20.1000/ws", "https://example.org/1"),
+        ("hdl:20.1000/ws", "https://example.org/1"),
+        ("hdl:20.1000/ws%20", "https://example.org/2"),
+    ] {
+        assert_eq!(data(&server.folder.json(&["resolve", id])), [url], "{id}");
+        assert_eq!(data(&server.json(&["resolve", id])), [url], "{id}");
+    }
+}

@@ -738,6 +738,61 @@ fn urls_that_lead_nowhere_are_refused_with_the_remedy() {
     assert_eq!(check["malformed_urls"], 2);
 }
 
+/// A blank in the host, a port of five nines and a backslash became permanent names; `--migrate`
+/// did nothing for `--url`.
+#[test]
+fn malformed_urls_are_refused_unless_they_are_migrated() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "12"]);
+    for url in [
+        "https://ex ample.org/a b",
+        "https://a..b/",
+        "https://a.org:99999/",
+        "https://a.org\\x",
+        " https://a.org",
+        "example.org/x",
+    ] {
+        let error = folder.refused(&["name", "create", "12/a", "--url", url]);
+        assert_eq!(error["code"], "bad-url", "{url}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("--migrate"), "{message}");
+        let value = format!("1:URL.x:{url}");
+        let error = folder.refused(&["name", "create", "12/a", "--value", &value]);
+        assert_eq!(error["code"], "bad-url", "{value}");
+    }
+    let url = "https://example.org/";
+    folder.done(&["name", "create", "12/s", "--url", url]);
+    let set = ["name", "set", "12/s", "--url", "example.org/x"];
+    assert_eq!(folder.refused(&set)["code"], "bad-url");
+    folder.done(&[&set[..], &["--migrate"]].concat());
+    let create = ["name", "create", "12/m", "--url", "example.org/x"];
+    folder.done(&[&create[..], &["--migrate"]].concat());
+    assert_eq!(folder.json(&["check"])["malformed_urls"], 2);
+    // A name stands anywhere in the URLs of names that are made.
+    let url = "https://{name}.example.org/";
+    folder.done(&["mint", "--authority", "12", "--url", url]);
+}
+
+/// `job replace-url` made URLs without a scheme of whole ones.
+#[test]
+fn replaced_urls_are_whole() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "12"]);
+    let url = "https://e.example/1";
+    folder.done(&["name", "create", "12/a", "--url", url]);
+    for dry_run in [&["--dry-run"][..], &[]] {
+        let job = ["job", "replace-url", "https://e.example/", "e2.example/"];
+        let job = [&job[..], &["--authority", "12", "--json"], dry_run].concat();
+        let output = folder.run(&job);
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let told = told + &String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains("bad-url"), "{told}");
+        assert!(told.contains("https://e2.example/1"), "{told}");
+    }
+    let shown = folder.json(&["name", "show", "12/a"]);
+    assert!(shown.to_string().contains(url), "{shown}");
+}
+
 /// A file that is not there was wrong usage for some commands, and a failure of the system for
 /// others.
 #[test]

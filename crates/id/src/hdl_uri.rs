@@ -109,6 +109,29 @@ impl<'a> HdlUri<'a> {
         Self { handle, tail, form }.within_limit()
     }
 
+    /// The handle of an `hdl` URI without query and fragment, even if it breaks `HDL-3` or `HDL-4` (`HDL-8`): for
+    /// resolving names that exist already. `None` if the text is no such URI.
+    ///
+    /// ```
+    /// # use handfast_id::HdlUri;
+    /// assert!(HdlUri::parse("hdl:20.1000/a%20").is_err());
+    /// let stored = HdlUri::stored_handle("hdl:20.1000/a%20").unwrap();
+    /// assert_eq!(stored.as_str(), "20.1000/a ");
+    /// assert!(HdlUri::stored_handle("20.1000/a%20").is_none());
+    /// assert!(HdlUri::stored_handle("hdl:20.1000/a%20?b").is_none());
+    /// ```
+    #[must_use]
+    pub fn stored_handle(text: &str) -> Option<Handle<'static>> {
+        let rest = strip_scheme(text, "hdl")?;
+        let names = rest.strip_prefix("//").unwrap_or(rest);
+        if names.contains(['?', '#']) {
+            return None;
+        }
+        let decoded = percent::decode(names)?;
+        let handle = Handle::from_stored(&decoded).ok()?;
+        Some(handle.into_owned())
+    }
+
     pub(crate) fn from_http(handle: Handle<'a>, tail: Tail<'a>) -> Result<Self, ParseError> {
         Self {
             handle,

@@ -447,6 +447,23 @@ mod tests {
         recognise(text, &Standard).unwrap().identifier
     }
 
+    /// The canonical form had the fragment, and none of the spellings.
+    #[test]
+    fn cid_13_spellings_of_an_info_uri_keep_its_fragment() {
+        let spellings = id("info:lccn/n78#f").spellings(&Standard);
+        assert_eq!(spellings.info.as_deref(), Some("info:lccn/n78#f"));
+        let spellings = id("info:hdl/20.1/a#f").spellings(&Standard);
+        for (spelling, expected) in [
+            (&spellings.handle, "20.1/a"),
+            (&spellings.hdl, "hdl:20.1/a#f"),
+            (&spellings.hdl_host, "hdl://20.1/a#f"),
+            (&spellings.http, "https://hdl.handle.net/20.1/a#f"),
+            (&spellings.info, "info:hdl/20.1/a#f"),
+        ] {
+            assert_eq!(spelling.as_deref(), Some(expected));
+        }
+    }
+
     #[test]
     fn eq_1_all_spellings_of_one_thing_have_one_key() {
         for group in [

@@ -101,8 +101,9 @@ impl Spellings {
                 ..Self::of_uri(&uri.with_handle(shown_handle(uri.handle(), rules)), rules)
             },
             Identifier::Info(_) => {
-                let canonical = identifier.canonical(rules);
-                let info = canonical.split('#').next().map(ToString::to_string);
+                let info = identifier.canonical(rules);
+                let fragment = info.find('#').and_then(|mark| info.get(mark..));
+                let fragment = fragment.unwrap_or_default().to_string();
                 let named = match identifier.named(rules) {
                     // The canonical form of an `info:doi/` URI is not that of the DOI: what is built
                     // from it keeps its case.
@@ -110,7 +111,14 @@ impl Spellings {
                     Some(named) => Self::of(&named, rules),
                     None => Self::default(),
                 };
-                Self { info, ..named }
+                let kept = |uri: Option<String>| uri.map(|uri| uri + &fragment);
+                Self {
+                    hdl: kept(named.hdl),
+                    hdl_host: kept(named.hdl_host),
+                    http: kept(named.http),
+                    info: Some(info),
+                    ..named
+                }
             }
             Identifier::Urn(urn) => Self::of_urn(urn, rules),
         }

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use clap::Args;
-use handfast_registry::{Principal, Style, StyleError};
+use handfast_registry::{Principal, Style, StyleError, url_problem};
 use serde_json::{Value as Json, json};
 
 use crate::commands::job::{field, text};
@@ -21,7 +21,7 @@ pub(crate) struct Mint {
     #[arg(long, default_value_t = 1, value_parser = count)]
     count: u64,
     /// A URL of each, in which {name} stands for the local name; may be repeated
-    #[arg(long = "url", value_name = "URL", value_parser = crate::commands::name::url)]
+    #[arg(long = "url", value_name = "URL", value_parser = url)]
     urls: Vec<String>,
     /// What they look like: by default a GUID under a cordra authority, else random characters
     #[arg(
@@ -94,6 +94,14 @@ fn count(text: &str) -> Result<u64, String> {
 
 /// How many names one command makes at most.
 const MAX_COUNT: u64 = 1_000_000;
+
+/// A URL in which `{name}` may stand anywhere.
+fn url(text: &str) -> Result<String, String> {
+    match url_problem(&text.replace("{name}", "name")) {
+        None => Ok(text.to_string()),
+        Some(problem) => Err(problem),
+    }
+}
 
 /// A style, as it was said.
 fn style(text: &str) -> Result<String, StyleError> {

@@ -7,9 +7,7 @@ use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
 use handfast_api::{self as api, Name};
 use handfast_id::Handle;
-use handfast_registry::{
-    Moment, NewValue, Principal, check_urls, parse_rfc3339, rfc3339 as time, url_problem,
-};
+use handfast_registry::{Moment, NewValue, Principal, check_urls, parse_rfc3339, rfc3339 as time};
 use handfast_wire::batch::{read_admin, read_list};
 use handfast_wire::{Codec, Permissions, Ttl, Value, json as wire_json, type_matches};
 use serde::Deserialize;
@@ -152,20 +150,11 @@ pub(crate) struct NameTarget {
     pub(crate) output: Output,
 }
 
-/// A URL that somebody typed. A text without a scheme leads nowhere; `--value INDEX:URL:DATA` with
-/// `--migrate` stores one all the same.
-pub(crate) fn url(text: &str) -> Result<String, String> {
-    match url_problem(text.trim()) {
-        None => Ok(text.to_string()),
-        Some(problem) => Err(problem),
-    }
-}
-
 /// What a name holds.
 #[derive(Args)]
 pub(crate) struct Values {
     /// A URL; several keep their order
-    #[arg(help_heading = VALUES, long = "url", value_name = "URL", value_parser = url)]
+    #[arg(help_heading = VALUES, long = "url", value_name = "URL")]
     pub(crate) urls: Vec<String>,
     /// Another value; @FILE in place of DATA reads it from a file. An administrator (`HS_ADMIN`) is
     /// INDEX:HANDLE, for all permissions, or INDEX:PERMISSIONS:HANDLE, a group (`HS_VLIST`)
@@ -179,7 +168,7 @@ pub(crate) struct Values {
     /// The TTL of a value given here, in seconds
     #[arg(help_heading = VALUES, long, value_name = "INDEX:SECONDS")]
     ttl: Vec<ForIndex<u32>>,
-    /// Take values of type URL as they are, also those that no browser could follow
+    /// Take URLs as they are, also those that no browser could follow
     #[arg(long)]
     pub(crate) migrate: bool,
 }
@@ -249,7 +238,9 @@ impl Values {
     pub(crate) fn read_whole(&self) -> anyhow::Result<Vec<NewValue>> {
         let given = self.read()?;
         if !self.migrate {
-            check_urls([], &given)?;
+            let urls = self.urls.iter().map(String::as_str);
+            check_urls(urls, &given)
+                .map_err(|e| anyhow!("{e}, or give --migrate to take it as it is"))?;
         }
         Ok(given)
     }
@@ -560,35 +551,4 @@ pub(crate) fn line(value: &api::Value) -> String {
         value.index,
         Safe(&value.value_type).to_string()
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_url_has_a_scheme() {
-        for text in [
-            "https://example.org/",
-            "ftp://a/b c",
-            "mailto:desk@library.example",
-            "a+b-c.1:x",
-        ] {
-            assert_eq!(url(text).as_deref(), Ok(text));
-        }
-        for text in [
-            "notaurl",
-            "",
-            ":",
-            "https:",
-            "//example.org/",
-            "1a:b",
-            "a b:c",
-            "www.example.org/a",
-            "localhost:8080/a",
-            "a.example:80",
-        ] {
-            assert!(url(text).is_err(), "{text}");
-        }
-    }
 }

@@ -7,11 +7,11 @@ use std::path::Path;
 use anyhow::Context;
 use clap::Args;
 use handfast_client::{Query, Resolution, Roots, ServerAddress};
-use handfast_id::Standard;
+use handfast_id::{HdlUri, Standard};
 use handfast_registry::{Principal, Reading, Refusal, Registry, State, StoreError};
 use handfast_server::convert;
 use handfast_wire::body::ResolutionRequest;
-use handfast_wire::{Value, json as wire_json};
+use handfast_wire::{ResponseCode, Value, json as wire_json};
 use serde_json::{Value as Json, json};
 
 use crate::commands::inspect_view::Shown as Safe;
@@ -73,11 +73,11 @@ impl Resolve {
         if self.connection.server.is_none() && self.root.is_none() {
             return self.run_here(data);
         }
-        let prepared = handle_of(&self.id, &Standard).and_then(|handle| {
+        let prepared = self.handles().and_then(|handles| {
             let client = self.connection.client(self.who.as_ref())?;
-            Ok((handle, client, self.root()?))
+            Ok((handles, client, self.root()?))
         });
-        let (handle, mut client, root) = match prepared {
+        let ((exact, handle), mut client, root) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => return Ok(self.output.misused(&format!("{error:#}"))),
         };
@@ -93,7 +93,17 @@ impl Resolve {
                 Some(Root::Known(roots)) => client.set_roots(roots),
                 Some(Root::At(address)) => client.set_roots(client.roots_from(&address).await?),
             }
-            let found = client.resolve(&handle, &self.query()).await;
+            let mut found = None;
+            if let Some(exact) = &exact {
+                found = match client.resolve(exact, &self.query()).await {
+                    Err(error) if error.code() == Some(ResponseCode::HandleNotFound) => None,
+                    said => Some(said),
+                };
+            }
+            let found = match found {
+                Some(found) => found,
+                None => client.resolve(&handle, &self.query()).await,
+            };
             client.end_sessions().await;
             found
         })?;
@@ -101,6 +111,22 @@ impl Resolve {
             Ok(found) => self.output.print(Ok(found), as_json, for_people),
             Err(error) => Ok(fail(self.output, &error)),
         }
+    }
+
+    /// What a server is asked for: the handle and, before it, the exact text if that goes on behind
+    /// the handle with white space. A name that was taken from another server may end with it
+    /// (`HDL-8`).
+    fn handles(&self) -> anyhow::Result<(Option<String>, String)> {
+        let handle = match (
+            handle_of(&self.id, &Standard),
+            HdlUri::stored_handle(&self.id),
+        ) {
+            (Ok(handle), _) => handle,
+            (Err(_), Some(stored)) => stored.as_str().to_string(),
+            (Err(error), None) => return Err(error),
+        };
+        let is_longer = self.id.len() > handle.len() && self.id.starts_with(&handle);
+        Ok((is_longer.then(|| self.id.clone()), handle))
     }
 
     fn query(&self) -> Query {

@@ -352,3 +352,32 @@ fn an_update_under_an_erasable_authority_is_undone() {
     );
     assert_eq!(exported(&folder)[0], before[0]);
 }
+
+/// A row with a slip in its name and no value made an empty name, which is permanent.
+#[test]
+fn an_update_creates_no_empty_name() {
+    let folder = rich();
+    let file = folder.write("slip.csv", "id,url\n20.1/slip,\n");
+    let (planned, _) = folder.not_all(&["import", &file, "--update", "--dry-run"]);
+    let planned = planned.iter().map(ToString::to_string).collect::<String>();
+    assert!(planned.contains("no-values"), "{planned}");
+    let (_, told) = folder.not_all(&["import", &file, "--update"]);
+    assert_eq!(refusals(&told), [(2, "no-values".to_string())]);
+    folder.done(&["import", &file]);
+}
+
+/// What is wrong with a header is said so that it can be mended.
+#[test]
+fn headers_are_commas_and_columns_that_stand_once() {
+    let folder = rich();
+    for (table, word) in [
+        ("id;url\n20.1/x;https://x.example/\n", "found `;`"),
+        ("id,url,url\n20.1/x,https://x.example/,\n", "url2"),
+        ("id,EMAIL:5,EMAIL:5\n20.1/x,a,b\n", "stands twice"),
+    ] {
+        let file = folder.write("bad.csv", table);
+        let output = folder.run(&["import", &file]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && told.contains(word), "{told}");
+    }
+}

@@ -225,7 +225,10 @@ impl Draft<'_> {
             return Ok(());
         }
         if !creates_account {
-            return Err(no_account(who));
+            let problem = format!(
+                "there is no account {who}: give --create, or run `handfast user create {who}`"
+            );
+            return Err(Refusal::policy("no-account", problem));
         }
         self.need_administrator()?;
         self.make_account(who, "")

@@ -146,8 +146,15 @@ impl Registry {
             draft.need_to_create(&path, parent.as_ref())?;
             let requested_by = draft.decline_in_passing(&path)?;
             let mut authority = draft.new_authority(&path, parent, new, AuthorityStatus::Active)?;
-            if !draft.may_do_all(draft.who())? && draft.owns_path(&path)? {
-                let (to, role) = (draft.who().lasting(), Role::Admin);
+            // INFO-10: whoever creates it, the owner of the entry decides who names in a namespace.
+            let owner = match path.namespace() {
+                Some(name) => draft.find_namespace(name)?.and_then(|entry| entry.owner),
+                None => None,
+            };
+            if let Some(to @ Principal::Account(_)) = owner
+                && draft.account(&to)?.is_some()
+            {
+                let role = Role::Admin;
                 authority.grants.push(Grant { to, role });
             }
             draft.keep_authority(authority, Action::CreateAuthority)?;

@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use handfast_id::{
-    Ark, Doi, Identifier, NssGrammar, ParseError, Prefix, Rules, Scheme, Urn, UrnProfile,
+    Ark, Doi, Identifier, NssGrammar, ParseError, Prefix, Rules, Scheme, Standard, Urn, UrnProfile,
+    is_trimmed, recognise,
 };
 use serde::{Deserialize, Serialize};
 
@@ -53,23 +54,57 @@ impl AuthorityPath {
                 key: format!("ark:{naan}"),
             });
         }
-        if let Some(prefix) = strip(text, "hdl://").or_else(|| strip(text, "hdl:")) {
-            return Ok(Self::of_prefix(&Prefix::parse(prefix)?));
+        if let Some(prefix) = strip(text, "hdl:") {
+            return Self::parse_hdl(prefix);
         }
         if let Some(prefix) = strip(text, "doi:") {
+            if prefix.contains(['?', '#']) {
+                return Self::parse_hdl(prefix);
+            }
             let prefix = Prefix::parse(prefix)?;
             if !prefix.is_doi() {
                 Doi::parse(&format!("doi:{prefix}/x"))?;
             }
             return Ok(Self::of_prefix(&prefix));
         }
+        if !is_trimmed(text) {
+            let authority = text.trim().trim_matches(['<', '>', '[', ']', '"']);
+            return Err(PathError::Wrapped {
+                authority: authority.trim().to_string(),
+            });
+        }
         let prefix = strip(text, "0.NA/").unwrap_or(text);
+        if let Some((authority, _)) = prefix.split_once('/')
+            && !begins_with_scheme(prefix)
+            && Prefix::parse(authority).is_ok()
+        {
+            return Err(PathError::Name {
+                authority: authority.to_string(),
+            });
+        }
         let prefix = Prefix::parse(prefix)?;
         if begins_with_scheme(prefix.as_str()) {
             // What begins like a URI of another kind is never a prefix: none of its names could be read (§7).
             Scheme::from_str(prefix.as_str())?;
         }
         Ok(Self::of_prefix(&prefix))
+    }
+
+    /// Reads what stands behind `hdl:` as the part of a URI in front of the suffix: triplets are decoded, and a query or
+    /// fragment, which is no part of the prefix, is refused (`CID-14`).
+    fn parse_hdl(text: &str) -> Result<Self, PathError> {
+        let end = text.find(['?', '#']).unwrap_or(text.len());
+        let (prefix, tail) = text.split_at_checked(end).unwrap_or((text, ""));
+        // What has no suffix is no URI.
+        let probe = format!("hdl:{prefix}/x{tail}");
+        let found = recognise(&probe, &Standard)?;
+        found.check_whole(&Standard)?;
+        match &found.identifier {
+            Identifier::Hdl(uri) if uri.handle().suffix() == "x" => {
+                Ok(Self::of_prefix(&uri.handle().prefix()))
+            }
+            _ => Ok(Self::of_prefix(&Prefix::parse(prefix)?)),
+        }
     }
 
     fn parse_urn(text: &str, rules: &dyn Rules) -> Result<Self, PathError> {
@@ -87,6 +122,12 @@ impl AuthorityPath {
             return Err(PathError::Colon {
                 authority: format!("urn:{nid}:{}", path.get(..colon).unwrap_or_default()),
             });
+        }
+        // CID-14: what would be cut off is refused.
+        if let Some(end) = path.find(['?', '#']) {
+            let (path, tail) = path.split_at_checked(end).unwrap_or((path, ""));
+            let probe = format!("urn:{nid}:{path}:x{tail}");
+            recognise(&probe, rules)?.check_whole(rules)?;
         }
         // The grammar of a path is that of the names in it.
         let probe = format!("urn:{nid}:{path}:x");
@@ -268,11 +309,23 @@ pub enum PathError {
         /// The authority in front of the colon.
         authority: String,
     },
+    /// A name where an authority is meant.
+    #[error("this is a name, and an authority has no `/`; did you mean {authority}?")]
+    Name {
+        /// The authority of the name.
+        authority: String,
+    },
     /// A path in a URN namespace that has none.
     #[error("urn:{nid} has no authority paths")]
     NotDelegated {
         /// The namespace identifier.
         nid: String,
+    },
+    /// White space, or a pair of brackets or quotation marks, around a prefix.
+    #[error("an authority stands without anything around it; did you mean {authority}?")]
+    Wrapped {
+        /// The authority inside.
+        authority: String,
     },
     /// Not the text of a path.
     #[error(transparent)]
@@ -317,8 +370,6 @@ impl fmt::Display for AuthorityPath {
 
 #[cfg(test)]
 mod tests {
-    use handfast_id::{Standard, recognise};
-
     use super::*;
 
     fn path(text: &str) -> AuthorityPath {
@@ -395,6 +446,47 @@ mod tests {
             "0.NA/x:1",
         ] {
             assert!(AuthorityPath::parse(text, &Standard).is_err(), "{text}");
+        }
+    }
+
+    /// `authority create hdl:20%2E90` made the prefix `20%2E90`, and `hdl:20.1?x` the prefix `20.1?x`.
+    #[test]
+    fn uri_2_authorities_behind_hdl_are_read_as_uris() {
+        for (text, key) in [
+            ("hdl:20%2E90", "hdl:20.90"),
+            ("hdl://20%2e90", "hdl:20.90"),
+            ("hdl:b%C3%BC", "hdl:Bü"),
+        ] {
+            assert_eq!(path(text).key(), key);
+        }
+        for (text, code) in [
+            ("hdl:20.1?x", "has-query"),
+            ("hdl:20.91#x", "has-fragment"),
+            ("hdl://20.92?q", "has-query"),
+            ("doi:10.93?x", "has-query"),
+            ("doi:10.93#x", "has-fragment"),
+        ] {
+            match AuthorityPath::parse(text, &Standard) {
+                Err(PathError::Syntax(error)) => assert_eq!(error.code(), code, "{text}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+        for text in ["hdl:20.1%2Fx", "hdl:20.1%zz", "hdl:20 1", "hdl:?x"] {
+            assert!(AuthorityPath::parse(text, &Standard).is_err(), "{text}");
+        }
+        for text in ["urn:urn-3:HBS.Z#f", "urn:urn-3:HBS.Z?=q"] {
+            match AuthorityPath::parse(text, &Standard) {
+                Err(PathError::Syntax(error)) => assert!(error.code().starts_with("has-")),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+        for text in ["20.84/x", "0.NA/20.84/x"] {
+            let error = AuthorityPath::parse(text, &Standard).unwrap_err();
+            assert!(error.to_string().contains("mean 20.84?"), "{error}");
+        }
+        for text in ["<20.96>", " 20.96", "[20.96]", "\"20.96\""] {
+            let error = AuthorityPath::parse(text, &Standard).unwrap_err();
+            assert!(error.to_string().contains("mean 20.96?"), "{error}");
         }
     }
 

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use handfast_id::{
-    CaseRule, Handle, HandleProfile, HttpResolver, Identifier, InfoGrammar, NamespaceLookup,
-    Prefix, Recognised, RecognisedBy, Rules, UrnProfile, is_trimmed, recognise,
+    CaseRule, Handle, HandleProfile, HdlUri, HttpResolver, Identifier, InfoGrammar,
+    NamespaceLookup, Prefix, Recognised, RecognisedBy, Rules, UrnProfile, is_trimmed, recognise,
 };
 use handfast_store::{Place, Snapshot, Table};
 use serde::de::DeserializeOwned;
@@ -135,7 +135,11 @@ impl<'n> View<'n> {
         if read.is_ok() && is_trimmed(text) {
             return read;
         }
-        if let Ok(handle) = Handle::from_stored(text) {
+        let literal = match HdlUri::stored_handle(text).filter(|_| read.is_err()) {
+            Some(handle) => Ok(handle),
+            None => Handle::from_stored(text),
+        };
+        if let Ok(handle) = literal {
             let stored = Identifier::Handle(handle);
             if self.record(stored.key(self).as_str())?.is_some() {
                 return Ok(stored);
@@ -147,8 +151,9 @@ impl<'n> View<'n> {
     /// Reads the path of an authority.
     pub(crate) fn path(&self, text: &str) -> Result<AuthorityPath, Refusal> {
         let read = AuthorityPath::parse(text, self);
-        // Earlier versions made prefixes that begin like a URI: they can still be administered.
-        if matches!(read, Err(PathError::Syntax(_)))
+        // Earlier versions made prefixes that begin like a URI, or that stand in brackets: they can
+        // still be administered.
+        if matches!(read, Err(PathError::Syntax(_) | PathError::Wrapped { .. }))
             && let Ok(prefix) = Prefix::parse(text)
         {
             let literal = AuthorityPath::of_prefix(&prefix);
@@ -157,7 +162,9 @@ impl<'n> View<'n> {
             }
         }
         read.map_err(|error| match error {
-            PathError::Colon { .. } => Refusal::policy("bad-character", format!("{text}: {error}")),
+            PathError::Colon { .. } | PathError::Name { .. } | PathError::Wrapped { .. } => {
+                Refusal::policy("bad-character", format!("{text}: {error}"))
+            }
             PathError::NotDelegated { nid } => Refusal::policy(
                 "not-delegated",
                 format!("urn:{nid} has no authority paths: its authority is urn:{nid} itself"),

@@ -23,7 +23,7 @@ use crate::log::event::{Action, Commitments, Event};
 use crate::lookup::value_index::HeldValues;
 use crate::name::manage::{check_name, registered_text};
 use crate::name::record::{Record, State, Tombstone};
-use crate::name::url::url_problem;
+use crate::name::url::{is_url_type, url_problem};
 use crate::name::values;
 
 /// What is the same for all names that are prepared together.
@@ -193,7 +193,9 @@ impl<'v> Preparing<'v> {
         let is_plain = record.state != State::Withdrawn
             && record.holder.is_none()
             && authority.status == AuthorityStatus::Active
-            && !is_prefix;
+            && !is_prefix
+            // An update creates no name of which it says nothing.
+            && (!values.is_empty() || given.state.is_some());
         // Others are put into the index of values as they are decided on.
         if is_plain {
             held.add(&key, &values);
@@ -402,13 +404,19 @@ impl<'v> Preparing<'v> {
 fn check_whole_urls(values: &[Value<'_>]) -> Result<(), Refusal> {
     let urls = values
         .iter()
-        .filter(|value| value.value_type.eq_ignore_ascii_case("URL"))
-        .filter_map(Value::text);
-    match urls.map(url_problem).find_map(|problem| problem) {
+        .filter(|value| is_url_type(&value.value_type))
+        .map(Value::text);
+    let mut problems = urls.map(|url| match url {
+        Some(url) => url_problem(url),
+        None => Some("a URL is no text in UTF-8".to_string()),
+    });
+    match problems.find_map(|problem| problem) {
         None => Ok(()),
         Some(problem) => Err(Refusal::policy(
             "bad-url",
-            format!("{problem}, or import with --migrate to take it as it is"),
+            format!(
+                "{problem}, or import with --migrate (in the API migrate=true) to take it as it is"
+            ),
         )),
     }
 }

@@ -1,7 +1,6 @@
 //! CSV with a header: `id`, `url`, `url2` …, `state`, and `TYPE:INDEX` for other values.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::io::{self, Read};
 
 use csv::{Reader, StringRecord};
@@ -61,21 +60,6 @@ impl Column {
     }
 }
 
-/// Columns of URLs that have the same number count in their order.
-fn count_urls(columns: &mut [Column]) {
-    let urls = columns.iter_mut().filter_map(|column| match column {
-        Column::Url(place) => Some(place),
-        _ => None,
-    });
-    let mut urls: Vec<_> = urls.collect();
-    let numbers: HashSet<u32> = urls.iter().map(|place| **place).collect();
-    if numbers.len() < urls.len() {
-        for (number, place) in (0..).zip(&mut urls) {
-            **place = number;
-        }
-    }
-}
-
 /// Whether a file begins with a header.
 pub(crate) fn check_header(beginning: &[u8]) -> Result<(), String> {
     Table::new(beginning).map(|_| ())
@@ -101,8 +85,22 @@ impl<R: Read> Table<R> {
         let titles = header
             .iter()
             .map(|title| title.trim_start_matches('\u{FEFF}'));
-        let mut columns = titles.map(Column::parse).collect::<Result<Vec<_>, _>>()?;
-        count_urls(&mut columns);
+        let titles: Vec<_> = titles.collect();
+        if let [title] = titles.as_slice()
+            && title.contains(';')
+        {
+            return Err("found `;` between the columns: write the columns with commas".into());
+        }
+        let mut columns = Vec::new();
+        for title in titles {
+            let column = Column::parse(title)?;
+            if columns.contains(&column) {
+                return Err(format!(
+                    "column `{title}` stands twice: give each column once (further URLs are url2, url3 …)"
+                ));
+            }
+            columns.push(column);
+        }
         if columns
             .iter()
             .filter(|column| **column == Column::Id)

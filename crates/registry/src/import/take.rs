@@ -70,6 +70,11 @@ impl Draft<'_> {
             .authority_by_key(&wanted.authority)?
             .ok_or_else(corrupt)?;
         let Some(old) = self.record(key)? else {
+            if taking.update && wanted.values.is_empty() && !says_state {
+                let problem = "the name does not exist, and the line gives no value: correct the \
+                               name, or import without --update to create it empty";
+                return Err(Refusal::policy("no-values", problem));
+            }
             return self.take_new(key, wanted, &authority).map(Taken::from);
         };
         self.may_know(&old, &authority)?;

@@ -20,7 +20,7 @@ use crate::jobs::running::Stop;
 use crate::jobs::undo::ToUndo;
 use crate::jobs::withdrawal::{Permitted, withdrawal};
 use crate::name::record::{Record, State, Tombstone};
-use crate::name::rewrite::{changed_ttls, changed_urls, is_host};
+use crate::name::rewrite::{changed_ttls, changed_urls, check_changed_urls, is_host};
 use crate::name::states::Name;
 use crate::registry::Registry;
 
@@ -192,8 +192,10 @@ impl Registry {
                     if matches!(task, Task::Refused) {
                         continue;
                     }
-                    let done = runner.decide(loading, |draft| draft.step(&job.kind, task))?;
-                    outcomes.push(outcome(line, task, done));
+                    let mut id = None;
+                    let decide = |draft: &mut Draft<'_>| draft.step(&job.kind, task, &mut id);
+                    let done = runner.decide(loading, decide)?;
+                    outcomes.push(outcome(line, task, id.as_deref(), done));
                 }
                 let to = crate::log::tree::read(&loading.snapshot())?.size() + 1;
                 job.add_events(from, to);
@@ -349,7 +351,8 @@ impl Registry {
             let mut outcomes = Vec::new();
             for (line, task) in (job.done + 1..).zip(tasks) {
                 let mut draft = Draft::begin(runner.view(view.now), runner.call())?;
-                let done = judged(draft.step(&job.kind, task))?;
+                let mut found = None;
+                let done = judged(draft.step(&job.kind, task, &mut found))?;
                 let done = done.and_then(|(done, id)| {
                     if matches!(task, Task::Id(_)) && !met.insert(id.clone()) {
                         return Err(Refusal::State {
@@ -360,7 +363,7 @@ impl Registry {
                     }
                     Ok((done, id))
                 });
-                outcomes.push(outcome(line, task, done).planned());
+                outcomes.push(outcome(line, task, found.as_deref(), done).planned());
             }
             Ok(outcomes)
         })
@@ -420,7 +423,13 @@ impl View<'_> {
     }
 }
 
-fn outcome(number: u64, task: &Task, done: Result<(Done, String), Refusal>) -> Outcome {
+/// What became of a name; `found` is how it is written, if it was found.
+fn outcome(
+    number: u64,
+    task: &Task,
+    found: Option<&str>,
+    done: Result<(Done, String), Refusal>,
+) -> Outcome {
     // Only a list has lines.
     let line = match task {
         Task::Id(_) => number,
@@ -431,8 +440,11 @@ fn outcome(number: u64, task: &Task, done: Result<(Done, String), Refusal>) -> O
         Err(refusal) => {
             let id = match task {
                 Task::Id(id) => Some(id.as_str()),
-                Task::Key(key) => Some(without_tag(key)),
-                Task::Events(undo) => undo.key.as_deref().map(without_tag),
+                Task::Key(key) => Some(found.unwrap_or(without_tag(key))),
+                Task::Events(undo) => {
+                    let key = undo.key.as_deref().map(without_tag);
+                    found.or(key)
+                }
                 Task::Refused => None,
             };
             Outcome::refused(line, id, &refusal)
@@ -476,8 +488,14 @@ impl Job {
 }
 
 impl Draft<'_> {
-    /// Does to one name what a job does to all; also gives the name.
-    fn step(&mut self, kind: &JobKind, task: &Task) -> Result<(Done, String), Refusal> {
+    /// Does to one name what a job does to all; also gives the name, and puts it into `found` as
+    /// soon as it is found.
+    fn step(
+        &mut self,
+        kind: &JobKind,
+        task: &Task,
+        found: &mut Option<String>,
+    ) -> Result<(Done, String), Refusal> {
         let mut name = match task {
             Task::Id(id) => self.find(id)?,
             Task::Key(key) => self.find_key(key)?,
@@ -492,6 +510,7 @@ impl Draft<'_> {
             Task::Refused => return Err(Refusal::policy("not-found", "the name was refused")),
         };
         let id = name.record.text.clone();
+        *found = Some(id.clone());
         let old = name.record.clone();
         let values = match kind {
             JobKind::ReplaceUrl {
@@ -529,6 +548,9 @@ impl Draft<'_> {
         let Some(values) = values.filter(|_| old.state != State::Withdrawn) else {
             return Ok((Done::Unchanged, id));
         };
+        if matches!(kind, JobKind::ReplaceUrl { .. }) {
+            check_changed_urls(&old, &values)?;
+        }
         let action = name.edit(self, values)?;
         let event = self.keep_name(&old, name, action);
         Ok((Done::Changed(Some(event)), id))

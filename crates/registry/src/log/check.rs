@@ -16,7 +16,7 @@ use crate::log::event::{Action, Commitments, Event, Subject};
 use crate::lookup::value_index::{left_for_later, reverse_value};
 use crate::name::manage::is_stable;
 use crate::name::record::Record;
-use crate::name::url::url_problem;
+use crate::name::url::{is_url_type, url_problem};
 use crate::namespace::comments::COMMENT;
 use crate::namespace::kept::{ENTRY, Kept, NAMESPACE_HISTORY};
 use crate::namespace::policy::POLICY;
@@ -388,8 +388,7 @@ impl Check {
 fn has_malformed_url(record: &Record) -> bool {
     let mut urls = record.values.iter();
     urls.any(|value| {
-        value.value_type.eq_ignore_ascii_case("URL")
-            && value.text().is_none_or(|url| url_problem(url).is_some())
+        is_url_type(&value.value_type) && value.text().is_none_or(|url| url_problem(url).is_some())
     })
 }
 

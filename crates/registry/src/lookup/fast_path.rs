@@ -355,7 +355,7 @@ mod tests {
                 .import(&OPERATOR, &import, lines.as_bytes(), &mut |_| ())
                 .unwrap()
         };
-        let imported = import("{\"id\":\"20.0/y\"}\n{\"id\":\"29.9/no\"}\n");
+        let imported = import("{\"id\":\"20.0/y\",\"state\":\"active\"}\n{\"id\":\"29.9/no\"}\n");
         assert_eq!((imported.counts.created, imported.counts.refused), (1, 1));
         assert_eq!(version(), before);
         assert_eq!(find(&registry, "20.0/y"), "there");

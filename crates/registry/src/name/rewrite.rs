@@ -2,7 +2,9 @@
 
 use handfast_wire::{Ttl, Value, type_matches};
 
+use crate::error::Refusal;
 use crate::name::record::Record;
+use crate::name::url::url_problem;
 
 /// The values with other URLs; `None` if none of them is meant.
 pub(crate) fn changed_urls(
@@ -32,6 +34,23 @@ pub(crate) fn changed_urls(
         }
     }
     is_changed.then_some(values)
+}
+
+/// Refuses a change after which a URL leads nowhere.
+pub(crate) fn check_changed_urls(old: &Record, new: &[Value<'_>]) -> Result<(), Refusal> {
+    let mut changed = old.values.iter().zip(new);
+    let problem = changed.find_map(|(old, new)| {
+        let url = new.text().filter(|_| old.data != new.data)?;
+        let problem = url_problem(url)?;
+        Some(format!(
+            "{} would become {problem}",
+            old.text().unwrap_or_default()
+        ))
+    });
+    match problem {
+        Some(problem) => Err(Refusal::policy("bad-url", problem)),
+        None => Ok(()),
+    }
 }
 
 /// Whether a text is a host, with or without a port.

@@ -168,6 +168,17 @@ fn comments_are_plain_bounded_and_of_accounts() {
     assert!(stage.check().unwrap().problems.is_empty());
 }
 
+/// Where the operator created the authority of a namespace, its owner could name nothing in it.
+#[test]
+fn info_10_the_owner_of_an_entry_names_in_it_whoever_creates_its_authority() {
+    let stage = stage();
+    stage.set("registered");
+    authority(&stage, "info:oai");
+    let new = NewName::default();
+    let id = "info:oai/arXiv.org:hep-th/9901001";
+    stage.create_name(&account("owner"), id, new).unwrap();
+}
+
 #[test]
 fn info_10_nobody_decides_on_what_they_asked_for() {
     let stage = stage();

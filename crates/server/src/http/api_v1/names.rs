@@ -61,12 +61,24 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
         reserve: given.state == api::NewNameState::Reserved,
     };
     if !call.flag("migrate")? {
-        new.check_urls()?;
+        new.check_urls()
+            .map_err(|refusal| naming_migrate(call, refusal))?;
     }
     let shown = call.registry().create_name(&call.who, &given.id, new)?;
     let version = shown.record.version;
     let answer = Answer::json(&convert::name(&shown)).version(version);
     Ok(answer.created("names", &shown.record.text))
+}
+
+/// Says to the local operator, who alone has it, that `--migrate` takes URLs as they are.
+fn naming_migrate(call: &Call, refusal: Refusal) -> Refusal {
+    match refusal {
+        Refusal::Policy { code, problem } if call.is_local => Refusal::Policy {
+            code,
+            problem: format!("{problem}, or give --migrate to take it as it is"),
+        },
+        refusal => refusal,
+    }
 }
 
 fn new_value(given: GivenValue<'_>) -> NewValue {
@@ -85,7 +97,13 @@ pub(super) fn mint(call: &Call) -> Result<Answer, Problem> {
         let problem = format!("`count` is 1 to {}", limits::MINTED);
         return Err(Problem::usage(problem));
     }
-    check_urls(given.urls.iter().map(String::as_str), &[])?;
+    // Any name may stand in place of `{name}`.
+    let urls: Vec<_> = given
+        .urls
+        .iter()
+        .map(|url| url.replace("{name}", "name"))
+        .collect();
+    check_urls(urls.iter().map(String::as_str), &[])?;
     let style = given.style.as_deref().map(str::parse::<Style>).transpose();
     let style = style.map_err(|error| Problem::usage(error.to_string()))?;
     let mut names = Vec::new();
@@ -140,7 +158,8 @@ pub(super) fn change(call: &Call) -> Result<Answer, Problem> {
         ));
     }
     if !call.flag("migrate")? {
-        edit.check_urls()?;
+        edit.check_urls()
+            .map_err(|refusal| naming_migrate(call, refusal))?;
     }
     act(call, NameAction::Edit(edit))
 }
