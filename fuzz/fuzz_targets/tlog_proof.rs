@@ -3,8 +3,8 @@
 use handfast_log::{SigningKey, TlogProof, Tree, verify_consistency, verify_inclusion};
 use libfuzzer_sys::fuzz_target;
 
-// What can be read is written back byte for byte; a proof by someone else proves nothing, and whatever
-// sizes and hashes it holds are dealt with.
+// A proof that can be read is written back byte for byte. A proof of another log proves nothing,
+// and any sizes and hashes in it are handled.
 fuzz_target!(|data: &[u8]| {
     if let Ok(tree) = Tree::from_bytes(data) {
         assert_eq!(tree.to_bytes(), data);

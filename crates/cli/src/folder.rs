@@ -321,8 +321,8 @@ impl Check {
                 };
                 writeln!(
                     out,
-                    "the store is damaged: {problems}; restore it from a backup (stop the server, move {} away, \
-                     run `{} restore FILE`)",
+                    "the store is damaged: {problems}; restore it from a backup \
+                     (stop the server, move {} away, run `{} restore FILE`)",
                     data.folder.display(),
                     program(&data.folder)
                 )

@@ -16,7 +16,8 @@ mod setup;
 
 pub use admission::udp_responses::UdpLimits;
 pub use dspace::{Dspace, DspaceSource};
-pub use http::api_v1::operator::{AS, LocalApi, LocalBody};
+pub use http::api_v1::convert;
+pub use http::api_v1::operator::{AS_HEADER, LocalApi, LocalBody};
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use http::fuzzing;

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand, ValueEnum};
-use handfast_id::{CaseRule, Standard};
-use handfast_registry::{Authority, Principal, Role, json};
+use handfast_api as api;
+use handfast_registry::{Principal, Role};
+use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use crate::commands::inspect_view::Shown as Safe;
@@ -215,8 +216,8 @@ impl AuthorityCommand {
             }
             Self::Show { on } => {
                 let said = on.ask(client, "GET", "", None).and_then(|said| {
-                    let authority = json::read_authority(&said, &Standard);
-                    Ok((authority.ok_or_else(unreadable)?, said))
+                    let authority = api::Authority::deserialize(&said);
+                    Ok((authority.map_err(|_| unreadable())?, said))
                 });
                 on.output.show_as(
                     said,
@@ -408,9 +409,9 @@ fn described(about: &About, policy: &PolicyOptions, new: Option<(&str, bool)>) -
     Json::Object(body)
 }
 
-fn for_people(authority: &Authority, out: &mut dyn Write) -> io::Result<()> {
+fn for_people(authority: &api::Authority, out: &mut dyn Write) -> io::Result<()> {
     let policy = &authority.policy;
-    writeln!(out, "{}", authority.path)?;
+    writeln!(out, "{}", authority.authority)?;
     for (label, text) in [
         ("title", &authority.title),
         ("meaning", &authority.meaning),
@@ -420,27 +421,22 @@ fn for_people(authority: &Authority, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "  {label:<12}  {}", Safe(text))?;
         }
     }
-    writeln!(out, "  {:<12}  {}", "status", authority.status.as_str())?;
+    writeln!(out, "  {:<12}  {}", "status", authority.status)?;
     if let Some(parent) = &authority.parent {
         writeln!(out, "  {:<12}  {parent}", "parent")?;
     }
-    writeln!(
-        out,
-        "  {:<12}  {}",
-        "persistence",
-        policy.persistence.as_str()
-    )?;
+    writeln!(out, "  {:<12}  {}", "persistence", policy.persistence)?;
     writeln!(
         out,
         "  {:<12}  {}",
         "case",
-        if policy.case_rule() == CaseRule::Sensitive {
+        if policy.case == api::CaseRule::Sensitive {
             "counts"
         } else {
             "does not count"
         }
     )?;
-    if policy.cordra {
+    if policy.profile == api::ShownProfile::Cordra {
         writeln!(out, "  {:<12}  CORDRA identifiers", "names")?;
     }
     if let Some(pattern) = &policy.pattern {

@@ -4,7 +4,9 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use handfast_registry::{Exported, Format, Principal, Refusal, json};
+use handfast_api::ExportSummary;
+use handfast_registry::{Format, Principal, Refusal};
+use serde::Deserialize;
 
 use crate::commands::import::GivenFormat;
 use crate::exit::Answer;
@@ -80,16 +82,16 @@ impl Export {
             Ok(Err(source)) => return Ok(self.output.refuse(&Refusal::Output { source })),
             Ok(Ok(summary)) => summary,
         };
-        match summary.as_ref().and_then(json::read_exported) {
-            Some(exported) => self.summary(&exported, path.is_some()),
-            None => unreadable().tell(self.output),
+        match summary.as_ref().map(ExportSummary::deserialize) {
+            Some(Ok(exported)) => self.summary(&exported, path.is_some()),
+            _ => unreadable().tell(self.output),
         }
     }
 
     /// On standard output, unless the names are there.
-    fn summary(&self, exported: &Exported, to_file: bool) -> anyhow::Result<Answer> {
+    fn summary(&self, exported: &ExportSummary, to_file: bool) -> anyhow::Result<Answer> {
         let text = if self.output.is_json() {
-            format!("{}\n", json::exported(self.format.0, exported))
+            format!("{}\n", serde_json::to_string(exported)?)
         } else {
             self.for_people(exported)
         };
@@ -101,7 +103,7 @@ impl Export {
         Ok(Answer::Done)
     }
 
-    fn for_people(&self, exported: &Exported) -> String {
+    fn for_people(&self, exported: &ExportSummary) -> String {
         let mut text = format!(
             "exported {} names, up to event {}\n",
             exported.names, exported.event
@@ -116,14 +118,18 @@ impl Export {
                 );
             }
         };
-        left_out(exported.secrets, "secrets", "--with-secrets gives them too");
+        left_out(
+            exported.left_out.secrets,
+            "secrets",
+            "--with-secrets gives them too",
+        );
         let cannot = match format {
             Format::Csv => "a table holds text only; --format ndjson loses nothing",
             _ => "the format has no way to say them; --format ndjson loses nothing",
         };
-        left_out(exported.unsaid_values, "values", cannot);
+        left_out(exported.left_out.values, "values", cannot);
         let cannot = "the format knows only handles that are active; --format ndjson loses nothing";
-        left_out(exported.unsaid_names, "names", cannot);
+        left_out(exported.left_out.names, "names", cannot);
         text
     }
 }

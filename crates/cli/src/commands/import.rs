@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
-use handfast_registry::{Changes, Counts, Done, Format, Imported, Outcome, Principal, json};
-use serde_json::{Value as Json, json};
+use handfast_api::{ImportSummary, Outcome, OutcomeKind, ValueCounts};
+use handfast_registry::{Format, Principal};
+use serde::Deserialize;
+use serde_json::Value as Json;
 
 use crate::commands::import_input;
 use crate::commands::inspect_view::Shown as Safe;
@@ -124,7 +126,7 @@ impl Import {
             {
                 failed = Some(error);
             }
-            if let Some(outcome) = json::read_outcome(&line) {
+            if let Ok(outcome) = Outcome::deserialize(&line) {
                 progress.suspend(|| self.tell(&outcome));
             }
         });
@@ -135,17 +137,13 @@ impl Import {
         if let Some(error) = failed {
             return Err(error).context("the outcome of all lines could not be written");
         }
-        let imported = imported.and_then(|last| {
-            let untold = last
-                .get("untold")
-                .and_then(Json::as_u64)
-                .unwrap_or_default();
-            Ok((read_imported(&last).ok_or_else(unreadable)?, untold))
-        });
+        let imported =
+            imported.and_then(|last| ImportSummary::deserialize(&last).map_err(|_| unreadable()));
         match imported {
             Err(problem) => problem.tell(self.output),
-            Ok((imported, untold)) => {
-                if untold > 0 {
+            Ok(imported) => {
+                if imported.untold > 0 {
+                    let untold = imported.untold;
                     let note = format!("the server does not tell of {untold} lines more");
                     self.output.note(&note);
                 }
@@ -184,12 +182,12 @@ impl Import {
 
     /// Refused lines on standard error; in a dry run all of them on standard output.
     fn tell(&self, outcome: &Outcome) {
-        let is_refused = matches!(outcome.done, Done::Refused { .. });
+        let is_refused = outcome.outcome == OutcomeKind::Refused;
         if !is_refused && !self.dry_run {
             return;
         }
         let text = if self.output.is_json() {
-            json::outcome(outcome).to_string()
+            serde_json::to_string(outcome).unwrap_or_default()
         } else {
             for_people(outcome)
         };
@@ -201,43 +199,39 @@ impl Import {
         };
     }
 
-    fn summary(&self, imported: &Imported) -> anyhow::Result<Answer> {
-        let counts = &imported.counts;
-        let is_all = counts.refused == 0;
+    fn summary(&self, imported: &ImportSummary) -> anyhow::Result<Answer> {
+        let is_all = imported.refused == 0;
         self.output.print(
             Ok(imported),
             |imported| {
-                json!({
-                    "format": imported.format.as_str(),
-                    "dry-run": self.dry_run,
-                    "job": imported.job,
-                    "resumed": imported.is_resumed,
-                    "created": counts.created,
-                    "changed": counts.changed,
-                    "unchanged": counts.unchanged,
-                    "refused": counts.refused,
-                    "values": json::value_counts(imported.values),
-                })
+                let mut said = serde_json::to_value(imported).unwrap_or_default();
+                if let Json::Object(said) = &mut said {
+                    said.remove("untold");
+                }
+                said
             },
             |imported, out| {
-                if imported.is_resumed {
+                if imported.resumed {
                     writeln!(out, "went on with job {}", imported.job.unwrap_or_default())?;
                 }
                 let would = if self.dry_run { "would be " } else { "" };
-                let values = match imported.values {
-                    values if values.total() == 0 => String::new(),
-                    values => format!(
-                        " (values: {} added, {} changed, {} removed)",
-                        values.added, values.changed, values.removed
-                    ),
+                let values = if imported.values == ValueCounts::default() {
+                    String::new()
+                } else {
+                    let ValueCounts {
+                        added,
+                        changed,
+                        removed,
+                    } = imported.values;
+                    format!(" (values: {added} added, {changed} changed, {removed} removed)")
                 };
                 writeln!(
                     out,
                     "{would}created {}, changed {}{values}, unchanged {}, refused {}",
-                    counts.created, counts.changed, counts.unchanged, counts.refused
+                    imported.created, imported.changed, imported.unchanged, imported.refused
                 )?;
                 match imported.job {
-                    Some(job) if counts.changed > 0 => {
+                    Some(job) if imported.changed > 0 => {
                         writeln!(out, "undo the changes with `handfast job undo {job}`")
                     }
                     _ => Ok(()),
@@ -254,53 +248,30 @@ fn size_of(input: &File) -> Option<u64> {
     about.map(|about| about.len())
 }
 
-fn read_imported(said: &Json) -> Option<Imported> {
-    let number = |name: &str| said.get(name)?.as_u64();
-    let format = said.get("format")?.as_str()?;
-    Some(Imported {
-        counts: Counts {
-            created: number("created")?,
-            changed: number("changed")?,
-            unchanged: number("unchanged")?,
-            refused: number("refused")?,
-        },
-        values: json::read_value_counts(said),
-        job: number("job"),
-        is_resumed: said.get("resumed")?.as_bool()?,
-        format: format.parse::<GivenFormat>().ok()?.0,
-    })
-}
-
 pub(crate) fn for_people(outcome: &Outcome) -> String {
     let id = outcome.id.as_deref().unwrap_or_default();
-    let place = match outcome.line {
-        0 => String::new(),
-        line => format!("line {line}: "),
-    };
-    match &outcome.done {
-        Done::Refused { code, reason } => {
-            let id = if id.is_empty() || reason.starts_with(id) {
-                String::new()
-            } else {
-                format!("{}: ", Safe(id))
-            };
-            format!("{place}{id}{} [{code}]", Safe(reason))
-        }
-        done => {
-            let mut text = format!("{place}{} {}", done.as_str(), Safe(id));
-            for line in changed_lines(&outcome.changes) {
-                text.push_str("\n    ");
-                text.push_str(&line);
-            }
-            text
-        }
+    let place = outcome.line.map(|line| format!("line {line}: "));
+    let place = place.unwrap_or_default();
+    if let (Some(code), Some(reason)) = (&outcome.code, &outcome.reason) {
+        let id = if id.is_empty() || reason.starts_with(id) {
+            String::new()
+        } else {
+            format!("{}: ", Safe(id))
+        };
+        return format!("{place}{id}{} [{code}]", Safe(reason));
     }
+    let mut text = format!("{place}{} {}", outcome.outcome, Safe(id));
+    for line in changed_lines(outcome) {
+        text.push_str("\n    ");
+        text.push_str(&line);
+    }
+    text
 }
 
 /// What became of the values of a name, as its history shows it: before and after, a line each.
-fn changed_lines(changes: &Changes) -> Vec<String> {
+fn changed_lines(outcome: &Outcome) -> Vec<String> {
     let mut lines = Vec::new();
-    for change in &changes.listed {
+    for change in &outcome.changes {
         for (mark, side) in [('-', &change.before), ('+', &change.after)] {
             if let Some(text) = side {
                 let (index, value_type) = (change.index, Safe(&change.value_type));
@@ -308,12 +279,14 @@ fn changed_lines(changes: &Changes) -> Vec<String> {
             }
         }
     }
-    if changes.unlisted() > 0 {
-        lines.push(format!("… {} values more", changes.unlisted()));
+    let counts = outcome.values.unwrap_or_default();
+    let listed = u64::try_from(outcome.changes.len()).unwrap_or(u64::MAX);
+    let all = counts.added + counts.changed + counts.removed;
+    if all > listed {
+        lines.push(format!("… {} values more", all - listed));
     }
-    if let Some((before, after)) = changes.state {
-        let (before, after) = (before.as_str(), after.as_str());
-        lines.push(format!("{before} becomes {after}"));
+    if let Some(state) = &outcome.state {
+        lines.push(format!("{} becomes {}", state.before, state.after));
     }
     lines
 }

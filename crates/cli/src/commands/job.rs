@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueHint};
-use handfast_registry::{Outcome, Principal, json};
+use handfast_api::Outcome;
+use handfast_registry::Principal;
+use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::commands::import::for_people;
@@ -229,7 +231,8 @@ impl Running {
                 let outcomes = done.remove("outcomes");
                 let outcomes = outcomes.iter().filter_map(Json::as_array).flatten();
                 for outcome in outcomes {
-                    self.tell(&json::read_outcome(outcome).ok_or_else(unreadable)?);
+                    let outcome = Outcome::deserialize(outcome);
+                    self.tell(&outcome.map_err(|_| unreadable())?);
                 }
                 untold = done.get("untold").and_then(Json::as_u64).unwrap_or(0);
                 if untold == 0 {
@@ -257,7 +260,7 @@ impl Running {
         client.run_job(path, body, &mut |line| match progress_of(&line) {
             Some((position, names)) => progress.at(position, "names", names),
             None => {
-                if let Some(outcome) = json::read_outcome(&line) {
+                if let Ok(outcome) = Outcome::deserialize(&line) {
                     progress.suspend(|| self.tell(&outcome));
                 }
             }
@@ -267,7 +270,7 @@ impl Running {
     /// What was refused on standard error; in a dry run what would be done on standard output.
     fn tell(&self, outcome: &Outcome) {
         let text = if self.output.is_json() {
-            json::outcome(outcome).to_string()
+            serde_json::to_string(outcome).unwrap_or_default()
         } else {
             for_people(outcome)
         };

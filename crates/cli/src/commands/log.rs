@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand, ValueHint};
 use handfast_log::{Bundle, Checkpoint, Tile, VerifyingKey};
-use handfast_registry::{Growth, Principal, Proof, Proven, Refusal, rfc3339 as time};
+use handfast_registry::{Growth, Principal, Proof, Proven, Refusal, rfc3339 as time, verify_proof};
+use handfast_server::convert;
 use serde_json::{Value as Json, json};
 
 use crate::commands::inspect_view::Shown as Safe;
@@ -282,13 +283,14 @@ fn tell_proof(
         outcome,
         |(proof, _)| json!(proof),
         |(proof, key), out| {
-            match proof.verify(None, key) {
+            match verify_proof(proof, None, key) {
                 Ok(proven) => tell_proven(proof, &proven, out)?,
                 Err(problem) => writeln!(out, "{problem}")?,
             }
             writeln!(
                 out,
-                "--json prints the proof; `handfast log verify --proof FILE --key KEY {}` checks it",
+                "--json prints the proof; \
+                 `handfast log verify --proof FILE --key KEY {}` checks it",
                 Safe(&proof.id)
             )
         },
@@ -302,7 +304,7 @@ pub(crate) fn tell_proven(proof: &Proof, proven: &Proven, out: &mut dyn Write) -
         writeln!(out, "  event {number}  {when}  {action}")?;
     }
     for value in &proven.values {
-        let value = crate::commands::name::line(value);
+        let value = crate::commands::name::line(&convert::value(value));
         writeln!(out, "  {value}")?;
     }
     let checkpoint = &proven.checkpoint;

@@ -17,7 +17,7 @@ use clap::{Args, ValueHint};
 use handfast_log::{Checkpoint, Hash, Hashes, Tile, VerifyingKey, consistency, verify_consistency};
 use handfast_registry::{
     Audited, Finding, Growth, Note, Proof, ProofProblem, Refusal, Verify, rfc3339 as time,
-    verify_export,
+    verify_export, verify_growth, verify_proof,
 };
 use handfast_wire::json as wire_json;
 use hyper::body::Bytes;
@@ -238,7 +238,7 @@ impl VerifyCommand {
             Err(problem) => return Ok(self.output.misused(&problem)),
         };
         if let Ok(growth) = serde_json::from_str::<Growth>(&text) {
-            let outcome = growth.verify(keys).map_err(|problem| not_proven(&problem));
+            let outcome = verify_growth(&growth, keys).map_err(|problem| not_proven(&problem));
             return self.output.print(
                 outcome,
                 |(from, to)| json!({"verified": true, "from": from.size, "to": to.size}),
@@ -259,7 +259,7 @@ impl VerifyCommand {
         };
         let mut outcome = Err(ProofProblem::Unreadable("the key"));
         for key in &keys {
-            outcome = proof.verify(self.id.as_deref(), key);
+            outcome = verify_proof(&proof, self.id.as_deref(), key);
             if outcome.is_ok() {
                 break;
             }

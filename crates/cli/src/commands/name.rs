@@ -5,12 +5,14 @@ use std::str::FromStr;
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
+use handfast_api::{self as api, Name};
+use handfast_id::Handle;
 use handfast_registry::{
-    Moment, NewValue, Principal, Shown, check_urls, json, parse_rfc3339, rfc3339 as time,
-    url_problem,
+    Moment, NewValue, Principal, check_urls, parse_rfc3339, rfc3339 as time, url_problem,
 };
 use handfast_wire::batch::{read_admin, read_list};
 use handfast_wire::{Codec, Permissions, Ttl, Value, json as wire_json, type_matches};
+use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::commands::inspect_view::Shown as Safe;
@@ -480,18 +482,15 @@ impl NameTarget {
         self.output.show_as(
             said.and_then(read),
             |(_, said)| said.clone(),
-            |(shown, _), out| {
-                let (text, state) = (&shown.record.text, shown.record.state.as_str());
-                writeln!(out, "{done} {} ({state})", Safe(text))
-            },
+            |(name, _), out| writeln!(out, "{done} {} ({})", Safe(&name.id), name.state),
         )
     }
 }
 
 /// A name, and how the API says it.
-fn read(said: Json) -> Result<(Shown, Json), Problem> {
-    let shown = json::read_name(&said).ok_or_else(unreadable)?;
-    Ok((shown, said))
+fn read(said: Json) -> Result<(Name, Json), Problem> {
+    let name = Name::deserialize(&said).map_err(|_| unreadable())?;
+    Ok((name, said))
 }
 
 /// Page after page.
@@ -522,52 +521,39 @@ fn list(client: &Client, authority: &str, output: Output) -> anyhow::Result<Answ
     Ok(Answer::Done)
 }
 
-fn for_people(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    let record = &shown.record;
-    writeln!(out, "{}", Safe(&record.text))?;
-    writeln!(out, "  {:<12}  {}", "state", record.state.as_str())?;
-    if let Some(tombstone) = &record.tombstone {
-        writeln!(
-            out,
-            "  {:<12}  {} ({})",
-            "withdrawn",
-            Safe(&tombstone.reason),
-            time(tombstone.date)
-        )?;
+fn for_people(name: &Name, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", Safe(&name.id))?;
+    writeln!(out, "  {:<12}  {}", "state", name.state)?;
+    if let Some(tombstone) = &name.withdrawn {
+        let (reason, date) = (Safe(&tombstone.reason), &tombstone.date);
+        writeln!(out, "  {:<12}  {reason} ({date})", "withdrawn")?;
         if let Some(successor) = &tombstone.successor {
             writeln!(out, "  {:<12}  {}", "use instead", Safe(successor))?;
         }
     }
-    writeln!(out, "  {:<12}  {}", "created", time(record.created))?;
-    writeln!(
-        out,
-        "  {:<12}  {} (version {})",
-        "modified",
-        time(record.modified),
-        record.version
-    )?;
-    if let Some(error) = record.irregularity() {
+    writeln!(out, "  {:<12}  {}", "created", name.created)?;
+    let (modified, version) = (&name.modified, name.version);
+    writeln!(out, "  {:<12}  {modified} (version {version})", "modified")?;
+    if name.irregular.is_some()
+        && let Err(error) = Handle::parse(&name.id)
+    {
         writeln!(out, "  {:<12}  taken over as it was: {error}", "irregular")?;
     }
-    if let Some(holder) = &record.holder {
+    if let Some(holder) = &name.holder {
         writeln!(out, "  {:<12}  {holder}", "held by")?;
     }
-    record
-        .values
+    name.values
         .iter()
         .try_for_each(|value| writeln!(out, "  {}", line(value)))
 }
 
 /// A value on one line. Secrets are not shown on a terminal.
-pub(crate) fn line(value: &Value<'_>) -> String {
-    let data = if value.is_type("HS_SECKEY") {
-        "(a secret)".to_string()
-    } else {
-        let value = wire_json::value(value);
-        match value.pointer("/data/value") {
-            Some(Json::String(text)) => Safe(text).to_string(),
-            data => data.map(ToString::to_string).unwrap_or_default(),
-        }
+pub(crate) fn line(value: &api::Value) -> String {
+    let is_secret = Value::new(value.index, &value.value_type, &[]).is_type("HS_SECKEY");
+    let data = match &value.data.value {
+        _ if is_secret => "(a secret)".to_string(),
+        Json::String(text) => Safe(text).to_string(),
+        data => data.to_string(),
     };
     format!(
         "{:<5} {:<10}  {data}",

@@ -3,8 +3,9 @@
 
 use std::io::{self, Write};
 
+use handfast_api::Value;
 use handfast_registry::Moment;
-use handfast_wire::json as wire_json;
+use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::commands::inspect_view::Shown as Safe;
@@ -74,9 +75,8 @@ fn for_people(entry: &Json, out: &mut dyn Write) -> io::Result<()> {
     let changes = entry.get("changes").and_then(Json::as_array);
     for change in changes.into_iter().flatten() {
         for (mark, side) in [('-', "before"), ('+', "after")] {
-            let found = change.get(side).map(Json::to_string).unwrap_or_default();
-            if let Ok(value) = serde_json::from_str::<wire_json::GivenValue<'_>>(&found) {
-                writeln!(out, "    {mark} {}", line(&value.into_value()))?;
+            if let Some(Ok(value)) = change.get(side).map(Value::deserialize) {
+                writeln!(out, "    {mark} {}", line(&value))?;
             }
         }
     }

@@ -9,6 +9,7 @@ use clap::Args;
 use handfast_client::{Query, Resolution, Roots, ServerAddress};
 use handfast_id::Standard;
 use handfast_registry::{Principal, Reading, Refusal, Registry, State, StoreError};
+use handfast_server::convert;
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Value, json as wire_json};
 use serde_json::{Value as Json, json};
@@ -293,5 +294,5 @@ fn values_json(values: &[Value<'_>]) -> Json {
 fn values_for_people(values: &[Value<'_>], out: &mut dyn Write) -> io::Result<()> {
     values
         .iter()
-        .try_for_each(|value| writeln!(out, "  {}", line(value)))
+        .try_for_each(|value| writeln!(out, "  {}", line(&convert::value(value))))
 }

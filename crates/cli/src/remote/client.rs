@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
 use handfast_registry::{Principal, Refusal};
-use handfast_server::{AS, LocalApi, SOCKET};
+use handfast_server::{AS_HEADER, LocalApi, SOCKET};
 use http_body_util::BodyExt;
 use hyper::body::Bytes;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, IF_MATCH, TE};
@@ -414,7 +414,7 @@ impl Client {
             .method(asked.method)
             .header(TE, "trailers");
         if let Some(who) = &self.who {
-            request = request.header(AS, encode(&who.to_string()));
+            request = request.header(AS_HEADER, encode(&who.to_string()));
         }
         if let Some(content_type) = asked.content_type {
             request = request.header(CONTENT_TYPE, content_type);

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::{Context as Waking, Poll};
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use handfast_client::https::{HttpClient, TrustAnchors, exchange};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, Limited};
@@ -136,6 +136,9 @@ pub(crate) async fn each_line(
             .split_inclusive(|byte| *byte == b'\n')
         {
             begun.extend_from_slice(piece);
+            if begun.len() > MAX_ANSWER {
+                bail!("a line of the answer is too long");
+            }
             if let Some(line) = begun.strip_suffix(b"\n") {
                 each(line);
                 begun.clear();

@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead};
 
-/// The longest line that is passed on whole, in bytes. An identifier has at most 8 KiB, but white space around one
-/// that a person pasted does not count.
+/// The longest line that is passed on whole, in bytes. An identifier has at most 8 KiB, but white
+/// space around one that a person pasted does not count.
 pub(crate) const MAX_LINE: usize = 1 << 20;
 
 /// A line without its LF, or CR LF.

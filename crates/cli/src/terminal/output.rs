@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use handfast_registry::{Refusal, json};
+use handfast_registry::Refusal;
+use handfast_server::convert;
 use serde_json::{Map, Value as Json, json};
 
 use crate::commands::inspect_view::Shown;
@@ -101,7 +102,8 @@ impl Output {
     /// Says why something was not done: the answer is no, or the system failed.
     pub(crate) fn refuse(self, refusal: &Refusal) -> Answer {
         let text = if self.json {
-            json!({ "error": json::refusal(refusal) }).to_string()
+            let error = convert::command_error(convert::problem(refusal));
+            json!({ "error": error }).to_string()
         } else {
             let hint = refusal
                 .hint()

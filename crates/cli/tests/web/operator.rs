@@ -111,19 +111,12 @@ fn a_server_is_named_by_a_flag_or_by_the_environment() {
     assert_eq!(create("1", "--url"), (Some(0), String::new()));
     assert_eq!(run(Some(&url), &show).0, Some(0));
     // A folder that is named is meant, and a command that needs one uses it.
-    for data in [&["--data", "none"][..], &[]] {
-        let name = [data, &show].concat();
-        let expected = i32::from(!data.is_empty());
-        assert_eq!(run(Some(&url), &name).0, Some(expected), "{name:?}");
+    for name in [
+        ["--data", "none", "name", "show", "20.1000/n0"],
+        ["name", "show", "20.1000/n0", "--data", "none"],
+    ] {
+        assert_eq!(run(Some(&url), &name).0, Some(1), "{name:?}");
     }
-    assert_eq!(
-        run(
-            Some(&url),
-            &["name", "show", "20.1000/n0", "--data", "none"]
-        )
-        .0,
-        Some(1)
-    );
     let (status, told) = run(Some(&url), &["check"]);
     assert!(
         status == Some(1) && told.contains("handfast-data"),

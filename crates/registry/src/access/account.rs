@@ -56,7 +56,7 @@ impl Account {
 }
 
 /// The longest title of an account, in bytes.
-const LONGEST_TITLE: usize = 1_000;
+const LONGEST_TITLE: usize = handfast_api::limits::ACCOUNT_TITLE;
 
 impl Registry {
     /// Creates an account. The operator and administrators may.

@@ -65,7 +65,7 @@ impl Default for NewToken {
 }
 
 /// The longest that a token lasts, in days.
-const MOST_DAYS: u64 = 3_660;
+const MOST_DAYS: u64 = handfast_api::limits::TOKEN_DAYS;
 const DAY: u64 = 86_400_000;
 /// How many tokens an account has at most.
 const MOST_TOKENS: usize = 1_000;
@@ -104,7 +104,7 @@ impl Registry {
             let problem = format!("a token lasts 1 to {MOST_DAYS} days");
             return Err(Refusal::policy("bad-expiry", problem));
         }
-        if new.title.len() > 1_000 {
+        if new.title.len() > handfast_api::limits::TOKEN_TITLE {
             let problem = "the title of a token has at most 1000 bytes";
             return Err(Refusal::policy("too-large", problem));
         }

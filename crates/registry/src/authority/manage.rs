@@ -698,7 +698,7 @@ fn set<T>(field: &mut T, value: Option<T>) {
 const NOT_APPROVED: &str = "not-approved";
 
 /// The longest title, meaning or contact, in bytes.
-const MOST_TEXT: usize = 10_000;
+const MOST_TEXT: usize = handfast_api::limits::AUTHORITY_TEXT;
 
 fn check_authority(authority: &Authority) -> Result<(), Refusal> {
     let texts = [&authority.title, &authority.meaning, &authority.contact];

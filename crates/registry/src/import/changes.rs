@@ -62,16 +62,9 @@ pub struct Changes {
 /// How many bytes a value is shown with.
 const MAX_SHOWN: usize = 300;
 /// How many values of one name are listed.
-const MAX_LISTED: usize = 100;
+const MAX_LISTED: usize = handfast_api::limits::OUTCOME_CHANGES;
 
 impl Changes {
-    /// How many values are not listed.
-    #[must_use]
-    pub fn unlisted(&self) -> u64 {
-        let listed = u64::try_from(self.listed.len()).unwrap_or(u64::MAX);
-        self.counts.total().saturating_sub(listed)
-    }
-
     /// How many bytes the list has.
     pub(crate) fn text_bytes(&self) -> usize {
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);

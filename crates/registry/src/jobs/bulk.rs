@@ -25,7 +25,7 @@ use crate::name::states::Name;
 use crate::registry::Registry;
 
 /// How many bytes the texts of a job have that says what is there and what is to be.
-const MAX_JOB_TEXT: usize = 10_000;
+const MAX_JOB_TEXT: usize = handfast_api::limits::JOB_TEXT;
 
 /// How many names share a transaction.
 const TOGETHER: usize = 500;

@@ -35,7 +35,7 @@ pub struct Words(Vec<String>);
 pub struct WordsError;
 
 const MOST_WORDS: usize = 10;
-const LONGEST: usize = 200;
+const LONGEST: usize = handfast_api::limits::SEARCH_WORDS;
 
 impl Words {
     /// Reads words, with spaces between them.

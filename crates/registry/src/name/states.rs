@@ -16,7 +16,7 @@ use crate::name::record::{Record, State, Tombstone};
 use crate::name::values;
 
 /// The longest reason of a withdrawal, in bytes.
-const MOST_REASON: usize = 10_000;
+const MOST_REASON: usize = handfast_api::limits::WITHDRAWAL_REASON;
 
 /// What becomes of values that are read-only.
 #[derive(Clone, Copy, PartialEq, Eq)]

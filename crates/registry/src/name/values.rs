@@ -7,7 +7,7 @@ use crate::error::{Refusal, ValueProblem};
 /// The most bytes that the values of a record take: they must fit a message of the protocol.
 const MOST_BYTES: usize = 260_000;
 /// The most values that clients of the protocol take.
-const MOST_VALUES: usize = 2_048;
+const MOST_VALUES: usize = handfast_api::limits::VALUES;
 
 /// Schemes that run code or stand for anything at all: no redirect should ever go there.
 const REFUSED: [&str; 3] = ["javascript:", "data:", "vbscript:"];

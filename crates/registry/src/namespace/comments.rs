@@ -18,7 +18,7 @@ use crate::log::event::{Action, Commitments, Subject};
 use crate::registry::Registry;
 
 /// The longest comment, in bytes.
-const MOST_BYTES: usize = 4_000;
+const MOST_BYTES: usize = handfast_api::limits::NAMESPACE_COMMENT;
 /// The most comments on an entry.
 const MOST_COMMENTS: usize = 500;
 /// The most comments of one account on an entry.

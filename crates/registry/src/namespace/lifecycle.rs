@@ -4,13 +4,13 @@
 //! authority, the operator of the registry (`lead` on `info:`) or its maintainer (`admin` there).
 
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
-use super::form::NamespaceForm;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
 use crate::error::Refusal;
 use crate::log::event::Action;
+use handfast_api::NamespaceForm;
 
 use Capacity::{Authority, Claimant, Maintainer, Operator};
 use NamespaceStatus::{Candidate, Deprecated, Lapsed, Refused, Registered, Withdrawn};

@@ -4,11 +4,11 @@
 //! URI should be, a URI without scheme, repeated descriptions, line breaks inside values, and with what is
 //! missing. Personal contacts are left out.
 
+use handfast_api::{NamespaceAuthority, NamespaceForm, NamespaceSample};
 use handfast_id::InfoUri;
 use handfast_wire::namespace::has_few_attributes;
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::form::{NamespaceAuthority, NamespaceForm, NamespaceSample};
 use super::import::{GivenNamespace, day};
 use super::validate::is_web_address;
 use crate::error::Refusal;

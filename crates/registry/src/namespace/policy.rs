@@ -15,7 +15,7 @@ use crate::log::event::{Action, Commitments, Subject};
 use crate::registry::Registry;
 
 /// The longest policy, in bytes.
-const MOST_BYTES: usize = 100_000;
+const MOST_BYTES: usize = handfast_api::limits::NAMESPACE_POLICY;
 
 /// The policy, in one of its versions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! What a new version would change.
 
+use handfast_api::NamespaceForm;
 use handfast_id::{InfoUri, RuleBook};
 
 use super::entry::NamespaceEntry;
-use super::form::NamespaceForm;
 use crate::error::Refusal;
 use crate::registry::Registry;
 

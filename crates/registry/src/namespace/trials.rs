@@ -2,8 +2,8 @@
 
 use percent_encoding::percent_encode_byte;
 
-use super::form::NamespaceForm;
 use super::literals::literals;
+use handfast_api::NamespaceForm;
 
 /// How many are made up by chance.
 const BY_CHANCE: usize = 400;

@@ -6,26 +6,27 @@
 
 use std::net::Ipv6Addr;
 
+use handfast_api::{NamespaceForm, ResolutionForm, limits};
 use handfast_id::{InfoUri, InfoValidity, Namespace, NamespaceError, Pattern, RuleBook};
 
-use super::form::{NamespaceForm, ResolutionForm};
+use super::mechanism::filled;
 use super::trials::trials;
 use crate::error::Refusal;
 
 /// The longest namespace string.
-const MOST_NAME: usize = 64;
+const MOST_NAME: usize = limits::NAMESPACE_NAME;
 /// The longest title, name or contact, in bytes.
-const MOST_LINE: usize = 500;
+const MOST_LINE: usize = limits::NAMESPACE_LINE;
 /// The longest URI.
-const MOST_URI: usize = 2_000;
+const MOST_URI: usize = limits::NAMESPACE_URI;
 /// The longest text.
-pub(super) const MOST_TEXT: usize = 10_000;
+pub(super) const MOST_TEXT: usize = limits::NAMESPACE_TEXT;
 /// The most URIs in one place.
-const MOST_URIS: usize = 20;
+const MOST_URIS: usize = limits::NAMESPACE_URIS;
 /// The most examples.
-const MOST_EXAMPLES: usize = 100;
+const MOST_EXAMPLES: usize = limits::NAMESPACE_EXAMPLES;
 /// The longest example, in bytes.
-const MOST_EXAMPLE: usize = 500;
+const MOST_EXAMPLE: usize = limits::NAMESPACE_EXAMPLE;
 /// The largest form, in bytes of JSON: all entries are in memory, and all versions are kept.
 const MOST_FORM: usize = 64 << 10;
 
@@ -236,7 +237,7 @@ fn check_resolution(said: &ResolutionForm) -> Result<(), Refusal> {
         return Ok(());
     };
     // The very function that resolution uses.
-    if mechanism.len() > MOST_URI || said.location("sample-1").is_none() {
+    if mechanism.len() > MOST_URI || filled(mechanism, "sample-1").is_none() {
         let problem = format!(
             "{mechanism:?} is no mechanism: that is an http or https address with one {{id}} behind its host, and \
              behind a / or ? there"

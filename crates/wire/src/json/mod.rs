@@ -24,4 +24,4 @@ mod write;
 pub use read::GivenValue;
 pub use site::{read_site, write_site};
 pub use time::timestamp;
-pub use write::{value, write_value};
+pub use write::{value, value_data, write_value};

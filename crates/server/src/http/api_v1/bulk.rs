@@ -4,22 +4,22 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use handfast_registry::{Done, Export, Format, Import, Imported, Refusal, Report, json};
+use handfast_api::{ImportSummary, LogExportSummary, limits};
+use handfast_registry::{Done, Export, Format, Import, Imported, Refusal, Report};
 use http_body_util::channel::{Channel, Sender};
 use http_body_util::{BodyExt, Either};
 use hyper::Response;
 use hyper::body::Bytes;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TRAILER};
-use serde_json::{Value as Json, json};
+use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use super::background::is_preferred;
 use super::call::Call;
-use super::jobs::MOST_TOLD;
 use super::problem::Problem;
 use super::routes::Route;
-use super::{once, spool};
+use super::{convert, once, spool};
 use crate::http::PATIENCE;
 use crate::http::connection::request_body::Incoming;
 use crate::http::response::{Body, reply};
@@ -74,7 +74,7 @@ pub(super) fn options(call: &Call) -> Result<Import, Problem> {
 }
 
 fn import_now(call: &Call, options: &Import, input: File) -> Result<Response<Body>, Problem> {
-    let mut told = String::new();
+    let mut told = Vec::new();
     let (mut lines, mut untold) = (0, 0);
     let imported = call
         .registry()
@@ -85,34 +85,38 @@ fn import_now(call: &Call, options: &Import, input: File) -> Result<Response<Bod
             if !options.tells_all && !matches!(outcome.done, Done::Refused { .. }) {
                 return;
             }
-            if lines == MOST_TOLD || told.len() >= MAX_OUTCOMES {
+            if lines == limits::OUTCOMES || told.len() >= MAX_OUTCOMES {
                 untold += 1;
                 return;
             }
             lines += 1;
-            told.push_str(&json::outcome(outcome).to_string());
-            told.push('\n');
+            put_line(&mut told, &convert::outcome(outcome));
         })?;
-    told.push_str(&summary(options, &imported, untold).to_string());
-    told.push('\n');
+    put_line(&mut told, &summary(options, &imported, untold));
     Ok(reply(hyper::StatusCode::OK, "application/x-ndjson", told))
 }
 
 /// What came of all lines.
-pub(super) fn summary(options: &Import, imported: &Imported, untold: u64) -> Json {
+pub(super) fn summary(options: &Import, imported: &Imported, untold: u64) -> ImportSummary {
     let counts = &imported.counts;
-    json!({
-        "format": imported.format.as_str(),
-        "dry-run": options.dry_run,
-        "job": imported.job,
-        "resumed": imported.is_resumed,
-        "created": counts.created,
-        "changed": counts.changed,
-        "unchanged": counts.unchanged,
-        "refused": counts.refused,
-        "values": json::value_counts(imported.values),
-        "untold": untold,
-    })
+    ImportSummary {
+        changed: counts.changed,
+        created: counts.created,
+        dry_run: options.dry_run,
+        format: imported.format.as_str().to_string(),
+        job: imported.job,
+        refused: counts.refused,
+        resumed: imported.is_resumed,
+        unchanged: counts.unchanged,
+        untold,
+        values: convert::value_counts(imported.values),
+    }
+}
+
+fn put_line(out: &mut Vec<u8>, line: &impl Serialize) {
+    // Writing to a vector cannot fail.
+    let _ = serde_json::to_writer(&mut *out, line);
+    out.push(b'\n');
 }
 
 /// Gives names as they are read. What goes wrong in the middle breaks the answer off: what is whole
@@ -133,7 +137,7 @@ pub(super) fn export(call: &Call, begun: &mut dyn FnMut(Response<Body>)) -> Resu
     send(call, begun, content_type, |out| {
         call.registry()
             .export(&call.who, &options, out, &mut |_| ())
-            .map(|exported| json::exported(options.format.unwrap_or(Format::Ndjson), &exported))
+            .map(|exported| convert::exported(options.format.unwrap_or(Format::Ndjson), &exported))
     })
 }
 
@@ -144,15 +148,15 @@ pub(super) fn export_log(
 ) -> Result<(), Problem> {
     send(call, begun, "application/x-ndjson", |out| {
         let events = call.registry().export_log(out, &mut |_| ())?;
-        Ok(json!({ "events": events }))
+        Ok(LogExportSummary { events })
     })
 }
 
-fn send(
+fn send<S: Serialize>(
     call: &Call,
     begun: &mut dyn FnMut(Response<Body>),
     content_type: &'static str,
-    give: impl FnOnce(&mut Sending<'_>) -> Result<Json, Refusal>,
+    give: impl FnOnce(&mut Sending<'_>) -> Result<S, Refusal>,
 ) -> Result<(), Problem> {
     let mut out = Sending::new(call, begun, content_type);
     let given = give(&mut out).and_then(|summary| {
@@ -164,7 +168,8 @@ fn send(
         Ok(()) => Ok(()),
         Err(refusal) if is_begun => {
             tracing::warn!(error = %refusal, "an export was broken off");
-            out.sender.abort(io::Error::other("broken off"));
+            // The connection ends; a command in this process hears the reason.
+            out.sender.abort(io::Error::other(refusal));
             Ok(())
         }
         Err(refusal) => Err(refusal.into()),
@@ -236,9 +241,9 @@ impl<'b> Sending<'b> {
     }
 
     /// What was given, for those who take trailers.
-    fn end(&mut self, summary: &Json) -> io::Result<()> {
+    fn end(&mut self, summary: &impl Serialize) -> io::Result<()> {
         let mut trailers = HeaderMap::new();
-        let value = HeaderValue::from_str(&summary.to_string());
+        let value = HeaderValue::from_str(&serde_json::to_string(summary)?);
         trailers.insert(SUMMARY, value.map_err(io::Error::other)?);
         let sender = &mut self.sender;
         let time = self.time;

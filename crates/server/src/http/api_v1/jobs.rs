@@ -2,42 +2,16 @@
 
 use std::sync::Arc;
 
+use handfast_api::{self as api, NewJob, limits};
 use handfast_registry::{
-    BulkChanged, Done, Job, JobKind, Outcome, Principal, Refusal, Registry, StartedJob, json,
+    BulkChanged, Done, Job, JobKind, Outcome, Principal, Refusal, Registry, StartedJob,
 };
-use serde::Deserialize;
-use serde_json::{Value as Json, json};
 
 use super::background::is_preferred;
 use super::call::{Answer, Call};
+use super::convert;
 use super::problem::Problem;
 use super::spool;
-
-#[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-enum Given {
-    ReplaceUrl {
-        authority: String,
-        from: String,
-        to: String,
-        /// Whether only the host is meant.
-        #[serde(default)]
-        host: bool,
-    },
-    SetTtl {
-        authority: String,
-        seconds: u32,
-        #[serde(rename = "type")]
-        value_type: Option<String>,
-    },
-    Undo {
-        job: u64,
-    },
-    Withdraw {
-        names: Vec<String>,
-        reason: String,
-    },
-}
 
 /// What is to be done.
 pub(super) enum Wanted {
@@ -46,9 +20,6 @@ pub(super) enum Wanted {
     Withdrawal { names: Vec<String>, reason: String },
 }
 
-/// How many outcomes are told.
-pub(super) const MOST_TOLD: usize = 10_000;
-
 /// A list of names of more bytes than these is a long one.
 const LONG_LIST: usize = 64 << 10;
 
@@ -56,18 +27,18 @@ pub(super) fn list(call: &Call) -> Result<Answer, Problem> {
     let (limit, after) = (call.limit()?, call.number("after")?.unwrap_or(0));
     let page = call.registry().jobs_page(&call.who, after, limit)?;
     let next = page.next.map(|next| next.to_string());
-    let page = page.jobs.into_iter().map(|job| shown(call, job));
-    let page = page.collect::<Result<Vec<_>, _>>()?;
-    Ok(Answer::json(json!({"jobs": page, "next": next})))
+    let jobs = page.jobs.into_iter().map(|job| shown(call, job));
+    let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
+    Ok(Answer::json(&api::JobPage { jobs, next }))
 }
 
 pub(super) fn show(call: &Call) -> Result<Answer, Problem> {
-    Ok(Answer::json(shown(call, find(call)?)?))
+    Ok(Answer::json(&shown(call, find(call)?)?))
 }
 
-fn shown(call: &Call, job: Job) -> Result<Json, Problem> {
+fn shown(call: &Call, job: Job) -> Result<api::Job, Problem> {
     let (job, progress) = call.registry().with_progress(job)?;
-    Ok(json::job(&job, progress))
+    Ok(convert::job(&job, progress))
 }
 
 /// A job that someone may see: what someone does with many names is theirs, and for those who may
@@ -89,11 +60,11 @@ pub(super) fn outcomes(call: &Call) -> Result<Answer, Problem> {
     let found = call.registry().refusals(job.number, after, limit)?;
     let next = found.last().map(|(number, _)| number.to_string());
     let next = next.filter(|_| found.len() == limit);
-    let page: Vec<Json> = found
-        .iter()
-        .map(|(_, outcome)| json::outcome(outcome))
-        .collect();
-    Ok(Answer::json(json!({"outcomes": page, "next": next})))
+    let outcomes = found.iter().map(|(_, outcome)| convert::outcome(outcome));
+    Ok(Answer::json(&api::OutcomePage {
+        next,
+        outcomes: outcomes.collect(),
+    }))
 }
 
 /// Stops it at its next batch.
@@ -101,7 +72,7 @@ pub(super) fn cancel(call: &Call) -> Result<Answer, Problem> {
     let job = find(call)?;
     let job = call.registry().cancel_job(&call.who, job.number)?;
     spool::forget(call.registry(), &job);
-    Ok(Answer::json(shown(call, job)?))
+    Ok(Answer::json(&shown(call, job)?))
 }
 
 pub(super) fn undo(call: &Call) -> Result<Wanted, Problem> {
@@ -115,11 +86,11 @@ pub(super) fn resume(call: &Call) -> Result<Wanted, Problem> {
 
 pub(super) fn start(call: &Call) -> Result<Wanted, Problem> {
     Ok(match call.read()? {
-        Given::Withdraw { names, reason } => Wanted::Withdrawal { names, reason },
-        Given::ReplaceUrl { from, to, .. } if from.is_empty() || to.is_empty() => {
+        NewJob::Withdraw { names, reason } => Wanted::Withdrawal { names, reason },
+        NewJob::ReplaceUrl { from, to, .. } if from.is_empty() || to.is_empty() => {
             return Err(Problem::usage("say both what is there and what is to be"));
         }
-        Given::ReplaceUrl {
+        NewJob::ReplaceUrl {
             authority,
             from,
             to,
@@ -130,7 +101,7 @@ pub(super) fn start(call: &Call) -> Result<Wanted, Problem> {
             to,
             is_host: host,
         }),
-        Given::SetTtl {
+        NewJob::SetTtl {
             authority,
             seconds,
             value_type,
@@ -139,7 +110,7 @@ pub(super) fn start(call: &Call) -> Result<Wanted, Problem> {
             value_type,
             seconds,
         }),
-        Given::Undo { job } => Wanted::Kind(JobKind::Undo { job }),
+        NewJob::Undo { job } => Wanted::Kind(JobKind::Undo { job }),
     })
 }
 
@@ -215,26 +186,25 @@ pub(super) fn run(call: &Call, wanted: Wanted) -> Result<Answer, Problem> {
         })?;
         return Ok(answer);
     }
-    let (mut told, mut untold) = (Vec::new(), 0_u64);
+    let (mut outcomes, mut untold) = (Vec::new(), 0);
     let mut report = |outcome: &Outcome| {
-        let is_told = is_told(outcome, dry_run);
-        if is_told && told.len() < MOST_TOLD {
-            told.push(json::outcome(outcome));
-        } else if is_told {
+        let is_listed = is_listed(outcome, dry_run);
+        if is_listed && outcomes.len() < limits::OUTCOMES {
+            outcomes.push(convert::outcome(outcome));
+        } else if is_listed {
             untold += 1;
         }
     };
     let done = wanted.run(registry, who, dry_run, &mut report)?;
-    let mut body = summary(&done);
-    if let Json::Object(body) = &mut body {
-        body.insert("outcomes".into(), told.into());
-        body.insert("untold".into(), untold.into());
-    }
-    Ok(Answer::json(body))
+    Ok(Answer::json(&api::JobDone {
+        summary: summary(&done),
+        outcomes,
+        untold,
+    }))
 }
 
-/// Whether the outcome of a name is told: what is refused, and in a dry run what would be done.
-pub(super) fn is_told(outcome: &Outcome, dry_run: bool) -> bool {
+/// Whether a response has the outcome of a name: rejections, and in a dry run changes.
+pub(super) fn is_listed(outcome: &Outcome, dry_run: bool) -> bool {
     match outcome.done {
         Done::Refused { .. } => true,
         Done::Unchanged => false,
@@ -243,18 +213,18 @@ pub(super) fn is_told(outcome: &Outcome, dry_run: bool) -> bool {
 }
 
 /// What came of all names.
-pub(super) fn summary(done: &BulkChanged) -> Json {
-    let mut body = match &done.job {
-        Some(job) => json::job(job, None),
-        None => json!({
-            "dry-run": true,
-            "changed": done.counts.changed,
-            "unchanged": done.counts.unchanged,
-            "refused": done.counts.refused,
+pub(super) fn summary(done: &BulkChanged) -> api::JobSummary {
+    let result = match &done.job {
+        Some(job) => api::JobResult::Job(Box::new(convert::job(job, None))),
+        None => api::JobResult::DryRun(api::PlannedCounts {
+            changed: done.counts.changed,
+            dry_run: true,
+            refused: done.counts.refused,
+            unchanged: done.counts.unchanged,
         }),
     };
-    if let (Json::Object(body), 1..) = (&mut body, done.stay) {
-        body.insert("stay".into(), done.stay.into());
+    api::JobSummary {
+        result,
+        stay: done.stay,
     }
-    body
 }

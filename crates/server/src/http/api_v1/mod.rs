@@ -10,6 +10,7 @@ mod authorities;
 mod background;
 mod bulk;
 mod call;
+pub mod convert;
 mod idempotency;
 mod jobs;
 mod log;
@@ -46,10 +47,10 @@ use self::background::Background;
 use self::call::{Answer, Call};
 use self::idempotency::{Answered, Begun, First, Key};
 use self::problem::Problem;
-use self::routes::{Found, Given, Handler, Route};
+use self::routes::{Found, Group, Handler, RequestBody, Route};
 use self::spool::Spooling;
 use self::streams::Streams;
-use self::table::ROUTES;
+use self::table::GROUPS;
 use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
@@ -149,7 +150,7 @@ async fn find_and_answer(
     caller: &Arc<Caller>,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Problem> {
-    let (route, path) = match find_route(&request, ROUTES)? {
+    let (route, path) = match find_route(&request, GROUPS)? {
         Ok(found) => found,
         Err(other_method) => return Ok(other_method),
     };
@@ -186,7 +187,7 @@ async fn find_and_answer(
     check_type(&call.headers, route)?;
     let mut stream = None;
     match route.body {
-        Some(Given::Lines) => stream = Some(LineStream::Remote(body)),
+        Some(RequestBody::Lines) => stream = Some(LineStream::Remote(body)),
         Some(_) => {
             let sender = if call.token.is_some() {
                 Sender::Known
@@ -210,17 +211,14 @@ async fn find_and_answer(
 }
 
 /// Finds the route of a request, or the answer to one with another method.
-fn find_route<B>(
-    request: &Request<B>,
-    tables: &'static [&'static [Route]],
-) -> Result<FoundRoute, Problem> {
+fn find_route<B>(request: &Request<B>, groups: &'static [Group]) -> Result<FoundRoute, Problem> {
     let path = request.uri().path().trim_start_matches('/');
     // Auditors look for the log at `/log`, too.
     let path = match path.strip_prefix("api/v1") {
         Some(path) => path.to_string(),
         None => format!("/{path}"),
     };
-    match routes::find(tables, request.method(), &path) {
+    match routes::find(groups, request.method(), &path) {
         Found::Route(route, path) => Ok(Ok((route, path))),
         Found::Methods(methods) => Ok(Err(other_method(request.method(), &methods))),
         Found::Nothing => {
@@ -424,7 +422,7 @@ fn token_of(headers: &HeaderMap, caller: &Caller) -> Result<Option<String>, Prob
 }
 
 fn check_type(headers: &HeaderMap, route: &Route) -> Result<(), Problem> {
-    let Some(Given::Json(_) | Given::OptionalJson(_)) = route.body else {
+    let Some(RequestBody::Json(_) | RequestBody::OptionalJson(_)) = route.body else {
         return Ok(());
     };
     let said = headers
@@ -434,7 +432,7 @@ fn check_type(headers: &HeaderMap, route: &Route) -> Result<(), Problem> {
     let is_json = |kind: &str| kind.eq_ignore_ascii_case("application/json");
     match (kind, route.body) {
         (Some(kind), _) if is_json(kind) => Ok(()),
-        (None, Some(Given::OptionalJson(_))) => Ok(()),
+        (None, Some(RequestBody::OptionalJson(_))) => Ok(()),
         _ => Err(Problem::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "not-json",

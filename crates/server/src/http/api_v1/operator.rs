@@ -1,19 +1,20 @@
 //! The API for the local operator: commands in this process, or at the socket of the data folder.
 //!
-//! The local operator may do everything, and may act as somebody else ([`AS`]). Some things exist
-//! only here: what a browser or a token must never reach is not merely forbidden over the network,
-//! it is not there. Imports are read as they come, without a copy on disk, and imports and jobs
-//! answer line by line while they run.
+//! The local operator may do everything, and may act as somebody else ([`AS_HEADER`]). Some things
+//! exist only here: what a browser or a token must never reach is not merely forbidden over the
+//! network, it is not there. Imports are read as they come, without a copy on disk, and imports and
+//! jobs answer line by line while they run.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-use handfast_registry::{Done, GivenNamespace, Import, Principal, Refusal, Registry, Report, json};
+use handfast_registry::{Done, GivenNamespace, Import, Principal, Refusal, Registry, Report};
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::Bytes;
 use hyper::header::{HeaderMap, HeaderName};
 use hyper::{Request, Response};
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 use tokio::runtime::Handle;
 
@@ -21,16 +22,16 @@ use super::bulk::{self, Sending};
 use super::call::{Answer, Call};
 use super::jobs::{self, Wanted};
 use super::problem::Problem;
-use super::routes::{Given, Gives, Route};
-use super::table::{DRY_RUN, ROUTES, change};
-use super::{Api, ApiSettings, LineStream, check_type, find_route, read_query, run};
+use super::routes::{Group, RequestBody, ResponseBody};
+use super::table::{DRY_RUN, GROUPS, post};
+use super::{Api, ApiSettings, LineStream, check_type, convert, find_route, read_query, run};
 use crate::http::PATIENCE;
 use crate::http::percent::decode;
 use crate::http::response::Body;
 
 /// The header that says, percent-encoded, as whom the local operator acts. Over the network it
 /// means nothing.
-pub const AS: HeaderName = HeaderName::from_static("handfast-as");
+pub const AS_HEADER: HeaderName = HeaderName::from_static("handfast-as");
 
 /// The body of a request of the local operator.
 pub type LocalBody = UnsyncBoxBody<Bytes, io::Error>;
@@ -40,18 +41,22 @@ pub type LocalBody = UnsyncBoxBody<Bytes, io::Error>;
 const PARAMETERS: &[&str] = &["migrate", "size", "with-secrets", "dry-run"];
 
 /// What only the local operator can ask for.
-static OPERATOR_ROUTES: &[&[Route]] = &[&[Route {
-    query: &[DRY_RUN],
-    ..change(
-        "POST",
+static OPERATOR_ROUTES: &[Group] = &[Group {
+    tag: "Operator",
+    about: "Only for the local operator.",
+    routes: &[post(
         "/operator/namespaces",
         "importNamespaces",
-        "Take records of the original registry of info namespaces",
-        Some(Given::Text),
-        Gives::Lines,
         import_namespaces,
     )
-}]];
+    .says(
+        "Import namespaces",
+        "Imports records of the original registry of `info` namespaces.",
+    )
+    .query(&[DRY_RUN])
+    .takes_body(RequestBody::Text)
+    .gives_body(ResponseBody::Lines)],
+}];
 
 /// How many names a job looks at between two lines of progress.
 const PROGRESS_INTERVAL: u64 = 1_000;
@@ -87,7 +92,7 @@ impl LocalApi {
         request: Request<LocalBody>,
     ) -> Result<Response<Body>, Problem> {
         let found = find_route(&request, OPERATOR_ROUTES);
-        let (route, path) = match found.or_else(|_| find_route(&request, ROUTES))? {
+        let (route, path) = match found.or_else(|_| find_route(&request, GROUPS))? {
             Ok(found) => found,
             Err(other_method) => return Ok(other_method),
         };
@@ -107,7 +112,7 @@ impl LocalApi {
         check_type(&call.headers, route)?;
         let mut stream = None;
         match route.body {
-            Some(Given::Lines) => stream = Some(LineStream::Local(body)),
+            Some(RequestBody::Lines) => stream = Some(LineStream::Local(body)),
             Some(_) => {
                 let collected = body.collect().await;
                 let broken = |error| Problem::usage(format!("the body did not come: {error}"));
@@ -121,7 +126,7 @@ impl LocalApi {
 
 /// Who acts: the operator, or whom the operator names.
 fn acting_as(headers: &HeaderMap) -> Result<Principal, Problem> {
-    let Some(header) = headers.get(AS) else {
+    let Some(header) = headers.get(AS_HEADER) else {
         return Ok(Principal::Operator);
     };
     let text = header.to_str().ok().and_then(decode);
@@ -149,7 +154,7 @@ pub(super) fn import(
         let report = &mut |report: Report<'_>| match report {
             Report::Line(outcome) => {
                 if options.tells_all || matches!(outcome.done, Done::Refused { .. }) {
-                    line(out, &json::outcome(outcome));
+                    line(out, &convert::outcome(outcome));
                 }
             }
             Report::Progress { bytes, counts } => progress(out, bytes, counts.total()),
@@ -170,8 +175,8 @@ pub(super) fn run_job(
         let mut names = 0;
         let done = wanted.run(call.registry(), &call.who, dry_run, &mut |outcome| {
             names += 1;
-            if jobs::is_told(outcome, dry_run) {
-                line(out, &json::outcome(outcome));
+            if jobs::is_listed(outcome, dry_run) {
+                line(out, &convert::outcome(outcome));
             }
             if names % PROGRESS_INTERVAL == 0 {
                 progress(out, names, names);
@@ -182,28 +187,29 @@ pub(super) fn run_job(
 }
 
 /// Answers line by line; the last one says what came of all, or what went wrong on the way.
-fn send_lines(
+fn send_lines<S: Serialize>(
     call: &Call,
     begun: &mut dyn FnMut(Response<Body>),
-    give: impl FnOnce(&mut Sending<'_>) -> Result<Json, Refusal>,
+    give: impl FnOnce(&mut Sending<'_>) -> Result<S, Refusal>,
 ) -> Result<(), Problem> {
     let mut out = Sending::new(call, begun, "application/x-ndjson");
-    let last = match give(&mut out) {
-        Ok(summary) => summary,
+    match give(&mut out) {
+        Ok(summary) => line(&mut out, &summary),
         Err(refusal) if out.is_begun() => {
-            json!({"problem": Problem::from(refusal).for_operator().into_json()})
+            let problem = Problem::from(refusal).for_operator().into_document();
+            line(&mut out, &json!({"problem": problem}));
         }
         Err(refusal) => return Err(refusal.into()),
-    };
-    line(&mut out, &last);
+    }
     // A client that has gone needs no last line.
     drop(out.flush());
     Ok(())
 }
 
 /// A client that has gone does not stop the work.
-fn line(out: &mut Sending<'_>, said: &Json) {
-    drop(writeln!(out, "{said}"));
+fn line(out: &mut Sending<'_>, said: &impl Serialize) {
+    let line = serde_json::to_string(said).unwrap_or_default();
+    drop(writeln!(out, "{line}"));
 }
 
 fn progress(out: &mut Sending<'_>, position: u64, names: u64) {
@@ -221,9 +227,12 @@ fn import_namespaces(call: &Call) -> Result<Answer, Problem> {
     };
     let said = taken.iter().map(|record| match &record.outcome {
         Ok(changed) => json!({"namespace": record.namespace, "changed": changed}),
-        Err(refusal) => json!({"namespace": record.namespace, "error": json::refusal(refusal)}),
+        Err(refusal) => {
+            let error = convert::command_error(convert::problem(refusal));
+            json!({"namespace": record.namespace, "error": error})
+        }
     });
-    Ok(Answer::json(said.collect()))
+    Ok(Answer::json(&said.collect::<Json>()))
 }
 
 /// A body, read by a thread that may wait.
