@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::{Context as Waking, Poll};
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use handfast_client::https::{HttpClient, TrustAnchors, exchange};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, Limited};
