@@ -62,14 +62,21 @@ impl Mint {
                     return problem.tell(self.output);
                 }
             };
-            for name in field(&said, "names").as_array().into_iter().flatten() {
+            // There are fewer than asked for if something failed after them: the next request says
+            // what.
+            let names = field(&said, "names").as_array();
+            let made = names.map_or(0, Vec::len).try_into().unwrap_or(u64::MAX);
+            for name in names.into_iter().flatten() {
                 if self.output.is_json() {
                     writeln!(out, "{name}")?;
                 } else {
                     writeln!(out, "{}", text(name, "id"))?;
                 }
             }
-            left = left.saturating_sub(BATCH_SIZE);
+            if made == 0 {
+                anyhow::bail!("the server made no name and gave no reason");
+            }
+            left = left.saturating_sub(made);
         }
         out.flush()?;
         Ok(Answer::Done)

@@ -102,7 +102,7 @@ fn a_dry_run_says_what_would_be_done_and_does_nothing() {
     let file = folder.write(
         "names.ndjson",
         r#"{"authority":"20.5","title":"New"}
-{"id":"20.5/under-new"}
+{"id":"20.5/under-new","urls":["https://u.example/"]}
 {"id":"20.1/same","urls":["https://s.example/"]}
 {"id":"20.1/other","urls":["https://new.example/"]}
 {"id":"20.1/new","urls":["https://n.example/"]}
