@@ -74,8 +74,9 @@ where
             let before = state.times;
             let unfinished = read_and_answer(web, stream, &mut state, context);
             // A task that is woken without new data is woken by one of these two futures. They know
-            // the task to wake since they were polled for the first time.
-            let may_be_other = is_new || state.times == before;
+            // the task to wake since they were polled for the first time. The timer may also have
+            // fired together with new data: it wakes the task only once.
+            let may_be_other = is_new || state.times == before || timer.is_elapsed();
             if unfinished.is_ready() || !may_be_other {
                 return unfinished;
             }
@@ -437,6 +438,38 @@ mod tests {
         Web::new((context, tunnel), settings, any, closing).unwrap()
     }
 
+    /// The timer fires while a byte of the head is waiting to be read: the task is woken once for
+    /// both, and must not forget the timer.
+    #[test]
+    fn a_slow_head_ends_when_its_timeout_and_a_byte_arrive_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let web = web(folder.path());
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (mut ours, mut theirs) = tokio::io::duplex(4_000);
+            let activity = Activity::new(Instant::now(), Instant::now());
+            let client = ([192, 0, 2, 1].into(), &activity);
+            let mut serving = pin!(serve_connection(&web, &mut ours, client));
+            theirs.write_all(b"GET / HTTP/1.1\r\nHo").await.unwrap();
+            assert!(poll_once(serving.as_mut()).await.is_none());
+            sleep(web.client_timeout * 2).await;
+            theirs.write_all(b"s").await.unwrap();
+            let ended = poll_once(serving.as_mut()).await;
+            assert!(matches!(ended, Some(Ok(HandOff::Nothing))));
+        });
+    }
+
+    async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Option<F::Output> {
+        poll_fn(|context| {
+            Poll::Ready(match future.as_mut().poll(context) {
+                Poll::Ready(output) => Some(output),
+                Poll::Pending => None,
+            })
+        })
+        .await
+    }
+
     /// When the first answer could not be sent at once, and more requests had come meanwhile,
     /// silence had no end.
     #[test]
@@ -451,7 +484,7 @@ mod tests {
             let begin = |mut ours: tokio::io::DuplexStream| {
                 let web = Arc::clone(&web);
                 tokio::spawn(async move {
-                    let activity = Activity::new(Instant::now());
+                    let activity = Activity::new(Instant::now(), Instant::now());
                     let client = ([192, 0, 2, 1].into(), &activity);
                     let ended = serve_connection(&web, &mut ours, client).await;
                     assert!(matches!(ended, Ok(HandOff::Nothing)));
