@@ -190,3 +190,45 @@ fn a_server_that_cannot_write_is_not_ready_until_it_can() {
     }
     assert_eq!(create("after"), 201);
 }
+
+/// `X-7`: white space around a name was trimmed in a path, and nowhere else on the network.
+#[test]
+fn x_7_white_space_in_a_path_is_part_of_the_name_on_every_interface() {
+    let folder = Folder::new();
+    let lines = r#"{"id":"20.1000/ws","urls":["https://example.org/1"]}
+{"id":"20.1000/end ","urls":["https://example.org/2"]}
+"#;
+    std::fs::write(folder.path().join("names.ndjson"), lines).unwrap();
+    folder.done(&["import", "names.ndjson", "--migrate"]);
+    let server = folder.serve();
+    let location = |path: &str| {
+        let reply = server.get(path, &[]);
+        reply.header("location").map(str::to_string)
+    };
+    let found = Some("https://example.org/1".to_string());
+    assert_eq!(location("/20.1000/ws"), found);
+    assert_eq!(location("/hdl:20.1000/ws"), found);
+    assert_eq!(location("/uri-res/N2L?hdl:20.1000/ws"), found);
+    let found = Some("https://example.org/2".to_string());
+    assert_eq!(location("/20.1000/end%20"), found);
+    assert_eq!(location("/hdl:20.1000/end%20"), found);
+    assert_eq!(location("/uri-res/N2L?hdl:20.1000/end%20"), found);
+    for name in [
+        "%2020.1000/ws",
+        "20.1000/ws%20",
+        "%C2%A020.1000/ws",
+        "%3C20.1000/ws%3E",
+        "hdl:%2020.1000/ws",
+        "hdl:20.1000/ws%20",
+        "20.1000/end",
+        "%2020.1000/end%20",
+    ] {
+        for path in ["/", "/uri-res/N2L?", "/api/handles/"] {
+            let reply = server.get(&format!("{path}{name}"), &[]);
+            assert!(
+                (400..=404).contains(&reply.status),
+                "{path}{name}: {reply:?}"
+            );
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use handfast_id::{HandleProfile, recognise};
+use handfast_id::{HandleProfile, is_trimmed, recognise};
 use handfast_registry::{Principal, Record, Refusal, Registry, State, Tombstone};
 use handfast_wire::Value;
 use handfast_wire::namespace::{Namespace, namespace_value};
@@ -58,6 +58,9 @@ pub(crate) fn find(
 ) -> Result<NameLookup, Refusal> {
     let text = &*asked.text;
     match registry.show(&Principal::Operator, text) {
+        // X-7: only what a person typed is trimmed. A migrated name may end with white space.
+        Ok(shown) if !is_trimmed(text) && is_trimmed(&shown.record.text) => Ok(not_trimmed()),
+        Err(Refusal::NotFound(_)) if !is_trimmed(text) => Ok(not_trimmed()),
         Ok(shown) => match as_public(shown.record) {
             NameLookup::Name(name) => in_namespace(registry, name),
             found => Ok(found),
@@ -75,6 +78,12 @@ pub(crate) fn find(
         }),
         Err(error) => Err(error),
     }
+}
+
+fn not_trimmed() -> NameLookup {
+    NameLookup::Malformed(
+        "white space, brackets or quotation marks stand around the name: ask without them".into(),
+    )
 }
 
 /// An ARK that is not there may be a part of one that is: "longest bound ancestor, remainder
