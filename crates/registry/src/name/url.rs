@@ -33,6 +33,9 @@ const NOT_IN_HOST: [char; 11] = ['\\', '<', '>', '"', '{', '}', '|', '^', '`', '
 /// ```
 #[must_use]
 pub fn url_problem(url: &str) -> Option<String> {
+    if is_plain(url) {
+        return None;
+    }
     if url.trim().is_empty() {
         return Some("a URL is empty".to_string());
     }
@@ -68,6 +71,28 @@ pub fn url_problem(url: &str) -> Option<String> {
         ));
     }
     None
+}
+
+/// Whether a URL is right at first sight, as almost all are: imports check millions of them.
+fn is_plain(url: &str) -> bool {
+    let after = |scheme| url.strip_prefix(scheme);
+    let Some(rest) = after("https://").or_else(|| after("http://")) else {
+        return false;
+    };
+    let is_label = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    let mut before = b'.';
+    for (at, byte) in rest.bytes().enumerate() {
+        match byte {
+            b'/' if before != b'.' => {
+                return rest.bytes().skip(at).all(|byte| byte.is_ascii_graphic());
+            }
+            b'.' if before != b'.' => {}
+            _ if is_label(byte) => {}
+            _ => return false,
+        }
+        before = byte;
+    }
+    before != b'.'
 }
 
 /// The URL that somebody has meant who left out its scheme, or the colon behind it.
