@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use nix::libc::{EMFILE, ENFILE};
+use slab::Slab;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -69,15 +70,25 @@ pub(crate) struct Connections {
 
 #[derive(Debug, Default)]
 struct OpenConnections {
-    next: u64,
-    by_id: HashMap<u64, ConnectionEntry>,
+    /// How many connections there have been.
+    count: u64,
+    entries: Slab<ConnectionEntry>,
     by_network: HashMap<IpAddr, usize>,
     by_site: HashMap<IpAddr, usize>,
     large: usize,
 }
 
+/// Where a connection is listed. A connection that was closed for another one does not know it, and
+/// its slot may be in use again: the number tells them apart.
+#[derive(Clone, Copy, Debug)]
+struct ConnectionId {
+    slot: usize,
+    number: u64,
+}
+
 #[derive(Debug)]
 struct ConnectionEntry {
+    number: u64,
     network: IpAddr,
     is_proxy: bool,
     is_large: bool,
@@ -98,7 +109,7 @@ pub(crate) struct Activity {
 }
 
 impl Activity {
-    pub(crate) fn new(epoch: Instant) -> Self {
+    pub(crate) fn new(epoch: Instant, now: Instant) -> Self {
         let activity = Self {
             epoch,
             last: AtomicU64::new(0),
@@ -106,7 +117,7 @@ impl Activity {
             receiving: AtomicU32::new(0),
             task: OnceLock::new(),
         };
-        activity.touch(Instant::now());
+        activity.touch(now);
         activity
     }
 
@@ -158,7 +169,7 @@ pub(crate) struct ClientConnection {
     pub(crate) address: SocketAddr,
     pub(crate) activity: Arc<Activity>,
     connections: Arc<Connections>,
-    id: u64,
+    id: ConnectionId,
 }
 
 impl ClientConnection {
@@ -184,70 +195,53 @@ impl Connections {
 
     /// Waits until no connection is open.
     pub(crate) async fn drained(&self) {
-        while !self.open().by_id.is_empty() {
+        while !self.open().entries.is_empty() {
             tokio::time::sleep(DRAIN_INTERVAL).await;
         }
     }
 
     /// A place for a connection, for which idle ones are closed at a limit; `None` if all others
     /// are worked for.
-    fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+    fn enter(self: &Arc<Self>, address: IpAddr, now: Instant) -> Option<Place> {
         let network = network_of(address);
-        let site = site_of(network);
         let is_proxy = self.proxies.iter().any(|proxy| proxy.contains(address));
-        let limits = self.limits;
         let mut open = self.open();
-        if !is_proxy {
-            let is_full = |count: Option<&usize>, limit| count.is_some_and(|count| *count >= limit);
-            if is_full(open.by_network.get(&network), limits.per_network)
-                && !open.reclaim(|entry| entry.network == network)
-            {
-                return None;
-            }
-            if let Some(site) = site
-                && is_full(open.by_site.get(&site), limits.per_site)
-                && !open.reclaim(|entry| site_of(entry.network) == Some(site))
-            {
-                return None;
-            }
-        }
-        if open.by_id.len() >= limits.total && !open.reclaim(|_| true) {
+        open.count_network(network);
+        let is_full = open.entries.len() >= self.limits.total;
+        let has_place = (is_proxy || open.make_place(network, self.limits))
+            && (!is_full || open.reclaim(|_| true));
+        if !has_place {
+            open.discount_network(network);
             return None;
         }
-        let id = open.next;
-        open.next += 1;
-        let activity = Arc::new(Activity::new(self.epoch));
-        let entry = ConnectionEntry {
+        let activity = Arc::new(Activity::new(self.epoch, now));
+        let number = open.count;
+        open.count += 1;
+        let slot = open.entries.insert(ConnectionEntry {
+            number,
             network,
             is_proxy,
             is_large: false,
             activity: Arc::clone(&activity),
-        };
-        open.by_id.insert(id, entry);
-        *open.by_network.entry(network).or_default() += 1;
-        if let Some(site) = site {
-            *open.by_site.entry(site).or_default() += 1;
-        }
+        });
         drop(open);
         Some(Place {
             connections: Arc::clone(self),
-            id,
+            id: ConnectionId { slot, number },
             activity,
         })
     }
-}
 
-impl Connections {
-    fn enlarge(&self, id: u64) {
+    fn enlarge(&self, id: ConnectionId) {
         let mut open = self.open();
-        if open.by_id.get(&id).is_none_or(|entry| entry.is_large) {
+        if open.entry(id).is_none_or(|entry| entry.is_large) {
             return;
         }
         if open.large >= self.limits.large {
             // If all of them are worked for, there are as many more as the total allows.
             open.reclaim(|entry| entry.is_large);
         }
-        if let Some(entry) = open.by_id.get_mut(&id) {
+        if let Some(entry) = open.entry(id) {
             entry.is_large = true;
             open.large += 1;
         }
@@ -255,16 +249,50 @@ impl Connections {
 }
 
 impl OpenConnections {
+    fn entry(&mut self, id: ConnectionId) -> Option<&mut ConnectionEntry> {
+        let entry = self.entries.get_mut(id.slot)?;
+        (entry.number == id.number).then_some(entry)
+    }
+
+    /// Closes idle connections of a network, or of its site, that has one too many; says whether
+    /// it has its place now.
+    fn make_place(&mut self, network: IpAddr, limits: ConnectionLimits) -> bool {
+        let is_over = |count: Option<&usize>, limit| count.is_some_and(|count| *count > limit);
+        if is_over(self.by_network.get(&network), limits.per_network)
+            && !self.reclaim(|entry| entry.network == network)
+        {
+            return false;
+        }
+        site_of(network).is_none_or(|site| {
+            !is_over(self.by_site.get(&site), limits.per_site)
+                || self.reclaim(|entry| site_of(entry.network) == Some(site))
+        })
+    }
+
+    fn count_network(&mut self, network: IpAddr) {
+        *self.by_network.entry(network).or_default() += 1;
+        if let Some(site) = site_of(network) {
+            *self.by_site.entry(site).or_default() += 1;
+        }
+    }
+
+    fn discount_network(&mut self, network: IpAddr) {
+        decrement(&mut self.by_network, network);
+        if let Some(site) = site_of(network) {
+            decrement(&mut self.by_site, site);
+        }
+    }
+
     /// Closes some of the connections that have been idle longest: those of proxies last, and of
     /// the others first those of the network that has the most. Says whether there were any.
     fn reclaim(&mut self, is_meant: impl Fn(&ConnectionEntry) -> bool) -> bool {
-        let meant = self.by_id.iter().filter(|(_, entry)| is_meant(entry));
+        let meant = self.entries.iter().filter(|(_, entry)| is_meant(entry));
         let mut idle: Vec<_> = meant
             .filter(|(_, entry)| entry.activity.is_idle())
-            .map(|(id, entry)| {
+            .map(|(slot, entry)| {
                 let of_network = self.by_network.get(&entry.network).copied();
                 let last = entry.activity.last.load(Ordering::Relaxed);
-                (entry.is_proxy, Reverse(of_network), last, *id)
+                (entry.is_proxy, Reverse(of_network), last, slot)
             })
             .collect();
         // A sixteenth at most, so that few lose connections where few are allowed.
@@ -273,23 +301,19 @@ impl OpenConnections {
             idle.select_nth_unstable(count - 1);
             idle.truncate(count);
         }
-        for (.., id) in &idle {
-            if let Some(task) = self.remove(*id).as_ref().and_then(|one| one.task.get()) {
+        for (.., slot) in &idle {
+            if let Some(task) = self.remove(*slot).activity.task.get() {
                 task.abort();
             }
         }
         !idle.is_empty()
     }
 
-    fn remove(&mut self, id: u64) -> Option<Arc<Activity>> {
-        let entry = self.by_id.remove(&id)?;
-        let network = entry.network;
+    fn remove(&mut self, slot: usize) -> ConnectionEntry {
+        let entry = self.entries.remove(slot);
         self.large -= usize::from(entry.is_large);
-        decrement(&mut self.by_network, network);
-        if let Some(site) = site_of(network) {
-            decrement(&mut self.by_site, site);
-        }
-        Some(entry.activity)
+        self.discount_network(entry.network);
+        entry
     }
 }
 
@@ -313,13 +337,16 @@ fn site_of(network: IpAddr) -> Option<IpAddr> {
 /// A connection that counts until it ends.
 struct Place {
     connections: Arc<Connections>,
-    id: u64,
+    id: ConnectionId,
     activity: Arc<Activity>,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.connections.open().remove(self.id);
+        let mut open = self.connections.open();
+        if open.entry(self.id).is_some() {
+            open.remove(self.id.slot);
+        }
     }
 }
 
@@ -343,9 +370,10 @@ pub(crate) async fn accept<C, F>(
         };
         match accepted {
             Ok((stream, address)) => {
-                seen.note(address.ip());
+                let now = Instant::now();
+                seen.note(address.ip(), now);
                 // All others are worked for: the client hears at once that it has to come again.
-                let Some(place) = connections.enter(address.ip()) else {
+                let Some(place) = connections.enter(address.ip(), now) else {
                     continue;
                 };
                 let activity = Arc::clone(&place.activity);
@@ -391,18 +419,14 @@ mod tests {
     };
 
     fn enter(connections: &Arc<Connections>, text: &str) -> Option<Place> {
-        let place = connections.enter(text.parse().unwrap());
         // Later ones have moved later.
-        let count = u32::try_from(connections.open().next).unwrap();
-        if let Some(place) = &place {
-            let now = connections.epoch + Duration::from_secs(1) * count;
-            place.activity.touch(now);
-        }
-        place
+        let count = u32::try_from(connections.open().count).unwrap();
+        let now = connections.epoch + Duration::from_secs(1) * count;
+        connections.enter(text.parse().unwrap(), now)
     }
 
     fn is_open(place: &Place) -> bool {
-        place.connections.open().by_id.contains_key(&place.id)
+        place.connections.open().entry(place.id).is_some()
     }
 
     /// Idle connections of five networks blocked all others.
@@ -417,7 +441,7 @@ mod tests {
             .map(|_| enter(&connections, "192.0.2.2").unwrap())
             .collect();
         let third = enter(&connections, "192.0.2.3").unwrap();
-        assert_eq!(connections.open().by_id.len(), LIMITS.total);
+        assert_eq!(connections.open().entries.len(), LIMITS.total);
         // Longest idle is the one of the small network, which stays.
         let alice = enter(&connections, "192.0.2.10").unwrap();
         assert!(is_open(&small) && is_open(&third) && is_open(&alice));
@@ -429,7 +453,7 @@ mod tests {
         assert!(is_open(&second[0]) && !is_open(&second[1]) && is_open(&bob));
         drop((small, first, second, third, alice, bob));
         let open = connections.open();
-        assert!(open.by_id.is_empty() && open.by_network.is_empty());
+        assert!(open.entries.is_empty() && open.by_network.is_empty());
     }
 
     #[test]

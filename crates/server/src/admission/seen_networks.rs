@@ -40,11 +40,7 @@ impl Default for SeenNetworks {
 
 impl SeenNetworks {
     /// A client has connected.
-    pub(crate) fn note(&self, address: IpAddr) {
-        self.note_at(address, Instant::now());
-    }
-
-    fn note_at(&self, address: IpAddr, now: Instant) {
+    pub(crate) fn note(&self, address: IpAddr, now: Instant) {
         let (slot, mark) = self.place(address);
         if let Some(slot) = slot {
             slot.store(mark | self.second(now), Ordering::Relaxed);
@@ -87,7 +83,7 @@ mod tests {
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();
         let now = Instant::now();
         assert!(!seen.contains(ip("192.0.2.1"), now));
-        seen.note_at(ip("192.0.2.1"), now);
+        seen.note(ip("192.0.2.1"), now);
         assert!(seen.contains(ip("192.0.2.1"), now));
         assert!(seen.contains(ip("::ffff:192.0.2.1"), now));
         assert!(!seen.contains(ip("192.0.2.2"), now));

@@ -245,7 +245,7 @@ mod tests {
         assert!(!test.sends(ip("192.0.2.1"), 0));
         assert_eq!(others(2 << 20), 0);
         // Forged datagrams do not block networks that have connected.
-        test.seen.note(ip("198.51.100.7"));
+        test.seen.note(ip("198.51.100.7"), Instant::now());
         assert!(test.sends(ip("198.51.100.7"), 0));
         assert!(!test.sends(ip("198.51.100.8"), 0));
     }
@@ -260,7 +260,7 @@ mod tests {
         };
         assert_eq!(max_response("192.0.2.1"), MAX_UNSEEN_RESPONSE);
         assert_eq!(max_response("127.0.0.1"), usize::MAX);
-        test.seen.note(ip("192.0.2.1"));
+        test.seen.note(ip("192.0.2.1"), Instant::now());
         assert_eq!(max_response("192.0.2.1"), usize::MAX);
         assert_eq!(max_response("192.0.2.2"), MAX_UNSEEN_RESPONSE);
     }

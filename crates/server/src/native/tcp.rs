@@ -14,7 +14,6 @@ use crate::admission::body_memory::Sender;
 use crate::admission::connections::ClientConnection;
 use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
-use crate::admission::pending_responses::LONG_RESPONSE;
 use crate::native::feed::Feed;
 use crate::native::{
     LONG_MESSAGE, LONG_MESSAGE_TIMEOUT, MessageWork, Native, Outgoing, Transport, header,
@@ -115,8 +114,8 @@ pub(crate) async fn serve_connection(
             return pour(&native, &mut stream, feed).await;
         }
         if !keeps {
-            // Some clients wait for the end.
-            return stream.shutdown().await;
+            // The connection closes when the stream is dropped: some clients wait for that.
+            return Ok(());
         }
         stream.set_nodelay(true)?;
     }
@@ -138,7 +137,7 @@ async fn receive(
     timeout_at(deadline, stream.read_buf(into)).await?
 }
 
-/// Sends answers. Long ones that the client does not read count: when its network has too many, the
+/// Sends answers. Those that the client does not read count: when its network has too many, the
 /// connection ends.
 async fn send(
     native: &Native,
@@ -146,28 +145,21 @@ async fn send(
     mut bytes: &[u8],
     client: IpAddr,
 ) -> io::Result<()> {
-    if bytes.len() < LONG_RESPONSE {
-        return timeout(TCP_TIMEOUT, stream.write_all(bytes)).await?;
-    }
-    // Bytes that the system accepts at once take no memory here.
-    loop {
+    // Bytes that the system accepts at once take no memory here, and no timer.
+    while !bytes.is_empty() {
         match stream.try_write(bytes) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                let memory = &native.context.admission.response_memory;
+                let waiting = memory.try_take(client, bytes.len());
+                let _waiting = waiting.ok_or(io::ErrorKind::TimedOut)?;
+                return timeout(TCP_TIMEOUT, stream.write_all(bytes)).await?;
+            }
             Err(error) => return Err(error),
         }
-        if bytes.is_empty() {
-            return Ok(());
-        }
     }
-    let waiting = native
-        .context
-        .admission
-        .response_memory
-        .try_take(client, bytes.len());
-    let _waiting = waiting.ok_or(io::ErrorKind::TimedOut)?;
-    timeout(TCP_TIMEOUT, stream.write_all(bytes)).await?
+    Ok(())
 }
 
 /// Whether a whole message has come already.
