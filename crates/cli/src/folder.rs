@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueHint};
 use handfast_id::RuleBook;
-use handfast_registry::{Refusal, Registry, StoreError, World};
+use handfast_registry::{Registry, RegistryError, StoreError, World};
 use serde_json::json;
 
 use crate::commands::demo;
@@ -35,7 +35,7 @@ pub(crate) struct Data {
 
 impl Data {
     /// Opens the folder, under the rules of its configuration.
-    pub(crate) fn open(&self) -> Result<Arc<Registry>, Refusal> {
+    pub(crate) fn open(&self) -> Result<Arc<Registry>, RegistryError> {
         match console::registry() {
             Some(registry) => Ok(registry),
             None => self.open_alone().map(Arc::new),
@@ -44,7 +44,7 @@ impl Data {
 
     /// Opens the folder for reading alone, under the rules of its configuration: also beside a server that is using it,
     /// and without writing to it.
-    pub(crate) fn open_to_read(&self) -> Result<Arc<Registry>, Refusal> {
+    pub(crate) fn open_to_read(&self) -> Result<Arc<Registry>, RegistryError> {
         if let Some(registry) = console::registry() {
             return Ok(registry);
         }
@@ -53,19 +53,19 @@ impl Data {
         Ok(Arc::new(registry.with_rules(rules)))
     }
 
-    fn rules(&self) -> Result<RuleBook, Refusal> {
+    fn rules(&self) -> Result<RuleBook, RegistryError> {
         config::rules(&self.folder).map_err(|error| unusable(&error))
     }
 
     /// Opens the folder for this process alone.
-    fn open_alone(&self) -> Result<Registry, Refusal> {
+    fn open_alone(&self) -> Result<Registry, RegistryError> {
         let rules = self.rules()?;
         let limits = config::limits(&self.folder).map_err(|error| unusable(&error))?;
         let mut tries = 0;
         loop {
             match Registry::open(&self.folder, world()) {
                 // Another command may be about to end.
-                Err(Refusal::Store(StoreError::Locked { .. })) if tries < TRIES => {
+                Err(RegistryError::Store(StoreError::Locked { .. })) if tries < TRIES => {
                     tries += 1;
                     #[expect(
                         clippy::disallowed_methods,
@@ -82,8 +82,8 @@ impl Data {
     }
 }
 
-fn unusable(error: &anyhow::Error) -> Refusal {
-    Refusal::Configuration {
+fn unusable(error: &anyhow::Error) -> RegistryError {
+    RegistryError::Configuration {
         problem: format!("{error:#}"),
     }
 }
@@ -96,7 +96,7 @@ impl Data {
         &self,
         output: Output,
         with_demo: bool,
-    ) -> Result<Arc<Registry>, Refusal> {
+    ) -> Result<Arc<Registry>, RegistryError> {
         match console::registry() {
             Some(registry) => Ok(registry),
             None => self.open_or_make_alone(output, with_demo).map(Arc::new),
@@ -108,7 +108,7 @@ impl Data {
         &self,
         output: Output,
         with_demo: bool,
-    ) -> Result<Registry, Refusal> {
+    ) -> Result<Registry, RegistryError> {
         let is_empty = match fs::read_dir(&self.folder) {
             Ok(mut entries) => entries.next().is_none(),
             Err(error) => error.kind() == std::io::ErrorKind::NotFound,
@@ -125,7 +125,7 @@ impl Data {
 }
 
 /// A new folder, without any authority.
-pub(crate) fn make(folder: &Path) -> Result<Registry, Refusal> {
+pub(crate) fn make(folder: &Path) -> Result<Registry, RegistryError> {
     Registry::create(folder, world())
 }
 
@@ -171,7 +171,7 @@ impl Backup {
         let to = match NewFile::create_new(&self.file, 0o600) {
             Ok(file) => Ok(file),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                Err(Refusal::Policy {
+                Err(RegistryError::Policy {
                     code: "file-exists",
                     problem: format!(
                         "{} exists: a backup never overwrites a file",
@@ -179,14 +179,15 @@ impl Backup {
                     ),
                 })
             }
-            Err(source) => Err(Refusal::from(StoreError::Io {
+            Err(source) => Err(RegistryError::from(StoreError::Io {
                 path: self.file.clone(),
                 source,
             })),
         };
         let outcome = to.and_then(|mut file| {
             data.open()?.backup_to(file.file())?;
-            file.finish().map_err(|source| Refusal::Output { source })
+            file.finish()
+                .map_err(|source| RegistryError::Output { source })
         });
         let file = self.file.display().to_string();
         self.output.print(
@@ -225,7 +226,7 @@ impl Restore {
     }
 
     /// Makes the folder beside its place and moves it there when all of it has been found sound.
-    fn restore(&self, folder: &Path) -> Result<handfast_registry::Check, Refusal> {
+    fn restore(&self, folder: &Path) -> Result<handfast_registry::Check, RegistryError> {
         if folder.join("data.mdb").exists() {
             return Err(StoreError::AlreadyExists {
                 folder: folder.to_path_buf(),
@@ -250,15 +251,15 @@ impl Restore {
         outcome.inspect_err(|_| drop(fs::remove_dir_all(&half)))
     }
 
-    fn restore_to(&self, half: &Path) -> Result<handfast_registry::Check, Refusal> {
+    fn restore_to(&self, half: &Path) -> Result<handfast_registry::Check, RegistryError> {
         let backup = self.file.display();
-        let damaged = |problem: &str| Refusal::Policy {
+        let damaged = |problem: &str| RegistryError::Policy {
             code: "damaged-backup",
             problem: format!("{backup} cannot be restored: {problem}"),
         };
         let check = match Registry::restore(&self.file, half, world()) {
             Ok(registry) => registry.check()?,
-            Err(Refusal::Store(StoreError::Damaged | StoreError::NoStore { .. })) => {
+            Err(RegistryError::Store(StoreError::Damaged | StoreError::NoStore { .. })) => {
                 return Err(damaged("it is not a whole backup"));
             }
             Err(refusal) => return Err(refusal),

@@ -9,7 +9,7 @@ use crate::authority::policy::Role;
 /// Why the registry did not do what was asked. What was refused has left no trace.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum RegistryError {
     /// The authority exists.
     #[error("authority {0} exists already")]
     AuthorityExists(AuthorityPath),
@@ -135,7 +135,7 @@ pub enum Refusal {
     Store(#[from] StoreError),
 }
 
-impl Refusal {
+impl RegistryError {
     /// A stable kebab-case code.
     #[must_use]
     pub fn code(&self) -> &'static str {

@@ -13,7 +13,7 @@ use crate::access::token::Token;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, AuthorityStatus, Grant, Persistence, Policy};
 use crate::clock::{parse_rfc3339, rfc3339 as time};
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::export::Exported;
 use crate::import::{Changes, Done, Format, Outcome, ValueChange, ValueCounts};
 use crate::jobs::job::{Job, JobKind};
@@ -389,21 +389,21 @@ pub fn token(token: &Token) -> Json {
 
 /// Why something was not done.
 #[must_use]
-pub fn refusal(refusal: &Refusal) -> Map<String, Json> {
+pub fn refusal(refusal: &RegistryError) -> Map<String, Json> {
     let mut error = Map::new();
     error.insert("code".into(), refusal.code().into());
     error.insert("message".into(), refusal.to_string().into());
     match refusal {
-        Refusal::Exists {
+        RegistryError::Exists {
             event: Some(event), ..
         } => {
             error.insert("event".into(), (*event).into());
         }
-        Refusal::Denied { needs, authority } => {
+        RegistryError::Denied { needs, authority } => {
             let needs = json!({"role": needs.as_str(), "authority": authority.to_string()});
             error.insert("needs".into(), needs);
         }
-        Refusal::Quota {
+        RegistryError::Quota {
             retry_after: Some(seconds),
             ..
         } => {
@@ -426,7 +426,7 @@ pub fn refusal(refusal: &Refusal) -> Map<String, Json> {
 /// let shown = registry.create_name(&operator, "20.1000/a", NewName::urls(&["https://example.org/"]))?;
 /// let read = json::read_name(&json::name(&shown)).unwrap();
 /// assert_eq!(json::name(&read), json::name(&shown));
-/// # Ok::<_, handfast_registry::Refusal>(())
+/// # Ok::<_, handfast_registry::RegistryError>(())
 /// ```
 #[must_use]
 pub fn read_name(said: &Json) -> Option<Shown> {

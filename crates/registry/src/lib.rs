@@ -3,7 +3,7 @@
 //! A [`Registry`] keeps names so that nothing acknowledged is lost and no name is ever given twice.
 //! Everything that changes something says who asks ([`Principal`]), is looked at against the current
 //! state by the store's one writer, and leaves an [`Event`]. What is refused says why and what would
-//! help ([`Refusal`]), and leaves no trace.
+//! help ([`RegistryError`]), and leaves no trace.
 //!
 //! ```
 //! use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
@@ -20,7 +20,7 @@
 //! // Never twice.
 //! let again = registry.create_name(&operator, "hdl:20.1000/5555", NewName::default());
 //! assert_eq!(again.unwrap_err().code(), "exists");
-//! # Ok::<_, handfast_registry::Refusal>(())
+//! # Ok::<_, handfast_registry::RegistryError>(())
 //! ```
 
 mod access;
@@ -51,7 +51,7 @@ pub use authority::policy::{
     Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError,
 };
 pub use clock::{parse_rfc3339, rfc3339};
-pub use error::{Refusal, ValueProblem};
+pub use error::{RegistryError, ValueProblem};
 pub use export::{Export, Exported};
 pub use handfast_store::{StoreError, end_turn, take_turns, takes_turns};
 pub use handle_protocol::dump::HandlePage;

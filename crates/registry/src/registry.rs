@@ -13,7 +13,7 @@ use crate::access::principal::Principal;
 use crate::access::quota::{Limits, OpenRequests};
 use crate::change::change_set::{Call, Draft};
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::handle_protocol::unmirrored::Barren;
 use crate::jobs::running::Underways;
 use crate::lookup::fast_path::{Prefixes, is_about_prefixes};
@@ -100,14 +100,14 @@ pub struct Registry {
 
 impl Registry {
     /// Makes a registry in a folder that has none.
-    pub fn create(folder: &Path, world: World) -> Result<Self, Refusal> {
+    pub fn create(folder: &Path, world: World) -> Result<Self, RegistryError> {
         let registry = Self::with(Store::create(folder)?, world);
         registry.begin_log(&Principal::Operator, None)?;
         Ok(registry)
     }
 
     /// Opens the registry in a folder.
-    pub fn open(folder: &Path, world: World) -> Result<Self, Refusal> {
+    pub fn open(folder: &Path, world: World) -> Result<Self, RegistryError> {
         let registry = Self::with(Store::open(folder)?, world);
         // If entries of namespaces cannot be read, everything else still can.
         drop(registry.rules.refresh(&registry.store));
@@ -119,7 +119,7 @@ impl Registry {
 
     /// Opens the registry in a folder for reading alone: beside a process that may be writing it, and without writing
     /// anything to it, so that a damaged folder stays as it is.
-    pub fn open_beside(folder: &Path, world: World) -> Result<Self, Refusal> {
+    pub fn open_beside(folder: &Path, world: World) -> Result<Self, RegistryError> {
         let registry = Self::with(Store::open_beside(folder)?, world);
         // If entries of namespaces cannot be read, everything else still can.
         drop(registry.rules.refresh(&registry.store));
@@ -128,7 +128,7 @@ impl Registry {
 
     /// Makes a registry in a folder that has none from a backup. It begins a new log, which names the
     /// head it continues from: what was published after the backup was made is not in it.
-    pub fn restore(file: &Path, folder: &Path, world: World) -> Result<Self, Refusal> {
+    pub fn restore(file: &Path, folder: &Path, world: World) -> Result<Self, RegistryError> {
         let registry = Self::with(Store::restore(file, folder)?, world);
         drop(registry.rules.refresh(&registry.store));
         registry.begin_log(&Principal::Operator, None)?;
@@ -176,7 +176,7 @@ impl Registry {
     /// assert!(registry.perform(&someone, home()).is_err());
     /// let registry = registry.with_administrators(vec![someone.clone()]);
     /// registry.perform(&someone, home())?;
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     #[must_use]
     pub fn with_administrators(self, administrators: Vec<Principal>) -> Self {
@@ -187,12 +187,12 @@ impl Registry {
     }
 
     /// Writes a copy to a new file, while reads and writes go on.
-    pub fn backup(&self, file: &Path) -> Result<(), Refusal> {
+    pub fn backup(&self, file: &Path) -> Result<(), RegistryError> {
         Ok(self.store.backup(file)?)
     }
 
     /// The same, to a file that is open.
-    pub fn backup_to(&self, file: &mut File) -> Result<(), Refusal> {
+    pub fn backup_to(&self, file: &mut File) -> Result<(), RegistryError> {
         Ok(self.store.backup_to(file)?)
     }
 
@@ -205,8 +205,8 @@ impl Registry {
     /// Reads from a snapshot.
     pub(crate) fn read<T>(
         &self,
-        read: impl FnOnce(&View<'_>) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
+        read: impl FnOnce(&View<'_>) -> Result<T, RegistryError>,
+    ) -> Result<T, RegistryError> {
         self.store.read(|now| Ok(read(&self.view(now))))?
     }
 
@@ -214,8 +214,8 @@ impl Registry {
     pub(crate) fn change<T: Send + 'static>(
         &self,
         actor: &Principal,
-        decide: impl FnOnce(&mut Draft<'_>) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        decide: impl FnOnce(&mut Draft<'_>) -> Result<T, RegistryError> + Send + 'static,
+    ) -> Result<T, RegistryError> {
         let call = self.call(actor);
         let time = call.time;
         let (rules, administrators) = (Arc::clone(&self.rules), Arc::clone(&self.administrators));
@@ -224,7 +224,7 @@ impl Registry {
             let mut draft = Draft::begin(view, call)?;
             let done = decide(&mut draft)?;
             let touched = (draft.touches_authorities(), draft.touches_namespaces());
-            Ok::<_, Refusal>((draft.into_writes(), (done, touched)))
+            Ok::<_, RegistryError>((draft.into_writes(), (done, touched)))
         })?;
         let (touches_authorities, touches_namespaces) = touched;
         if touches_authorities {
@@ -243,8 +243,8 @@ impl Registry {
     pub(crate) fn consider<T>(
         &self,
         actor: &Principal,
-        decide: impl FnOnce(&mut Draft<'_>) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
+        decide: impl FnOnce(&mut Draft<'_>) -> Result<T, RegistryError>,
+    ) -> Result<T, RegistryError> {
         let call = self.call(actor);
         self.store.read(|now| {
             let draft = Draft::begin(self.view(now), call);
@@ -275,16 +275,16 @@ impl Registry {
     /// Writes many entries, and waits until they are on disk or refused.
     pub(crate) fn load<T: Send + 'static>(
         &self,
-        load: impl FnOnce(&mut Loading<'_>) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        load: impl FnOnce(&mut Loading<'_>) -> Result<T, RegistryError> + Send + 'static,
+    ) -> Result<T, RegistryError> {
         self.begin_load(load).wait()
     }
 
     /// Writes, says what came of it, and takes everything back.
     pub(crate) fn rehearse<T: Send + 'static>(
         &self,
-        load: impl FnOnce(&mut Loading<'_>) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        load: impl FnOnce(&mut Loading<'_>) -> Result<T, RegistryError> + Send + 'static,
+    ) -> Result<T, RegistryError> {
         let (answer, answered) = sync_channel(1);
         self.store.load(
             move |loading| match load(loading) {
@@ -304,14 +304,14 @@ impl Registry {
     /// Has many entries written while something else is done.
     pub(crate) fn begin_load<T: Send + 'static>(
         &self,
-        load: impl FnOnce(&mut Loading<'_>) -> Result<T, Refusal> + Send + 'static,
+        load: impl FnOnce(&mut Loading<'_>) -> Result<T, RegistryError> + Send + 'static,
     ) -> Awaited<T> {
         let (answer, answered) = sync_channel(1);
         let prefixes = Arc::clone(&self.prefixes);
         let watched = move |loading: &mut Loading<'_>| {
             loading.watch(is_about_prefixes);
             let done = load(loading)?;
-            Ok::<_, Refusal>((done, loading.is_watched_written()))
+            Ok::<_, RegistryError>((done, loading.is_watched_written()))
         };
         self.store.load(watched, move |outcome| {
             let outcome = outcome.map(|(done, touches_prefixes)| {
@@ -328,7 +328,7 @@ impl Registry {
     }
 
     /// Reads all of every table.
-    pub(crate) fn check_tables(&self) -> Result<Vec<TableCheck>, Refusal> {
+    pub(crate) fn check_tables(&self) -> Result<Vec<TableCheck>, RegistryError> {
         Ok(self.store.check()?)
     }
 
@@ -351,7 +351,7 @@ impl Registry {
 /// How a load that is not to be kept ends.
 enum Rehearsed<T> {
     Done(T),
-    Refused(Refusal),
+    Refused(RegistryError),
 }
 
 impl<T> From<StoreError> for Rehearsed<T> {
@@ -361,10 +361,10 @@ impl<T> From<StoreError> for Rehearsed<T> {
 }
 
 /// What a load will come to.
-pub(crate) struct Awaited<T>(Receiver<Result<T, Refusal>>);
+pub(crate) struct Awaited<T>(Receiver<Result<T, RegistryError>>);
 
 impl<T> Awaited<T> {
-    pub(crate) fn wait(self) -> Result<T, Refusal> {
+    pub(crate) fn wait(self) -> Result<T, RegistryError> {
         let closed = |_| Err(StoreError::Closed.into());
         self.0.recv().unwrap_or_else(closed)
     }

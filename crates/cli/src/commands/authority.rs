@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use handfast_id::CaseRule;
 use handfast_registry::{
     Authority, AuthorityAction, AuthorityChange, AuthorityPath, NewAuthority, Persistence,
-    Principal, Refusal, Registry, Role, json,
+    Principal, Registry, RegistryError, Role, json,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -318,7 +318,7 @@ impl On {
         &self,
         data: &Data,
         done: &str,
-        change: impl FnOnce(&Registry, &Principal) -> Result<(), Refusal>,
+        change: impl FnOnce(&Registry, &Principal) -> Result<(), RegistryError>,
     ) -> anyhow::Result<Answer> {
         let who = self.who();
         let outcome = data.open().and_then(|registry| {

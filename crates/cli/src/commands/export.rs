@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use handfast_registry::{Export as Options, Exported, Format, Principal, Refusal, json};
+use handfast_registry::{Export as Options, Exported, Format, Principal, RegistryError, json};
 
 use crate::commands::import::GivenFormat;
 use crate::exit::Answer;
@@ -82,7 +82,7 @@ impl Export {
         drop(progress);
         match exported {
             // Whoever reads has seen enough, as `head` does.
-            Err(Refusal::Output { source }) if source.kind() == ErrorKind::BrokenPipe => {
+            Err(RegistryError::Output { source }) if source.kind() == ErrorKind::BrokenPipe => {
                 Ok(Answer::Done)
             }
             Err(refusal) => Ok(self.output.refuse(&refusal)),

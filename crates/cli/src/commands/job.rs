@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueHint};
 use handfast_registry::{
-    BulkChanged, Done, Job, JobKind, Outcome, Principal, Refusal, Registry, json,
+    BulkChanged, Done, Job, JobKind, Outcome, Principal, Registry, RegistryError, json,
 };
 use serde_json::{Value as Json, json};
 
@@ -244,7 +244,7 @@ impl Running {
     fn run_with(
         &self,
         data: &Data,
-        job: impl FnOnce(&Registry, &Principal, &mut Tell<'_>) -> Result<BulkChanged, Refusal>,
+        job: impl FnOnce(&Registry, &Principal, &mut Tell<'_>) -> Result<BulkChanged, RegistryError>,
     ) -> anyhow::Result<Answer> {
         let who = self.who.clone().unwrap_or(Principal::Operator);
         let registry = match data.open() {
@@ -298,7 +298,7 @@ impl Running {
     }
 
     /// What came of all of it.
-    pub(crate) fn tell_done(&self, done: Result<Json, Refusal>) -> anyhow::Result<Answer> {
+    pub(crate) fn tell_done(&self, done: Result<Json, RegistryError>) -> anyhow::Result<Answer> {
         let is_all = done.as_ref().is_ok_and(|done| number(done, "refused") == 0);
         let answer = self.output.print(done, Json::clone, |done, out| {
             let counts = ["changed", "unchanged", "refused"].map(|name| number(done, name));
@@ -464,7 +464,7 @@ pub(crate) fn far(job: &Json) -> String {
 }
 
 /// A job as it is now.
-fn look(registry: &Registry, job: Job) -> Result<Json, Refusal> {
+fn look(registry: &Registry, job: Job) -> Result<Json, RegistryError> {
     let (job, progress) = registry.with_progress(job)?;
     Ok(json::job(&job, progress))
 }

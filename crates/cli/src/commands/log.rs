@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand, ValueHint};
 use handfast_log::VerifyingKey;
 use handfast_registry::{
-    Audited, Finding, Growth, Note, Principal, Proof, ProofProblem, Proven, Refusal, Verify,
+    Audited, Finding, Growth, Note, Principal, Proof, ProofProblem, Proven, RegistryError, Verify,
     rfc3339 as time, verify_export,
 };
 use handfast_wire::json as wire_json;
@@ -179,7 +179,7 @@ impl Command {
 /// The key of a log, behind some words for people.
 pub(crate) fn tell_key(
     output: Output,
-    key: Result<VerifyingKey, Refusal>,
+    key: Result<VerifyingKey, RegistryError>,
     words: &str,
 ) -> anyhow::Result<Answer> {
     output.print(
@@ -210,7 +210,7 @@ fn export(data: &Data, path: &Path, output: Output) -> anyhow::Result<Answer> {
     };
     drop(progress);
     match outcome {
-        Err(Refusal::Output { source }) if source.kind() == ErrorKind::BrokenPipe => {
+        Err(RegistryError::Output { source }) if source.kind() == ErrorKind::BrokenPipe => {
             Ok(Answer::Done)
         }
         Ok(_) if is_standard => Ok(Answer::Done),
@@ -248,7 +248,7 @@ impl Prove {
 /// That the log has only grown.
 pub(crate) fn tell_growth(
     output: Output,
-    growth: Result<Growth, Refusal>,
+    growth: Result<Growth, RegistryError>,
 ) -> anyhow::Result<Answer> {
     output.print(
         growth,
@@ -270,7 +270,7 @@ pub(crate) fn tell_growth(
 /// The proof of a name, looked at with the key of its log.
 pub(crate) fn tell_proof(
     output: Output,
-    outcome: Result<(Proof, VerifyingKey), Refusal>,
+    outcome: Result<(Proof, VerifyingKey), RegistryError>,
 ) -> anyhow::Result<Answer> {
     output.print(
         outcome,
@@ -375,7 +375,7 @@ impl VerifyCommand {
 
     pub(crate) fn tell(
         &self,
-        outcome: Result<(Audited, Option<String>), Refusal>,
+        outcome: Result<(Audited, Option<String>), RegistryError>,
         is_own_key: bool,
     ) -> anyhow::Result<Answer> {
         let is_right = outcome
@@ -530,8 +530,8 @@ fn finding_json(finding: &Finding) -> Json {
     json!({"code": finding.code(), "event": finding.event(), "message": finding.to_string()})
 }
 
-fn refusal(problem: &ProofProblem) -> Refusal {
-    Refusal::Policy {
+fn refusal(problem: &ProofProblem) -> RegistryError {
+    RegistryError::Policy {
         code: "not-proven",
         problem: problem.to_string(),
     }

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::str::FromStr;
 
 use clap::Args;
-use handfast_registry::{Minted, Principal, Refusal, Style, StyleError};
+use handfast_registry::{Minted, Principal, RegistryError, Style, StyleError};
 use serde_json::{Value as Json, json};
 
 use crate::commands::job::{field, text};
@@ -115,7 +115,7 @@ impl Mint {
                     if let Err(error) = self.print(&mut out, &minted) {
                         failed = Some(error);
                         // The names are made; only saying so has failed.
-                        return Err(Refusal::NotFound(minted.id));
+                        return Err(RegistryError::NotFound(minted.id));
                     }
                     Ok(())
                 },

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
 use handfast_registry::{
-    Edit, Moment, NewName, NewValue, Principal, Refusal, Registry, Shown, json, parse_rfc3339,
-    rfc3339 as time,
+    Edit, Moment, NewName, NewValue, Principal, Registry, RegistryError, Shown, json,
+    parse_rfc3339, rfc3339 as time,
 };
 use handfast_registry::{check_urls, url_problem};
 use handfast_wire::batch::{read_admin, read_list};
@@ -251,7 +251,7 @@ impl FromStr for GivenValue {
 
 impl Values {
     /// Refuses URLs that are none, unless they are to be taken as they are.
-    fn check(&self, urls: impl FnOnce() -> Result<(), Refusal>) -> Result<(), Refusal> {
+    fn check(&self, urls: impl FnOnce() -> Result<(), RegistryError>) -> Result<(), RegistryError> {
         if self.migrate { Ok(()) } else { urls() }
     }
 
@@ -453,7 +453,7 @@ impl On {
         &self,
         data: &Data,
         done: &str,
-        change: impl FnOnce(&Registry, &Principal) -> Result<Shown, Refusal>,
+        change: impl FnOnce(&Registry, &Principal) -> Result<Shown, RegistryError>,
     ) -> anyhow::Result<Answer> {
         let outcome = data
             .open()

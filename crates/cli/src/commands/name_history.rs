@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use handfast_registry::{Action, Entry, Moment, Refusal, json, rfc3339 as time};
+use handfast_registry::{Action, Entry, Moment, RegistryError, json, rfc3339 as time};
 use handfast_wire::json as wire_json;
 use serde_json::Value as Json;
 
@@ -31,7 +31,7 @@ pub(crate) fn of_folder(data: &Data, on: &On, at: Option<Moment>) -> anyhow::Res
         let page = registry.history_page(&who, &on.id, after, PAGE, at)?;
         Ok((page.entries, page.next))
     };
-    let refuse = |refusal: Refusal| Ok(on.output.refuse(&refusal));
+    let refuse = |refusal: RegistryError| Ok(on.output.refuse(&refusal));
     print(on.output, page, json::entry, for_people, refuse)
 }
 

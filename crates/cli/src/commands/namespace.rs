@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use handfast_registry::{
     GivenNamespace, NamespaceAct, NamespaceEntry, NamespaceForm, NamespaceOrder, NamespaceQuery,
-    NamespaceStatus, Principal, Refusal, Registry, json, parse_rfc3339,
+    NamespaceStatus, Principal, Registry, RegistryError, json, parse_rfc3339,
 };
 use serde_json::{Value as Json, json};
 
@@ -354,7 +354,7 @@ impl On {
         registry: &Registry,
         who: &Principal,
         order: NamespaceOrder,
-    ) -> Result<Arc<NamespaceEntry>, Refusal> {
+    ) -> Result<Arc<NamespaceEntry>, RegistryError> {
         if self.dry_run {
             let entry = registry.consider_namespace(who, &self.namespace, order);
             return entry.map(Arc::new);

@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use handfast_client::{Query, Resolution, Roots, ServerAddress};
 use handfast_id::Standard;
-use handfast_registry::{Principal, Reading, Refusal, Registry, State, StoreError};
+use handfast_registry::{Principal, Reading, Registry, RegistryError, State, StoreError};
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Value, json as wire_json};
 use serde_json::{Value as Json, json};
@@ -143,7 +143,7 @@ impl Resolve {
         }
         let registry = match data.open() {
             Ok(registry) => registry,
-            Err(Refusal::Store(StoreError::NoStore { .. })) => {
+            Err(RegistryError::Store(StoreError::NoStore { .. })) => {
                 return Ok(elsewhere("there is no data folder here"));
             }
             Err(refusal) => return Ok(self.output.refuse(&refusal)),
@@ -159,7 +159,7 @@ impl Resolve {
     }
 
     /// What somebody who asks a server would get, with aliases followed if that is asked for.
-    fn find(&self, registry: &Registry) -> Result<Found, Refusal> {
+    fn find(&self, registry: &Registry) -> Result<Found, RegistryError> {
         let (mut id, mut aliases) = (self.id.clone(), Vec::new());
         loop {
             let (handle, values) = stored_or_made(registry, &id)?;
@@ -171,7 +171,7 @@ impl Resolve {
                 return self.select(registry, handle, &values, aliases);
             };
             if aliases.contains(&handle) {
-                return Err(Refusal::Policy {
+                return Err(RegistryError::Policy {
                     code: "alias-loop",
                     problem: format!("the aliases of {} lead in a circle", self.id),
                 });
@@ -188,7 +188,7 @@ impl Resolve {
         handle: String,
         values: &[Value<'static>],
         aliases: Vec<String>,
-    ) -> Result<Found, Refusal> {
+    ) -> Result<Found, RegistryError> {
         let reading = match &self.who {
             Some(who) => registry.reading(who, &handle, values)?,
             None => Reading::Public,
@@ -202,7 +202,7 @@ impl Resolve {
         let values = values.iter().filter(is_given);
         let values: Vec<_> = values.cloned().map(Value::into_owned).collect();
         if values.is_empty() {
-            return Err(Refusal::NotFound(handle));
+            return Err(RegistryError::NotFound(handle));
         }
         Ok(Found {
             handle,
@@ -213,8 +213,11 @@ impl Resolve {
 }
 
 /// The values of a handle that is active, or that a template makes.
-fn stored_or_made(registry: &Registry, id: &str) -> Result<(String, Vec<Value<'static>>), Refusal> {
-    let not_found = || Refusal::NotFound(id.to_string());
+fn stored_or_made(
+    registry: &Registry,
+    id: &str,
+) -> Result<(String, Vec<Value<'static>>), RegistryError> {
+    let not_found = || RegistryError::NotFound(id.to_string());
     match registry.show(&Principal::Operator, id) {
         Ok(shown) if shown.record.state == State::Active => {
             Ok((shown.record.text, shown.record.values))

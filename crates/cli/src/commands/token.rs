@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Subcommand;
-use handfast_registry::{NewToken, Principal, Refusal, Role, Token, json};
+use handfast_registry::{NewToken, Principal, RegistryError, Role, Token, json};
 use serde_json::{Value as Json, json};
 
 use crate::commands::inspect_view::Shown as Safe;
@@ -133,7 +133,7 @@ impl Command {
     }
 }
 
-fn tell_made(output: Output, made: Result<Json, Refusal>) -> anyhow::Result<Answer> {
+fn tell_made(output: Output, made: Result<Json, RegistryError>) -> anyhow::Result<Answer> {
     output.print(made, Json::clone, |made, out| {
         writeln!(out, "{}", text(made, "secret"))?;
         output.note(&format!(
@@ -146,7 +146,7 @@ fn tell_made(output: Output, made: Result<Json, Refusal>) -> anyhow::Result<Answ
     })
 }
 
-fn list(output: Output, tokens: Result<Vec<Json>, Refusal>) -> anyhow::Result<Answer> {
+fn list(output: Output, tokens: Result<Vec<Json>, RegistryError>) -> anyhow::Result<Answer> {
     output.print(
         tokens,
         |tokens| Json::Array(tokens.clone()),
@@ -154,7 +154,7 @@ fn list(output: Output, tokens: Result<Vec<Json>, Refusal>) -> anyhow::Result<An
     )
 }
 
-fn tell_revoked(output: Output, token: Result<Json, Refusal>) -> anyhow::Result<Answer> {
+fn tell_revoked(output: Output, token: Result<Json, RegistryError>) -> anyhow::Result<Answer> {
     output.print(token, Json::clone, |token, out| {
         let (id, account) = (text(token, "token"), text(token, "account"));
         writeln!(out, "revoked {id} of {account}")

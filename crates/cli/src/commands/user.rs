@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Subcommand;
-use handfast_registry::{AccountChange, Principal, Refusal, Registry, json};
+use handfast_registry::{AccountChange, Principal, Registry, RegistryError, json};
 use serde_json::{Map, Value as Json, json};
 
 use crate::commands::inspect_view::Shown as Safe;
@@ -205,13 +205,17 @@ pub(crate) fn said<T>(
     }
 }
 
-fn tell(output: Output, account: Result<Json, Refusal>, done: &str) -> anyhow::Result<Answer> {
+fn tell(
+    output: Output,
+    account: Result<Json, RegistryError>,
+    done: &str,
+) -> anyhow::Result<Answer> {
     output.print(account, Json::clone, |account, out| {
         writeln!(out, "{done} {}", text(account, "account"))
     })
 }
 
-fn list(output: Output, accounts: Result<Vec<Json>, Refusal>) -> anyhow::Result<Answer> {
+fn list(output: Output, accounts: Result<Vec<Json>, RegistryError>) -> anyhow::Result<Answer> {
     output.print(
         accounts,
         |accounts| Json::Array(accounts.clone()),
@@ -228,7 +232,7 @@ fn list(output: Output, accounts: Result<Vec<Json>, Refusal>) -> anyhow::Result<
     )
 }
 
-fn show(output: Output, account: Result<Json, Refusal>) -> anyhow::Result<Answer> {
+fn show(output: Output, account: Result<Json, RegistryError>) -> anyhow::Result<Answer> {
     output.print(account, Json::clone, |account, out| {
         writeln!(out, "{}", text(account, "account"))?;
         for field in ["title", "state", "created"] {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueHint};
-use handfast_registry::Refusal;
+use handfast_registry::RegistryError;
 use hyper::Uri;
 use hyper::body::Bytes;
 use hyper::header::{HeaderName, IF_MATCH};
@@ -320,8 +320,8 @@ impl Problem {
 }
 
 /// What a server says is not what it should.
-pub(crate) fn unreadable() -> Refusal {
-    Refusal::Policy {
+pub(crate) fn unreadable() -> RegistryError {
+    RegistryError::Policy {
         code: "unreadable",
         problem: "the server said something that cannot be read: is it of another version?".into(),
     }

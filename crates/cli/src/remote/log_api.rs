@@ -11,7 +11,7 @@ use anyhow::{Context, anyhow};
 use handfast_log::{
     Bundle, Checkpoint, Hash, Hashes, Tile, VerifyingKey, consistency, verify_consistency,
 };
-use handfast_registry::{Growth, Proof, Refusal, Verify, verify_export};
+use handfast_registry::{Growth, Proof, RegistryError, Verify, verify_export};
 use hyper::body::Bytes;
 use serde_json::{Value as Json, json};
 
@@ -225,7 +225,7 @@ impl VerifyCommand {
 fn read_through(
     server: &Elsewhere,
     verify: &Verify,
-) -> Result<Result<(handfast_registry::Audited, Option<String>), Refusal>, Problem> {
+) -> Result<Result<(handfast_registry::Audited, Option<String>), RegistryError>, Problem> {
     let (reader, mut writer) = io::pipe().context("no pipe")?;
     thread::scope(|scope| {
         let verifying = scope.spawn(move || {
@@ -253,10 +253,10 @@ fn grown(
     server: &Elsewhere,
     file: &Path,
     keys: &[VerifyingKey],
-) -> Result<Result<(Option<u64>, u64), Refusal>, Problem> {
+) -> Result<Result<(Option<u64>, u64), RegistryError>, Problem> {
     let not_proven = |problem: String| {
         let code = "not-proven";
-        Ok(Err(Refusal::Policy { code, problem }))
+        Ok(Err(RegistryError::Policy { code, problem }))
     };
     let own = if keys.is_empty() {
         vec![server.key()?]

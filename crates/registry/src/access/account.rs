@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::access::principal::Principal;
 use crate::change::change_set::Draft;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::Action;
 use crate::registry::Registry;
 
@@ -20,7 +20,7 @@ use crate::registry::Registry;
 /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
 /// registry.create_account(&Principal::Operator, "ann", "Ann of the map room")?;
 /// assert_eq!(registry.accounts()?[0].name, "ann");
-/// # Ok::<_, handfast_registry::Refusal>(())
+/// # Ok::<_, handfast_registry::RegistryError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
@@ -60,13 +60,18 @@ const LONGEST_TITLE: usize = 1_000;
 
 impl Registry {
     /// Creates an account. The operator and administrators may.
-    pub fn create_account(&self, who: &Principal, name: &str, title: &str) -> Result<(), Refusal> {
+    pub fn create_account(
+        &self,
+        who: &Principal,
+        name: &str,
+        title: &str,
+    ) -> Result<(), RegistryError> {
         let account = named(name)?;
         let title = checked_title(title)?;
         self.change(who, move |draft| {
             draft.need_administrator()?;
             if draft.account(&account)?.is_some() {
-                return Err(Refusal::policy(
+                return Err(RegistryError::policy(
                     "account-exists",
                     format!("account {account} exists already"),
                 ));
@@ -87,14 +92,14 @@ impl Registry {
     /// let suspend = AccountChange { suspended: Some(true), ..AccountChange::default() };
     /// registry.change_account(&operator, "ann", &suspend)?;
     /// assert_eq!(registry.who_has(&token)?, None);
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn change_account(
         &self,
         who: &Principal,
         name: &str,
         change: &AccountChange,
-    ) -> Result<Account, Refusal> {
+    ) -> Result<Account, RegistryError> {
         let account = named(name)?;
         let title = change.title.as_deref().map(checked_title).transpose()?;
         let (suspended, administrator) = (change.suspended, change.administrator);
@@ -105,7 +110,7 @@ impl Registry {
             let takes_own = suspended == Some(true) || administrator == Some(false);
             if takes_own && *draft.who() == account {
                 let problem = "someone else takes the rights of your own account";
-                return Err(Refusal::policy("own-account", problem));
+                return Err(RegistryError::policy("own-account", problem));
             }
             kept.title = title.unwrap_or(kept.title);
             kept.is_suspended = suspended.unwrap_or(kept.is_suspended);
@@ -117,14 +122,14 @@ impl Registry {
     }
 
     /// An account.
-    pub fn account(&self, name: &str) -> Result<Account, Refusal> {
+    pub fn account(&self, name: &str) -> Result<Account, RegistryError> {
         let account = named(name)?;
         let found = self.read(|view| view.account(&account))?;
         found.ok_or_else(|| no_account(&account))
     }
 
     /// All accounts, by name.
-    pub fn accounts(&self) -> Result<Vec<Account>, Refusal> {
+    pub fn accounts(&self) -> Result<Vec<Account>, RegistryError> {
         self.read(|view| {
             let mut accounts = Vec::new();
             view.now
@@ -137,32 +142,32 @@ impl Registry {
     }
 }
 
-fn named(name: &str) -> Result<Principal, Refusal> {
+fn named(name: &str) -> Result<Principal, RegistryError> {
     let account = Principal::account(name);
-    account.map_err(|error| Refusal::policy("bad-account", error.to_string()))
+    account.map_err(|error| RegistryError::policy("bad-account", error.to_string()))
 }
 
-fn checked_title(title: &str) -> Result<String, Refusal> {
+fn checked_title(title: &str) -> Result<String, RegistryError> {
     if title.len() > LONGEST_TITLE {
         let problem = format!("the title of an account has at most {LONGEST_TITLE} bytes");
-        return Err(Refusal::policy("too-large", problem));
+        return Err(RegistryError::policy("too-large", problem));
     }
     Ok(title.to_string())
 }
 
-pub(crate) fn no_account(account: &Principal) -> Refusal {
+pub(crate) fn no_account(account: &Principal) -> RegistryError {
     let problem = format!("there is no account {account}: run `handfast user create {account}`");
-    Refusal::policy("no-account", problem)
+    RegistryError::policy("no-account", problem)
 }
 
 impl View<'_> {
-    pub(crate) fn account(&self, account: &Principal) -> Result<Option<Account>, Refusal> {
+    pub(crate) fn account(&self, account: &Principal) -> Result<Option<Account>, RegistryError> {
         let key = account.key();
         let place = Place::named(Table::Accounts, key.as_bytes());
         let found = self.now.get(&place, Account::from_bytes)?;
         found
             .map(|account| {
-                account.ok_or_else(|| Refusal::Corrupt {
+                account.ok_or_else(|| RegistryError::Corrupt {
                     what: format!("the account {key}"),
                 })
             })
@@ -170,7 +175,7 @@ impl View<'_> {
     }
 
     /// Whether someone has an account, and not only a part of it, that may do everything.
-    pub(crate) fn administers(&self, who: &Principal) -> Result<bool, Refusal> {
+    pub(crate) fn administers(&self, who: &Principal) -> Result<bool, RegistryError> {
         if !matches!(who, Principal::Account(name) if !name.is_empty()) {
             return Ok(false);
         }
@@ -181,15 +186,15 @@ impl View<'_> {
 
 impl Draft<'_> {
     /// The operator, and those who may do everything.
-    pub(crate) fn need_administrator(&self) -> Result<(), Refusal> {
+    pub(crate) fn need_administrator(&self) -> Result<(), RegistryError> {
         if self.may_do_all(self.who())? {
             return Ok(());
         }
         let problem = "this is for the operator and for administrators";
-        Err(Refusal::policy("operator-only", problem))
+        Err(RegistryError::policy("operator-only", problem))
     }
 
-    fn make_account(&mut self, account: &Principal, title: &str) -> Result<(), Refusal> {
+    fn make_account(&mut self, account: &Principal, title: &str) -> Result<(), RegistryError> {
         let kept = Account {
             name: account.to_string(),
             title: title.to_string(),
@@ -203,11 +208,11 @@ impl Draft<'_> {
     }
 
     /// Whoever is to have a token has an account.
-    pub(crate) fn need_account(&self, account: &Principal) -> Result<(), Refusal> {
+    pub(crate) fn need_account(&self, account: &Principal) -> Result<(), RegistryError> {
         match self.account(account)? {
             Some(found) if found.is_suspended => {
                 let problem = format!("account {account} is suspended");
-                Err(Refusal::policy("suspended", problem))
+                Err(RegistryError::policy("suspended", problem))
             }
             Some(_) => Ok(()),
             None => Err(no_account(account)),
@@ -215,7 +220,7 @@ impl Draft<'_> {
     }
 
     /// Makes sure that an account that is given something exists.
-    pub(crate) fn ensure_account(&mut self, who: &Principal) -> Result<(), Refusal> {
+    pub(crate) fn ensure_account(&mut self, who: &Principal) -> Result<(), RegistryError> {
         match who {
             Principal::Account(_) if self.account(who)?.is_none() => self.make_account(who, ""),
             _ => Ok(()),

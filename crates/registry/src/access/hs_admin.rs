@@ -8,7 +8,7 @@ use handfast_wire::{Admin, AdminPermissions, Codec, Reference, Value, ValueList}
 
 use crate::access::principal::Principal;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::name::record::State;
 use crate::registry::Registry;
 
@@ -18,12 +18,12 @@ const MOST_GROUPS: usize = 1_000;
 impl Registry {
     /// Whether an identity is in a list of administrators (one with index 0 stands for every index), or in a
     /// group that is.
-    pub fn is_one_of(&self, who: &Principal, list: &[Principal]) -> Result<bool, Refusal> {
+    pub fn is_one_of(&self, who: &Principal, list: &[Principal]) -> Result<bool, RegistryError> {
         self.read(|view| view.is_one_of(who, list))
     }
 
     /// Whether someone may do everything.
-    pub fn is_administrator(&self, who: &Principal) -> Result<bool, Refusal> {
+    pub fn is_administrator(&self, who: &Principal) -> Result<bool, RegistryError> {
         self.read(|view| view.may_do_all(who))
     }
 }
@@ -35,7 +35,7 @@ impl View<'_> {
         who: &Principal,
         needed: AdminPermissions,
         values: &[Value<'_>],
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, RegistryError> {
         let Principal::Identity { index, handle } = who else {
             return Ok(false);
         };
@@ -53,7 +53,11 @@ impl View<'_> {
     }
 
     /// §7.4: whether an identity is in a list of administrators, or in a group that is.
-    pub(crate) fn is_one_of(&self, who: &Principal, list: &[Principal]) -> Result<bool, Refusal> {
+    pub(crate) fn is_one_of(
+        &self,
+        who: &Principal,
+        list: &[Principal],
+    ) -> Result<bool, RegistryError> {
         let Principal::Identity { index, handle } = who else {
             return Ok(false);
         };
@@ -77,7 +81,7 @@ impl View<'_> {
         &self,
         identity: &Reference<'_>,
         mut groups: VecDeque<Reference<'static>>,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, RegistryError> {
         let mut seen = HashSet::new();
         while let Some(group) = groups.pop_front() {
             if group.index == 0 || seen.len() > MOST_GROUPS || !seen.insert(group.clone()) {
@@ -94,7 +98,7 @@ impl View<'_> {
     }
 
     /// The members of a group that is kept here; none if it is not a group, or not here.
-    fn members(&self, group: &Reference<'_>) -> Result<Vec<Reference<'static>>, Refusal> {
+    fn members(&self, group: &Reference<'_>) -> Result<Vec<Reference<'static>>, RegistryError> {
         let Ok(handle) = Handle::parse(&group.handle) else {
             return Ok(Vec::new());
         };

@@ -12,7 +12,7 @@ use handfast_store::{Place, Table};
 use crate::access::principal::Principal;
 use crate::authority::manage::NewAuthority;
 use crate::authority::policy::{Authority, AuthorityStatus};
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::jobs::job::Job;
 use crate::registry::Registry;
 
@@ -115,13 +115,13 @@ impl JobsOfAccount {
     }
 
     /// Whether the account may start another one.
-    pub(crate) fn check(&self, limits: &Limits, now: u64) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, limits: &Limits, now: u64) -> Result<(), RegistryError> {
         if self.open >= limits.open_jobs {
             let open = limits.open_jobs;
             let problem = format!(
                 "an account has at most {open} jobs that have not ended: wait for them, or cancel some"
             );
-            return Err(Refusal::quota(problem, None));
+            return Err(RegistryError::quota(problem, None));
         }
         let count = u64::try_from(self.recent.len()).unwrap_or(u64::MAX);
         if count >= limits.jobs_per_day {
@@ -129,7 +129,7 @@ impl JobsOfAccount {
             let problem = format!("an account starts at most {most} jobs in 24 hours");
             let oldest = self.recent.iter().min().copied().unwrap_or(now);
             let wait = oldest.saturating_add(DAY).saturating_sub(now) / 1_000 + 1;
-            return Err(Refusal::quota(problem, Some(wait)));
+            return Err(RegistryError::quota(problem, Some(wait)));
         }
         Ok(())
     }
@@ -149,7 +149,7 @@ impl Registry {
         who: &Principal,
         path: &str,
         new: &NewAuthority,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         if self.is_administrator(who)? {
             return Ok(());
         }
@@ -159,20 +159,20 @@ impl Registry {
                 "path, title, meaning and contact of an authority that is asked for have at most \
                  {MAX_REQUEST_TEXT} bytes each; more can be said when it is approved"
             );
-            return Err(Refusal::policy("too-large", problem));
+            return Err(RegistryError::policy("too-large", problem));
         }
         let most = self.limits.requested_authorities;
         if self.open_requests(|open| open.get(&who.key()).copied())? >= Some(most) {
             let problem = format!(
                 "an account has at most {most} open requests for authorities: wait until one is decided"
             );
-            return Err(Refusal::quota(problem, None));
+            return Err(RegistryError::quota(problem, None));
         }
         Ok(())
     }
 
     /// How many authorities have been asked for, and are not decided on.
-    pub fn requested_authorities(&self) -> Result<u64, Refusal> {
+    pub fn requested_authorities(&self) -> Result<u64, RegistryError> {
         self.open_requests(|open| open.values().sum())
     }
 
@@ -181,7 +181,7 @@ impl Registry {
     fn open_requests<T>(
         &self,
         read: impl FnOnce(&HashMap<String, u64>) -> T,
-    ) -> Result<T, Refusal> {
+    ) -> Result<T, RegistryError> {
         let version = self.prefixes.version();
         let open = self.open_requests.lock();
         let mut open = open.unwrap_or_else(PoisonError::into_inner);
@@ -207,7 +207,7 @@ impl Registry {
         &self,
         after: Option<&str>,
         visit: &mut dyn FnMut(Authority) -> ControlFlow<()>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let mut damaged = None;
         let from = Place::named(Table::Authorities, after.unwrap_or_default().as_bytes());
         self.read(|view| {
@@ -222,7 +222,7 @@ impl Registry {
                 ControlFlow::Break(())
             })?;
             match damaged {
-                Some(key) => Err(Refusal::Corrupt {
+                Some(key) => Err(RegistryError::Corrupt {
                     what: format!("authorities {key}"),
                 }),
                 None => Ok(()),

@@ -7,7 +7,7 @@ use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::name::record::Record;
 
 impl View<'_> {
@@ -16,7 +16,7 @@ impl View<'_> {
         &self,
         who: &Principal,
         path: &AuthorityPath,
-    ) -> Result<Option<Role>, Refusal> {
+    ) -> Result<Option<Role>, RegistryError> {
         if self.may_do_all(who)? {
             return Ok(Some(Role::Admin));
         }
@@ -47,7 +47,7 @@ impl View<'_> {
         who: &Principal,
         needs: Role,
         record: &Record,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, RegistryError> {
         if record.holder.as_ref() != Some(who) {
             return Ok(false);
         }
@@ -67,7 +67,7 @@ impl View<'_> {
     }
 
     /// Whether a principal is the operator, or administers all of the registry.
-    pub(crate) fn may_do_all(&self, who: &Principal) -> Result<bool, Refusal> {
+    pub(crate) fn may_do_all(&self, who: &Principal) -> Result<bool, RegistryError> {
         Ok(*who == Principal::Operator
             || self.is_one_of(who, self.administrators)?
             || self.administers(who)?)
@@ -79,11 +79,11 @@ impl View<'_> {
         who: &Principal,
         needs: Role,
         path: &AuthorityPath,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         if self.role(who, path)? >= Some(needs) {
             Ok(())
         } else {
-            Err(Refusal::Denied {
+            Err(RegistryError::Denied {
                 needs,
                 authority: path.clone(),
             })

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::access::principal::{Limit, Principal};
 use crate::authority::policy::Role;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::registry::Registry;
 
 /// What is known of a token. Nobody can make the token itself from it.
@@ -87,26 +87,26 @@ impl Registry {
     /// assert_eq!(registry.who_has(&text)?, Some(Principal::parse("ann").unwrap()));
     /// registry.revoke_token(&Principal::Operator, &token.id)?;
     /// assert_eq!(registry.who_has(&text)?, None);
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn create_token(
         &self,
         who: &Principal,
         account: &str,
         new: NewToken,
-    ) -> Result<(String, Token), Refusal> {
+    ) -> Result<(String, Token), RegistryError> {
         let account = Principal::account(account)
-            .map_err(|error| Refusal::policy("bad-account", error.to_string()))?;
+            .map_err(|error| RegistryError::policy("bad-account", error.to_string()))?;
         if !may_handle(who, &account) && !self.is_administrator(who)? {
             return Err(not_theirs());
         }
         if new.days == 0 || new.days > MOST_DAYS {
             let problem = format!("a token lasts 1 to {MOST_DAYS} days");
-            return Err(Refusal::policy("bad-expiry", problem));
+            return Err(RegistryError::policy("bad-expiry", problem));
         }
         if new.title.len() > 1_000 {
             let problem = "the title of a token has at most 1000 bytes";
-            return Err(Refusal::policy("too-large", problem));
+            return Err(RegistryError::policy("too-large", problem));
         }
         let mut secret = [0; 32];
         self.random(&mut secret);
@@ -116,7 +116,7 @@ impl Registry {
             draft.need_account(&account)?;
             if draft.tokens_of(Some(&account))?.len() >= MOST_TOKENS {
                 let problem = format!("{account} has {MOST_TOKENS} tokens: revoke some first");
-                return Err(Refusal::policy("too-many-tokens", problem));
+                return Err(RegistryError::policy("too-many-tokens", problem));
             }
             let authority = match &new.authority {
                 Some(text) => {
@@ -146,7 +146,7 @@ impl Registry {
     }
 
     /// The tokens that someone may know of: the operator of all, others their own.
-    pub fn tokens(&self, who: &Principal) -> Result<Vec<Token>, Refusal> {
+    pub fn tokens(&self, who: &Principal) -> Result<Vec<Token>, RegistryError> {
         let of = Some(who).filter(|_| !self.is_administrator(who).unwrap_or(false));
         let found = self.read(|view| view.tokens_of(of))?;
         let mut tokens: Vec<_> = found.into_iter().map(|(_, token)| token).collect();
@@ -155,7 +155,7 @@ impl Registry {
     }
 
     /// Ends a token.
-    pub fn revoke_token(&self, who: &Principal, id: &str) -> Result<Token, Refusal> {
+    pub fn revoke_token(&self, who: &Principal, id: &str) -> Result<Token, RegistryError> {
         let id = id.to_string();
         self.change(who, move |draft| {
             let all = draft.tokens_of(None)?.into_iter();
@@ -167,7 +167,7 @@ impl Registry {
             });
             let Some((key, token)) = found else {
                 let problem = format!("there is no token {id}");
-                return Err(Refusal::policy("no-token", problem));
+                return Err(RegistryError::policy("no-token", problem));
             };
             draft.push(Write::Delete(Place::named(Table::Meta, &key).into_owned()));
             Ok(token)
@@ -175,12 +175,12 @@ impl Registry {
     }
 
     /// For whom a token acts, if it is one and has not ended.
-    pub fn who_has(&self, text: &str) -> Result<Option<Principal>, Refusal> {
+    pub fn who_has(&self, text: &str) -> Result<Option<Principal>, RegistryError> {
         Ok(self.token(text)?.map(|(who, _)| who))
     }
 
     /// The same, with what is known of the token.
-    pub fn token(&self, text: &str) -> Result<Option<(Principal, Token)>, Refusal> {
+    pub fn token(&self, text: &str) -> Result<Option<(Principal, Token)>, RegistryError> {
         if !text.starts_with(MARK) || text.len() > 100 {
             return Ok(None);
         }
@@ -208,7 +208,10 @@ impl Registry {
 
 impl View<'_> {
     /// Tokens of an account, or all of them, with their keys.
-    fn tokens_of(&self, account: Option<&Principal>) -> Result<Vec<(Vec<u8>, Token)>, Refusal> {
+    fn tokens_of(
+        &self,
+        account: Option<&Principal>,
+    ) -> Result<Vec<(Vec<u8>, Token)>, RegistryError> {
         let mut found = Vec::new();
         let from = Place::named(Table::Meta, KEYS);
         self.now.scan(&from, &mut |place, bytes| {
@@ -231,9 +234,9 @@ fn may_handle(who: &Principal, account: &Principal) -> bool {
     *who == Principal::Operator || matches!(who, Principal::Account(_)) && who == account
 }
 
-fn not_theirs() -> Refusal {
+fn not_theirs() -> RegistryError {
     let problem = "tokens are made by administrators, and by an account for itself";
-    Refusal::policy("not-yours", problem)
+    RegistryError::policy("not-yours", problem)
 }
 
 fn key_of(text: &str) -> Vec<u8> {

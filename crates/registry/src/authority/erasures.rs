@@ -7,7 +7,7 @@ use handfast_store::{Place, Table};
 
 use crate::authority::path::AuthorityPath;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::Action;
 use crate::name::record::Record;
 
@@ -23,7 +23,7 @@ pub(crate) struct NothingErased {
 pub(crate) fn check_nothing_erased(
     view: &View<'_>,
     path: &AuthorityPath,
-) -> Result<NothingErased, Refusal> {
+) -> Result<NothingErased, RegistryError> {
     let events = view.now.count(Table::Events)?;
     let start = path.start_of_names();
     let mut last: Option<(Vec<u8>, u64)> = None;
@@ -62,7 +62,7 @@ pub(crate) fn check_still_nothing_erased(
     view: &View<'_>,
     path: &AuthorityPath,
     before: Option<&NothingErased>,
-) -> Result<(), Refusal> {
+) -> Result<(), RegistryError> {
     let events = view.now.count(Table::Events)?;
     let later = before.filter(|before| events.saturating_sub(before.events) <= MAX_LATER_EVENTS);
     let Some(before) = later else {
@@ -71,7 +71,7 @@ pub(crate) fn check_still_nothing_erased(
     (before.events + 1..=events).try_for_each(|number| check_event(view, path, number))
 }
 
-fn check_event(view: &View<'_>, path: &AuthorityPath, number: u64) -> Result<(), Refusal> {
+fn check_event(view: &View<'_>, path: &AuthorityPath, number: u64) -> Result<(), RegistryError> {
     let event = view.event(number)?;
     let erases = |event: &crate::log::event::Event| {
         event.action == Action::Erase && event.authority == path.key()
@@ -83,7 +83,7 @@ fn check_event(view: &View<'_>, path: &AuthorityPath, number: u64) -> Result<(),
         "{path} cannot become permanent: event {number} has erased one of its names, which may have been \
          assigned again. Create another authority for permanent names"
     );
-    Err(Refusal::policy("erased-names", problem))
+    Err(RegistryError::policy("erased-names", problem))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{AuthorityStatus, Grant, Role};
 use crate::change::change_set::Draft;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::Action;
 
 impl Draft<'_> {
@@ -13,11 +13,11 @@ impl Draft<'_> {
         &mut self,
         path: &AuthorityPath,
         approve: bool,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let mut authority = self.kept(path)?;
         self.need_over_child(path, authority.parent.clone().as_ref())?;
         let AuthorityStatus::Requested { by } = authority.status.clone() else {
-            return Err(Refusal::policy(
+            return Err(RegistryError::policy(
                 "not-requested",
                 format!("nobody waits for {path}"),
             ));
@@ -29,7 +29,7 @@ impl Draft<'_> {
         }
         if by == *self.who() && by != Principal::Operator {
             let problem = "someone else must approve what you have asked for";
-            return Err(Refusal::policy("own-request", problem));
+            return Err(RegistryError::policy("own-request", problem));
         }
         authority.status = AuthorityStatus::Active;
         if by != Principal::Operator {
@@ -47,7 +47,7 @@ impl Draft<'_> {
     pub(crate) fn decline_in_passing(
         &mut self,
         path: &AuthorityPath,
-    ) -> Result<Option<Principal>, Refusal> {
+    ) -> Result<Option<Principal>, RegistryError> {
         let Some(authority) = self.authority(path)? else {
             return Ok(None);
         };
@@ -65,7 +65,7 @@ impl Draft<'_> {
         to: Principal,
         role: Role,
         creates_account: bool,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         self.change_grants(path, Action::Grant, move |draft, grants| {
             if matches!(to, Principal::Account(_)) && draft.account(&to)?.is_none() {
                 // A typing error would make an account, with a role, that nobody can remove again.
@@ -91,7 +91,7 @@ impl Draft<'_> {
         path: &AuthorityPath,
         from: &Principal,
         role: Option<Role>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         self.change_grants(path, Action::Revoke, move |_, grants| {
             let is_meant =
                 |grant: &Grant| grant.to == *from && role.is_none_or(|role| role == grant.role);
@@ -102,7 +102,7 @@ impl Draft<'_> {
             else {
                 let problem =
                     format!("{from} has no such role there; a role above is revoked above");
-                return Err(Refusal::policy("no-grant", problem));
+                return Err(RegistryError::policy("no-grant", problem));
             };
             grants.retain(|grant| !is_meant(grant));
             Ok(found)
@@ -113,7 +113,7 @@ impl Draft<'_> {
         &mut self,
         path: &AuthorityPath,
         to: Principal,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let action = Action::TransferAuthority;
         self.change_grants(path, action, move |draft, grants| {
             draft.ensure_account(&to)?;
@@ -132,8 +132,8 @@ impl Draft<'_> {
         &mut self,
         path: &AuthorityPath,
         action: Action,
-        change: impl FnOnce(&mut Self, &mut Vec<Grant>) -> Result<Role, Refusal>,
-    ) -> Result<(), Refusal> {
+        change: impl FnOnce(&mut Self, &mut Vec<Grant>) -> Result<Role, RegistryError>,
+    ) -> Result<(), RegistryError> {
         let mut authority = self.kept(path)?;
         self.need(self.who(), Role::Lead, path)?;
         let mut grants = std::mem::take(&mut authority.grants);

@@ -6,7 +6,7 @@ use handfast_store::{Place, Table};
 
 use crate::authority::policy::{Authority, AuthorityStatus};
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::registry::Registry;
 
 /// Some authorities, by key.
@@ -35,14 +35,14 @@ impl Registry {
     /// assert_eq!(keys, ["hdl:20.1", "hdl:20.1.5"]);
     /// let page = registry.authorities_page(None, Some("hdl:20.1"), 2)?;
     /// assert_eq!(page.next.as_deref(), Some("hdl:20.1.5"));
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn authorities_page(
         &self,
         under: Option<&str>,
         after: Option<&str>,
         limit: usize,
-    ) -> Result<AuthorityPage, Refusal> {
+    ) -> Result<AuthorityPage, RegistryError> {
         self.read(|view| {
             let starts = match under {
                 None => vec![String::new()],
@@ -87,7 +87,7 @@ impl View<'_> {
         after: Option<&str>,
         most: usize,
         keys: &mut Vec<String>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let first = after.filter(|after| *after > start).unwrap_or(start);
         if keys.len() >= most {
             return Ok(());

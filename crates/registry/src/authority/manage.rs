@@ -14,7 +14,7 @@ use crate::authority::pattern_cache;
 use crate::authority::policy::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role};
 use crate::change::change_set::Draft;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::Action;
 use crate::name::conditional::other_version;
 use crate::name::record::{Record, State};
@@ -119,7 +119,7 @@ impl Registry {
         who: &Principal,
         path: &str,
         new: NewAuthority,
-    ) -> Result<AuthorityPath, Refusal> {
+    ) -> Result<AuthorityPath, RegistryError> {
         self.create_authority_over(who, path, new)
             .map(|(path, _)| path)
     }
@@ -130,7 +130,7 @@ impl Registry {
         who: &Principal,
         path: &str,
         new: NewAuthority,
-    ) -> Result<(AuthorityPath, Option<Principal>), Refusal> {
+    ) -> Result<(AuthorityPath, Option<Principal>), RegistryError> {
         let path = path.to_string();
         check_pattern(&new.change)?;
         self.change(who, move |draft| {
@@ -155,7 +155,7 @@ impl Registry {
         who: &Principal,
         path: &str,
         new: NewAuthority,
-    ) -> Result<AuthorityPath, Refusal> {
+    ) -> Result<AuthorityPath, RegistryError> {
         // What is counted is not asked for by two at once.
         let requesting = self.requesting.lock();
         let _only = requesting.unwrap_or_else(PoisonError::into_inner);
@@ -169,7 +169,7 @@ impl Registry {
                 draft.authority(&path)?.map(|authority| authority.status)
             {
                 let problem = format!("{by} has asked for {path}: approve or decline that first");
-                return Err(Refusal::policy("requested", problem));
+                return Err(RegistryError::policy("requested", problem));
             }
             let by = draft.who().lasting();
             let status = AuthorityStatus::Requested { by: by.clone() };
@@ -181,12 +181,12 @@ impl Registry {
     }
 
     /// Approves a request: whoever asked becomes its `admin`.
-    pub fn approve_authority(&self, who: &Principal, path: &str) -> Result<(), Refusal> {
+    pub fn approve_authority(&self, who: &Principal, path: &str) -> Result<(), RegistryError> {
         self.act_on_authority(who, path, None, AuthorityAction::Approve)
     }
 
     /// Declines a request: the path is free again.
-    pub fn decline_authority(&self, who: &Principal, path: &str) -> Result<(), Refusal> {
+    pub fn decline_authority(&self, who: &Principal, path: &str) -> Result<(), RegistryError> {
         self.act_on_authority(who, path, None, AuthorityAction::Decline)
     }
 
@@ -197,7 +197,7 @@ impl Registry {
         path: &str,
         expected: Option<u64>,
         action: AuthorityAction,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let text = path.to_string();
         self.change(who, move |draft| {
             let path = draft.path(&text)?;
@@ -222,7 +222,7 @@ impl Registry {
 
     /// Retires an authority and those below it: their names keep resolving, their paths stay taken, nothing new is
     /// named.
-    pub fn retire_authority(&self, who: &Principal, path: &str) -> Result<(), Refusal> {
+    pub fn retire_authority(&self, who: &Principal, path: &str) -> Result<(), RegistryError> {
         let keep_children = false;
         self.act_on_authority(who, path, None, AuthorityAction::Retire { keep_children })
     }
@@ -234,7 +234,7 @@ impl Registry {
         who: &Principal,
         path: &str,
         change: AuthorityChange,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let path = path.to_string();
         check_pattern(&change)?;
         // What takes long is done before the writer is asked.
@@ -259,7 +259,7 @@ impl Registry {
         path: &str,
         to: &Principal,
         role: Role,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let to = to.clone();
         let grant = AuthorityAction::Grant {
             to,
@@ -276,7 +276,7 @@ impl Registry {
         path: &str,
         from: &Principal,
         role: Option<Role>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let from = from.clone();
         self.act_on_authority(who, path, None, AuthorityAction::Revoke { from, role })
     }
@@ -287,13 +287,13 @@ impl Registry {
         who: &Principal,
         path: &str,
         to: &Principal,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let action = AuthorityAction::Transfer(to.clone());
         self.act_on_authority(who, path, None, action)
     }
 
     /// An authority, for the public register. Who has which role is for those who have one.
-    pub fn authority(&self, who: &Principal, path: &str) -> Result<Authority, Refusal> {
+    pub fn authority(&self, who: &Principal, path: &str) -> Result<Authority, RegistryError> {
         self.read(|view| {
             let path = view.path(path)?;
             let mut authority = view.kept(&path)?;
@@ -305,14 +305,14 @@ impl Registry {
     }
 
     /// All authorities that are in force, by key: none that is only asked for.
-    pub fn authorities(&self) -> Result<Vec<Authority>, Refusal> {
+    pub fn authorities(&self) -> Result<Vec<Authority>, RegistryError> {
         let mut all = self.authorities_and_requests()?;
         all.retain(|authority| authority.status.is_in_force());
         Ok(all)
     }
 
     /// All authorities, also those that are only asked for, by key.
-    pub fn authorities_and_requests(&self) -> Result<Vec<Authority>, Refusal> {
+    pub fn authorities_and_requests(&self) -> Result<Vec<Authority>, RegistryError> {
         let mut all = Vec::new();
         self.visit_authorities(None, &mut |authority| {
             all.push(authority);
@@ -324,24 +324,24 @@ impl Registry {
 
 impl View<'_> {
     /// An authority that is kept here, whatever its status.
-    pub(crate) fn kept(&self, path: &AuthorityPath) -> Result<Authority, Refusal> {
+    pub(crate) fn kept(&self, path: &AuthorityPath) -> Result<Authority, RegistryError> {
         self.authority(path)?
-            .ok_or_else(|| Refusal::NoAuthority(path.clone()))
+            .ok_or_else(|| RegistryError::NoAuthority(path.clone()))
     }
 
     /// Whether an authority is kept here, and not only asked for.
-    pub(crate) fn is_in_force(&self, path: &AuthorityPath) -> Result<bool, Refusal> {
+    pub(crate) fn is_in_force(&self, path: &AuthorityPath) -> Result<bool, RegistryError> {
         let found = self.authority(path)?;
         Ok(found.is_some_and(|authority| authority.status.is_in_force()))
     }
 
     /// An authority that is in use.
-    pub(crate) fn active(&self, path: &AuthorityPath) -> Result<Authority, Refusal> {
+    pub(crate) fn active(&self, path: &AuthorityPath) -> Result<Authority, RegistryError> {
         let authority = self.kept(path)?;
         match authority.status {
             AuthorityStatus::Active => Ok(authority),
-            AuthorityStatus::Retired => Err(Refusal::Retired(path.clone())),
-            AuthorityStatus::Requested { .. } => Err(Refusal::policy(
+            AuthorityStatus::Retired => Err(RegistryError::Retired(path.clone())),
+            AuthorityStatus::Requested { .. } => Err(RegistryError::policy(
                 NOT_APPROVED,
                 format!("authority {path} was asked for and is not approved yet"),
             )),
@@ -350,15 +350,20 @@ impl View<'_> {
 
     /// The parent of a new authority: in a URN namespace it must exist and not be retired; of a prefix it
     /// may be kept elsewhere.
-    pub(crate) fn parent_of(&self, path: &AuthorityPath) -> Result<Option<AuthorityPath>, Refusal> {
+    pub(crate) fn parent_of(
+        &self,
+        path: &AuthorityPath,
+    ) -> Result<Option<AuthorityPath>, RegistryError> {
         let Some(parent) = path.parent() else {
             return Ok(None);
         };
         match self.active(&parent) {
             Ok(_) => Ok(Some(parent)),
-            Err(Refusal::NoAuthority(_)) if !path.is_urn() => Ok(None),
+            Err(RegistryError::NoAuthority(_)) if !path.is_urn() => Ok(None),
             // One that is only asked for keeps nobody from what was possible before.
-            Err(Refusal::Policy { code, .. }) if code == NOT_APPROVED && !path.is_urn() => Ok(None),
+            Err(RegistryError::Policy { code, .. }) if code == NOT_APPROVED && !path.is_urn() => {
+                Ok(None)
+            }
             Err(refusal) => Err(refusal),
         }
     }
@@ -369,7 +374,7 @@ impl View<'_> {
         who: &Principal,
         path: &AuthorityPath,
         needed: AdminPermissions,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, RegistryError> {
         // The protocol knows nobody but identities: for others the record need not be read.
         let (Principal::Identity { .. }, Some(prefix)) = (who, path.prefix()) else {
             return Ok(false);
@@ -381,7 +386,7 @@ impl View<'_> {
     }
 
     /// Whether any name was ever given under an authority.
-    pub(crate) fn has_names(&self, path: &AuthorityPath) -> Result<bool, Refusal> {
+    pub(crate) fn has_names(&self, path: &AuthorityPath) -> Result<bool, RegistryError> {
         let start = path.start_of_names();
         let mut found = false;
         // By events, which stay when a name is erased.
@@ -402,7 +407,7 @@ impl Draft<'_> {
         &self,
         path: &AuthorityPath,
         parent: Option<&AuthorityPath>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let Err(refusal) = self.need_over_child(path, parent) else {
             return Ok(());
         };
@@ -429,13 +434,13 @@ impl Draft<'_> {
         &self,
         path: &AuthorityPath,
         parent: Option<&AuthorityPath>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         match parent {
             Some(parent) => self.need(self.who(), Role::Lead, parent),
             None if self.may_do_all(self.who())? => Ok(()),
             // INFO-10: its own authority decides who names in a namespace.
             None if self.owns_path(path)? => Ok(()),
-            None => Err(Refusal::policy(
+            None => Err(RegistryError::policy(
                 "operator-only",
                 format!("the parent of {path} is not kept here, so only the operator may do this"),
             )),
@@ -443,7 +448,7 @@ impl Draft<'_> {
     }
 
     /// Whether whoever acts owns the namespace that an authority is of.
-    fn owns_path(&self, path: &AuthorityPath) -> Result<bool, Refusal> {
+    fn owns_path(&self, path: &AuthorityPath) -> Result<bool, RegistryError> {
         match path.namespace() {
             Some(name) => self.owns_namespace(self.who(), name),
             None => Ok(false),
@@ -452,7 +457,7 @@ impl Draft<'_> {
 
     /// Retires an authority and, unless they are to go on, those below it that are in use: privileges derive from a parent
     /// (`URN-5`).
-    pub(crate) fn retire(&mut self, path: &str, keep_children: bool) -> Result<(), Refusal> {
+    pub(crate) fn retire(&mut self, path: &str, keep_children: bool) -> Result<(), RegistryError> {
         let path = self.path(path)?;
         let authority = self.active(&path)?;
         self.need_over_child(&path, authority.parent.clone().as_ref())?;
@@ -468,7 +473,7 @@ impl Draft<'_> {
     }
 
     /// The authorities below one that are in use.
-    fn active_below(&self, path: &AuthorityPath) -> Result<Vec<Authority>, Refusal> {
+    fn active_below(&self, path: &AuthorityPath) -> Result<Vec<Authority>, RegistryError> {
         let mut below = Vec::new();
         let from = Place::named(Table::Authorities, path.key().as_bytes());
         self.now.scan(&from, &mut |place, bytes| {
@@ -493,7 +498,7 @@ impl Draft<'_> {
         &self,
         path: &AuthorityPath,
         change: &AuthorityChange,
-    ) -> Result<Option<NothingErased>, Refusal> {
+    ) -> Result<Option<NothingErased>, RegistryError> {
         let authority = self.may_change(path, change)?;
         becomes_permanent(&authority, change)
             .then(|| check_nothing_erased(self, path))
@@ -505,7 +510,7 @@ impl Draft<'_> {
         &self,
         path: &AuthorityPath,
         change: &AuthorityChange,
-    ) -> Result<Authority, Refusal> {
+    ) -> Result<Authority, RegistryError> {
         let authority = self.active(path)?;
         let version = authority.version;
         if change.expects.is_some_and(|expected| expected != version) {
@@ -533,7 +538,7 @@ impl Draft<'_> {
         path: &AuthorityPath,
         change: AuthorityChange,
         nothing_erased: Option<&NothingErased>,
-    ) -> Result<Authority, Refusal> {
+    ) -> Result<Authority, RegistryError> {
         let mut authority = self.may_change(path, &change)?;
         let moves_keys = change
             .case_sensitive
@@ -541,7 +546,7 @@ impl Draft<'_> {
             || change.cordra.is_some_and(|c| c != authority.policy.cordra);
         let is_named = self.has_names(path)?;
         if moves_keys && is_named {
-            return Err(Refusal::policy(
+            return Err(RegistryError::policy(
                 "case-fixed",
                 format!("{path} has names: what they are looked up by cannot change any more"),
             ));
@@ -549,7 +554,7 @@ impl Draft<'_> {
         let becomes_erasable = change.persistence == Some(Persistence::Erasable)
             && authority.policy.persistence == Persistence::Permanent;
         if becomes_erasable && is_named {
-            return Err(Refusal::policy(
+            return Err(RegistryError::policy(
                 "permanent",
                 format!("{path} has given names that are permanent: they cannot become erasable"),
             ));
@@ -570,10 +575,10 @@ impl Draft<'_> {
         parent: Option<AuthorityPath>,
         new: NewAuthority,
         status: AuthorityStatus,
-    ) -> Result<Authority, Refusal> {
+    ) -> Result<Authority, RegistryError> {
         let there = self.authority(path)?;
         if there.is_some_and(|there| there.status.is_in_force()) {
-            return Err(Refusal::AuthorityExists(path.clone()));
+            return Err(RegistryError::AuthorityExists(path.clone()));
         }
         if let Some(prefix) = path.prefix()
             && DOORS
@@ -581,7 +586,7 @@ impl Draft<'_> {
                 .any(|door| prefix.as_str().eq_ignore_ascii_case(door))
         {
             let problem = format!("{prefix} is the name of a door of the web server");
-            return Err(Refusal::policy("reserved-prefix", problem));
+            return Err(RegistryError::policy("reserved-prefix", problem));
         }
         if let Some(name) = path.namespace() {
             self.live_namespace(name, self.time())?;
@@ -625,7 +630,7 @@ impl Draft<'_> {
     }
 
     /// Makes the record of the prefix itself, `0.NA/PREFIX`.
-    pub(crate) fn home(&mut self, path: &AuthorityPath) -> Result<(), Refusal> {
+    pub(crate) fn home(&mut self, path: &AuthorityPath) -> Result<(), RegistryError> {
         let Some(prefix) = path.prefix() else {
             return Ok(());
         };
@@ -679,17 +684,17 @@ const NOT_APPROVED: &str = "not-approved";
 /// The longest title, meaning or contact, in bytes.
 const MOST_TEXT: usize = 10_000;
 
-fn check_authority(authority: &Authority) -> Result<(), Refusal> {
+fn check_authority(authority: &Authority) -> Result<(), RegistryError> {
     let texts = [&authority.title, &authority.meaning, &authority.contact];
     if texts.iter().any(|text| text.len() > MOST_TEXT) {
         let problem = format!("title, meaning and contact have at most {MOST_TEXT} bytes each");
-        return Err(Refusal::policy("too-large", problem));
+        return Err(RegistryError::policy("too-large", problem));
     }
     check_policy(&authority.path, &authority.policy)
 }
 
 /// Case rule and profile are those of a prefix; elsewhere scheme and namespace have them.
-fn check_case_given(path: &AuthorityPath, change: &AuthorityChange) -> Result<(), Refusal> {
+fn check_case_given(path: &AuthorityPath, change: &AuthorityChange) -> Result<(), RegistryError> {
     if path.prefix().is_some() || change.case_sensitive.is_none() && change.cordra.is_none() {
         return Ok(());
     }
@@ -700,24 +705,25 @@ fn check_case_given(path: &AuthorityPath, change: &AuthorityChange) -> Result<()
         let problem = "case and profile are chosen for prefixes only: here the scheme, or the entry of the namespace, says it";
         ("prefix-policy", problem)
     };
-    Err(Refusal::policy(code, format!("{path}: {problem}")))
+    Err(RegistryError::policy(code, format!("{path}: {problem}")))
 }
 
 /// Whether a pattern that is to be set is one, and cheap. Callers do so before they go to the one writer, which then finds
 /// the pattern compiled.
-fn check_pattern(change: &AuthorityChange) -> Result<(), Refusal> {
+fn check_pattern(change: &AuthorityChange) -> Result<(), RegistryError> {
     let Some(Some(pattern)) = &change.pattern else {
         return Ok(());
     };
     pattern_cache::check_new(pattern).map_err(|error| {
         let problem = format!("the pattern cannot be taken: {error}");
         let hint = "; if it is too big, write [A-Za-z0-9_] for \\w, [0-9] for \\d, and repeat less";
-        Refusal::policy("bad-pattern", problem + hint)
+        RegistryError::policy("bad-pattern", problem + hint)
     })
 }
 
-fn check_policy(path: &AuthorityPath, policy: &Policy) -> Result<(), Refusal> {
-    let refuse = |code, problem: &str| Err(Refusal::policy(code, format!("{path}: {problem}")));
+fn check_policy(path: &AuthorityPath, policy: &Policy) -> Result<(), RegistryError> {
+    let refuse =
+        |code, problem: &str| Err(RegistryError::policy(code, format!("{path}: {problem}")));
     if ["info:ark", "info:doi", "info:hdl"].contains(&path.key()) {
         return refuse(
             "other-authority",

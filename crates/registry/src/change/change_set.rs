@@ -13,7 +13,7 @@ use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, Persistence};
 use crate::change::view::{View, with_leaf};
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject, commit_with, salt};
 use crate::log::tree;
 use crate::lookup::fast_path::is_about_prefixes;
@@ -42,7 +42,7 @@ pub(crate) struct Draft<'n> {
 }
 
 impl<'n> Draft<'n> {
-    pub(crate) fn begin(view: View<'n>, call: Call) -> Result<Self, Refusal> {
+    pub(crate) fn begin(view: View<'n>, call: Call) -> Result<Self, RegistryError> {
         let tree = tree::read(view.now)?;
         let time = last_time(view.now, &tree)?.max(call.time);
         let mut draft = Self {
@@ -119,7 +119,7 @@ impl<'n> Draft<'n> {
         hash.finalize().into()
     }
 
-    pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, Refusal> {
+    pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, RegistryError> {
         if let Some(record) = self.records.get(key) {
             return Ok(Some(record.clone()));
         }
@@ -138,7 +138,7 @@ impl<'n> Draft<'n> {
         record: Record,
         action: Action,
         persistence: Persistence,
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, RegistryError> {
         check_new_key(key)?;
         self.view.check_unassigned(key, self.events_before)?;
         Ok(self.keep_record(key, None, record, action, persistence))
@@ -219,7 +219,7 @@ impl<'n> Draft<'n> {
         &mut self,
         mut authority: Authority,
         action: Action,
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, RegistryError> {
         let number = self.next_event();
         let key = authority.path.key().to_string();
         let history = authority_history(&key);
@@ -249,7 +249,7 @@ impl<'n> Draft<'n> {
         table: Table,
         key: &[u8],
         item: &impl Serialize,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let bytes = posted(item)?;
         self.put(Place::named(table, key), bytes);
         Ok(())
@@ -313,7 +313,7 @@ impl<'n> Draft<'n> {
     }
 
     /// The opaque id of whoever acts: random, and the same for all that they do.
-    fn opaque_id(&mut self) -> Result<[u8; 16], Refusal> {
+    fn opaque_id(&mut self) -> Result<[u8; 16], RegistryError> {
         let key = [b"who:", self.call.actor.key().as_bytes()].concat();
         if let Some(id) = self.view.posted(Table::Actors, &key)? {
             return Ok(id);
@@ -345,10 +345,10 @@ impl<'n> Deref for Draft<'n> {
 
 /// Whether a new name may have a key. U+0000 would let entries of one name stand between those of another, and no
 /// program needs it; names that have it already keep it.
-pub(crate) fn check_new_key(key: &str) -> Result<(), Refusal> {
+pub(crate) fn check_new_key(key: &str) -> Result<(), RegistryError> {
     if has_nul(key) {
         let problem = "a name cannot have the character U+0000: leave it out";
-        return Err(Refusal::policy("nul-character", problem));
+        return Err(RegistryError::policy("nul-character", problem));
     }
     Ok(())
 }
@@ -362,7 +362,7 @@ pub(crate) fn has_nul(key: &str) -> bool {
 ///
 /// The log is read as the order of events, so that time in it must not run backwards: no event is earlier than the one
 /// before it. The clock may step back, and callers may have read it in another order than the writer takes them.
-pub(crate) fn last_time(now: &Snapshot<'_>, tree: &Tree) -> Result<u64, Refusal> {
+pub(crate) fn last_time(now: &Snapshot<'_>, tree: &Tree) -> Result<u64, RegistryError> {
     let last = now.get(&Place::event(tree.size()), Event::time_in)?;
     Ok(last.flatten().unwrap_or(0))
 }
@@ -420,7 +420,7 @@ pub(crate) fn each_commitment(
 /// The commitment to an authority, and the bytes it is to.
 pub(crate) fn authority_commitments(
     authority: &Authority,
-) -> Result<(Commitments, Vec<u8>), Refusal> {
+) -> Result<(Commitments, Vec<u8>), RegistryError> {
     let bytes = posted(authority)?;
     Ok((
         Commitments::to(&authority.seed, [(0, &bytes[..])].into_iter()),
@@ -435,8 +435,8 @@ fn authority_history(key: &str) -> String {
     format!("{AUTHORITY_HISTORY}{key}")
 }
 
-fn posted(item: &impl Serialize) -> Result<Vec<u8>, Refusal> {
-    postcard::to_stdvec(item).map_err(|_| Refusal::Corrupt {
+fn posted(item: &impl Serialize) -> Result<Vec<u8>, RegistryError> {
+    postcard::to_stdvec(item).map_err(|_| RegistryError::Corrupt {
         what: "what was to be kept".into(),
     })
 }

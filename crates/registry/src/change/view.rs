@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::access::principal::Principal;
 use crate::authority::path::{AuthorityPath, PathError};
 use crate::authority::policy::Authority;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Event};
 use crate::name::record::Record;
 use crate::namespace::{Book, Generation};
@@ -76,16 +76,16 @@ impl<'n> View<'n> {
     }
 
     /// Reads what a person, or a program, wrote.
-    pub(crate) fn identify<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
+    pub(crate) fn identify<'t>(&self, text: &'t str) -> Result<Identifier<'t>, RegistryError> {
         self.recognised(text).map(|found| found.identifier)
     }
 
     /// Reads a name that is to be registered: nothing of it is cut off (`CID-14`).
-    pub(crate) fn identify_new<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
+    pub(crate) fn identify_new<'t>(&self, text: &'t str) -> Result<Identifier<'t>, RegistryError> {
         let found = self.recognised(text)?;
         match found.check_whole(self) {
             Ok(()) => Ok(found.identifier),
-            Err(source) => Err(Refusal::Identifier {
+            Err(source) => Err(RegistryError::Identifier {
                 text: text.to_string(),
                 source,
             }),
@@ -111,7 +111,7 @@ impl<'n> View<'n> {
         recognise(text, self).is_ok_and(|found| found.by == RecognisedBy::BareHandle)
     }
 
-    fn recognised<'t>(&self, text: &'t str) -> Result<Recognised<'t>, Refusal> {
+    fn recognised<'t>(&self, text: &'t str) -> Result<Recognised<'t>, RegistryError> {
         match recognise(text, self) {
             Ok(found) => {
                 if matches!(found.identifier, Identifier::Info(_)) {
@@ -120,7 +120,7 @@ impl<'n> View<'n> {
                 }
                 Ok(found)
             }
-            Err(source) => Err(Refusal::Identifier {
+            Err(source) => Err(RegistryError::Identifier {
                 text: text.to_string(),
                 source,
             }),
@@ -129,7 +129,7 @@ impl<'n> View<'n> {
 
     /// Reads the name of something that is kept: also one that could not be registered here, and was taken
     /// from elsewhere as it was (`HDL-8`).
-    pub(crate) fn identify_kept<'t>(&self, text: &'t str) -> Result<Identifier<'t>, Refusal> {
+    pub(crate) fn identify_kept<'t>(&self, text: &'t str) -> Result<Identifier<'t>, RegistryError> {
         let read = self.identify(text);
         // What is trimmed may be part of such a name.
         if read.is_ok() && is_trimmed(text) {
@@ -145,7 +145,7 @@ impl<'n> View<'n> {
     }
 
     /// Reads the path of an authority.
-    pub(crate) fn path(&self, text: &str) -> Result<AuthorityPath, Refusal> {
+    pub(crate) fn path(&self, text: &str) -> Result<AuthorityPath, RegistryError> {
         let read = AuthorityPath::parse(text, self);
         // Earlier versions made prefixes that begin like a URI: they can still be administered.
         if matches!(read, Err(PathError::Syntax(_)))
@@ -157,23 +157,28 @@ impl<'n> View<'n> {
             }
         }
         read.map_err(|error| match error {
-            PathError::Colon { .. } => Refusal::policy("bad-character", format!("{text}: {error}")),
-            PathError::NotDelegated { nid } => Refusal::policy(
+            PathError::Colon { .. } => {
+                RegistryError::policy("bad-character", format!("{text}: {error}"))
+            }
+            PathError::NotDelegated { nid } => RegistryError::policy(
                 "not-delegated",
                 format!("urn:{nid} has no authority paths: its authority is urn:{nid} itself"),
             ),
-            PathError::Syntax(source) => Refusal::Identifier {
+            PathError::Syntax(source) => RegistryError::Identifier {
                 text: text.to_string(),
                 source,
             },
         })
     }
 
-    pub(crate) fn authority(&self, path: &AuthorityPath) -> Result<Option<Authority>, Refusal> {
+    pub(crate) fn authority(
+        &self,
+        path: &AuthorityPath,
+    ) -> Result<Option<Authority>, RegistryError> {
         self.authority_by_key(path.key())
     }
 
-    pub(crate) fn authority_by_key(&self, key: &str) -> Result<Option<Authority>, Refusal> {
+    pub(crate) fn authority_by_key(&self, key: &str) -> Result<Option<Authority>, RegistryError> {
         if let Some(planned) = self.planned.and_then(|planned| planned.get(key)) {
             return Ok(Some(planned.clone()));
         }
@@ -185,48 +190,48 @@ impl<'n> View<'n> {
         &self,
         table: Table,
         key: &[u8],
-    ) -> Result<Option<T>, Refusal> {
+    ) -> Result<Option<T>, RegistryError> {
         let read = self.now.get(&Place::named(table, key), |bytes| {
             postcard::from_bytes(bytes)
         })?;
-        read.transpose().map_err(|_| Refusal::Corrupt {
+        read.transpose().map_err(|_| RegistryError::Corrupt {
             what: format!("{} {}", table.name(), String::from_utf8_lossy(key)),
         })
     }
 
-    pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, Refusal> {
+    pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, RegistryError> {
         let read = self
             .now
             .get(&Place::record(key.as_bytes()), Record::from_bytes)?;
-        read.transpose().map_err(|_| Refusal::Corrupt {
+        read.transpose().map_err(|_| RegistryError::Corrupt {
             what: format!("the record of {key}"),
         })
     }
 
     /// Whether a name that is not registered could be: its shortened key is not that of another.
-    pub(crate) fn ensure_free_place(&self, key: &str) -> Result<(), Refusal> {
+    pub(crate) fn ensure_free_place(&self, key: &str) -> Result<(), RegistryError> {
         if self.now.is_of_other_name(&Place::record(key.as_bytes()))? {
             let problem = "this name cannot be registered: it ends in the digest of a longer name \
                            that is registered here; choose another name";
-            return Err(Refusal::policy("key-taken", problem));
+            return Err(RegistryError::policy("key-taken", problem));
         }
         Ok(())
     }
 
-    pub(crate) fn version(&self, key: &str, version: u64) -> Result<Option<Record>, Refusal> {
+    pub(crate) fn version(&self, key: &str, version: u64) -> Result<Option<Record>, RegistryError> {
         let read = self
             .now
             .get(&Place::version(key.as_bytes(), version), Record::from_bytes)?;
-        read.transpose().map_err(|_| Refusal::Corrupt {
+        read.transpose().map_err(|_| RegistryError::Corrupt {
             what: format!("version {version} of {key}"),
         })
     }
 
     /// An event; its leaf hash stands behind it.
-    pub(crate) fn event(&self, number: u64) -> Result<Option<Event>, Refusal> {
+    pub(crate) fn event(&self, number: u64) -> Result<Option<Event>, RegistryError> {
         let read = self.now.get(&Place::event(number), read_event)?;
         read.map(|event| {
-            event.ok_or_else(|| Refusal::Corrupt {
+            event.ok_or_else(|| RegistryError::Corrupt {
                 what: format!("event {number}"),
             })
         })
@@ -234,7 +239,7 @@ impl<'n> View<'n> {
     }
 
     /// The numbers of the events of a name.
-    pub(crate) fn events_of(&self, key: &str) -> Result<Vec<u64>, Refusal> {
+    pub(crate) fn events_of(&self, key: &str) -> Result<Vec<u64>, RegistryError> {
         let mut numbers = Vec::new();
         let mut next = Some(0);
         while let Some(from) = next.take() {
@@ -258,7 +263,7 @@ impl<'n> View<'n> {
     }
 
     /// The last event of a name, of so many events.
-    fn last_event_of(&self, key: &str, events: u64) -> Result<Option<u64>, Refusal> {
+    fn last_event_of(&self, key: &str, events: u64) -> Result<Option<u64>, RegistryError> {
         let last = Place::event_of(key.as_bytes(), events);
         let Some(last) = self.now.at_or_before(&last)? else {
             return Ok(None);
@@ -275,7 +280,7 @@ impl<'n> View<'n> {
 
     /// Whether a key may be assigned, after so many events: it never was, or the last that was done to it is that it
     /// was erased. That there is no record is not enough, since a record can be lost.
-    pub(crate) fn check_unassigned(&self, key: &str, events: u64) -> Result<(), Refusal> {
+    pub(crate) fn check_unassigned(&self, key: &str, events: u64) -> Result<(), RegistryError> {
         let Some(event) = self.last_event_of(key, events)? else {
             return Ok(());
         };
@@ -283,7 +288,7 @@ impl<'n> View<'n> {
         if last.is_some_and(|last| last.action == Action::Erase) {
             return Ok(());
         }
-        Err(Refusal::LostRecord {
+        Err(RegistryError::LostRecord {
             key: key.to_string(),
             event,
         })
@@ -313,7 +318,7 @@ impl<'n> View<'n> {
     }
 
     /// Who an opaque id is.
-    pub(crate) fn actor(&self, id: &[u8; 16]) -> Result<Option<Principal>, Refusal> {
+    pub(crate) fn actor(&self, id: &[u8; 16]) -> Result<Option<Principal>, RegistryError> {
         self.posted(Table::Actors, &[b"id:", &id[..]].concat())
     }
 }

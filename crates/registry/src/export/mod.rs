@@ -20,7 +20,7 @@ use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, Role};
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::Format;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
@@ -40,7 +40,7 @@ use crate::registry::Registry;
 /// let exported = registry.export(&operator, &Export::default(), &mut out, &mut |_| ())?;
 /// assert_eq!(exported.names, 1);
 /// assert!(String::from_utf8_lossy(&out).contains(r#""id":"20.1000/a","urls":["https://example.org/"]"#));
-/// # Ok::<_, handfast_registry::Refusal>(())
+/// # Ok::<_, handfast_registry::RegistryError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Export {
@@ -102,7 +102,7 @@ impl Registry {
         export: &Export,
         out: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<Exported, Refusal> {
+    ) -> Result<Exported, RegistryError> {
         self.read(|view| {
             let walk = Walk::new(view, who, export)?;
             let mut exported = Exported {
@@ -115,7 +115,7 @@ impl Registry {
                 Format::Dump => Box::new(dump::Dump::of(&walk)),
                 Format::Ndjson => Box::new(ndjson::Lines::default()),
             };
-            let failed = |source| Refusal::Output { source };
+            let failed = |source| RegistryError::Output { source };
             let mut outcome = Ok(());
             walk.visit(&mut exported.secrets, &mut |item| {
                 let written = match item {
@@ -160,10 +160,14 @@ struct Walk<'v> {
 }
 
 impl<'v> Walk<'v> {
-    fn new(view: &'v View<'v>, who: &'v Principal, export: &'v Export) -> Result<Self, Refusal> {
+    fn new(
+        view: &'v View<'v>,
+        who: &'v Principal,
+        export: &'v Export,
+    ) -> Result<Self, RegistryError> {
         if export.with_secrets && *who != Principal::Operator {
             let problem = "only the operator exports secrets";
-            return Err(Refusal::policy("operator-only", problem));
+            return Err(RegistryError::policy("operator-only", problem));
         }
         let path = match &export.authority {
             Some(text) => {
@@ -175,7 +179,7 @@ impl<'v> Walk<'v> {
             None if view.may_do_all(who)? => None,
             None => {
                 let problem = "only administrators export everything: name an authority";
-                return Err(Refusal::policy("operator-only", problem));
+                return Err(RegistryError::policy("operator-only", problem));
             }
         };
         let mut walk = Self {
@@ -189,7 +193,7 @@ impl<'v> Walk<'v> {
         Ok(walk)
     }
 
-    fn find_authorities(&self) -> Result<Vec<Authority>, Refusal> {
+    fn find_authorities(&self) -> Result<Vec<Authority>, RegistryError> {
         let mut found = Vec::new();
         let from = Place::named(Table::Authorities, b"");
         self.view.now.scan(&from, &mut |place, _| {
@@ -225,7 +229,7 @@ impl<'v> Walk<'v> {
         &self,
         secrets: &mut u64,
         visit: &mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         for authority in &self.authorities {
             let is_meant = self
                 .export
@@ -259,7 +263,7 @@ impl<'v> Walk<'v> {
             let given = match Record::from_bytes(bytes) {
                 Ok(record) if !self.is_under(&record.authority) => Ok(ControlFlow::Continue(())),
                 Ok(record) => self.give(&key, record, secrets, visit),
-                Err(_) => Err(Refusal::Corrupt {
+                Err(_) => Err(RegistryError::Corrupt {
                     what: format!("the record of {key}"),
                 }),
             };
@@ -277,7 +281,7 @@ impl<'v> Walk<'v> {
         mut record: Record,
         secrets: &mut u64,
         visit: &mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, Refusal> {
+    ) -> Result<ControlFlow<()>, RegistryError> {
         if self
             .export
             .since

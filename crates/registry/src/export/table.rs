@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use handfast_wire::Value;
 
 use crate::authority::policy::Authority;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::export::spreadsheet::escape;
 use crate::export::{Given, Item, Walk, Writer};
 use crate::name::record::State;
@@ -22,7 +22,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    pub(super) fn of(walk: &Walk<'_>) -> Result<Self, Refusal> {
+    pub(super) fn of(walk: &Walk<'_>) -> Result<Self, RegistryError> {
         let (mut urls, mut has_states) = (1, false);
         let mut values = BTreeSet::new();
         walk.visit(&mut 0, &mut |item| {

@@ -8,7 +8,7 @@ use handfast_store::Place;
 use handfast_wire::Value;
 
 use crate::authority::policy::AuthorityStatus;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::handle_protocol::transactions::{MOST_AT_ONCE, MOST_BYTES, handle_of, size};
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
@@ -31,7 +31,7 @@ impl Registry {
         &self,
         after: Option<&str>,
         is_wanted: &dyn Fn(&str) -> bool,
-    ) -> Result<HandlePage, Refusal> {
+    ) -> Result<HandlePage, RegistryError> {
         self.read(|view| {
             let after = after.map(|after| {
                 let key = Handle::from_stored(after)
@@ -72,7 +72,7 @@ impl Registry {
                 })?;
             if let Some(key) = damaged {
                 let what = format!("the record of {key}");
-                return Err(Refusal::Corrupt { what });
+                return Err(RegistryError::Corrupt { what });
             }
             let handles = found.into_iter().map(|(key, record)| {
                 let values = view.with_grants(&key, record)?.values;
@@ -80,7 +80,7 @@ impl Registry {
                 Ok((handle.to_string(), values))
             });
             Ok(HandlePage {
-                handles: handles.collect::<Result<_, Refusal>>()?,
+                handles: handles.collect::<Result<_, RegistryError>>()?,
                 last,
             })
         })
@@ -88,7 +88,7 @@ impl Registry {
 
     /// The records of the prefixes that are kept here, as handles in order. Those of retired authorities are
     /// among them, because their names keep resolving.
-    pub fn homed(&self) -> Result<Vec<String>, Refusal> {
+    pub fn homed(&self) -> Result<Vec<String>, RegistryError> {
         let authorities = self.authorities()?;
         let kept = authorities
             .iter()

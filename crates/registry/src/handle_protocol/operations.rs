@@ -14,7 +14,7 @@ use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, AuthorityStatus, Persistence, Role};
 use crate::change::change_set::Draft;
 use crate::change::view::View;
-use crate::error::{Refusal, ValueProblem};
+use crate::error::{RegistryError, ValueProblem};
 use crate::log::event::Action;
 use crate::name::manage::{Edit, NewName, Origin, Reading};
 use crate::name::record::{Record, State, Tombstone};
@@ -90,14 +90,18 @@ pub struct Performed {
 
 impl Registry {
     /// Does what the protocol asks for.
-    pub fn perform(&self, who: &Principal, operation: Operation) -> Result<Performed, Refusal> {
+    pub fn perform(
+        &self,
+        who: &Principal,
+        operation: Operation,
+    ) -> Result<Performed, RegistryError> {
         self.malformed_urls.count(&operation);
         self.change(who, move |draft| draft.perform(operation))
     }
 
     /// A handle as it is kept, whoever asks, with the computed values of a prefix; `None` if there is
     /// none that the protocol knows. What of it is given to whom is for the door to say.
-    pub fn handle(&self, handle: &str) -> Result<Option<Record>, Refusal> {
+    pub fn handle(&self, handle: &str) -> Result<Option<Record>, RegistryError> {
         self.read(|view| {
             let whole = with_slash(handle);
             if !view.is_exact(&whole)? {
@@ -105,7 +109,9 @@ impl Registry {
             }
             match view.show(&Principal::Operator, &whole) {
                 Ok(shown) if shown.record.state == State::Active => Ok(Some(shown.record)),
-                Ok(_) | Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => Ok(None),
+                Ok(_) | Err(RegistryError::NotFound(_) | RegistryError::Identifier { .. }) => {
+                    Ok(None)
+                }
                 Err(refusal) => Err(refusal),
             }
         })
@@ -113,7 +119,7 @@ impl Registry {
 
     /// The roles that a handle has on its own prefix, as the `HS_ADMIN` values that they come to: something to show of one
     /// that has nothing else which everybody may read.
-    pub fn roles_of(&self, handle: &str) -> Result<Vec<Value<'static>>, Refusal> {
+    pub fn roles_of(&self, handle: &str) -> Result<Vec<Value<'static>>, RegistryError> {
         let Some(mut record) = self.handle(handle)? else {
             return Ok(Vec::new());
         };
@@ -129,13 +135,13 @@ impl Registry {
     }
 
     /// Whether a handle is taken: also one that was withdrawn, or is reserved.
-    pub fn is_taken(&self, handle: &str) -> Result<bool, Refusal> {
+    pub fn is_taken(&self, handle: &str) -> Result<bool, RegistryError> {
         Ok(self.state_of(handle)?.is_some())
     }
 
     /// Whether everybody may know that a handle is taken: it resolves, or once did. That one is reserved is known to
     /// those who may see it. The record of a prefix that has been empty since the prefix was homed is yet to be created.
-    pub fn is_known(&self, handle: &str) -> Result<bool, Refusal> {
+    pub fn is_known(&self, handle: &str) -> Result<bool, RegistryError> {
         let is_prefix = !handle.contains('/') || prefix_of(handle).is_some();
         if is_prefix && self.read(|view| view.is_unwritten_prefix(handle))? {
             return Ok(false);
@@ -146,7 +152,7 @@ impl Registry {
 
     /// Whether a handle is the record of a prefix that was homed and never used: nothing was ever written into the record,
     /// nobody has a role on the prefix, and nothing was named under it.
-    pub fn is_unused_prefix(&self, handle: &str) -> Result<bool, Refusal> {
+    pub fn is_unused_prefix(&self, handle: &str) -> Result<bool, RegistryError> {
         self.read(|view| {
             if !view.is_unwritten_prefix(handle)? {
                 return Ok(false);
@@ -160,7 +166,7 @@ impl Registry {
         })
     }
 
-    fn state_of(&self, handle: &str) -> Result<Option<State>, Refusal> {
+    fn state_of(&self, handle: &str) -> Result<Option<State>, RegistryError> {
         self.read(|view| {
             let whole = with_slash(handle);
             if !view.is_exact(&whole)? {
@@ -168,7 +174,7 @@ impl Registry {
             }
             match view.show(&Principal::Operator, &whole) {
                 Ok(shown) => Ok(Some(shown.record.state)),
-                Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => Ok(None),
+                Err(RegistryError::NotFound(_) | RegistryError::Identifier { .. }) => Ok(None),
                 Err(refusal) => Err(refusal),
             }
         })
@@ -176,7 +182,7 @@ impl Registry {
 
     /// Whether this registry is responsible for a handle: its prefix is kept here, or it is the record of
     /// a prefix that is, or of one that derives from one that is.
-    pub fn is_responsible(&self, handle: &str) -> Result<bool, Refusal> {
+    pub fn is_responsible(&self, handle: &str) -> Result<bool, RegistryError> {
         let whole = with_slash(handle);
         let Ok(handle) = Handle::from_stored(&whole) else {
             return Ok(false);
@@ -205,7 +211,7 @@ impl Registry {
         who: &Principal,
         handle: &str,
         values: &[Value<'_>],
-    ) -> Result<Reading, Refusal> {
+    ) -> Result<Reading, RegistryError> {
         self.read(|view| {
             let whole = with_slash(handle);
             let identifier = view.identify_kept(&whole)?;
@@ -245,7 +251,7 @@ pub fn with_slash(handle: &str) -> String {
 impl View<'_> {
     /// Whether a handle is the record of a prefix, as homing the prefix made it: deployed servers make none then, and
     /// clients create it.
-    fn is_unwritten_prefix(&self, handle: &str) -> Result<bool, Refusal> {
+    fn is_unwritten_prefix(&self, handle: &str) -> Result<bool, RegistryError> {
         let whole = with_slash(handle);
         let Some(prefix) = prefix_of(&whole).and_then(|prefix| Prefix::parse(prefix).ok()) else {
             return Ok(false);
@@ -258,7 +264,7 @@ impl View<'_> {
 
     /// Whether a text is a handle to the letter. People who paste one may have taken white space, brackets or a scheme
     /// along, which is left out; of programs it is part of the handle.
-    fn is_exact(&self, text: &str) -> Result<bool, Refusal> {
+    fn is_exact(&self, text: &str) -> Result<bool, RegistryError> {
         if self.is_bare_handle(text) {
             return Ok(true);
         }
@@ -271,7 +277,7 @@ impl View<'_> {
 }
 
 impl Draft<'_> {
-    fn need_exact(&self, operation: &Operation) -> Result<(), Refusal> {
+    fn need_exact(&self, operation: &Operation) -> Result<(), RegistryError> {
         if let Operation::Create {
             handle, mint: true, ..
         } = operation
@@ -293,10 +299,10 @@ impl Draft<'_> {
         let whole = with_slash(handle);
         self.identify_new(&whole)?;
         let problem = "a handle is sent as it is: without white space or brackets around it, and without a scheme";
-        Err(Refusal::policy("not-a-handle", problem))
+        Err(RegistryError::policy("not-a-handle", problem))
     }
 
-    fn perform(&mut self, operation: Operation) -> Result<Performed, Refusal> {
+    fn perform(&mut self, operation: Operation) -> Result<Performed, RegistryError> {
         self.need_exact(&operation)?;
         let done = |handle: String, overwrote| Performed { handle, overwrote };
         match operation {
@@ -355,7 +361,7 @@ impl Draft<'_> {
     }
 
     /// One that is kept here already needs nothing, and one that was retired is taken up again.
-    fn home_prefix(&mut self, prefix: &str) -> Result<Authority, Refusal> {
+    fn home_prefix(&mut self, prefix: &str) -> Result<Authority, RegistryError> {
         let path = self.path(prefix)?;
         let there = self.authority(&path)?;
         if let Some(mut authority) = there.filter(|there| there.status.is_in_force()) {
@@ -382,7 +388,7 @@ impl Draft<'_> {
         handle: &str,
         values: Vec<NewValue>,
         overwrite: bool,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, RegistryError> {
         let new = NewName {
             values,
             ..NewName::default()
@@ -395,7 +401,10 @@ impl Draft<'_> {
             return Ok(false);
         };
         // Whoever may not create a handle may still be allowed to replace what is in one.
-        let may_exist = matches!(refusal, Refusal::Exists { .. } | Refusal::Denied { .. });
+        let may_exist = matches!(
+            refusal,
+            RegistryError::Exists { .. } | RegistryError::Denied { .. }
+        );
         if !(overwrite && may_exist) {
             return Err(refusal);
         }
@@ -425,12 +434,12 @@ impl Draft<'_> {
 
     /// A prefix and its record: whoever may create the one may say what is in the other. If the prefix is homed and its
     /// record still empty, that is said now, by them or by a `lead` there.
-    fn create_prefix(&mut self, prefix: &str, new: &NewName) -> Result<(), Refusal> {
+    fn create_prefix(&mut self, prefix: &str, new: &NewName) -> Result<(), RegistryError> {
         let path = self.path(prefix)?;
         let there = self.authority(&path)?;
         if let Some(authority) = there.filter(|there| there.status.is_in_force()) {
             if !self.is_unwritten_prefix(&format!("0.NA/{prefix}"))? {
-                return Err(Refusal::Exists {
+                return Err(RegistryError::Exists {
                     id: format!("0.NA/{prefix}"),
                     event: Some(authority.last_event),
                 });
@@ -447,9 +456,9 @@ impl Draft<'_> {
         let key = prefix_key(
             &path
                 .prefix()
-                .ok_or_else(|| Refusal::NoAuthority(path.clone()))?,
+                .ok_or_else(|| RegistryError::NoAuthority(path.clone()))?,
         );
-        let not_found = || Refusal::NotFound(format!("0.NA/{prefix}"));
+        let not_found = || RegistryError::NotFound(format!("0.NA/{prefix}"));
         let old = self.record(&key)?.ok_or_else(not_found)?;
         let ttl = authority.policy.default_ttl;
         let values: Vec<_> = new.values.iter().map(|value| value.settle(ttl)).collect();
@@ -467,7 +476,7 @@ impl Draft<'_> {
 
     /// §9 (c) and (d): who may add administrators, and who may delete the handle and create it again,
     /// may replace it. What else the difference needs is asked for as in any change.
-    fn may_replace(&self, name: &Name, wanted: &[Value<'_>]) -> Result<bool, Refusal> {
+    fn may_replace(&self, name: &Name, wanted: &[Value<'_>]) -> Result<bool, RegistryError> {
         let old = &name.record.values;
         let (who, path) = (self.who(), &name.authority.path);
         if needed_for(old, wanted) == AdminPermissions::NONE {
@@ -479,7 +488,7 @@ impl Draft<'_> {
     }
 
     /// A handle with a random end that was never used.
-    fn mint_handle(&mut self, start: &str, values: Vec<NewValue>) -> Result<String, Refusal> {
+    fn mint_handle(&mut self, start: &str, values: Vec<NewValue>) -> Result<String, RegistryError> {
         let new = NewName {
             values,
             ..NewName::default()
@@ -491,12 +500,12 @@ impl Draft<'_> {
             let handle = format!("{start}{}", crate::name::mint::hyphenated(&guid));
             match self.create(&handle, &new, Origin::Minted) {
                 Ok(shown) => return Ok(shown.record.text),
-                Err(Refusal::Exists { .. }) => {}
+                Err(RegistryError::Exists { .. }) => {}
                 Err(refusal) => return Err(refusal),
             }
         }
         let problem = "no name that was never used could be found";
-        Err(Refusal::policy("used-up", problem))
+        Err(RegistryError::policy("used-up", problem))
     }
 
     /// Adds values; returns the event's number, and whether any index was taken.
@@ -505,12 +514,12 @@ impl Draft<'_> {
         handle: &str,
         add: Vec<NewValue>,
         overwrite: bool,
-    ) -> Result<(u64, bool), Refusal> {
+    ) -> Result<(u64, bool), RegistryError> {
         let name = self.find_active(handle)?;
         self.need_to_touch(&name, &add, &[])?;
         let taken = add.iter().find(|value| has(&name.record, value.index));
         if let Some(taken) = taken.filter(|_| !overwrite) {
-            return Err(Refusal::Value {
+            return Err(RegistryError::Value {
                 index: taken.index,
                 problem: ValueProblem::Exists,
             });
@@ -529,11 +538,11 @@ impl Draft<'_> {
         &mut self,
         handle: &str,
         put: Vec<NewValue>,
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, RegistryError> {
         let name = self.find_active(handle)?;
         self.need_to_touch(&name, &put, &[])?;
         if let Some(value) = put.iter().find(|value| !has(&name.record, value.index)) {
-            return Err(Refusal::Value {
+            return Err(RegistryError::Value {
                 index: value.index,
                 problem: ValueProblem::Missing,
             });
@@ -541,7 +550,7 @@ impl Draft<'_> {
         self.edit_handle(handle, &Edit::put(put))
     }
 
-    pub(crate) fn edit_handle(&mut self, handle: &str, edit: &Edit) -> Result<u64, Refusal> {
+    pub(crate) fn edit_handle(&mut self, handle: &str, edit: &Edit) -> Result<u64, RegistryError> {
         let mut name = self.find_active(handle)?;
         let old = name.record.clone();
         let action = name.apply(self, edit)?;
@@ -549,7 +558,7 @@ impl Draft<'_> {
     }
 
     /// Erases, or withdraws; returns the event's number.
-    pub(crate) fn delete_handle(&mut self, handle: &str) -> Result<u64, Refusal> {
+    pub(crate) fn delete_handle(&mut self, handle: &str) -> Result<u64, RegistryError> {
         let mut name = self.find_active(handle)?;
         if name.persistence() == Persistence::Erasable && name.record.salt.is_some() {
             let by_protocol = AdminPermissions::DELETE_HANDLE;
@@ -571,7 +580,12 @@ impl Draft<'_> {
     /// Whoever has no say in a name hears nothing of what not everybody may read in it: neither that an index is taken,
     /// or free, nor that what they write is there already. Of values that they see, and of those that the public may
     /// write, the usual checks decide.
-    fn need_to_touch(&self, name: &Name, put: &[NewValue], indexes: &[u32]) -> Result<(), Refusal> {
+    fn need_to_touch(
+        &self,
+        name: &Name,
+        put: &[NewValue],
+        indexes: &[u32],
+    ) -> Result<(), RegistryError> {
         let values = &name.record.values;
         let is_seen = |index: u32| {
             let value = values.iter().find(|value| value.index == index);
@@ -597,10 +611,10 @@ impl Draft<'_> {
     }
 
     /// A name that the protocol knows: one that was withdrawn is not there for it.
-    fn find_active(&self, handle: &str) -> Result<Name, Refusal> {
+    fn find_active(&self, handle: &str) -> Result<Name, RegistryError> {
         let name = self.find(handle)?;
         if name.record.state == State::Withdrawn {
-            return Err(Refusal::NotFound(handle.to_string()));
+            return Err(RegistryError::NotFound(handle.to_string()));
         }
         Ok(name)
     }

@@ -30,7 +30,7 @@ use crate::authority::manage::prefix_key;
 use crate::authority::policy::{Authority, Grant};
 use crate::change::change_set::AUTHORITY_HISTORY;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Event, Subject};
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
@@ -127,7 +127,7 @@ impl Registry {
     /// assert_eq!(first[1].handle, "0.NA/20.500");
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
-    pub fn transactions(&self, after: u64) -> Result<Transactions, Refusal> {
+    pub fn transactions(&self, after: u64) -> Result<Transactions, RegistryError> {
         Ok(Transactions {
             after,
             last: self.event_count()?,
@@ -138,7 +138,7 @@ impl Registry {
     }
 
     /// When an event was.
-    pub fn event_time(&self, number: u64) -> Result<Option<u64>, Refusal> {
+    pub fn event_time(&self, number: u64) -> Result<Option<u64>, RegistryError> {
         self.read(|view| Ok(view.event(number)?.map(|event| event.time)))
     }
 }
@@ -156,7 +156,7 @@ impl Transactions {
         &mut self,
         registry: &Registry,
         is_wanted: &dyn Fn(&str) -> bool,
-    ) -> Result<Option<Vec<Transaction>>, Refusal> {
+    ) -> Result<Option<Vec<Transaction>>, RegistryError> {
         if self.after >= self.last {
             return Ok(None);
         }
@@ -173,7 +173,7 @@ impl Transactions {
                     self.after = through.min(self.last);
                     continue;
                 }
-                let event = view.event(number)?.ok_or_else(|| Refusal::Corrupt {
+                let event = view.event(number)?.ok_or_else(|| RegistryError::Corrupt {
                     what: format!("event {number}"),
                 })?;
                 if let Some(transaction) = self.transaction(view, &event, is_wanted)? {
@@ -194,7 +194,7 @@ impl Transactions {
         view: &View<'_>,
         event: &Event,
         is_wanted: &dyn Fn(&str) -> bool,
-    ) -> Result<Option<Transaction>, Refusal> {
+    ) -> Result<Option<Transaction>, RegistryError> {
         let Some((action, key)) = self.meaning(view, event)? else {
             return Ok(None);
         };
@@ -233,7 +233,7 @@ impl Transactions {
         &mut self,
         view: &View<'_>,
         event: &Event,
-    ) -> Result<Option<(TransactionAction, String)>, Refusal> {
+    ) -> Result<Option<(TransactionAction, String)>, RegistryError> {
         let Some(prefix) = event.authority.strip_prefix("hdl:") else {
             return Ok(None);
         };
@@ -264,7 +264,11 @@ impl Transactions {
 
     /// The key of a name that an event hides. Events by key stay when a name is erased, so that it is
     /// known for ever, here alone.
-    fn hidden_key(&mut self, view: &View<'_>, event: &Event) -> Result<Option<String>, Refusal> {
+    fn hidden_key(
+        &mut self,
+        view: &View<'_>,
+        event: &Event,
+    ) -> Result<Option<String>, RegistryError> {
         let number = event.number;
         let looked = self.looked.get(&event.authority).copied();
         if looked.is_none_or(|looked| looked < number) {
@@ -279,7 +283,7 @@ impl Transactions {
 
 impl View<'_> {
     /// A handle that the protocol knows, with the computed values of a prefix.
-    pub(crate) fn active_record(&self, key: &str) -> Result<Option<Record>, Refusal> {
+    pub(crate) fn active_record(&self, key: &str) -> Result<Option<Record>, RegistryError> {
         let record = self.record(key)?;
         let Some(record) = record.filter(|record| record.state == State::Active) else {
             return Ok(None);
@@ -288,7 +292,11 @@ impl View<'_> {
     }
 
     /// A record, with the computed values if it is that of a prefix.
-    pub(crate) fn with_grants(&self, key: &str, mut record: Record) -> Result<Record, Refusal> {
+    pub(crate) fn with_grants(
+        &self,
+        key: &str,
+        mut record: Record,
+    ) -> Result<Record, RegistryError> {
         if key.starts_with("hdl:0.NA/")
             && let Some(authority) = self.authority_by_key(&record.authority)?
         {
@@ -298,7 +306,7 @@ impl View<'_> {
     }
 
     /// Whether a name was ever active before an event. What was only reserved no mirror has heard of.
-    fn was_active(&self, key: &str, before: u64) -> Result<bool, Refusal> {
+    fn was_active(&self, key: &str, before: u64) -> Result<bool, RegistryError> {
         for number in self.events_of(key)? {
             if number >= before {
                 break;
@@ -315,7 +323,7 @@ impl View<'_> {
     }
 
     /// Whether an event of an authority gave the record of its prefix other computed values.
-    fn alters_prefix(&self, event: &Event) -> Result<bool, Refusal> {
+    fn alters_prefix(&self, event: &Event) -> Result<bool, RegistryError> {
         let after = self.authority_at(&event.authority, event.version)?;
         let before = match event.version.checked_sub(1) {
             Some(version) => self.authority_at(&event.authority, version)?,
@@ -328,7 +336,7 @@ impl View<'_> {
         Ok(!shown_grants(&before).eq(shown_grants(&after)))
     }
 
-    fn authority_at(&self, key: &str, version: u64) -> Result<Option<Authority>, Refusal> {
+    fn authority_at(&self, key: &str, version: u64) -> Result<Option<Authority>, RegistryError> {
         let current = self.authority_by_key(key)?;
         if let Some(current) = current.filter(|current| current.version == version) {
             return Ok(Some(current));
@@ -338,7 +346,7 @@ impl View<'_> {
         let read = self
             .now
             .get(&place, |bytes| postcard::from_bytes::<Authority>(bytes))?;
-        read.transpose().map_err(|_| Refusal::Corrupt {
+        read.transpose().map_err(|_| RegistryError::Corrupt {
             what: format!("version {version} of authority {key}"),
         })
     }
@@ -350,7 +358,7 @@ impl View<'_> {
         from: u64,
         until: u64,
         keys: &mut HashMap<u64, String>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let start = format!("{authority}/");
         let first = Place::event_of(start.as_bytes(), 0);
         self.now.scan(&first, &mut |place, _| {

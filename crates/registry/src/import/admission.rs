@@ -6,7 +6,7 @@ use handfast_store::{Place, Table};
 
 use crate::access::principal::Principal;
 use crate::authority::policy::{Authority, Role};
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::registry::Registry;
 
 impl Registry {
@@ -14,10 +14,10 @@ impl Registry {
     /// needs the role `write`, or a higher one, on some authority. Rights on each name are looked at later.
     ///
     /// Whoever takes what others send asks this before storing any of it.
-    pub fn may_import(&self, who: &Principal) -> Result<(), Refusal> {
+    pub fn may_import(&self, who: &Principal) -> Result<(), RegistryError> {
         let refused = || {
             let problem = "an import needs the role write, or a higher one, on some authority";
-            Refusal::policy("no-role", problem)
+            RegistryError::policy("no-role", problem)
         };
         self.read(|view| {
             if view.may_do_all(who)? {

@@ -5,7 +5,7 @@ use crate::authority::erasures::NothingErased;
 use crate::authority::manage::{AuthorityChange, NewAuthority};
 use crate::authority::policy::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role};
 use crate::change::change_set::Draft;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::given::{GivenAuthority, GivenGrant, GivenPolicy, GivenStatus};
 use crate::import::outcome::Done;
 use crate::import::take::Taking;
@@ -26,7 +26,7 @@ impl Draft<'_> {
         given: &GivenAuthority,
         taking: Taking,
         nothing_erased: Option<&NothingErased>,
-    ) -> Result<(Done, Authority), Refusal> {
+    ) -> Result<(Done, Authority), RegistryError> {
         let path = self.path(&given.authority)?;
         let grants = given.grants()?;
         let Some(old) = self.authority(&path)? else {
@@ -42,10 +42,10 @@ impl Draft<'_> {
             return Ok((done, old));
         }
         if old.status == AuthorityStatus::Retired {
-            return Err(Refusal::Retired(path));
+            return Err(RegistryError::Retired(path));
         }
         if !taking.update {
-            return Err(Refusal::Differs {
+            return Err(RegistryError::Differs {
                 id: given.authority.clone(),
                 event: old.last_event,
             });
@@ -71,14 +71,14 @@ impl Draft<'_> {
         &mut self,
         given: &GivenAuthority,
         grants: Vec<Grant>,
-    ) -> Result<(Done, Authority), Refusal> {
+    ) -> Result<(Done, Authority), RegistryError> {
         let path = self.path(&given.authority)?;
         let mut parent = self.parent_of(&path)?;
         self.need_to_create(&path, parent.as_ref())?;
         let may_all = self.may_do_all(self.who())?;
         if !may_all && (given.independent || !grants.is_empty()) {
             let problem = "only administrators take over who may do what";
-            return Err(Refusal::policy("operator-only", problem));
+            return Err(RegistryError::policy("operator-only", problem));
         }
         if given.independent {
             parent = None;
@@ -87,7 +87,7 @@ impl Draft<'_> {
             (Some(by), GivenStatus::Requested) => Some(principal(by)?),
             (None, GivenStatus::Requested) => {
                 let problem = "an authority that was asked for needs `requested_by`";
-                return Err(Refusal::policy("bad-authority", problem));
+                return Err(RegistryError::policy("bad-authority", problem));
             }
             _ => None,
         };
@@ -206,10 +206,11 @@ impl GivenAuthority {
         }
     }
 
-    fn grants(&self) -> Result<Vec<Grant>, Refusal> {
+    fn grants(&self) -> Result<Vec<Grant>, RegistryError> {
         let grant = |given: &GivenGrant| {
             let role = given.role.parse::<Role>();
-            let role = role.map_err(|error| Refusal::policy("bad-role", error.to_string()))?;
+            let role =
+                role.map_err(|error| RegistryError::policy("bad-role", error.to_string()))?;
             Ok(Grant {
                 to: principal(&given.to)?,
                 role,
@@ -249,6 +250,6 @@ impl GivenAuthority {
     }
 }
 
-fn principal(text: &str) -> Result<Principal, Refusal> {
-    Principal::parse(text).map_err(|error| Refusal::policy("bad-account", error.to_string()))
+fn principal(text: &str) -> Result<Principal, RegistryError> {
+    Principal::parse(text).map_err(|error| RegistryError::policy("bad-account", error.to_string()))
 }

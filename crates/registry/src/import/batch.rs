@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use crate::authority::path::AuthorityPath;
 use crate::change::change_set::Draft;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::changes::{Changes, ValueCounts};
 use crate::import::given::GivenAuthority;
 use crate::import::load::{Loaded, Loader, judged};
@@ -45,7 +45,7 @@ impl Registry {
         mut job: Option<Job>,
         input: R,
         report: &mut dyn FnMut(Report<'_>),
-    ) -> Result<(Option<Job>, Counts, ValueCounts), Refusal> {
+    ) -> Result<(Option<Job>, Counts, ValueCounts), RegistryError> {
         let Batching {
             by,
             reading,
@@ -115,11 +115,11 @@ pub(super) struct Batch<R> {
 
 impl<R: Read> Batch<R> {
     /// The next ones that have not been done; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<Vec<Entry>>, Refusal> {
+    pub(super) fn next(&mut self) -> Result<Option<Vec<Entry>>, RegistryError> {
         let mut together = Vec::new();
         let mut size = 0;
         while let Some(entry) = self.entries.next() {
-            let entry = entry.map_err(|source| Refusal::Input {
+            let entry = entry.map_err(|source| RegistryError::Input {
                 what: "the batch file".into(),
                 source,
             })?;
@@ -140,9 +140,9 @@ impl<R: Read> Batch<R> {
     }
 
     /// Whether the operations that were done are those that stand in front of the others now.
-    fn are_the_same(&mut self) -> Result<(), Refusal> {
+    fn are_the_same(&mut self) -> Result<(), RegistryError> {
         match self.expected.take() {
-            Some(expected) if self.done > 0 && expected != self.seen => Err(Refusal::policy(
+            Some(expected) if self.done > 0 && expected != self.seen => Err(RegistryError::policy(
                 "other-file",
                 "an import of this file was cut short, and the file has been changed since: \
                  with --restart all of it is done as if it were new",
@@ -227,7 +227,7 @@ impl Loader {
         loading: &mut handfast_store::Loading<'_>,
         reading: &Reading,
         entries: Vec<Entry>,
-    ) -> Result<Loaded, Refusal> {
+    ) -> Result<Loaded, RegistryError> {
         let mut loaded = Loaded::default();
         for entry in entries {
             let line = entry.line;
@@ -259,7 +259,7 @@ fn operation(
     entry: Entry,
     reading: &Reading,
     taking: Taking,
-) -> Result<Vec<Outcome>, Refusal> {
+) -> Result<Vec<Outcome>, RegistryError> {
     let line = entry.line;
     let operation = match entry.operation {
         Ok(operation) => operation,
@@ -343,7 +343,7 @@ impl Draft<'_> {
         &self,
         operation: &Operation,
         reading: &Reading,
-    ) -> Result<Option<Before>, Refusal> {
+    ) -> Result<Option<Before>, RegistryError> {
         let (Operation::Add { handle, .. }
         | Operation::Create { handle, .. }
         | Operation::Delete { handle }
@@ -371,7 +371,7 @@ impl Draft<'_> {
         values: Vec<NewValue>,
         migrate: bool,
         taking: Taking,
-    ) -> Result<Done, Refusal> {
+    ) -> Result<Done, RegistryError> {
         check_text(handle)?;
         let identifier = match (Handle::parse(handle), migrate) {
             (Err(_), true) => Handle::from_stored(handle),
@@ -380,7 +380,7 @@ impl Draft<'_> {
         let identifier = identifier.map(Identifier::Handle);
         let identifier =
             identifier.and_then(|handle| handle.check_record(&**self).map(|()| handle));
-        let identifier = identifier.map_err(|source| Refusal::Identifier {
+        let identifier = identifier.map_err(|source| RegistryError::Identifier {
             text: handle.to_string(),
             source,
         })?;
@@ -392,7 +392,7 @@ impl Draft<'_> {
         };
         let old = self.record(&key)?;
         if let Some(old) = old.as_ref().filter(|old| old.state == State::Withdrawn) {
-            return Err(Refusal::Exists {
+            return Err(RegistryError::Exists {
                 id: handle.to_string(),
                 event: Some(old.first_event),
             });
@@ -421,7 +421,7 @@ impl Draft<'_> {
         line: u64,
         prefixes: &[String],
         taking: Taking,
-    ) -> Result<Vec<Outcome>, Refusal> {
+    ) -> Result<Vec<Outcome>, RegistryError> {
         let mut outcomes = Vec::new();
         for prefix in prefixes {
             let path = self.path(prefix)?;
@@ -437,7 +437,11 @@ impl Draft<'_> {
     }
 
     /// A prefix that a server is no longer responsible for is retired here: its names stay.
-    fn unhome_all(&mut self, line: u64, prefixes: &[String]) -> Result<Vec<Outcome>, Refusal> {
+    fn unhome_all(
+        &mut self,
+        line: u64,
+        prefixes: &[String],
+    ) -> Result<Vec<Outcome>, RegistryError> {
         let mut outcomes = Vec::new();
         for prefix in prefixes {
             let before = self.next_event();
@@ -449,11 +453,11 @@ impl Draft<'_> {
     }
 }
 
-fn read_values(values: &[BatchValue]) -> Result<Vec<NewValue>, Refusal> {
+fn read_values(values: &[BatchValue]) -> Result<Vec<NewValue>, RegistryError> {
     values.iter().map(read_value).collect()
 }
 
-fn read_value(value: &BatchValue) -> Result<NewValue, Refusal> {
+fn read_value(value: &BatchValue) -> Result<NewValue, RegistryError> {
     let data = match &value.data {
         BatchData::File(_) => {
             let index = value.index;
@@ -461,7 +465,7 @@ fn read_value(value: &BatchValue) -> Result<NewValue, Refusal> {
                 "value {index} names a file, and an import opens no files: give the data in the batch \
                  (UTF8 or HEX), or run `handfast import` on the machine where the file is"
             );
-            return Err(Refusal::policy("no-files", problem));
+            return Err(RegistryError::policy("no-files", problem));
         }
         data => data.to_bytes().unwrap_or_default(),
     };

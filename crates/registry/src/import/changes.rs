@@ -4,7 +4,7 @@ use handfast_wire::{Ttl, Value};
 
 use crate::authority::path::AuthorityPath;
 use crate::change::change_set::Draft;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::outcome::shortened;
 use crate::name::manage::Reading;
 use crate::name::record::{Record, State};
@@ -90,7 +90,7 @@ impl Draft<'_> {
         before: &Record,
         after: Option<&Record>,
         lists: bool,
-    ) -> Result<Changes, Refusal> {
+    ) -> Result<Changes, RegistryError> {
         let new = after.map_or(&[][..], |after| &after.values);
         let mut changes = Changes::default();
         if let Some(after) = after.filter(|after| after.state != before.state) {

@@ -9,7 +9,7 @@ use std::thread;
 use handfast_store::{Run, Sorter};
 
 use crate::authority::policy::Authority;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::changes::ValueCounts;
 use crate::import::load::{Chunk, Loaded, Loader};
 use crate::import::outcome::{Counts, Done, Outcome};
@@ -92,7 +92,7 @@ impl<'r> Flow<'r> {
         mut source: impl Source + Send,
         reading: &Reading,
         prefixes: &[String],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let loader = self.loader.clone();
         let mut preparer = Preparer::new(self.registry, &loader, reading, self.import);
         let first = preparer.prefixes(prefixes)?;
@@ -112,7 +112,7 @@ impl<'r> Flow<'r> {
         })
     }
 
-    fn take(&mut self, group: Group) -> Result<(), Refusal> {
+    fn take(&mut self, group: Group) -> Result<(), RegistryError> {
         if let Err(stopped) = self.check_stop() {
             return Err(self.stopped(stopped)?);
         }
@@ -129,13 +129,13 @@ impl<'r> Flow<'r> {
         if let Some(source) = group.failed {
             self.finish()?;
             let what = self.import.source.clone();
-            return Err(Refusal::Input { what, source });
+            return Err(RegistryError::Input { what, source });
         }
         Ok(())
     }
 
     /// Hands a sorted chunk to the writer if it comes behind all before it, and else to the sorter.
-    fn place(&mut self, chunk: Chunk) -> Result<(), Refusal> {
+    fn place(&mut self, chunk: Chunk) -> Result<(), RegistryError> {
         let Some(first) = chunk.names.first() else {
             return Ok(());
         };
@@ -191,7 +191,7 @@ impl<'r> Flow<'r> {
     }
 
     /// What was sorted goes to the writer; when all is on disk the index of values is built.
-    pub(crate) fn finish(&mut self) -> Result<(Counts, ValueCounts), Refusal> {
+    pub(crate) fn finish(&mut self) -> Result<(Counts, ValueCounts), RegistryError> {
         if let Some(sorter) = self.sorter.take()
             && let Err(refusal) = self.merge(sorter)
         {
@@ -212,7 +212,7 @@ impl<'r> Flow<'r> {
     }
 
     /// What has been handed to the writer is told of. Unless someone goes on with it, it is found by its values, too.
-    fn stopped(&mut self, refusal: Refusal) -> Result<Refusal, Refusal> {
+    fn stopped(&mut self, refusal: RegistryError) -> Result<RegistryError, RegistryError> {
         match refusal.code() {
             "cancelled" => self.finish_what_is_there()?,
             "cut-short" => {
@@ -224,7 +224,7 @@ impl<'r> Flow<'r> {
         Ok(refusal)
     }
 
-    fn finish_what_is_there(&mut self) -> Result<(), Refusal> {
+    fn finish_what_is_there(&mut self) -> Result<(), RegistryError> {
         self.wait_for_all()?;
         if !self.import.dry_run {
             let held = std::mem::replace(&mut self.held, Held::new(self.registry));
@@ -235,7 +235,7 @@ impl<'r> Flow<'r> {
     }
 
     /// Last of all: nothing new could be named under them.
-    fn retire(&mut self) -> Result<(), Refusal> {
+    fn retire(&mut self) -> Result<(), RegistryError> {
         let loader = self.loader.at(self.registry.now());
         let retired = std::mem::take(&mut self.retired);
         if retired.is_empty() {
@@ -250,7 +250,7 @@ impl<'r> Flow<'r> {
         })
     }
 
-    fn merge(&mut self, sorter: Sorter) -> Result<(), Refusal> {
+    fn merge(&mut self, sorter: Sorter) -> Result<(), RegistryError> {
         let mut merge = sorter.merge()?;
         let mut chunk = Chunk::default();
         self.last = None;
@@ -261,7 +261,7 @@ impl<'r> Flow<'r> {
                 self.last = Some((key, entry.order));
                 continue;
             }
-            let corrupt = || Refusal::Corrupt {
+            let corrupt = || RegistryError::Corrupt {
                 what: format!("what was prepared for {key}"),
             };
             let name = Ready {
@@ -286,7 +286,7 @@ impl<'r> Flow<'r> {
         self.submit(chunk)
     }
 
-    fn submit(&mut self, chunk: Chunk) -> Result<(), Refusal> {
+    fn submit(&mut self, chunk: Chunk) -> Result<(), RegistryError> {
         if chunk.names.is_empty() {
             return Ok(());
         }
@@ -312,18 +312,18 @@ impl<'r> Flow<'r> {
         Ok(())
     }
 
-    fn check_stop(&self) -> Result<(), Refusal> {
+    fn check_stop(&self) -> Result<(), RegistryError> {
         check_stop(self.underway.map(|underway| &**underway))
     }
 
-    fn wait_for_all(&mut self) -> Result<(), Refusal> {
+    fn wait_for_all(&mut self) -> Result<(), RegistryError> {
         while !self.waiting.is_empty() {
             self.wait()?;
         }
         Ok(())
     }
 
-    fn wait(&mut self) -> Result<(), Refusal> {
+    fn wait(&mut self) -> Result<(), RegistryError> {
         if let Some(awaited) = self.waiting.pop_front() {
             let loaded = awaited.wait()?;
             self.tell_loaded(&loaded);

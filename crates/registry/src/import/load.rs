@@ -11,7 +11,7 @@ use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Authority;
 use crate::change::change_set::{Call, Draft, has_nul, last_time};
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::changes::{Changes, ValueCounts};
 use crate::import::histories::Histories;
 use crate::import::outcome::{Counts, Done, Outcome};
@@ -90,7 +90,7 @@ impl Loader {
         &self,
         loading: &mut Loading<'_>,
         before: u64,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let after = tree::read(&loading.snapshot())?.size();
         let job = match self.job {
             Some(number) if after > before => {
@@ -124,7 +124,7 @@ impl Loader {
         loading: &mut Loading<'_>,
         chunk: Chunk,
         is_to_stop: impl Fn() -> bool,
-    ) -> Result<Loaded, Refusal> {
+    ) -> Result<Loaded, RegistryError> {
         let mut loaded = Loaded::default();
         let has_same_policies = self.has_same_policies(loading, &chunk)?;
         let is_current = has_same_policies && self.may_do_all(loading)?;
@@ -205,7 +205,7 @@ impl Loader {
         key: &str,
         record: &[u8],
         line: u64,
-    ) -> Result<Option<Outcome>, Refusal> {
+    ) -> Result<Option<Outcome>, RegistryError> {
         let text = Record::name_in(record).unwrap_or(key);
         if !key.starts_with("info:") {
             return Ok(None);
@@ -216,7 +216,7 @@ impl Loader {
             return Ok(None);
         }
         let problem = "the rules of its namespace have changed meanwhile: import it again";
-        let refusal = Refusal::policy("rules-changed", problem);
+        let refusal = RegistryError::policy("rules-changed", problem);
         Ok(Some(Outcome::refused(line, Some(text), &refusal)))
     }
 
@@ -226,7 +226,7 @@ impl Loader {
         now: &Snapshot<'_>,
         planned: &HashMap<String, Authority>,
         chunk: Chunk,
-    ) -> Result<Loaded, Refusal> {
+    ) -> Result<Loaded, RegistryError> {
         let mut loaded = Loaded::default();
         for name in chunk.names {
             let wanted = prepared(&name.key, name.kept)?;
@@ -240,7 +240,11 @@ impl Loader {
     }
 
     /// Whether the authorities of a chunk are those that its names were prepared under.
-    fn has_same_policies(&self, loading: &Loading<'_>, chunk: &Chunk) -> Result<bool, Refusal> {
+    fn has_same_policies(
+        &self,
+        loading: &Loading<'_>,
+        chunk: &Chunk,
+    ) -> Result<bool, RegistryError> {
         let snapshot = loading.snapshot();
         let view = self.view(&snapshot);
         for (key, version) in &chunk.assumed {
@@ -253,7 +257,7 @@ impl Loader {
     }
 
     /// Rights are looked at for everybody but those who may do everything.
-    fn may_do_all(&self, loading: &Loading<'_>) -> Result<bool, Refusal> {
+    fn may_do_all(&self, loading: &Loading<'_>) -> Result<bool, RegistryError> {
         let snapshot = loading.snapshot();
         self.view(&snapshot).may_do_all(&self.who)
     }
@@ -265,7 +269,7 @@ impl Loader {
         key: &str,
         record: &[u8],
         line: u64,
-    ) -> Result<Option<Outcome>, Refusal> {
+    ) -> Result<Option<Outcome>, RegistryError> {
         let text = Record::name_in(record).unwrap_or(key);
         // The record of a prefix obeys no policy but that of the registry.
         if key.starts_with("hdl:0.NA/") {
@@ -284,7 +288,7 @@ impl Loader {
             let path = AuthorityPath::of(&identifier, &view);
             if identifier.key(&view).as_str() != key {
                 let problem = "the rules of its authority have changed meanwhile: import it again";
-                return Err(Refusal::policy("rules-changed", problem));
+                return Err(RegistryError::policy("rules-changed", problem));
             }
             check_name(&identifier, &view.kept(&path)?, &view)
         };
@@ -297,8 +301,8 @@ impl Loader {
     pub(crate) fn decide<T>(
         &self,
         loading: &mut Loading<'_>,
-        decide: impl FnOnce(&mut Draft<'_>) -> Result<T, Refusal>,
-    ) -> Result<Result<T, Refusal>, Refusal> {
+        decide: impl FnOnce(&mut Draft<'_>) -> Result<T, RegistryError>,
+    ) -> Result<Result<T, RegistryError>, RegistryError> {
         let (done, writes) = {
             let snapshot = loading.snapshot();
             let mut draft = Draft::begin(self.view(&snapshot), self.call())?;
@@ -324,16 +328,18 @@ impl Loader {
 }
 
 /// Sets what failed apart from what was refused. That one record is lost is no reason to leave the others out.
-pub(crate) fn judged<T>(decided: Result<T, Refusal>) -> Result<Result<T, Refusal>, Refusal> {
+pub(crate) fn judged<T>(
+    decided: Result<T, RegistryError>,
+) -> Result<Result<T, RegistryError>, RegistryError> {
     match decided {
-        Err(lost @ Refusal::LostRecord { .. }) => Ok(Err(lost)),
+        Err(lost @ RegistryError::LostRecord { .. }) => Ok(Err(lost)),
         Err(failure) if failure.is_failure() => Err(failure),
         decided => Ok(decided),
     }
 }
 
-fn prepared(key: &str, kept: Kept) -> Result<Wanted, Refusal> {
-    let record = Record::from_bytes(&kept.record).map_err(|_| Refusal::Corrupt {
+fn prepared(key: &str, kept: Kept) -> Result<Wanted, RegistryError> {
+    let record = Record::from_bytes(&kept.record).map_err(|_| RegistryError::Corrupt {
         what: format!("what was prepared for {key}"),
     })?;
     Ok(Wanted {

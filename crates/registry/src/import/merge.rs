@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use handfast_wire::Value;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Refusal;
+use crate::error::RegistryError;
 
 /// What a line says of one value of the record that was made of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub(crate) fn merged(
     old: &[Value<'static>],
     wanted: Vec<Value<'static>>,
     named: &[NamedValue],
-) -> Result<Vec<Value<'static>>, Refusal> {
+) -> Result<Vec<Value<'static>>, RegistryError> {
     let mut values = old.to_vec();
     let says = |index: u32| named.iter().find(|named| named.index == index);
     let (urls, others): (Vec<_>, Vec<_>) = wanted
@@ -91,12 +91,12 @@ fn update(found: &mut Value<'static>, said: &Value<'static>, named: Option<&Name
 }
 
 /// A column for titles does not overwrite what is no title.
-fn other_type(found: &Value<'_>, said: &Value<'_>) -> Refusal {
+fn other_type(found: &Value<'_>, said: &Value<'_>) -> RegistryError {
     let (index, is, not) = (found.index, &found.value_type, &said.value_type);
     let problem = format!(
         "value {index} is of type {is}, not {not}: name another index, or change the type with `handfast name set`"
     );
-    Refusal::policy("other-type", problem)
+    RegistryError::policy("other-type", problem)
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub(crate) use ready::Stamp;
 pub(crate) use take::Taking;
 
 use crate::access::principal::Principal;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::batch::Batching;
 use crate::import::dump::Dump;
 use crate::import::flow::Flow;
@@ -81,7 +81,7 @@ use crate::registry::Registry;
 ///     },
 /// )?;
 /// assert_eq!((imported.counts.created, refused), (1, vec![2]));
-/// # Ok::<_, handfast_registry::Refusal>(())
+/// # Ok::<_, handfast_registry::RegistryError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
@@ -241,7 +241,7 @@ impl Registry {
         import: &Import,
         mut input: R,
         report: &mut dyn FnMut(Report<'_>),
-    ) -> Result<Imported, Refusal> {
+    ) -> Result<Imported, RegistryError> {
         let started = self.start_import(who, import, &mut input)?;
         self.finish_import(who, started, input, report)
     }
@@ -253,8 +253,8 @@ impl Registry {
         who: &Principal,
         import: &Import,
         input: &mut dyn Read,
-    ) -> Result<StartedImport, Refusal> {
-        let unreadable = |source: io::Error| Refusal::Input {
+    ) -> Result<StartedImport, RegistryError> {
+        let unreadable = |source: io::Error| RegistryError::Input {
             what: import.source.clone(),
             source,
         };
@@ -271,7 +271,7 @@ impl Registry {
         let format = import.format.unwrap_or_else(guess);
         if format == Format::Csv {
             table::check_header(&beginning).map_err(|problem| {
-                Refusal::policy("bad-header", format!("{}: {problem}", import.source))
+                RegistryError::policy("bad-header", format!("{}: {problem}", import.source))
             })?;
         }
         let path = |text: &String| {
@@ -321,7 +321,7 @@ impl Registry {
         started: StartedImport,
         input: R,
         report: &mut dyn FnMut(Report<'_>),
-    ) -> Result<Imported, Refusal> {
+    ) -> Result<Imported, RegistryError> {
         let StartedImport {
             import,
             format,
@@ -447,8 +447,8 @@ impl Registry {
     fn end_import(
         &self,
         job: Option<Job>,
-        outcome: Result<(Option<Job>, Counts, ValueCounts), Refusal>,
-    ) -> Result<(Counts, ValueCounts), Refusal> {
+        outcome: Result<(Option<Job>, Counts, ValueCounts), RegistryError>,
+    ) -> Result<(Counts, ValueCounts), RegistryError> {
         match outcome {
             Ok((job, counts, values)) => {
                 if let Some(job) = job {
@@ -458,7 +458,8 @@ impl Registry {
             }
             Err(refusal) => {
                 // An input that is broken will be broken the next time: there is nothing to go on with.
-                let is_broken = matches!(refusal, Refusal::Input { .. }) && !refusal.is_failure();
+                let is_broken =
+                    matches!(refusal, RegistryError::Input { .. }) && !refusal.is_failure();
                 let is_cancelled = refusal.code() == "cancelled";
                 if let Some(job) = job.filter(|_| is_broken || is_cancelled) {
                     let progress = self.progress(job.number);
@@ -475,7 +476,7 @@ impl Registry {
     }
 
     /// What was done by others while an import waited for its turn is not its own.
-    fn now_begins(&self, mut job: Job) -> Result<Job, Refusal> {
+    fn now_begins(&self, mut job: Job) -> Result<Job, RegistryError> {
         if job.first_event > self.event_count()? {
             return Ok(job);
         }
@@ -521,13 +522,16 @@ impl fmt::Debug for StartedImport {
 }
 
 /// An import that is to stop ends as what was refused does.
-fn check_stop(underway: Option<&Underway>) -> Result<(), Refusal> {
+fn check_stop(underway: Option<&Underway>) -> Result<(), RegistryError> {
     match underway.and_then(Underway::stop) {
         None => Ok(()),
-        Some(Stop::Cancel) => Err(Refusal::policy("cancelled", "the import was cancelled")),
+        Some(Stop::Cancel) => Err(RegistryError::policy(
+            "cancelled",
+            "the import was cancelled",
+        )),
         Some(Stop::Pause) => {
             let problem = "the server ends: the import can be gone on with";
-            Err(Refusal::policy("cut-short", problem))
+            Err(RegistryError::policy("cut-short", problem))
         }
     }
 }
@@ -538,11 +542,11 @@ fn flow_of<R: Read + Send>(
     flow: &mut Flow<'_>,
     input: R,
     reading: &Reading,
-) -> Result<(), Refusal> {
+) -> Result<(), RegistryError> {
     match format {
         Format::Csv => match Table::new(input) {
             Ok(table) => flow.run(table, reading, &[]),
-            Err(problem) => Err(Refusal::policy("bad-header", problem)),
+            Err(problem) => Err(RegistryError::policy("bad-header", problem)),
         },
         Format::Dump => std::thread::scope(|scope| {
             let (mut dump, read) = Dump::new(input);

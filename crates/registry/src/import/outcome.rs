@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::changes::Changes;
 use crate::import::take::Taken;
 
@@ -71,7 +71,7 @@ impl Outcome {
         Self { done, ..self }
     }
 
-    pub(crate) fn of(line: u64, id: String, done: Result<Done, Refusal>) -> Self {
+    pub(crate) fn of(line: u64, id: String, done: Result<Done, RegistryError>) -> Self {
         match done {
             Ok(done) => Self {
                 line,
@@ -84,7 +84,7 @@ impl Outcome {
     }
 
     /// The same, for a name whose values may have changed.
-    pub(crate) fn of_taken(line: u64, id: String, taken: Result<Taken, Refusal>) -> Self {
+    pub(crate) fn of_taken(line: u64, id: String, taken: Result<Taken, RegistryError>) -> Self {
         let (done, changes) = match taken {
             Ok(taken) => (Ok(taken.done), taken.changes),
             Err(refusal) => (Err(refusal), Changes::default()),
@@ -95,7 +95,7 @@ impl Outcome {
         }
     }
 
-    pub(crate) fn refused(line: u64, id: Option<&str>, refusal: &Refusal) -> Self {
+    pub(crate) fn refused(line: u64, id: Option<&str>, refusal: &RegistryError) -> Self {
         let hint = refusal.hint().map(|hint| format!("; {hint}"));
         let reason = format!("{refusal}{}", hint.unwrap_or_default());
         Self::bad(line, id, refusal.code(), reason)

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::authority::policy::Authority;
 use crate::change::change_set::Draft;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::Import;
 use crate::import::given::{GivenAuthority, GivenName, GivenStatus};
 use crate::import::load::{Chunk, Loader, judged};
@@ -81,7 +81,10 @@ impl<'r> Preparer<'r> {
     }
 
     /// Prepares the next blocks; `None` at the end.
-    pub(crate) fn next(&mut self, source: &mut impl Source) -> Result<Option<Group>, Refusal> {
+    pub(crate) fn next(
+        &mut self,
+        source: &mut impl Source,
+    ) -> Result<Option<Group>, RegistryError> {
         let mut group = Group::default();
         let mut blocks = Vec::with_capacity(BLOCKS);
         while blocks.len() < BLOCKS && group.failed.is_none() {
@@ -102,7 +105,7 @@ impl<'r> Preparer<'r> {
     }
 
     /// Authorities for the prefixes that a handle server is responsible for.
-    pub(crate) fn prefixes(&mut self, prefixes: &[String]) -> Result<Group, Refusal> {
+    pub(crate) fn prefixes(&mut self, prefixes: &[String]) -> Result<Group, RegistryError> {
         let mut group = Group::default();
         let given = prefixes.iter().map(|prefix| GivenAuthority::named(prefix));
         // All that a dump says of a prefix is that it is there: one that is there is right.
@@ -117,7 +120,7 @@ impl<'r> Preparer<'r> {
     }
 
     /// Authorities come before the names under them.
-    fn authorities(&mut self, blocks: &[Block], group: &mut Group) -> Result<(), Refusal> {
+    fn authorities(&mut self, blocks: &[Block], group: &mut Group) -> Result<(), RegistryError> {
         let mut found = Vec::new();
         for block in blocks {
             let Block::Lines { first, text } = block else {
@@ -140,7 +143,7 @@ impl<'r> Preparer<'r> {
         &mut self,
         found: Vec<(u64, GivenAuthority)>,
         group: &mut Group,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let mut new = Vec::new();
         for (line, given) in found {
             let id = Some(given.authority.as_str());
@@ -176,7 +179,7 @@ impl<'r> Preparer<'r> {
                 let nothing_erased = registry.consider(&loader.who, look)?;
                 Ok((line, given, nothing_erased))
             });
-            let looked = looked.collect::<Result<Vec<_>, Refusal>>()?;
+            let looked = looked.collect::<Result<Vec<_>, RegistryError>>()?;
             registry.load(move |loading| {
                 let mut outcomes = Vec::new();
                 let before = crate::log::tree::read(&loading.snapshot())?.size();
@@ -205,7 +208,7 @@ impl<'r> Preparer<'r> {
     fn plan_authorities(
         &mut self,
         found: &[(u64, GivenAuthority)],
-    ) -> Result<Vec<Outcome>, Refusal> {
+    ) -> Result<Vec<Outcome>, RegistryError> {
         let mut outcomes = Vec::new();
         for (line, given) in found {
             let taken = self.registry.store.read(|now| {
@@ -224,7 +227,7 @@ impl<'r> Preparer<'r> {
         Ok(outcomes)
     }
 
-    fn names(&mut self, blocks: Vec<Block>, group: &mut Group) -> Result<(), Refusal> {
+    fn names(&mut self, blocks: Vec<Block>, group: &mut Group) -> Result<(), RegistryError> {
         let (registry, loader, reading) = (self.registry, self.loader, self.reading);
         let planned = &*self.planned;
         // Before any snapshot is taken: what changes in between is noticed when the names are kept.
@@ -259,7 +262,7 @@ impl<'r> Preparer<'r> {
     }
 }
 
-fn prepare(mut preparing: Preparing<'_>, block: Block) -> Result<Prepared, Refusal> {
+fn prepare(mut preparing: Preparing<'_>, block: Block) -> Result<Prepared, RegistryError> {
     let mut prepared = Prepared::default();
     match block {
         Block::Lines { first, text } => {
@@ -302,7 +305,7 @@ impl Prepared {
         preparing: &mut Preparing<'_>,
         line: u64,
         given: &GivenName<'_>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         match judged(preparing.ready(line, given, &mut self.held))? {
             Ok(name) => self.names.push(name),
             Err(refusal) => {

@@ -16,7 +16,7 @@ use crate::authority::policy::{Authority, AuthorityStatus};
 use crate::change::change_set::check_new_key;
 use crate::change::change_set::{each_commitment, name_subject};
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::given::GivenName;
 use crate::import::merge::NamedValue;
 use crate::log::event::{Action, Commitments, Event};
@@ -128,10 +128,10 @@ fn split_at_length(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 const LONGEST: usize = 8_192;
 
 /// What holds for every name, even for one that could not be registered here: it is not too long, and holds no U+0000.
-pub(crate) fn check_text(id: &str) -> Result<(), Refusal> {
+pub(crate) fn check_text(id: &str) -> Result<(), RegistryError> {
     if id.len() > LONGEST {
         let problem = format!("a name has at most {LONGEST} bytes");
-        return Err(Refusal::policy("too-long", problem));
+        return Err(RegistryError::policy("too-long", problem));
     }
     check_new_key(id)
 }
@@ -166,7 +166,7 @@ impl<'v> Preparing<'v> {
         line: u64,
         given: &GivenName<'_>,
         held: &mut HeldValues,
-    ) -> Result<Ready, Refusal> {
+    ) -> Result<Ready, RegistryError> {
         let whole;
         let id = match &self.reading.authority {
             Some(path) => {
@@ -213,9 +213,9 @@ impl<'v> Preparing<'v> {
     }
 
     /// Machines mean what they write: nothing is trimmed.
-    fn identify<'t>(&self, id: &'t str) -> Result<Identifier<'t>, Refusal> {
+    fn identify<'t>(&self, id: &'t str) -> Result<Identifier<'t>, RegistryError> {
         check_text(id)?;
-        let refused = |source| Refusal::Identifier {
+        let refused = |source| RegistryError::Identifier {
             text: id.to_string(),
             source,
         };
@@ -236,13 +236,13 @@ impl<'v> Preparing<'v> {
         }
     }
 
-    fn authority(&mut self, path: &AuthorityPath) -> Result<Rc<Authority>, Refusal> {
+    fn authority(&mut self, path: &AuthorityPath) -> Result<Rc<Authority>, RegistryError> {
         if let Some(authority) = self.authorities.get(path.key()) {
             return Ok(Rc::clone(authority));
         }
         let authority = match self.view.active(path) {
             // What is there already may stay: whether anything is new is decided later.
-            Err(Refusal::Retired(_)) => self.view.kept(path),
+            Err(RegistryError::Retired(_)) => self.view.kept(path),
             active => active,
         };
         let authority = Rc::new(authority?);
@@ -257,7 +257,7 @@ impl<'v> Preparing<'v> {
         identifier: &Identifier<'_>,
         given: &GivenName<'_>,
         authority: &Authority,
-    ) -> Result<Record, Refusal> {
+    ) -> Result<Record, RegistryError> {
         let state = given.state.unwrap_or(State::Active);
         let tombstone = match (&given.withdrawn, state) {
             (Some(given), State::Withdrawn) => Some(Tombstone {
@@ -267,18 +267,18 @@ impl<'v> Preparing<'v> {
             }),
             (None, State::Withdrawn) => {
                 let problem = "a withdrawn name needs `withdrawn` with a `reason`";
-                return Err(Refusal::policy("bad-reason", problem));
+                return Err(RegistryError::policy("bad-reason", problem));
             }
             (Some(_), _) => {
                 let problem = "`withdrawn` is for names whose `state` is withdrawn";
-                return Err(Refusal::policy("bad-state", problem));
+                return Err(RegistryError::policy("bad-state", problem));
             }
             (None, _) => None,
         };
         let holder = match &given.holder {
             Some(text) => Some(
                 Principal::parse(&text.0)
-                    .map_err(|error| Refusal::policy("bad-holder", error.to_string()))?,
+                    .map_err(|error| RegistryError::policy("bad-holder", error.to_string()))?,
             ),
             None => None,
         };
@@ -300,7 +300,7 @@ impl<'v> Preparing<'v> {
         &self,
         given: &'g GivenName<'_>,
         ttl: u32,
-    ) -> Result<(Vec<Value<'g>>, Option<Vec<NamedValue>>), Refusal> {
+    ) -> Result<(Vec<Value<'g>>, Option<Vec<NamedValue>>), RegistryError> {
         let mut values = Vec::with_capacity(given.values.len() + given.urls.len());
         for value in &given.values {
             let is_secret = type_matches(&value.value_type, "HS_SECKEY");
@@ -399,14 +399,14 @@ impl<'v> Preparing<'v> {
 }
 
 /// Refuses URLs that no browser could follow: `--migrate` takes them as they are.
-fn check_whole_urls(values: &[Value<'_>]) -> Result<(), Refusal> {
+fn check_whole_urls(values: &[Value<'_>]) -> Result<(), RegistryError> {
     let urls = values
         .iter()
         .filter(|value| value.value_type.eq_ignore_ascii_case("URL"))
         .filter_map(Value::text);
     match urls.map(url_problem).find_map(|problem| problem) {
         None => Ok(()),
-        Some(problem) => Err(Refusal::policy(
+        Some(problem) => Err(RegistryError::policy(
             "bad-url",
             format!("{problem}, or import with --migrate to take it as it is"),
         )),
@@ -414,7 +414,7 @@ fn check_whole_urls(values: &[Value<'_>]) -> Result<(), Refusal> {
 }
 
 /// Whether a name was refused because it has a query or fragment.
-fn is_cut(refusal: &Refusal) -> bool {
-    matches!(refusal, Refusal::Identifier { source, .. }
+fn is_cut(refusal: &RegistryError) -> bool {
+    matches!(refusal, RegistryError::Identifier { source, .. }
         if matches!(source.kind(), ErrorKind::HasFragment | ErrorKind::HasQuery))
 }

@@ -12,7 +12,7 @@ use std::io::Read;
 
 use handfast_wire::batch::{Entry, Operation};
 
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::batch::{Batch, Told, size_of};
 use crate::import::load::{Loaded, Loader};
 use crate::import::outcome::{Done, Outcome};
@@ -34,7 +34,7 @@ impl Registry {
         reading: &Reading,
         batch: &mut Batch<R>,
         told: &mut Told<'_>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let mut changed = Changed::default();
         let mut operations = 0;
         let mut next = batch.next()?;

@@ -6,7 +6,7 @@ use handfast_wire::{AdminPermissions, Value};
 use crate::access::hs_admin::touches_admins;
 use crate::authority::policy::{Authority, Role};
 use crate::change::change_set::Draft;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::changes::Changes;
 use crate::import::merge::{NamedValue, merged};
 use crate::import::outcome::Done;
@@ -57,13 +57,13 @@ impl Draft<'_> {
         key: &str,
         wanted: Wanted,
         taking: Taking,
-    ) -> Result<Taken, Refusal> {
+    ) -> Result<Taken, RegistryError> {
         let Wanted {
             record: mut wanted,
             says_state,
             named,
         } = wanted;
-        let corrupt = || Refusal::Corrupt {
+        let corrupt = || RegistryError::Corrupt {
             what: format!("authority {}", wanted.authority),
         };
         let authority = self
@@ -102,7 +102,7 @@ impl Draft<'_> {
         // The record of a prefix came with its authority, and is empty until something is put there.
         let is_empty = name.is_prefix() && name.record.values.is_empty();
         if !taking.update && !is_empty {
-            return Err(Refusal::Differs {
+            return Err(RegistryError::Differs {
                 id: wanted.text,
                 event: name.record.last_event,
             });
@@ -118,7 +118,7 @@ impl Draft<'_> {
     }
 
     /// Whether an answer tells whoever acts nothing that they may not know.
-    fn may_know(&self, old: &Record, authority: &Authority) -> Result<(), Refusal> {
+    fn may_know(&self, old: &Record, authority: &Authority) -> Result<(), RegistryError> {
         let read = AdminPermissions::READ_VALUE;
         if self.may_see(self.who(), &authority.path, old)?
             || self.protocol_grants(self.who(), read, &old.values)?
@@ -126,12 +126,12 @@ impl Draft<'_> {
             return Ok(());
         }
         if old.state == State::Reserved {
-            return Err(Refusal::Exists {
+            return Err(RegistryError::Exists {
                 id: old.text.clone(),
                 event: None,
             });
         }
-        Err(Refusal::Denied {
+        Err(RegistryError::Denied {
             needs: Role::Write,
             authority: authority.path.clone(),
         })
@@ -143,7 +143,7 @@ impl Draft<'_> {
         key: &str,
         mut wanted: Record,
         authority: &Authority,
-    ) -> Result<Done, Refusal> {
+    ) -> Result<Done, RegistryError> {
         let path = &authority.path;
         self.active(path)?;
         let role = self.role(self.who(), path)?;
@@ -183,7 +183,7 @@ impl Draft<'_> {
         let event = self.assign(key, wanted, action, persistence)?;
         if let Some(tombstone) = tombstone {
             let record = self.record(key)?;
-            let record = record.ok_or_else(|| Refusal::NotFound(key.to_string()))?;
+            let record = record.ok_or_else(|| RegistryError::NotFound(key.to_string()))?;
             let mut name = Name {
                 key: key.to_string(),
                 record: record.clone(),
@@ -195,7 +195,7 @@ impl Draft<'_> {
         Ok(Done::Created(Some(event)))
     }
 
-    fn take_changed(&mut self, mut name: Name, wanted: Record) -> Result<Done, Refusal> {
+    fn take_changed(&mut self, mut name: Name, wanted: Record) -> Result<Done, RegistryError> {
         let mut event = None;
         let mut old = name.record.clone();
         let mut keep = |draft: &mut Self, name: &mut Name, action: Action| {
@@ -209,7 +209,7 @@ impl Draft<'_> {
                 name.record = record;
             }
             old = name.record.clone();
-            Ok::<_, Refusal>(())
+            Ok::<_, RegistryError>(())
         };
         // A withdrawn name is restored before anything else can become of it.
         if name.record.state == State::Withdrawn && !is_same(&name.record, &wanted) {
@@ -227,7 +227,7 @@ impl Draft<'_> {
         }
         if wanted.state == State::Reserved && name.record.state != State::Reserved {
             let problem = "what the public has seen cannot be reserved again";
-            return Err(Refusal::policy("bad-state", problem));
+            return Err(RegistryError::policy("bad-state", problem));
         }
         if wanted.state != State::Reserved && name.record.state == State::Reserved {
             let action = name.activate(self)?;

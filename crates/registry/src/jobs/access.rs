@@ -6,7 +6,7 @@ use crate::access::principal::{Limit, Principal};
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::Done;
 use crate::jobs::job::{Job, JobKind};
 use crate::log::event::Event;
@@ -29,7 +29,12 @@ const MAX_UNDOS: usize = 8;
 
 impl Registry {
     /// Jobs that someone may see, after the one of a number.
-    pub fn jobs_page(&self, who: &Principal, after: u64, limit: usize) -> Result<JobPage, Refusal> {
+    pub fn jobs_page(
+        &self,
+        who: &Principal,
+        after: u64,
+        limit: usize,
+    ) -> Result<JobPage, RegistryError> {
         self.read(|view| {
             let sees_all = view.may_do_all(who)?;
             let (mut page, mut bytes) = (JobPage::default(), 0);
@@ -54,26 +59,26 @@ impl Registry {
 
     /// Whether someone may see a job: who started it, and those who may do everything. With a token that is limited, only
     /// a job that could have been started with it.
-    pub fn may_see_job(&self, who: &Principal, job: &Job) -> Result<bool, Refusal> {
+    pub fn may_see_job(&self, who: &Principal, job: &Job) -> Result<bool, RegistryError> {
         self.read(
             |view| Ok(view.may_do_all(who)? || job.who == *who && view.may_see_own(who, job)?),
         )
     }
 
     /// A job, if someone may see it.
-    pub fn job_of(&self, who: &Principal, number: u64) -> Result<Job, Refusal> {
+    pub fn job_of(&self, who: &Principal, number: u64) -> Result<Job, RegistryError> {
         let job = self.job(number)?;
         if self.may_see_job(who, &job)? {
             return Ok(job);
         }
         let problem = format!("there is no job {number}");
-        Err(Refusal::policy("no-job", problem))
+        Err(RegistryError::policy("no-job", problem))
     }
 }
 
 impl View<'_> {
     /// Whether someone sees a job of their own account.
-    fn may_see_own(&self, who: &Principal, job: &Job) -> Result<bool, Refusal> {
+    fn may_see_own(&self, who: &Principal, job: &Job) -> Result<bool, RegistryError> {
         let Principal::Limited { limit, .. } = who else {
             return Ok(true);
         };
@@ -89,7 +94,7 @@ impl View<'_> {
         limit: &Limit,
         job: &Job,
         undos: usize,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, RegistryError> {
         let may_write = |path: &AuthorityPath| Ok(self.role(who, path)? >= Some(Role::Write));
         match &job.kind {
             // Each name is looked at when it is taken; what an import was of is not stored.
@@ -113,7 +118,7 @@ impl View<'_> {
     }
 
     /// The authority of the first name of a list: by the list, by the first event, or by what was refused first.
-    fn authority_of_list(&self, job: &Job) -> Result<Option<AuthorityPath>, Refusal> {
+    fn authority_of_list(&self, job: &Job) -> Result<Option<AuthorityPath>, RegistryError> {
         let mut name = self
             .listed(job.number, 0)?
             .into_iter()

@@ -12,7 +12,7 @@ use crate::access::principal::Principal;
 use crate::authority::policy::Role;
 use crate::change::change_set::Draft;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::{Counts, Done, Loader, Outcome, Stamp, Taking, judged};
 use crate::jobs::errors::Refusals;
 use crate::jobs::job::{Begun, Job, JobKind};
@@ -90,7 +90,7 @@ impl Registry {
         reason: &str,
         dry_run: bool,
         report: &mut dyn FnMut(&Outcome),
-    ) -> Result<BulkChanged, Refusal> {
+    ) -> Result<BulkChanged, RegistryError> {
         if dry_run {
             return self.plan_all(who, withdrawal(ids, reason), ids, report);
         }
@@ -106,7 +106,7 @@ impl Registry {
         kind: JobKind,
         dry_run: bool,
         report: &mut dyn FnMut(&Outcome),
-    ) -> Result<BulkChanged, Refusal> {
+    ) -> Result<BulkChanged, RegistryError> {
         if dry_run {
             return self.plan_all(who, kind, &[], report);
         }
@@ -115,7 +115,7 @@ impl Registry {
     }
 
     /// Begins a bulk change, or takes up the same one that was cut short; [`finish_job`](Self::finish_job) does it.
-    pub fn start_job(&self, who: &Principal, kind: JobKind) -> Result<StartedJob, Refusal> {
+    pub fn start_job(&self, who: &Principal, kind: JobKind) -> Result<StartedJob, RegistryError> {
         self.may_run(who, &kind)?;
         let begun = self.begin_job(who, kind, &[])?;
         Ok(StartedJob {
@@ -130,14 +130,14 @@ impl Registry {
         who: &Principal,
         ids: &[String],
         reason: &str,
-    ) -> Result<StartedJob, Refusal> {
+    ) -> Result<StartedJob, RegistryError> {
         let Permitted { list, refused } = self.permitted(who, ids, reason)?;
         let begun = self.begin_job(who, withdrawal(ids, reason), &list)?;
         Ok(StartedJob { begun, refused })
     }
 
     /// The same for a job that was cut short, by its number.
-    pub fn resume_job(&self, who: &Principal, number: u64) -> Result<StartedJob, Refusal> {
+    pub fn resume_job(&self, who: &Principal, number: u64) -> Result<StartedJob, RegistryError> {
         let begun = self.take_up(who, number)?;
         self.may_run(who, &begun.job.kind)?;
         Ok(StartedJob {
@@ -152,7 +152,7 @@ impl Registry {
         who: &Principal,
         started: StartedJob,
         report: &mut dyn FnMut(&Outcome),
-    ) -> Result<BulkChanged, Refusal> {
+    ) -> Result<BulkChanged, RegistryError> {
         let Begun {
             mut job,
             actor,
@@ -224,7 +224,7 @@ impl Registry {
         kind: JobKind,
         list: &[String],
         report: &mut dyn FnMut(&Outcome),
-    ) -> Result<BulkChanged, Refusal> {
+    ) -> Result<BulkChanged, RegistryError> {
         self.may_run(who, &kind)?;
         let mut job = Job::planned(who, kind);
         let runner = self.runner(who, [0; 16]);
@@ -271,11 +271,11 @@ impl Registry {
     }
 
     /// Whether someone may begin a job at all; each name is looked at again.
-    fn may_run(&self, who: &Principal, kind: &JobKind) -> Result<(), Refusal> {
+    fn may_run(&self, who: &Principal, kind: &JobKind) -> Result<(), RegistryError> {
         match kind {
             JobKind::Import { .. } => {
                 let problem = "an import is gone on with by running it again";
-                Err(Refusal::policy("not-a-change", problem))
+                Err(RegistryError::policy("not-a-change", problem))
             }
             JobKind::ReplaceUrl {
                 from,
@@ -284,13 +284,13 @@ impl Registry {
                 ..
             } if !is_host(from) || !is_host(to) => {
                 let problem = "a host is a name such as old.example.org, with or without :PORT";
-                Err(Refusal::policy("bad-host", problem))
+                Err(RegistryError::policy("bad-host", problem))
             }
             JobKind::ReplaceUrl { .. } | JobKind::SetTtl { .. }
                 if kind.text_bytes() > MAX_JOB_TEXT =>
             {
                 let problem = format!("the texts of a job have at most {MAX_JOB_TEXT} bytes");
-                Err(Refusal::policy("too-large", problem))
+                Err(RegistryError::policy("too-large", problem))
             }
             JobKind::ReplaceUrl { authority, .. } | JobKind::SetTtl { authority, .. } => {
                 self.read(|view| {
@@ -309,7 +309,7 @@ impl Registry {
         job: &Job,
         events: &[ToUndo],
         list: &[String],
-    ) -> Result<Vec<Task>, Refusal> {
+    ) -> Result<Vec<Task>, RegistryError> {
         let done = usize::try_from(job.done).unwrap_or(usize::MAX);
         match &job.kind {
             JobKind::Undo { .. } => {
@@ -344,7 +344,7 @@ impl Registry {
         job: &Job,
         tasks: &[Task],
         met: &mut HashSet<String>,
-    ) -> Result<Vec<Outcome>, Refusal> {
+    ) -> Result<Vec<Outcome>, RegistryError> {
         self.read(|view| {
             let mut outcomes = Vec::new();
             for (line, task) in (job.done + 1..).zip(tasks) {
@@ -352,7 +352,7 @@ impl Registry {
                 let done = judged(draft.step(&job.kind, task))?;
                 let done = done.and_then(|(done, id)| {
                     if matches!(task, Task::Id(_)) && !met.insert(id.clone()) {
-                        return Err(Refusal::State {
+                        return Err(RegistryError::State {
                             id,
                             state: State::Withdrawn.as_str(),
                             way_out: "nothing is left to do",
@@ -373,7 +373,7 @@ fn next_keys(
     who: &Principal,
     authority: &str,
     cursor: Option<&str>,
-) -> Result<Vec<Task>, Refusal> {
+) -> Result<Vec<Task>, RegistryError> {
     let path = view.path(authority)?;
     let start = path.key();
     let mut tasks = Vec::new();
@@ -412,7 +412,7 @@ fn next_keys(
 impl View<'_> {
     /// Whether someone may know of all names of an authority, by its key. Rights follow who created an authority: one
     /// whose path stands below another may be somebody else's.
-    fn may_read_under(&self, who: &Principal, authority: &str) -> Result<bool, Refusal> {
+    fn may_read_under(&self, who: &Principal, authority: &str) -> Result<bool, RegistryError> {
         match self.authority_by_key(authority)? {
             Some(authority) => Ok(self.role(who, &authority.path)? >= Some(Role::Read)),
             None => Ok(false),
@@ -420,7 +420,7 @@ impl View<'_> {
     }
 }
 
-fn outcome(number: u64, task: &Task, done: Result<(Done, String), Refusal>) -> Outcome {
+fn outcome(number: u64, task: &Task, done: Result<(Done, String), RegistryError>) -> Outcome {
     // Only a list has lines.
     let line = match task {
         Task::Id(_) => number,
@@ -477,7 +477,7 @@ impl Job {
 
 impl Draft<'_> {
     /// Does to one name what a job does to all; also gives the name.
-    fn step(&mut self, kind: &JobKind, task: &Task) -> Result<(Done, String), Refusal> {
+    fn step(&mut self, kind: &JobKind, task: &Task) -> Result<(Done, String), RegistryError> {
         let mut name = match task {
             Task::Id(id) => self.find(id)?,
             Task::Key(key) => self.find_key(key)?,
@@ -486,10 +486,12 @@ impl Draft<'_> {
                 (None, number) => {
                     let number = number.copied().unwrap_or_default();
                     let problem = format!("the name of event {number} is not there any more");
-                    return Err(Refusal::policy("not-found", problem));
+                    return Err(RegistryError::policy("not-found", problem));
                 }
             },
-            Task::Refused => return Err(Refusal::policy("not-found", "the name was refused")),
+            Task::Refused => {
+                return Err(RegistryError::policy("not-found", "the name was refused"));
+            }
         };
         let id = name.record.text.clone();
         let old = name.record.clone();
@@ -535,8 +537,8 @@ impl Draft<'_> {
     }
 
     /// A name that is kept, by its key.
-    fn find_key(&self, key: &str) -> Result<Name, Refusal> {
-        let not_found = || Refusal::NotFound(key.to_string());
+    fn find_key(&self, key: &str) -> Result<Name, RegistryError> {
+        let not_found = || RegistryError::NotFound(key.to_string());
         let record = self.record(key)?.ok_or_else(not_found)?;
         let authority = self.authority_by_key(&record.authority)?;
         let authority = authority.ok_or_else(not_found)?;

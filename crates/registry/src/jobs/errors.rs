@@ -9,7 +9,7 @@ use handfast_store::{Loading, Place, Table, Write};
 
 use crate::change::change_set::Draft;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::{Done, Outcome};
 use crate::registry::Registry;
 
@@ -44,7 +44,7 @@ pub(crate) struct Refusals {
 
 impl Refusals {
     /// Those of a job that may have some already.
-    pub(crate) fn of(registry: &Registry, job: u64) -> Result<Self, Refusal> {
+    pub(crate) fn of(registry: &Registry, job: u64) -> Result<Self, RegistryError> {
         let who = registry.job(job)?.who;
         let most = if registry.is_administrator(&who)? {
             MAX_ADMINISTRATOR_BYTES
@@ -97,7 +97,7 @@ impl Refusals {
     }
 
     /// Writes those that are gathered.
-    pub(crate) fn write(&mut self, registry: &Registry) -> Result<(), Refusal> {
+    pub(crate) fn write(&mut self, registry: &Registry) -> Result<(), RegistryError> {
         if self.gathered.is_empty() {
             return Ok(());
         }
@@ -113,9 +113,9 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    pub(crate) fn put(&self, loading: &mut Loading<'_>) -> Result<(), Refusal> {
+    pub(crate) fn put(&self, loading: &mut Loading<'_>) -> Result<(), RegistryError> {
         for (number, outcome) in &self.outcomes {
-            let corrupt = |_| Refusal::Corrupt {
+            let corrupt = |_| RegistryError::Corrupt {
                 what: format!("an outcome of job {}", self.job),
             };
             let bytes = postcard::to_stdvec(outcome).map_err(corrupt)?;
@@ -133,7 +133,7 @@ impl Registry {
         job: u64,
         after: u64,
         most: usize,
-    ) -> Result<Vec<(u64, Outcome)>, Refusal> {
+    ) -> Result<Vec<(u64, Outcome)>, RegistryError> {
         let mut found = Vec::new();
         self.read(|view| {
             view.visit_refusals(job, after.saturating_add(1), &mut |number, outcome| {
@@ -155,7 +155,7 @@ impl View<'_> {
         job: u64,
         from: u64,
         visit: &mut dyn FnMut(u64, &[u8]) -> ControlFlow<()>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let (start, from) = (start(job), key(job, from));
         let from = Place::named(Table::Meta, &from);
         self.now.scan(&from, &mut |place, bytes| {
@@ -176,7 +176,7 @@ impl View<'_> {
         job: u64,
         from: u64,
         visit: &mut dyn FnMut(u64, Outcome) -> ControlFlow<()>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         self.refusals(
             job,
             from,
@@ -190,7 +190,7 @@ impl View<'_> {
 
 impl Draft<'_> {
     /// A job begins: those of one long ago go.
-    pub(crate) fn forget_refusals(&mut self, new: u64) -> Result<(), Refusal> {
+    pub(crate) fn forget_refusals(&mut self, new: u64) -> Result<(), RegistryError> {
         match new.checked_sub(JOBS) {
             Some(old) => self.drop_refusals(old),
             None => Ok(()),
@@ -198,7 +198,7 @@ impl Draft<'_> {
     }
 
     /// Forgets what a job has refused.
-    pub(crate) fn drop_refusals(&mut self, old: u64) -> Result<(), Refusal> {
+    pub(crate) fn drop_refusals(&mut self, old: u64) -> Result<(), RegistryError> {
         let mut numbers = Vec::new();
         self.refusals(old, 0, &mut |number, _| {
             numbers.push(number);

@@ -13,7 +13,7 @@ use crate::access::principal::Principal;
 use crate::access::quota::{JobsOfAccount, OldJobs};
 use crate::change::change_set::Draft;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::Counts;
 use crate::jobs::running::Entered;
 use crate::registry::Registry;
@@ -109,7 +109,7 @@ impl JobKind {
 
 impl Job {
     /// Whether something is left to go on with; if not, what to do instead.
-    pub fn check_unfinished(&self) -> Result<(), Refusal> {
+    pub fn check_unfinished(&self) -> Result<(), RegistryError> {
         let number = self.number;
         if self.is_cancelled {
             let instead = match self.kind {
@@ -118,11 +118,11 @@ impl Job {
                 _ => "start the same again to do what is left".to_string(),
             };
             let problem = format!("job {number} was cancelled: {instead}");
-            return Err(Refusal::policy("cancelled", problem));
+            return Err(RegistryError::policy("cancelled", problem));
         }
         if self.ended.is_some() {
             let problem = format!("job {number} was done: nothing is left to do");
-            return Err(Refusal::policy("done", problem));
+            return Err(RegistryError::policy("done", problem));
         }
         Ok(())
     }
@@ -144,8 +144,8 @@ impl Job {
         whole.or_else(|| postcard::from_bytes(&[bytes, &[0]].concat()).ok())
     }
 
-    pub(crate) fn to_write(&self) -> Result<Write, Refusal> {
-        let corrupt = |_| Refusal::Corrupt {
+    pub(crate) fn to_write(&self) -> Result<Write, RegistryError> {
+        let corrupt = |_| RegistryError::Corrupt {
             what: format!("job {}", self.number),
         };
         let bytes = postcard::to_stdvec(self).map_err(corrupt)?;
@@ -172,7 +172,7 @@ fn part_key(job: u64, part: u64) -> Vec<u8> {
 
 impl View<'_> {
     /// A job.
-    pub(crate) fn job(&self, number: u64) -> Result<Option<Job>, Refusal> {
+    pub(crate) fn job(&self, number: u64) -> Result<Option<Job>, RegistryError> {
         let found = self.now.get(&place(number), Job::from_bytes)?;
         let read = |job: Option<Job>| job.ok_or_else(|| damaged(number));
         found.map(read).transpose()
@@ -182,8 +182,8 @@ impl View<'_> {
     pub(crate) fn visit_jobs(
         &self,
         from: u64,
-        visit: &mut dyn FnMut(Job) -> Result<ControlFlow<()>, Refusal>,
-    ) -> Result<(), Refusal> {
+        visit: &mut dyn FnMut(Job) -> Result<ControlFlow<()>, RegistryError>,
+    ) -> Result<(), RegistryError> {
         let mut outcome = Ok(());
         let from = Place::numbered(Table::Jobs, from);
         self.now.scan(&from, &mut |place, bytes| {
@@ -198,7 +198,7 @@ impl View<'_> {
     }
 
     /// The names of the list of a job from a number on, up to the end of their part.
-    pub(crate) fn listed(&self, job: u64, from: u64) -> Result<Vec<String>, Refusal> {
+    pub(crate) fn listed(&self, job: u64, from: u64) -> Result<Vec<String>, RegistryError> {
         let size = u64::try_from(PART).unwrap_or(u64::MAX);
         let names: Option<Vec<String>> = self.posted(Table::Meta, &part_key(job, from / size))?;
         let skip = usize::try_from(from % size).unwrap_or(usize::MAX);
@@ -212,16 +212,16 @@ fn place(number: u64) -> Place<'static> {
 
 impl Registry {
     /// All jobs, oldest first.
-    pub fn jobs(&self) -> Result<Vec<Job>, Refusal> {
+    pub fn jobs(&self) -> Result<Vec<Job>, RegistryError> {
         self.jobs_that(|_| true)
     }
 
     /// A job, and all jobs that undo others.
-    pub(crate) fn undos_and(&self, number: u64) -> Result<Vec<Job>, Refusal> {
+    pub(crate) fn undos_and(&self, number: u64) -> Result<Vec<Job>, RegistryError> {
         self.jobs_that(|job| job.number == number || matches!(job.kind, JobKind::Undo { .. }))
     }
 
-    fn jobs_that(&self, is_meant: impl Fn(&Job) -> bool) -> Result<Vec<Job>, Refusal> {
+    fn jobs_that(&self, is_meant: impl Fn(&Job) -> bool) -> Result<Vec<Job>, RegistryError> {
         let mut jobs = Vec::new();
         self.read(|view| {
             view.visit_jobs(0, &mut |job| {
@@ -233,8 +233,8 @@ impl Registry {
     }
 
     /// A job.
-    pub fn job(&self, number: u64) -> Result<Job, Refusal> {
-        let none = || Refusal::policy("no-job", format!("there is no job {number}"));
+    pub fn job(&self, number: u64) -> Result<Job, RegistryError> {
+        let none = || RegistryError::policy("no-job", format!("there is no job {number}"));
         self.read(|view| view.job(number))?.ok_or_else(none)
     }
 
@@ -244,7 +244,7 @@ impl Registry {
         who: &Principal,
         kind: JobKind,
         list: &[String],
-    ) -> Result<Begun, Refusal> {
+    ) -> Result<Begun, RegistryError> {
         let beginning = self.underways.beginning.lock();
         let _only = beginning.unwrap_or_else(PoisonError::into_inner);
         let mut unfinished = None;
@@ -317,16 +317,16 @@ impl Registry {
         }
     }
 
-    fn is_at_rest(&self, job: &Job) -> Result<(), Refusal> {
+    fn is_at_rest(&self, job: &Job) -> Result<(), RegistryError> {
         if self.underways.holds(job.number) {
             let problem = format!("job {} does this, and is under way", job.number);
-            return Err(Refusal::policy("under-way", problem));
+            return Err(RegistryError::policy("under-way", problem));
         }
         Ok(())
     }
 
     /// Goes on with a job that was cut short: whoever began it may, and those who may do everything.
-    pub(crate) fn take_up(&self, who: &Principal, number: u64) -> Result<Begun, Refusal> {
+    pub(crate) fn take_up(&self, who: &Principal, number: u64) -> Result<Begun, RegistryError> {
         let beginning = self.underways.beginning.lock();
         let _only = beginning.unwrap_or_else(PoisonError::into_inner);
         let job = self.job_of(who, number)?;
@@ -337,7 +337,7 @@ impl Registry {
     }
 
     /// Leaves jobs that were cut short as they are.
-    pub(crate) fn give_up(&self, who: &Principal, kind: &JobKind) -> Result<(), Refusal> {
+    pub(crate) fn give_up(&self, who: &Principal, kind: &JobKind) -> Result<(), RegistryError> {
         let is_same = |job: &Job| job.ended.is_none() && job.kind == *kind && job.who == *who;
         let same = self.jobs_that(is_same)?;
         let mut same = same.into_iter();
@@ -345,7 +345,7 @@ impl Registry {
     }
 
     /// Says that a job is done. Its list has been gone through, and is dropped: what was done stands in the events.
-    pub(crate) fn end_job(&self, mut job: Job) -> Result<Job, Refusal> {
+    pub(crate) fn end_job(&self, mut job: Job) -> Result<Job, RegistryError> {
         let who = job.who.clone();
         self.change(&who, move |draft| {
             // Those of an import are stored as it goes on.
@@ -361,7 +361,7 @@ impl Registry {
 }
 
 impl Draft<'_> {
-    pub(crate) fn keep_job(&mut self, job: &Job) -> Result<(), Refusal> {
+    pub(crate) fn keep_job(&mut self, job: &Job) -> Result<(), RegistryError> {
         self.push(job.to_write()?);
         Ok(())
     }
@@ -378,7 +378,7 @@ impl Draft<'_> {
     }
 
     /// Forgets jobs that ended long ago, and what was refused by some that are not so old.
-    fn prune_jobs(&mut self, old: &OldJobs) -> Result<(), Refusal> {
+    fn prune_jobs(&mut self, old: &OldJobs) -> Result<(), RegistryError> {
         for number in &old.without_outcomes {
             self.drop_refusals(*number)?;
         }
@@ -393,8 +393,8 @@ impl Draft<'_> {
     }
 }
 
-fn damaged(number: u64) -> Refusal {
-    Refusal::Corrupt {
+fn damaged(number: u64) -> RegistryError {
+    RegistryError::Corrupt {
         what: format!("job {number}"),
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::access::principal::Principal;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::Counts;
 use crate::jobs::job::Job;
 use crate::registry::Registry;
@@ -160,7 +160,7 @@ impl Registry {
 
     /// A job that was looked up, and how far it has come if it is under way in this process. One that ended in between
     /// is looked up again: it was not cut short.
-    pub fn with_progress(&self, job: Job) -> Result<(Job, Option<Progress>), Refusal> {
+    pub fn with_progress(&self, job: Job) -> Result<(Job, Option<Progress>), RegistryError> {
         let progress = self.progress(job.number);
         let job = match progress {
             None if job.ended.is_none() => self.job(job.number)?,
@@ -171,14 +171,17 @@ impl Registry {
 
     /// Stops a job at its next batch, for good; one that was cut short is not gone on with any more. What it has done
     /// stays, and can be undone but for an import.
-    pub fn cancel_job(&self, who: &Principal, number: u64) -> Result<Job, Refusal> {
+    pub fn cancel_job(&self, who: &Principal, number: u64) -> Result<Job, RegistryError> {
         let mut job = self.job_of(who, number)?;
         if job.ended.is_some() {
             let problem = match job.kind {
                 _ if job.is_cancelled => "was cancelled already",
                 _ => "has ended: undo it instead",
             };
-            return Err(Refusal::policy("done", format!("job {number} {problem}")));
+            return Err(RegistryError::policy(
+                "done",
+                format!("job {number} {problem}"),
+            ));
         }
         let running = self.underways.all().get(&number).cloned();
         if let Some(running) = running {

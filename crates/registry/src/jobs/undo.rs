@@ -10,7 +10,7 @@ use handfast_store::Place;
 
 use crate::access::principal::Principal;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::judged;
 use crate::jobs::job::{Job, JobKind};
 use crate::jobs::undone;
@@ -29,11 +29,11 @@ pub(crate) struct ToUndo {
 
 impl Registry {
     /// Whether someone may undo a job, and something is left of it to undo.
-    pub(crate) fn may_undo(&self, who: &Principal, job: u64) -> Result<(), Refusal> {
+    pub(crate) fn may_undo(&self, who: &Principal, job: u64) -> Result<(), RegistryError> {
         let found = self.job(job)?;
         if !self.may_see_job(who, &found)? {
             let problem = "only who ran a job, and the operator, undo all of it";
-            return Err(Refusal::policy("operator-only", problem));
+            return Err(RegistryError::policy("operator-only", problem));
         }
         let jobs = self.undos_and(job)?;
         if matches!(found.kind, JobKind::Import { .. }) {
@@ -42,16 +42,16 @@ impl Registry {
         match undone::undone(&jobs).get(&job) {
             Some(later) => {
                 let problem = format!("job {job} was undone by job {later}");
-                Err(Refusal::policy("undone", problem))
+                Err(RegistryError::policy("undone", problem))
             }
             None => Ok(()),
         }
     }
 
     /// Whether there is anything to undo: an import creates names, too, and these stay.
-    fn may_undo_import(&self, import: &Job) -> Result<(), Refusal> {
+    fn may_undo_import(&self, import: &Job) -> Result<(), RegistryError> {
         let number = import.number;
-        let refuse = |problem: String| Err(Refusal::policy("cannot-undo", problem));
+        let refuse = |problem: String| Err(RegistryError::policy("cannot-undo", problem));
         if self.underways.holds(number) {
             return refuse(format!(
                 "job {number} is under way: cancel it first with `handfast job cancel {number}`"
@@ -79,7 +79,7 @@ impl Registry {
     }
 
     /// How many names and authorities the job has created that a job undoes, if that is an import.
-    pub(crate) fn created_by_undone(&self, kind: &JobKind) -> Result<u64, Refusal> {
+    pub(crate) fn created_by_undone(&self, kind: &JobKind) -> Result<u64, RegistryError> {
         let JobKind::Undo { job } = kind else {
             return Ok(0);
         };
@@ -89,7 +89,7 @@ impl Registry {
     }
 
     /// What a job is to undo, by name, the name that was changed last first.
-    pub(crate) fn events_to_undo(&self, kind: &JobKind) -> Result<Vec<ToUndo>, Refusal> {
+    pub(crate) fn events_to_undo(&self, kind: &JobKind) -> Result<Vec<ToUndo>, RegistryError> {
         let JobKind::Undo { job } = kind else {
             return Ok(Vec::new());
         };
@@ -152,7 +152,7 @@ fn by_name(events: Vec<(u64, Option<String>)>) -> Vec<ToUndo> {
 }
 
 /// Whether a job has created a name.
-fn is_created_by(view: &View<'_>, job: &Job, name: &ToUndo) -> Result<bool, Refusal> {
+fn is_created_by(view: &View<'_>, job: &Job, name: &ToUndo) -> Result<bool, RegistryError> {
     let Some(key) = &name.key else {
         return Ok(false);
     };
@@ -170,7 +170,7 @@ fn find_hidden(
     view: &View<'_>,
     hidden: &HashMap<[u8; 32], Vec<usize>>,
     events: &mut [(u64, Option<String>)],
-) -> Result<(), Refusal> {
+) -> Result<(), RegistryError> {
     if hidden.is_empty() {
         return Ok(());
     }

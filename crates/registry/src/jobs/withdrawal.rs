@@ -12,7 +12,7 @@ use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::import::Outcome;
 use crate::jobs::job::JobKind;
 use crate::name::record::State;
@@ -52,10 +52,10 @@ impl Registry {
         who: &Principal,
         ids: &[String],
         reason: &str,
-    ) -> Result<Permitted, Refusal> {
+    ) -> Result<Permitted, RegistryError> {
         check_reason(reason)?;
         if ids.iter().all(|id| id.trim().is_empty()) {
-            return Err(Refusal::policy("no-names", "the list has no names"));
+            return Err(RegistryError::policy("no-names", "the list has no names"));
         }
         self.read(|view| {
             if view.may_do_all(who)? {
@@ -81,7 +81,7 @@ impl Registry {
                         permitted.list.push(String::new());
                         permitted.refused.push((line, id.clone()));
                         let said = match refusal {
-                            Refusal::Denied { .. } => &mut denied,
+                            RegistryError::Denied { .. } => &mut denied,
                             _ => &mut first,
                         };
                         said.get_or_insert(refusal);
@@ -103,11 +103,12 @@ impl Registry {
         who: &Principal,
         refused: &[(u64, String)],
         report: &mut dyn FnMut(&Outcome),
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let mut roles = HashMap::new();
         for (line, id) in refused {
             let why = self.read(|view| Ok(view.may_withdraw(who, id, &mut roles)))?;
-            let gone = |()| Refusal::policy("not-now", "it was not permitted when the job began");
+            let gone =
+                |()| RegistryError::policy("not-now", "it was not permitted when the job began");
             let why = why.map_or_else(|refusal| refusal, gone);
             report(&Outcome::refused(*line, Some(id), &why));
         }
@@ -122,7 +123,7 @@ impl View<'_> {
         who: &Principal,
         id: &str,
         roles: &mut HashMap<String, bool>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let identifier = self.identify_kept(id)?;
         let path = AuthorityPath::of(&identifier, self);
         let has_role = if let Some(has_role) = roles.get(path.key()) {
@@ -136,7 +137,7 @@ impl View<'_> {
             return Ok(());
         }
         let record = self.record(identifier.key(self).as_str())?;
-        let record = record.ok_or_else(|| Refusal::NotFound(id.to_string()))?;
+        let record = record.ok_or_else(|| RegistryError::NotFound(id.to_string()))?;
         let by_protocol = AdminPermissions::DELETE_HANDLE;
         if self.holds(who, Role::Write, &record)?
             || self.protocol_grants(who, by_protocol, &record.values)?
@@ -144,9 +145,9 @@ impl View<'_> {
             return Ok(());
         }
         if record.state == State::Reserved && !self.may_see(who, &path, &record)? {
-            return Err(Refusal::NotFound(id.to_string()));
+            return Err(RegistryError::NotFound(id.to_string()));
         }
-        Err(Refusal::Denied {
+        Err(RegistryError::Denied {
             needs: Role::Write,
             authority: path,
         })

@@ -11,7 +11,7 @@ use crate::access::principal::Principal;
 use crate::authority::policy::Authority;
 use crate::change::change_set::{AUTHORITY_HISTORY, authority_commitments, commitments};
 use crate::change::view::{View, read_event};
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject};
 use crate::lookup::value_index::{left_for_later, reverse_value};
 use crate::name::manage::is_stable;
@@ -120,7 +120,7 @@ impl fmt::Display for Problem {
 
 impl Registry {
     /// Reads all that is kept, and compares records with the events that made them.
-    pub fn check(&self) -> Result<Check, Refusal> {
+    pub fn check(&self) -> Result<Check, RegistryError> {
         let mut check = self.read(|view| {
             let mut check = Check::default();
             check.events(view);

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::Principal;
 use crate::change::change_set::Draft;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::handle_protocol::transactions::LogStart;
 use crate::log::event::{Action, Commitments, Subject};
 use crate::log::proof::Growth;
@@ -51,13 +51,13 @@ struct Identity {
 
 impl Registry {
     /// How many events there are.
-    pub fn event_count(&self) -> Result<u64, Refusal> {
+    pub fn event_count(&self) -> Result<u64, RegistryError> {
         self.read(|view| Ok(tree::read(view.now)?.size()))
     }
 
     /// Where the log begins; `None` if nothing is in it yet. Whoever read events before that may have read
     /// some that are no longer so.
-    pub fn log_start(&self) -> Result<Option<LogStart>, Refusal> {
+    pub fn log_start(&self) -> Result<Option<LogStart>, RegistryError> {
         self.read(|view| {
             let number: u64 = view.posted(Table::Meta, BEGINNING)?.unwrap_or(1);
             let event = view.event(number)?;
@@ -69,12 +69,12 @@ impl Registry {
     }
 
     /// The public key of the log.
-    pub fn log_key(&self) -> Result<VerifyingKey, Refusal> {
+    pub fn log_key(&self) -> Result<VerifyingKey, RegistryError> {
         self.read(log_key)
     }
 
     /// Signs the head of the log.
-    pub fn checkpoint(&self) -> Result<SignedNote, Refusal> {
+    pub fn checkpoint(&self) -> Result<SignedNote, RegistryError> {
         self.read_signed(|_, head| Ok(head.note.clone()))
     }
 
@@ -82,8 +82,8 @@ impl Registry {
     /// the checkpoint.
     pub(crate) fn read_signed<T>(
         &self,
-        read: impl FnOnce(&View<'_>, &SignedHead) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
+        read: impl FnOnce(&View<'_>, &SignedHead) -> Result<T, RegistryError>,
+    ) -> Result<T, RegistryError> {
         self.read(|view| {
             let key = self.signing_key(&log_key(view)?)?;
             let tree = tree::read(view.now)?;
@@ -99,7 +99,7 @@ impl Registry {
     }
 
     /// Stores a checkpoint that was given out, unless a later one of the same log is stored.
-    fn store_checkpoint(&self, note: &SignedNote, new: &Checkpoint) -> Result<(), Refusal> {
+    fn store_checkpoint(&self, note: &SignedNote, new: &Checkpoint) -> Result<(), RegistryError> {
         let (text, new) = (note.to_string(), new.clone());
         self.load(move |loading| {
             let place = Place::named(Table::Meta, CHECKPOINT);
@@ -120,10 +120,10 @@ impl Registry {
         &self,
         who: &Principal,
         origin: Option<&str>,
-    ) -> Result<VerifyingKey, Refusal> {
+    ) -> Result<VerifyingKey, RegistryError> {
         if !self.is_administrator(who)? {
             let problem = "only the operator and administrators begin a log";
-            return Err(Refusal::policy("operator-only", problem));
+            return Err(RegistryError::policy("operator-only", problem));
         }
         let mut seed = [0; 32];
         self.random(&mut seed);
@@ -133,7 +133,7 @@ impl Registry {
         };
         let bad_origin = |_| {
             let problem = "the name of a log is like pid.example.org/log: no spaces and no +";
-            Refusal::policy("bad-origin", problem)
+            RegistryError::policy("bad-origin", problem)
         };
         let key = SigningKey::new(&origin, &seed).map_err(bad_origin)?;
         // Beside the old one, which signs until the new one is known.
@@ -153,8 +153,8 @@ impl Registry {
     }
 
     /// The proof that the log has only grown since a checkpoint.
-    pub fn prove_growth(&self, from: &str) -> Result<Growth, Refusal> {
-        let bad = || Refusal::policy("bad-checkpoint", "that is no checkpoint");
+    pub fn prove_growth(&self, from: &str) -> Result<Growth, RegistryError> {
+        let bad = || RegistryError::policy("bad-checkpoint", "that is no checkpoint");
         let old = from.parse::<SignedNote>().map_err(|_| bad())?;
         let old: Checkpoint = old.unverified_text().parse().map_err(|_| bad())?;
         self.read_signed(|view, new| {
@@ -163,7 +163,7 @@ impl Registry {
                 && root_at(&hashes, old.size).is_ok_and(|root| root == old.root);
             if !is_ours {
                 let problem = "that is not a checkpoint of this log: its head is another";
-                return Err(Refusal::policy("other-log", problem));
+                return Err(RegistryError::policy("other-log", problem));
             }
             let proof = consistency(&hashes, old.size, new.size);
             let proof = proof.map_err(|_| corrupt("the tree of the log"))?;
@@ -177,7 +177,7 @@ impl Registry {
         &self,
         folder: &Path,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<SignedNote, Refusal> {
+    ) -> Result<SignedNote, RegistryError> {
         let key = self.log_key()?;
         is_of_log(folder, key.name())?;
         let note = self.read_signed(|view, head| {
@@ -216,7 +216,7 @@ impl Registry {
     }
 
     /// A tile of the log, in the form of C2SP tlog-tiles; `None` if there are not so many events yet.
-    pub fn tile(&self, tile: &Tile) -> Result<Option<Vec<u8>>, Refusal> {
+    pub fn tile(&self, tile: &Tile) -> Result<Option<Vec<u8>>, RegistryError> {
         self.read(|view| {
             let size = tree::read(view.now)?.size();
             let now = Tile::of(tile.level(), tile.index(), size);
@@ -230,7 +230,7 @@ impl Registry {
     }
 
     /// The events beside a tile of leaf hashes; `None` if there are not so many yet.
-    pub fn bundle(&self, bundle: &Bundle) -> Result<Option<Vec<u8>>, Refusal> {
+    pub fn bundle(&self, bundle: &Bundle) -> Result<Option<Vec<u8>>, RegistryError> {
         self.read(|view| {
             let size = tree::read(view.now)?.size();
             let now = Bundle::of(bundle.index(), size);
@@ -242,7 +242,7 @@ impl Registry {
     }
 
     /// The secret key that belongs to a public one.
-    fn signing_key(&self, known: &VerifyingKey) -> Result<SigningKey, Refusal> {
+    fn signing_key(&self, known: &VerifyingKey) -> Result<SigningKey, RegistryError> {
         let read = |path: &Path| -> Option<SigningKey> {
             let key: SigningKey = fs::read_to_string(path).ok()?.trim_end().parse().ok()?;
             (key.verifying_key() == known).then_some(key)
@@ -255,20 +255,20 @@ impl Registry {
             return Ok(key);
         }
         let key = read(&new).ok_or_else(key_problem)?;
-        fs::rename(new, path).map_err(|source| Refusal::Output { source })?;
+        fs::rename(new, path).map_err(|source| RegistryError::Output { source })?;
         Ok(key)
     }
 }
 
 /// The public key of the log.
-pub(crate) fn log_key(view: &View<'_>) -> Result<VerifyingKey, Refusal> {
+pub(crate) fn log_key(view: &View<'_>) -> Result<VerifyingKey, RegistryError> {
     let identity: Option<Identity> = view.posted(Table::Meta, IDENTITY)?;
     let key = identity.and_then(|identity| identity.key.parse().ok());
     key.ok_or_else(key_problem)
 }
 
 /// The last checkpoint that was signed.
-pub(crate) fn last_checkpoint(view: &View<'_>) -> Result<Option<String>, Refusal> {
+pub(crate) fn last_checkpoint(view: &View<'_>) -> Result<Option<String>, RegistryError> {
     let place = Place::named(Table::Meta, CHECKPOINT);
     let read = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ok(view.now.get(&place, read)?)
@@ -297,7 +297,7 @@ fn new_name(seed: &[u8; 32]) -> String {
     digits.fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-fn write_key(path: &Path, key: &SigningKey) -> Result<(), Refusal> {
+fn write_key(path: &Path, key: &SigningKey) -> Result<(), RegistryError> {
     let write = || {
         let mut file = OpenOptions::new()
             .write(true)
@@ -308,11 +308,11 @@ fn write_key(path: &Path, key: &SigningKey) -> Result<(), Refusal> {
         writeln!(file, "{}", key.secret_text())?;
         file.sync_all()
     };
-    write().map_err(|source| Refusal::Output { source })
+    write().map_err(|source| RegistryError::Output { source })
 }
 
 /// Events one behind the other, each with its length in two bytes.
-fn entries(view: &View<'_>, first: u64, count: u16) -> Result<Vec<u8>, Refusal> {
+fn entries(view: &View<'_>, first: u64, count: u16) -> Result<Vec<u8>, RegistryError> {
     let mut bundle = Vec::new();
     for number in (first + 1..).take(usize::from(count)) {
         let read = |bytes: &[u8]| {
@@ -330,7 +330,7 @@ fn entries(view: &View<'_>, first: u64, count: u16) -> Result<Vec<u8>, Refusal> 
 }
 
 /// Tiles of another log must not be taken for those of this one.
-fn is_of_log(folder: &Path, origin: &str) -> Result<(), Refusal> {
+fn is_of_log(folder: &Path, origin: &str) -> Result<(), RegistryError> {
     let Ok(text) = fs::read_to_string(folder.join("checkpoint")) else {
         return Ok(());
     };
@@ -339,15 +339,15 @@ fn is_of_log(folder: &Path, origin: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     let problem = format!("the folder holds the log {first}: name an empty one");
-    Err(Refusal::policy("other-log", problem))
+    Err(RegistryError::policy("other-log", problem))
 }
 
 fn write_once(
     folder: &Path,
     path: &str,
     is_full: bool,
-    content: impl FnOnce() -> Result<Vec<u8>, Refusal>,
-) -> Result<(), Refusal> {
+    content: impl FnOnce() -> Result<Vec<u8>, RegistryError>,
+) -> Result<(), RegistryError> {
     let path = folder.join(path);
     if is_full && path.exists() {
         return Ok(());
@@ -355,20 +355,20 @@ fn write_once(
     write_file(&path, &content()?)
 }
 
-fn write_file(path: &Path, content: &[u8]) -> Result<(), Refusal> {
+fn write_file(path: &Path, content: &[u8]) -> Result<(), RegistryError> {
     let half = path.with_extension("new");
     let parent = path.parent().unwrap_or(path);
     let written = fs::create_dir_all(parent)
         .and_then(|()| fs::write(&half, content))
         .and_then(|()| fs::rename(&half, path));
-    written.map_err(|source| Refusal::Output { source })
+    written.map_err(|source| RegistryError::Output { source })
 }
 
-fn key_problem() -> Refusal {
+fn key_problem() -> RegistryError {
     let problem = "the key of the log, log.key in the data folder, is missing or of another log";
-    Refusal::policy("no-log-key", problem)
+    RegistryError::policy("no-log-key", problem)
 }
 
-fn corrupt(what: &str) -> Refusal {
-    Refusal::Corrupt { what: what.into() }
+fn corrupt(what: &str) -> RegistryError {
+    RegistryError::Corrupt { what: what.into() }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::authority::policy::Persistence;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::audit::{Audit, Audited, Finding, Finished, Note};
 use crate::log::checkpoint::{last_checkpoint, log_key};
 use crate::log::event::Event;
@@ -66,8 +66,8 @@ impl Registry {
         &self,
         out: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
-    ) -> Result<u64, Refusal> {
-        let failed = |source: io::Error| Refusal::Output { source };
+    ) -> Result<u64, RegistryError> {
+        let failed = |source: io::Error| RegistryError::Output { source };
         self.read_signed(|view, head| {
             let size = head.size;
             let header = Header {
@@ -106,7 +106,7 @@ impl Registry {
         &self,
         verify: &Verify,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Audited, Refusal> {
+    ) -> Result<Audited, RegistryError> {
         let mut audited = self.read(|view| {
             let total = tree::read(view.now)?.size();
             let mut audit = Audit::new();
@@ -160,12 +160,12 @@ pub fn verify_export(
     input: &mut dyn BufRead,
     verify: &Verify,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<(Audited, String), Refusal> {
-    let failed = |source: io::Error| Refusal::Input {
+) -> Result<(Audited, String), RegistryError> {
+    let failed = |source: io::Error| RegistryError::Input {
         what: "the export".into(),
         source,
     };
-    let not_one = || Refusal::policy("no-log", "that is no export of a log");
+    let not_one = || RegistryError::policy("no-log", "that is no export of a log");
     let mut line = Vec::new();
     let mut bytes = read_line(input, &mut line).map_err(failed)?;
     let header: Header = serde_json::from_slice(&line).map_err(|_| not_one())?;
@@ -273,7 +273,7 @@ fn expect_earlier(audit: &mut Audit, verify: &Verify, keys: &[VerifyingKey]) {
 
 /// How many names were assigned again after they were erased. An export does not show that: the new name is hidden
 /// by other random bytes.
-fn reassigned(view: &View<'_>, erasures: &HashSet<u64>) -> Result<u64, Refusal> {
+fn reassigned(view: &View<'_>, erasures: &HashSet<u64>) -> Result<u64, RegistryError> {
     let mut erased: BTreeMap<Vec<u8>, Vec<u64>> = BTreeMap::new();
     if erasures.is_empty() {
         return Ok(0);
@@ -297,7 +297,10 @@ fn reassigned(view: &View<'_>, erasures: &HashSet<u64>) -> Result<u64, Refusal> 
 
 /// Authorities whose names are permanent now, and were erased before: here the policy is known, which an export does
 /// not show.
-fn permanent_after_erasing(view: &View<'_>, finished: &Finished) -> Result<Vec<Note>, Refusal> {
+fn permanent_after_erasing(
+    view: &View<'_>,
+    finished: &Finished,
+) -> Result<Vec<Note>, RegistryError> {
     let mut notes = Vec::new();
     for (authority, event) in &finished.erasing {
         let found = view.authority_by_key(authority)?;
@@ -316,7 +319,7 @@ fn permanent_after_erasing(view: &View<'_>, finished: &Finished) -> Result<Vec<N
 
 /// Handles whose keys are in lower case, though case does not count under their authority: here the policy is known,
 /// which an export does not show.
-fn keys_of_other_case(view: &View<'_>) -> Result<Vec<Finding>, Refusal> {
+fn keys_of_other_case(view: &View<'_>) -> Result<Vec<Finding>, RegistryError> {
     let mut findings = Vec::new();
     let mut last: Option<(String, bool)> = None;
     view.now
@@ -348,7 +351,7 @@ fn compare_tiles(
     view: &View<'_>,
     audit: &mut Audit,
     tiles: &BTreeMap<(u8, u64), [u8; 32]>,
-) -> Result<(), Refusal> {
+) -> Result<(), RegistryError> {
     let mut kept = BTreeMap::new();
     let from = Place::numbered(Table::Tiles, 0);
     view.now.scan(&from, &mut |place, bytes| {

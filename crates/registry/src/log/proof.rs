@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject, commit_with, salt};
 use crate::log::tree::Kept;
 use crate::name::manage::Shown;
@@ -123,13 +123,13 @@ pub enum ProofProblem {
 
 impl Registry {
     /// Proves the history of a name, against a new checkpoint.
-    pub fn prove(&self, who: &Principal, id: &str) -> Result<Proof, Refusal> {
+    pub fn prove(&self, who: &Principal, id: &str) -> Result<Proof, RegistryError> {
         // Whoever may not see the name is told so before anything is signed.
         self.show(who, id)?;
         self.read_signed(|view, head| {
             let size = head.size;
             let Shown { key, .. } = view.show(who, id)?;
-            let not_found = || Refusal::NotFound(id.to_string());
+            let not_found = || RegistryError::NotFound(id.to_string());
             let record = view.record(&key)?.ok_or_else(not_found)?;
             // A name that may be erased is hidden for ever, and so is what would open it.
             let last = view.event(record.last_event)?;
@@ -137,7 +137,7 @@ impl Registry {
             let path = AuthorityPath::of(&view.identify_kept(id)?, view);
             let sees_all = view.may_see(who, &path, &record)?;
             if is_hidden && !sees_all {
-                return Err(Refusal::Denied {
+                return Err(RegistryError::Denied {
                     needs: Role::Read,
                     authority: path,
                 });
@@ -147,7 +147,7 @@ impl Registry {
             let numbers = view.events_of(&key)?.into_iter();
             let numbers = numbers.filter(|number| *number >= record.first_event);
             for number in numbers {
-                let missing = || Refusal::Corrupt {
+                let missing = || RegistryError::Corrupt {
                     what: format!("event {number}"),
                 };
                 let read = |bytes: &[u8]| {

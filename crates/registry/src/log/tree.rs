@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use handfast_log::{Hash, Hashes, TileHash, Tree};
 use handfast_store::{Loading, Place, Snapshot, Table, Write};
 
-use crate::error::Refusal;
+use crate::error::RegistryError;
 
 /// Where the right edge is kept.
 fn edge() -> Place<'static> {
@@ -28,8 +28,8 @@ pub(crate) fn level_and_index(number: u64) -> (u8, u64) {
 }
 
 /// The tree of all events.
-pub(crate) fn read(now: &Snapshot<'_>) -> Result<Tree, Refusal> {
-    let corrupt = |_| Refusal::Corrupt {
+pub(crate) fn read(now: &Snapshot<'_>) -> Result<Tree, RegistryError> {
+    let corrupt = |_| RegistryError::Corrupt {
         what: "the tree of the log".into(),
     };
     match now.get(&edge(), Tree::from_bytes)? {
@@ -50,7 +50,7 @@ pub(crate) fn append(
     tree: &mut Tree,
     leaf: Hash,
     loading: &mut Loading<'_>,
-) -> Result<(), Refusal> {
+) -> Result<(), RegistryError> {
     let mut outcome = Ok(());
     tree.append(leaf, &mut |tile: TileHash| {
         if outcome.is_ok() {
@@ -66,7 +66,7 @@ pub(crate) fn kept(tree: &Tree) -> Write {
 }
 
 /// The same, in a load.
-pub(crate) fn write(tree: &Tree, loading: &mut Loading<'_>) -> Result<(), Refusal> {
+pub(crate) fn write(tree: &Tree, loading: &mut Loading<'_>) -> Result<(), RegistryError> {
     Ok(loading.apply(&kept(tree))?)
 }
 
@@ -74,14 +74,14 @@ pub(crate) fn write(tree: &Tree, loading: &mut Loading<'_>) -> Result<(), Refusa
 pub(crate) struct Kept<'n>(pub(crate) &'n Snapshot<'n>);
 
 impl Hashes for Kept<'_> {
-    type Error = Refusal;
+    type Error = RegistryError;
 
-    fn hash(&self, level: u8, index: u64) -> Result<Hash, Refusal> {
+    fn hash(&self, level: u8, index: u64) -> Result<Hash, RegistryError> {
         let found = self.hashes(level, index, 1)?;
         found.first().copied().ok_or_else(|| missing(level, index))
     }
 
-    fn hashes(&self, level: u8, start: u64, count: u16) -> Result<Vec<Hash>, Refusal> {
+    fn hashes(&self, level: u8, start: u64, count: u16) -> Result<Vec<Hash>, RegistryError> {
         // Events count from 1.
         let from = match level {
             0 => Place::event(start + 1),
@@ -104,8 +104,8 @@ impl Hashes for Kept<'_> {
     }
 }
 
-fn missing(level: u8, index: u64) -> Refusal {
-    Refusal::Corrupt {
+fn missing(level: u8, index: u64) -> RegistryError {
+    RegistryError::Corrupt {
         what: format!("hash {index} of level {level} of the log"),
     }
 }

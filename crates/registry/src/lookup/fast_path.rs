@@ -10,7 +10,7 @@ use handfast_store::{Place, Table};
 use handfast_wire::{Codec, Reader, Value};
 
 use crate::authority::policy::Authority;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
@@ -143,7 +143,7 @@ impl Registry {
         &self,
         handle: &Handle<'_>,
         read: impl FnOnce(Lent<'_>) -> T,
-    ) -> Result<Option<Option<T>>, Refusal> {
+    ) -> Result<Option<Option<T>>, RegistryError> {
         // Most are looked up so, and the prefix is in it as it is known here.
         let folded = handle.key(CaseRule::AsciiInsensitive);
         let rest = folded.as_str().strip_prefix(OF_HANDLES);
@@ -161,7 +161,7 @@ impl Registry {
             (HandleProfile::Handle, CaseRule::AsciiInsensitive) => folded,
             (HandleProfile::Handle, CaseRule::Sensitive) => handle.key(CaseRule::Sensitive),
         };
-        let corrupt = || Refusal::Corrupt {
+        let corrupt = || RegistryError::Corrupt {
             what: format!("the record of {}", key.as_str()),
         };
         let place = Place::record(key.as_str().as_bytes());
@@ -190,7 +190,7 @@ impl Registry {
     }
 
     /// What is known of a prefix in uppercase, if it is kept here.
-    pub(crate) fn known_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, Refusal> {
+    pub(crate) fn known_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, RegistryError> {
         let version = self.prefixes.version();
         let seen = SEEN.with_borrow(|seen| seen.get(version, upper));
         if seen.is_some() {
@@ -210,7 +210,11 @@ impl Registry {
     }
 
     /// The same, from what all threads know; otherwise from the store, by two look-ups.
-    fn shared_prefix(&self, version: u64, upper: &str) -> Result<Option<KnownPrefix>, Refusal> {
+    fn shared_prefix(
+        &self,
+        version: u64,
+        upper: &str,
+    ) -> Result<Option<KnownPrefix>, RegistryError> {
         {
             let known = self.prefixes.known.read();
             let known = known.unwrap_or_else(PoisonError::into_inner);
@@ -227,7 +231,7 @@ impl Registry {
         Ok(found)
     }
 
-    fn read_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, Refusal> {
+    fn read_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, RegistryError> {
         let authority = format!("{OF_HANDLES}{upper}");
         let authority = Place::named(Table::Authorities, authority.as_bytes());
         let record = format!("{OF_PREFIXES}{upper}");

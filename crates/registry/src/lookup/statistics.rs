@@ -6,7 +6,7 @@ use handfast_store::Table;
 use handfast_wire::Value;
 
 use crate::access::principal::Principal;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::lookup::value_index::reverse_value;
 use crate::name::manage::Shown;
 use crate::name::record::State;
@@ -37,11 +37,11 @@ impl Registry {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
     /// assert_eq!(registry.statistics()?.names, 0);
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
-    pub fn statistics(&self) -> Result<Statistics, Refusal> {
+    pub fn statistics(&self) -> Result<Statistics, RegistryError> {
         self.read(|view| {
-            let count = |table| Ok::<_, Refusal>(view.now.count(table)?);
+            let count = |table| Ok::<_, RegistryError>(view.now.count(table)?);
             Ok(Statistics {
                 names: count(Table::Records)?,
                 authorities: count(Table::Authorities)?,
@@ -65,7 +65,7 @@ impl Registry {
     /// registry.create_name(&operator, "20.1000/5555", NewName::urls(&["https://example.org/"]))?;
     /// let found = registry.holding(&operator, "url", b"https://example.org/", None, 10)?;
     /// assert_eq!(found[0].record.text, "20.1000/5555");
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn holding(
         &self,
@@ -74,7 +74,7 @@ impl Registry {
         data: &[u8],
         after: Option<&str>,
         most: usize,
-    ) -> Result<Vec<Shown>, Refusal> {
+    ) -> Result<Vec<Shown>, RegistryError> {
         let sought = reverse_value(&Value::new(0, value_type, data));
         self.read(|view| {
             let holder = |key: &str| {

@@ -9,7 +9,7 @@ use std::sync::PoisonError;
 
 use handfast_store::Place;
 
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
@@ -29,7 +29,7 @@ const TOGETHER: usize = 50_000;
 
 impl Registry {
     /// The last count, and whether it is time for another: it is old, and something has happened since.
-    pub fn tally(&self, oldest: u64) -> Result<(Option<Tally>, bool), Refusal> {
+    pub fn tally(&self, oldest: u64) -> Result<(Option<Tally>, bool), RegistryError> {
         let events = self.event_count()?;
         let kept = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(match &*kept {
@@ -42,7 +42,7 @@ impl Registry {
     }
 
     /// Counts all names.
-    pub fn count_names(&self) -> Result<Tally, Refusal> {
+    pub fn count_names(&self) -> Result<Tally, RegistryError> {
         let events = self.event_count()?;
         let mut tally = Tally {
             time: self.now(),

@@ -7,7 +7,7 @@ use handfast_wire::{Reference, Value};
 
 use crate::authority::manage::prefix_key;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::handle_protocol::operations::{prefix_of, with_slash};
 use crate::name::record::State;
 use crate::registry::Registry;
@@ -17,13 +17,16 @@ const DELEGATIONS: [&str; 3] = ["HS_SITE.PREFIX", "HS_NA_DELEGATE", "HS_SERV.PRE
 
 impl Registry {
     /// The values that a template makes for a handle that is not stored; `None` if none does.
-    pub fn made_by_template(&self, handle: &str) -> Result<Option<Vec<Value<'static>>>, Refusal> {
+    pub fn made_by_template(
+        &self,
+        handle: &str,
+    ) -> Result<Option<Vec<Value<'static>>>, RegistryError> {
         self.read(|view| view.made_by_template(handle))
     }
 
     /// Where the record of a derived prefix is, if the nearest prefix above it that says so is kept here. One that
     /// is, or ever was, kept here itself is nowhere else.
-    pub fn delegation(&self, handle: &str) -> Result<Option<Vec<Value<'static>>>, Refusal> {
+    pub fn delegation(&self, handle: &str) -> Result<Option<Vec<Value<'static>>>, RegistryError> {
         let whole = with_slash(handle);
         let Some(mut prefix) = prefix_of(&whole) else {
             return Ok(None);
@@ -50,7 +53,7 @@ impl Registry {
 }
 
 impl View<'_> {
-    fn made_by_template(&self, text: &str) -> Result<Option<Vec<Value<'static>>>, Refusal> {
+    fn made_by_template(&self, text: &str) -> Result<Option<Vec<Value<'static>>>, RegistryError> {
         let Ok(handle) = Handle::from_stored(text) else {
             return Ok(None);
         };
@@ -97,11 +100,11 @@ impl View<'_> {
     }
 
     /// The values of a handle that is active; of any other, none.
-    fn values_of(&self, handle: &str) -> Result<Vec<Value<'static>>, Refusal> {
+    fn values_of(&self, handle: &str) -> Result<Vec<Value<'static>>, RegistryError> {
         self.values_at(&self.key_of(handle))
     }
 
-    fn values_at(&self, key: &str) -> Result<Vec<Value<'static>>, Refusal> {
+    fn values_at(&self, key: &str) -> Result<Vec<Value<'static>>, RegistryError> {
         let record = self.record(key)?;
         let record = record.filter(|record| record.state == State::Active);
         Ok(record.map(|record| record.values).unwrap_or_default())

@@ -11,7 +11,7 @@ use handfast_store::Place;
 use crate::access::principal::Principal;
 use crate::authority::policy::Authority;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::name::manage::Shown;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
@@ -90,7 +90,7 @@ impl Registry {
         prefix: Option<&str>,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Found, Refusal> {
+    ) -> Result<Found, RegistryError> {
         self.read(|view| {
             let start = prefix.map(|prefix| view.key_start(prefix));
             let start = start.unwrap_or_default();
@@ -124,7 +124,7 @@ impl Registry {
         words: Option<&Words>,
         prefix: Option<&str>,
         most: usize,
-    ) -> Result<Vec<Authority>, Refusal> {
+    ) -> Result<Vec<Authority>, RegistryError> {
         let is_meant = |authority: &Authority| {
             let path = authority.path.to_string();
             let (title, meaning) = (authority.title.as_str(), authority.meaning.as_str());
@@ -165,7 +165,7 @@ impl View<'_> {
     }
 
     /// The keys of the authorities whose names someone may list, none of them below another.
-    fn listable(&self, who: &Principal) -> Result<Vec<String>, Refusal> {
+    fn listable(&self, who: &Principal) -> Result<Vec<String>, RegistryError> {
         if self.may_do_all(who)? {
             return Ok(vec![String::new()]);
         }
@@ -206,7 +206,7 @@ struct Search<'s> {
 
 impl Search<'_> {
     /// Looks through the names whose keys have a beginning; whether there is time for more.
-    fn under(&mut self, start: &str, root: &str) -> Result<bool, Refusal> {
+    fn under(&mut self, start: &str, root: &str) -> Result<bool, RegistryError> {
         let after = Some(self.after).filter(|after| *after > start);
         let mut keys = Vec::new();
         let mut goes_on = true;

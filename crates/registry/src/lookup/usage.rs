@@ -2,7 +2,7 @@
 
 pub use handfast_store::{DiskSpace, Usage};
 
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::registry::Registry;
 
 impl Registry {
@@ -13,9 +13,9 @@ impl Registry {
     }
 
     /// Asks whether the store can be written: see [`Store::probe`](handfast_store::Store::probe).
-    pub fn probe_store(&self, answer: impl FnOnce(Result<(), Refusal>) + Send + 'static) {
+    pub fn probe_store(&self, answer: impl FnOnce(Result<(), RegistryError>) + Send + 'static) {
         self.store
-            .probe(move |outcome| answer(outcome.map_err(Refusal::from)));
+            .probe(move |outcome| answer(outcome.map_err(RegistryError::from)));
     }
 
     /// Whether the writer has been at one change for so long that it counts as stuck.

@@ -10,7 +10,7 @@ use handfast_store::{Loading, Place, Sorter, Table, Write};
 use handfast_wire::Value;
 
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::name::record::Record;
 use crate::registry::{Awaited, Registry};
 
@@ -42,7 +42,7 @@ fn mark() -> Place<'static> {
 const CHUNK: usize = 200_000;
 
 /// Says that the names of events from a number on are not in the index.
-pub(crate) fn leave_for_later(loading: &mut Loading<'_>, event: u64) -> Result<(), Refusal> {
+pub(crate) fn leave_for_later(loading: &mut Loading<'_>, event: u64) -> Result<(), RegistryError> {
     if loading.snapshot().get(&mark(), |_| ())?.is_none() {
         loading.put(&mark(), &event.to_be_bytes())?;
     }
@@ -50,7 +50,7 @@ pub(crate) fn leave_for_later(loading: &mut Loading<'_>, event: u64) -> Result<(
 }
 
 /// From which event on names may not be in the index.
-pub(crate) fn left_for_later(view: &View<'_>) -> Result<Option<u64>, Refusal> {
+pub(crate) fn left_for_later(view: &View<'_>) -> Result<Option<u64>, RegistryError> {
     let read = |bytes: &[u8]| bytes.try_into().map(u64::from_be_bytes).ok();
     Ok(view.now.get(&mark(), read)?.flatten())
 }
@@ -128,7 +128,7 @@ impl Held {
         self.given += given;
     }
 
-    pub(crate) fn add(&mut self, blocks: &[HeldValues]) -> Result<(), Refusal> {
+    pub(crate) fn add(&mut self, blocks: &[HeldValues]) -> Result<(), RegistryError> {
         for block in blocks {
             self.names += block.names;
             for (value, key) in block.iter() {
@@ -140,7 +140,7 @@ impl Held {
 
     /// Puts all of them into the index, and takes the mark away. Values that a name does not hold by now
     /// are left out.
-    pub(crate) fn finish(self, registry: &Registry) -> Result<(), Refusal> {
+    pub(crate) fn finish(self, registry: &Registry) -> Result<(), RegistryError> {
         let is_exact = self.is_exact && self.given == self.names;
         let seen = self.events.filter(|_| is_exact);
         let mut merge = self.sorter.merge()?;
@@ -171,7 +171,7 @@ impl Held {
 
 impl Registry {
     /// Puts names into the index that an import which was cut short has left for later.
-    pub(crate) fn finish_reverse(&self) -> Result<(), Refusal> {
+    pub(crate) fn finish_reverse(&self) -> Result<(), RegistryError> {
         let mut held = Held::new(self);
         let is_left = self.read(|view| {
             let Some(from) = left_for_later(view)? else {
@@ -192,12 +192,12 @@ impl Registry {
 }
 
 impl Held {
-    fn gather(&mut self, place: &Place<'_>, bytes: &[u8], from: u64) -> Result<(), Refusal> {
+    fn gather(&mut self, place: &Place<'_>, bytes: &[u8], from: u64) -> Result<(), RegistryError> {
         if Record::last_event_in(bytes) < Some(from) {
             return Ok(());
         }
         let key = String::from_utf8_lossy(place.name());
-        let corrupt = |_| Refusal::Corrupt {
+        let corrupt = |_| RegistryError::Corrupt {
             what: format!("the record of {key}"),
         };
         let record = Record::from_bytes(bytes).map_err(corrupt)?;
@@ -209,7 +209,11 @@ impl Held {
 
 /// Unless there are just the events that were seen, what was gathered may have been refused, or have
 /// changed since: then it is compared with what is kept.
-fn hold(loading: &mut Loading<'_>, entries: &HeldValues, seen: Option<u64>) -> Result<(), Refusal> {
+fn hold(
+    loading: &mut Loading<'_>,
+    entries: &HeldValues,
+    seen: Option<u64>,
+) -> Result<(), RegistryError> {
     let is_as_seen = Some(crate::log::tree::read(&loading.snapshot())?.size()) == seen;
     for (value, key) in entries.iter() {
         if is_as_seen || is_held(loading, value, key)? {
@@ -219,7 +223,7 @@ fn hold(loading: &mut Loading<'_>, entries: &HeldValues, seen: Option<u64>) -> R
     Ok(())
 }
 
-fn is_held(loading: &Loading<'_>, value: &[u8], key: &[u8]) -> Result<bool, Refusal> {
+fn is_held(loading: &Loading<'_>, value: &[u8], key: &[u8]) -> Result<bool, RegistryError> {
     let record = loading
         .snapshot()
         .get(&Place::record(key), Record::from_bytes)?;

@@ -11,7 +11,7 @@ use memchr::memmem;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::lookup::value_index::reverse_value;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
@@ -88,7 +88,7 @@ impl Registry {
         who: &Principal,
         wanted: &Matching,
         visit: &mut dyn FnMut(&Record) -> ControlFlow<()>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         // The one that leaves the least to look at.
         let narrowest = wanted.values.iter().max_by_key(|(_, pattern)| {
             let is_exact = pattern.is_exact();
@@ -138,7 +138,12 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    fn visit(&mut self, kept: &[u8], key: &[u8], bytes: &[u8]) -> Result<ControlFlow<()>, Refusal> {
+    fn visit(
+        &mut self,
+        kept: &[u8],
+        key: &[u8],
+        bytes: &[u8],
+    ) -> Result<ControlFlow<()>, RegistryError> {
         let next = Ok(ControlFlow::Continue(()));
         let Some(handle) = key.strip_prefix(b"hdl:") else {
             return next;
@@ -205,7 +210,7 @@ impl Search<'_> {
     }
 
     /// Whether there is anything to look through: whoever may list nothing should not make us look at everything.
-    fn may_find_any(&mut self) -> Result<bool, Refusal> {
+    fn may_find_any(&mut self) -> Result<bool, RegistryError> {
         if let Some(prefix) = &self.wanted.prefix {
             return self.may_list(&format!("hdl:{}", prefix.to_ascii_uppercase()));
         }
@@ -229,7 +234,7 @@ impl Search<'_> {
         Ok(false)
     }
 
-    fn may_list(&mut self, authority: &str) -> Result<bool, Refusal> {
+    fn may_list(&mut self, authority: &str) -> Result<bool, RegistryError> {
         if let Some(may) = self.listable.get(authority) {
             return Ok(*may);
         }

@@ -2,7 +2,7 @@
 
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::name::manage::{Edit, Shown};
 use crate::name::record::Tombstone;
 use crate::registry::Registry;
@@ -40,7 +40,7 @@ pub enum NameAction {
 
 impl Registry {
     /// Whether someone looks after a name, and may know what is not for the public.
-    pub fn may_know_all(&self, who: &Principal, id: &str) -> Result<bool, Refusal> {
+    pub fn may_know_all(&self, who: &Principal, id: &str) -> Result<bool, RegistryError> {
         self.read(|view| {
             let Shown { key, .. } = view.show(who, id)?;
             let path = AuthorityPath::of(&view.identify_kept(id)?, view);
@@ -65,7 +65,7 @@ impl Registry {
     /// registry.act(&operator, "20.1000/a", Some(1), edit())?;
     /// let late = registry.act(&operator, "20.1000/a", Some(1), edit());
     /// assert_eq!(late.unwrap_err().code(), "other-version");
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn act(
         &self,
@@ -73,7 +73,7 @@ impl Registry {
         id: &str,
         expected: Option<u64>,
         action: NameAction,
-    ) -> Result<Option<Shown>, Refusal> {
+    ) -> Result<Option<Shown>, RegistryError> {
         let id = id.to_string();
         self.change(who, move |draft| {
             let mut name = draft.find(&id)?;
@@ -109,7 +109,7 @@ impl Registry {
                 draft.keep_name(&old, name, action);
             }
             let path = AuthorityPath::of(&draft.identify_kept(&id)?, &**draft);
-            let record = draft.record(&key)?.ok_or(Refusal::NotFound(id))?;
+            let record = draft.record(&key)?.ok_or(RegistryError::NotFound(id))?;
             let record = draft.readable(draft.who(), &path, record)?;
             Ok(Some(Shown { key, record }))
         })
@@ -117,7 +117,7 @@ impl Registry {
 }
 
 /// Someone else was faster.
-pub(crate) fn other_version(what: &str, version: u64) -> Refusal {
+pub(crate) fn other_version(what: &str, version: u64) -> RegistryError {
     let problem = format!("{what} has been changed since: it has version {version} now");
-    Refusal::policy("other-version", problem)
+    RegistryError::policy("other-version", problem)
 }

@@ -8,7 +8,7 @@ use handfast_wire::Value;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::handle_protocol::transactions::size;
 use crate::log::event::Event;
 use crate::name::manage::Shown;
@@ -71,7 +71,7 @@ impl Registry {
         after: u64,
         limit: usize,
         until: Option<Moment>,
-    ) -> Result<HistoryPage, Refusal> {
+    ) -> Result<HistoryPage, RegistryError> {
         self.read(|view| {
             let Shown { key, record } = view.show(who, id)?;
             let identifier = view.identify_kept(id)?;
@@ -120,7 +120,12 @@ impl Registry {
     }
 
     /// Whether a name has more events than a number.
-    pub fn has_more_events(&self, who: &Principal, id: &str, than: usize) -> Result<bool, Refusal> {
+    pub fn has_more_events(
+        &self,
+        who: &Principal,
+        id: &str,
+        than: usize,
+    ) -> Result<bool, RegistryError> {
         self.read(|view| {
             let Shown { key, .. } = view.show(who, id)?;
             let numbers = view.events_after(&key, 0, than.saturating_add(1))?;
@@ -129,7 +134,12 @@ impl Registry {
     }
 
     /// A name as it was.
-    pub fn show_at(&self, who: &Principal, id: &str, moment: Moment) -> Result<Shown, Refusal> {
+    pub fn show_at(
+        &self,
+        who: &Principal,
+        id: &str,
+        moment: Moment,
+    ) -> Result<Shown, RegistryError> {
         self.read(|view| {
             let Shown { key, record } = view.show(who, id)?;
             let path = AuthorityPath::of(&view.identify_kept(id)?, view);
@@ -158,7 +168,7 @@ impl Registry {
                 }
                 next = view.version(&key, record.version - 1)?;
             }
-            Err(Refusal::policy(
+            Err(RegistryError::policy(
                 "not-yet",
                 format!("{id} was not registered then"),
             ))
@@ -177,15 +187,15 @@ struct Versions<'v> {
 }
 
 impl Versions<'_> {
-    fn event(&self, number: u64) -> Result<Event, Refusal> {
+    fn event(&self, number: u64) -> Result<Event, RegistryError> {
         let event = self.view.event(number)?;
-        event.ok_or_else(|| Refusal::Corrupt {
+        event.ok_or_else(|| RegistryError::Corrupt {
             what: format!("event {number}"),
         })
     }
 
     /// A version, unless it was erased or is not to be seen.
-    fn version(&self, version: u64) -> Result<Option<Record>, Refusal> {
+    fn version(&self, version: u64) -> Result<Option<Record>, RegistryError> {
         let found = match &self.current {
             Some(current) if current.version == version => Some(current.clone()),
             _ => self.view.version(&self.key, version)?,
@@ -203,7 +213,7 @@ impl Versions<'_> {
     }
 
     /// What an event did, with the entry before it on the same page.
-    fn entry(&self, event: Event, last: Option<&Entry>) -> Result<Entry, Refusal> {
+    fn entry(&self, event: Event, last: Option<&Entry>) -> Result<Entry, RegistryError> {
         // One of the same number may be of a later life of the name.
         let version = self.version(event.version)?;
         let version = version.filter(|record| record.last_event == event.number);
@@ -247,7 +257,7 @@ impl Entry {
 
 impl View<'_> {
     /// The numbers of events of a name after a number, so many of them.
-    fn events_after(&self, key: &str, after: u64, most: usize) -> Result<Vec<u64>, Refusal> {
+    fn events_after(&self, key: &str, after: u64, most: usize) -> Result<Vec<u64>, RegistryError> {
         let mut numbers = Vec::new();
         let from = Place::event_of(key.as_bytes(), after.saturating_add(1));
         self.now.scan(&from, &mut |place, _| {

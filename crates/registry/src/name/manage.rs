@@ -12,7 +12,7 @@ use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, Persistence, Role};
 use crate::change::change_set::Draft;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::Action;
 use crate::name::record::{Record, State, Tombstone};
 use crate::name::states::{Name, prefix_record};
@@ -116,18 +116,23 @@ impl Shown {
 
 impl Registry {
     /// Creates a name, or reserves it.
-    pub fn create_name(&self, who: &Principal, id: &str, new: NewName) -> Result<Shown, Refusal> {
+    pub fn create_name(
+        &self,
+        who: &Principal,
+        id: &str,
+        new: NewName,
+    ) -> Result<Shown, RegistryError> {
         let id = id.to_string();
         self.change(who, move |draft| draft.create(&id, &new, Origin::Supplied))
     }
 
     /// Changes the values of a name.
-    pub fn edit_name(&self, who: &Principal, id: &str, edit: Edit) -> Result<Shown, Refusal> {
+    pub fn edit_name(&self, who: &Principal, id: &str, edit: Edit) -> Result<Shown, RegistryError> {
         self.change_name(who, id, move |draft, name| name.apply(draft, &edit))
     }
 
     /// Makes a reserved name active. Where names wait for approval a `lead` does.
-    pub fn activate_name(&self, who: &Principal, id: &str) -> Result<Shown, Refusal> {
+    pub fn activate_name(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
         self.change_name(who, id, |draft, name| name.activate(draft))
     }
 
@@ -138,7 +143,7 @@ impl Registry {
         id: &str,
         reason: &str,
         successor: Option<&str>,
-    ) -> Result<Shown, Refusal> {
+    ) -> Result<Shown, RegistryError> {
         let (reason, successor) = (reason.to_string(), successor.map(str::to_string));
         self.change_name(who, id, move |draft, name| {
             let date = draft.time();
@@ -154,7 +159,7 @@ impl Registry {
     }
 
     /// Makes a withdrawn name active again.
-    pub fn restore_name(&self, who: &Principal, id: &str) -> Result<Shown, Refusal> {
+    pub fn restore_name(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
         self.change_name(who, id, |draft, name| name.restore(draft))
     }
 
@@ -164,13 +169,13 @@ impl Registry {
         who: &Principal,
         id: &str,
         to: &Principal,
-    ) -> Result<Shown, Refusal> {
+    ) -> Result<Shown, RegistryError> {
         let to = to.clone();
         self.change_name(who, id, move |draft, name| name.transfer(draft, Some(to)))
     }
 
     /// Erases a name under an authority where that is allowed.
-    pub fn erase_name(&self, who: &Principal, id: &str) -> Result<(), Refusal> {
+    pub fn erase_name(&self, who: &Principal, id: &str) -> Result<(), RegistryError> {
         let id = id.to_string();
         self.change(who, move |draft| {
             let name = draft.find(&id)?;
@@ -179,7 +184,7 @@ impl Registry {
     }
 
     /// A name, to someone: a reserved one only to those who may see it.
-    pub fn show(&self, who: &Principal, id: &str) -> Result<Shown, Refusal> {
+    pub fn show(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
         self.read(|view| view.show(who, id))
     }
 
@@ -191,14 +196,14 @@ impl Registry {
         path: &str,
         after: Option<&str>,
         visit: &mut dyn FnMut(Shown) -> ControlFlow<()>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         self.read(|view| {
             let path = view.path(path)?;
             view.kept(&path)?;
             let start = path.start_of_names();
             let role = view.role(who, &path)?;
             if role.is_none() && !view.prefix_grants(who, &path, AdminPermissions::LIST_HANDLES)? {
-                return Err(Refusal::Denied {
+                return Err(RegistryError::Denied {
                     needs: Role::Read,
                     authority: path,
                 });
@@ -213,7 +218,7 @@ impl Registry {
                         return ControlFlow::Break(());
                     }
                     let Ok(record) = Record::from_bytes(bytes) else {
-                        outcome = Err(Refusal::Corrupt {
+                        outcome = Err(RegistryError::Corrupt {
                             what: format!("the record of {key}"),
                         });
                         return ControlFlow::Break(());
@@ -233,8 +238,8 @@ impl Registry {
         &self,
         who: &Principal,
         id: &str,
-        change: impl FnOnce(&mut Draft<'_>, &mut Name) -> Result<Action, Refusal> + Send + 'static,
-    ) -> Result<Shown, Refusal> {
+        change: impl FnOnce(&mut Draft<'_>, &mut Name) -> Result<Action, RegistryError> + Send + 'static,
+    ) -> Result<Shown, RegistryError> {
         let id = id.to_string();
         self.change(who, move |draft| {
             let mut name = draft.find(&id)?;
@@ -242,7 +247,7 @@ impl Registry {
             let action = change(draft, &mut name)?;
             let key = name.key.clone();
             draft.keep_name(&old, name, action);
-            let record = draft.record(&key)?.ok_or(Refusal::NotFound(id))?;
+            let record = draft.record(&key)?.ok_or(RegistryError::NotFound(id))?;
             Ok(Shown { key, record })
         })
     }
@@ -275,11 +280,11 @@ impl Reading {
 }
 
 impl View<'_> {
-    pub(crate) fn show(&self, who: &Principal, id: &str) -> Result<Shown, Refusal> {
+    pub(crate) fn show(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
         let identifier = self.identify_kept(id)?;
         let key = identifier.key(self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, self);
-        let not_found = || Refusal::NotFound(id.to_string());
+        let not_found = || RegistryError::NotFound(id.to_string());
         let mut record = self.record(&key)?.ok_or_else(not_found)?;
         if record.state == State::Reserved && !self.may_see(who, &path, &record)? {
             return Err(not_found());
@@ -298,7 +303,7 @@ impl View<'_> {
         who: &Principal,
         path: &AuthorityPath,
         mut record: Record,
-    ) -> Result<Record, Refusal> {
+    ) -> Result<Record, RegistryError> {
         if *who == Principal::Operator {
             return Ok(record);
         }
@@ -318,7 +323,7 @@ impl View<'_> {
         path: &AuthorityPath,
         record: Option<&Record>,
         values: &[Value<'_>],
-    ) -> Result<Reading, Refusal> {
+    ) -> Result<Reading, RegistryError> {
         if self.protocol_grants(who, AdminPermissions::READ_VALUE, values)? {
             return Ok(Reading::Secrets);
         }
@@ -340,7 +345,7 @@ impl View<'_> {
         who: &Principal,
         path: &AuthorityPath,
         record: &Record,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, RegistryError> {
         Ok(self.holds(who, Role::Read, record)? || self.role(who, path)? >= Some(Role::Read))
     }
 
@@ -351,7 +356,7 @@ impl View<'_> {
         path: &AuthorityPath,
         record: &mut Record,
         of: Option<&str>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RegistryError> {
         let Some(authority) = self.authority(path)? else {
             return Ok(());
         };
@@ -394,11 +399,11 @@ fn permissions_of(role: Role) -> AdminPermissions {
 
 impl Draft<'_> {
     /// A name that exists and that whoever acts may know of.
-    pub(crate) fn find(&self, id: &str) -> Result<Name, Refusal> {
+    pub(crate) fn find(&self, id: &str) -> Result<Name, RegistryError> {
         let identifier = self.identify_kept(id)?;
         let key = identifier.key(&**self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, &**self);
-        let not_found = || Refusal::NotFound(id.to_string());
+        let not_found = || RegistryError::NotFound(id.to_string());
         let record = self.record(&key)?.ok_or_else(not_found)?;
         if record.state == State::Reserved && !self.may_see(self.who(), &path, &record)? {
             return Err(not_found());
@@ -411,7 +416,7 @@ impl Draft<'_> {
     }
 
     /// Erases a name; returns the event's number.
-    pub(crate) fn erase(&mut self, name: &Name) -> Result<u64, Refusal> {
+    pub(crate) fn erase(&mut self, name: &Name) -> Result<u64, RegistryError> {
         name.need(self, name.role_for_all())?;
         if name.is_prefix() {
             return Err(prefix_record());
@@ -422,7 +427,7 @@ impl Draft<'_> {
                 "{} is permanent: withdraw the name instead",
                 name.authority.path
             );
-            return Err(Refusal::policy("permanent", problem));
+            return Err(RegistryError::policy("permanent", problem));
         }
         Ok(self.erase_record(&name.key, &name.record))
     }
@@ -438,7 +443,7 @@ impl Draft<'_> {
         id: &str,
         new: &NewName,
         origin: Origin,
-    ) -> Result<Shown, Refusal> {
+    ) -> Result<Shown, RegistryError> {
         let identifier = self.identify_new(id)?;
         let path = AuthorityPath::of(&identifier, &**self);
         let authority = self.active(&path)?;
@@ -466,7 +471,7 @@ impl Draft<'_> {
             let visible =
                 record.state != State::Reserved || self.may_see(self.who(), &path, &record)?;
             let event = visible.then_some(record.first_event);
-            return Err(Refusal::Exists {
+            return Err(RegistryError::Exists {
                 id: id.to_string(),
                 event,
             });
@@ -493,7 +498,7 @@ impl Draft<'_> {
         self.assign(&key, record, action, authority.policy.persistence)?;
         let record = self
             .record(&key)?
-            .ok_or_else(|| Refusal::NotFound(id.to_string()))?;
+            .ok_or_else(|| RegistryError::NotFound(id.to_string()))?;
         Ok(Shown { key, record })
     }
 }
@@ -512,13 +517,13 @@ pub(crate) fn check_name(
     identifier: &Identifier<'_>,
     authority: &Authority,
     view: &View<'_>,
-) -> Result<(), Refusal> {
+) -> Result<(), RegistryError> {
     let named = identifier.named(view);
     let identifier = named.as_ref().unwrap_or(identifier);
     let path = &authority.path;
     if path.is_delegating_root(view) {
         let problem = format!("{path} is the root of its namespace, which holds no names (URN-5)");
-        return Err(Refusal::policy("root", problem));
+        return Err(RegistryError::policy("root", problem));
     }
     let handle = match identifier {
         Identifier::Cordra(id) => Some(id.record().borrowed()),
@@ -530,11 +535,11 @@ pub(crate) fn check_name(
     if let Some(handle) = &handle {
         if handle.prefix().as_str().eq_ignore_ascii_case("0.NA") {
             let problem = "the record of a prefix is made by `handfast authority create`";
-            return Err(Refusal::policy("prefix-record", problem));
+            return Err(RegistryError::policy("prefix-record", problem));
         }
         if authority.policy.cordra && CordraId::from_handle(handle).is_none() {
             let problem = format!("{path} takes CORDRA identifiers only: 32 hex digits (CID-3)");
-            return Err(Refusal::policy("not-cordra", problem));
+            return Err(RegistryError::policy("not-cordra", problem));
         }
     }
     let canonical = identifier.canonical(view);
@@ -543,7 +548,7 @@ pub(crate) fn check_name(
             "{canonical} is what it is kept as, but would be looked for as something else: the rules of its \
              namespace change it again"
         );
-        return Err(Refusal::policy("not-stable", problem));
+        return Err(RegistryError::policy("not-stable", problem));
     }
     let local = match (identifier, &handle) {
         (Identifier::Urn(urn), _) => urn.resource_name().unwrap_or(urn.nss()),
@@ -553,7 +558,7 @@ pub(crate) fn check_name(
     if !authority.policy.fits(local) {
         let pattern = authority.policy.pattern.as_deref().unwrap_or_default();
         let problem = format!("`{local}` does not match the pattern `{pattern}` of {path}");
-        return Err(Refusal::policy("pattern", problem));
+        return Err(RegistryError::policy("pattern", problem));
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use handfast_store::Table;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::change::change_set::Draft;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::name::manage::{NewName, Origin};
 use crate::registry::Registry;
 
@@ -113,8 +113,8 @@ impl Registry {
         style: Option<&Style>,
         count: u64,
         urls: &[String],
-        mut made: impl FnMut(Minted) -> Result<(), Refusal>,
-    ) -> Result<(), Refusal> {
+        mut made: impl FnMut(Minted) -> Result<(), RegistryError>,
+    ) -> Result<(), RegistryError> {
         let mut left = count;
         while left > 0 {
             let batch = left.min(BATCH);
@@ -153,7 +153,7 @@ impl Mint {
         path: AuthorityPath,
         style: Option<Style>,
         seed: [u8; 32],
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, RegistryError> {
         let authority = draft.active(&path)?;
         let style = match style {
             Some(style) => style,
@@ -180,7 +180,7 @@ impl Mint {
     }
 
     /// The next name that has never existed, created.
-    fn next(&mut self, draft: &mut Draft<'_>, urls: &[String]) -> Result<Minted, Refusal> {
+    fn next(&mut self, draft: &mut Draft<'_>, urls: &[String]) -> Result<Minted, RegistryError> {
         let tries = if matches!(self.style, Style::Sequence { .. }) {
             u32::MAX
         } else {
@@ -206,15 +206,15 @@ impl Mint {
                     });
                 }
                 // A counter that fell behind, or chance: the next one then.
-                Err(Refusal::Exists { .. }) => {}
+                Err(RegistryError::Exists { .. }) => {}
                 Err(refusal) => return Err(refusal),
             }
         }
         let problem = "too many names of this style exist: choose a longer one, or another";
-        Err(Refusal::policy("used-up", problem))
+        Err(RegistryError::policy("used-up", problem))
     }
 
-    fn end(&self, draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    fn end(&self, draft: &mut Draft<'_>) -> Result<(), RegistryError> {
         draft.keep_posted(Table::Meta, &self.counter_key, &self.counter)
     }
 

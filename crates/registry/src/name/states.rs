@@ -9,7 +9,7 @@ use crate::access::hs_admin::{needed_for, touches_identities};
 use crate::access::principal::Principal;
 use crate::authority::policy::{Authority, Persistence, Role};
 use crate::change::change_set::Draft;
-use crate::error::{Refusal, ValueProblem};
+use crate::error::{RegistryError, ValueProblem};
 use crate::log::event::Action;
 use crate::name::manage::Edit;
 use crate::name::record::{Record, State, Tombstone};
@@ -26,10 +26,10 @@ enum Locks {
 }
 
 /// Whether a text can be the reason of a withdrawal.
-pub(crate) fn check_reason(reason: &str) -> Result<(), Refusal> {
+pub(crate) fn check_reason(reason: &str) -> Result<(), RegistryError> {
     if reason.trim().is_empty() || reason.len() > MOST_REASON {
         let problem = format!("a reason is needed, of at most {MOST_REASON} bytes");
-        return Err(Refusal::policy("bad-reason", problem));
+        return Err(RegistryError::policy("bad-reason", problem));
     }
     Ok(())
 }
@@ -48,7 +48,7 @@ impl Name {
         &mut self,
         draft: &Draft<'_>,
         new: Vec<Value<'static>>,
-    ) -> Result<Action, Refusal> {
+    ) -> Result<Action, RegistryError> {
         if self.record.state == State::Withdrawn {
             return Err(self.in_state("restore it first"));
         }
@@ -63,7 +63,7 @@ impl Name {
         &mut self,
         draft: &Draft<'_>,
         new: Vec<Value<'static>>,
-    ) -> Result<Action, Refusal> {
+    ) -> Result<Action, RegistryError> {
         let new = values::settle(&self.record.values, new, draft.timestamp())?;
         self.may_edit(draft, &new, Locks::Yield)?;
         self.record.values = new;
@@ -71,20 +71,24 @@ impl Name {
     }
 
     /// Changes its values.
-    pub(crate) fn apply(&mut self, draft: &Draft<'_>, edit: &Edit) -> Result<Action, Refusal> {
+    pub(crate) fn apply(
+        &mut self,
+        draft: &Draft<'_>,
+        edit: &Edit,
+    ) -> Result<Action, RegistryError> {
         let new = self.applied(edit)?;
         self.edit(draft, new)
     }
 
     /// What its values would be after an edit.
-    pub(crate) fn applied(&self, edit: &Edit) -> Result<Vec<Value<'static>>, Refusal> {
+    pub(crate) fn applied(&self, edit: &Edit) -> Result<Vec<Value<'static>>, RegistryError> {
         let ttl = self.authority.policy.default_ttl;
         let new = apply(edit, &self.record.values, ttl)?;
         Ok(new.into_iter().map(Value::into_owned).collect())
     }
 
     /// Makes it active. Where names wait for approval a `lead` does.
-    pub(crate) fn activate(&mut self, draft: &Draft<'_>) -> Result<Action, Refusal> {
+    pub(crate) fn activate(&mut self, draft: &Draft<'_>) -> Result<Action, RegistryError> {
         let needs = if self.authority.policy.approval {
             Role::Lead
         } else {
@@ -103,7 +107,7 @@ impl Name {
         &mut self,
         draft: &Draft<'_>,
         tombstone: Tombstone,
-    ) -> Result<Action, Refusal> {
+    ) -> Result<Action, RegistryError> {
         let by_protocol = AdminPermissions::DELETE_HANDLE;
         if !draft.protocol_grants(draft.who(), by_protocol, &self.record.values)? {
             self.need(draft, self.role_for_all())?;
@@ -124,20 +128,24 @@ impl Name {
         Ok(Action::Withdraw)
     }
 
-    fn check_tombstone(&self, draft: &Draft<'_>, tombstone: &Tombstone) -> Result<(), Refusal> {
+    fn check_tombstone(
+        &self,
+        draft: &Draft<'_>,
+        tombstone: &Tombstone,
+    ) -> Result<(), RegistryError> {
         check_reason(&tombstone.reason)?;
         if let Some(successor) = &tombstone.successor {
             let successor = draft.identify(successor)?;
             if successor.key(&**draft).as_str() == self.key {
                 let problem = "a name cannot succeed itself";
-                return Err(Refusal::policy("bad-successor", problem));
+                return Err(RegistryError::policy("bad-successor", problem));
             }
         }
         Ok(())
     }
 
     /// Makes it active again.
-    pub(crate) fn restore(&mut self, draft: &Draft<'_>) -> Result<Action, Refusal> {
+    pub(crate) fn restore(&mut self, draft: &Draft<'_>) -> Result<Action, RegistryError> {
         self.need(draft, self.role_for_all())?;
         if self.record.state != State::Withdrawn {
             return Err(self.in_state("only a withdrawn name can be restored"));
@@ -152,7 +160,7 @@ impl Name {
         &mut self,
         draft: &mut Draft<'_>,
         to: Option<Principal>,
-    ) -> Result<Action, Refusal> {
+    ) -> Result<Action, RegistryError> {
         self.need(draft, Role::Admin)?;
         check_holder(to.as_ref())?;
         if let Some(to) = &to {
@@ -163,7 +171,7 @@ impl Name {
     }
 
     /// A role on the authority, or being whom the name was handed to.
-    pub(crate) fn need(&self, draft: &Draft<'_>, needs: Role) -> Result<(), Refusal> {
+    pub(crate) fn need(&self, draft: &Draft<'_>, needs: Role) -> Result<(), RegistryError> {
         if needs <= Role::Write && draft.holds(draft.who(), needs, &self.record)? {
             return Ok(());
         }
@@ -180,7 +188,12 @@ impl Name {
         }
     }
 
-    fn may_edit(&self, draft: &Draft<'_>, new: &[Value<'_>], locks: Locks) -> Result<(), Refusal> {
+    fn may_edit(
+        &self,
+        draft: &Draft<'_>,
+        new: &[Value<'_>],
+        locks: Locks,
+    ) -> Result<(), RegistryError> {
         let old = &self.record.values;
         let is_identity = matches!(draft.who(), Principal::Identity { .. });
         let needed = needed_for(old, new);
@@ -217,8 +230,8 @@ impl Name {
         self.need(draft, needs)
     }
 
-    fn in_state(&self, way_out: &'static str) -> Refusal {
-        Refusal::State {
+    fn in_state(&self, way_out: &'static str) -> RegistryError {
+        RegistryError::State {
             id: self.record.text.clone(),
             state: self.record.state.as_str(),
             way_out,
@@ -240,16 +253,16 @@ impl Name {
 }
 
 /// Whether a name can be handed to someone.
-pub(crate) fn check_holder(to: Option<&Principal>) -> Result<(), Refusal> {
+pub(crate) fn check_holder(to: Option<&Principal>) -> Result<(), RegistryError> {
     if to == Some(&Principal::Operator) {
         let problem = "the operator may do everything already: name an account or INDEX:HANDLE";
-        return Err(Refusal::policy("bad-holder", problem));
+        return Err(RegistryError::policy("bad-holder", problem));
     }
     Ok(())
 }
 
 /// The protocol changes no value that its administrators may not write.
-fn check_writable(old: &[Value<'_>], new: &[Value<'_>]) -> Result<(), Refusal> {
+fn check_writable(old: &[Value<'_>], new: &[Value<'_>]) -> Result<(), RegistryError> {
     let is_kept = |value: &Value<'_>| new.iter().any(|after| after.is_unchanged_from(value));
     let is_replaced = |value: &Value<'_>| new.iter().any(|after| after.index == value.index);
     let locked = old.iter().find(|value| {
@@ -257,7 +270,7 @@ fn check_writable(old: &[Value<'_>], new: &[Value<'_>]) -> Result<(), Refusal> {
         is_replaced(value) && !is_kept(value) && !is_writable
     });
     match locked {
-        Some(value) => Err(Refusal::Value {
+        Some(value) => Err(RegistryError::Value {
             index: value.index,
             problem: ValueProblem::ReadOnly,
         }),
@@ -265,15 +278,15 @@ fn check_writable(old: &[Value<'_>], new: &[Value<'_>]) -> Result<(), Refusal> {
     }
 }
 
-pub(crate) fn prefix_record() -> Refusal {
+pub(crate) fn prefix_record() -> RegistryError {
     let problem = "the record of a prefix goes with its authority: retire that instead";
-    Refusal::policy("prefix-record", problem)
+    RegistryError::policy("prefix-record", problem)
 }
 
-fn apply<'v>(edit: &'v Edit, old: &[Value<'v>], ttl: u32) -> Result<Vec<Value<'v>>, Refusal> {
+fn apply<'v>(edit: &'v Edit, old: &[Value<'v>], ttl: u32) -> Result<Vec<Value<'v>>, RegistryError> {
     let at = |index: u32| old.iter().find(|value| value.index == index);
     if let Some(index) = edit.remove.iter().find(|index| at(**index).is_none()) {
-        return Err(Refusal::Value {
+        return Err(RegistryError::Value {
             index: *index,
             problem: ValueProblem::Missing,
         });

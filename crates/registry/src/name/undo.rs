@@ -6,7 +6,7 @@ use handfast_wire::Value;
 
 use crate::access::principal::Principal;
 use crate::change::change_set::Draft;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Event};
 use crate::name::manage::Shown;
 use crate::name::record::Record;
@@ -19,13 +19,18 @@ const CHANGED_SINCE: &str = "changed-since";
 impl Registry {
     /// Undoes the change that an event made to a name, by default the last one. Whoever may make the
     /// opposite change may.
-    pub fn undo(&self, who: &Principal, id: &str, event: Option<u64>) -> Result<Shown, Refusal> {
+    pub fn undo(
+        &self,
+        who: &Principal,
+        id: &str,
+        event: Option<u64>,
+    ) -> Result<Shown, RegistryError> {
         let id = id.to_string();
         self.change(who, move |draft| {
             let name = draft.find(&id)?;
             let key = name.key.clone();
             draft.undo(name, event, &[])?;
-            let record = draft.record(&key)?.ok_or(Refusal::NotFound(id))?;
+            let record = draft.record(&key)?.ok_or(RegistryError::NotFound(id))?;
             Ok(Shown { key, record })
         })
     }
@@ -39,7 +44,7 @@ impl Draft<'_> {
         mut name: Name,
         event: Option<u64>,
         own: &[u64],
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, RegistryError> {
         let old = name.record.clone();
         let number = event.unwrap_or(old.last_event);
         let (event, made, before) = self.around(&name, number)?;
@@ -82,7 +87,7 @@ impl Draft<'_> {
         &mut self,
         name: Name,
         events: &[u64],
-    ) -> Result<Option<u64>, Refusal> {
+    ) -> Result<Option<u64>, RegistryError> {
         let (Some(last), Some(first)) = (events.first(), events.last()) else {
             return Ok(None);
         };
@@ -98,7 +103,7 @@ impl Draft<'_> {
                 None => Name {
                     record: self
                         .record(&key)?
-                        .ok_or_else(|| Refusal::NotFound(key.clone()))?,
+                        .ok_or_else(|| RegistryError::NotFound(key.clone()))?,
                     key: key.clone(),
                     authority: authority.clone(),
                 },
@@ -109,7 +114,7 @@ impl Draft<'_> {
     }
 
     /// Whether what some events did to a name, the first to the last of them, is as it was before.
-    fn is_as_before(&self, name: &Name, first: u64, last: u64) -> Result<bool, Refusal> {
+    fn is_as_before(&self, name: &Name, first: u64, last: u64) -> Result<bool, RegistryError> {
         let (_, made, mut before) = self.around(name, last)?;
         if first != last {
             (_, _, before) = self.around(name, first)?;
@@ -128,7 +133,7 @@ impl Draft<'_> {
     }
 
     /// An event of a name, and the name as the event made it and as it was before.
-    fn around(&self, name: &Name, number: u64) -> Result<(Event, Record, Record), Refusal> {
+    fn around(&self, name: &Name, number: u64) -> Result<(Event, Record, Record), RegistryError> {
         let event = self.event_of(name, number)?;
         let made = if name.record.last_event == number {
             Some(name.record.clone())
@@ -148,7 +153,7 @@ impl Draft<'_> {
     }
 
     /// Whether the state of a name was changed after an event.
-    fn has_other_state(&self, name: &Name, event: u64, own: &[u64]) -> Result<bool, Refusal> {
+    fn has_other_state(&self, name: &Name, event: u64, own: &[u64]) -> Result<bool, RegistryError> {
         let later = self.events_of(&name.key)?.into_iter();
         for number in later.filter(|number| *number > event && !own.contains(number)) {
             let action = self.event(number)?.map(|event| event.action);
@@ -159,11 +164,11 @@ impl Draft<'_> {
         Ok(false)
     }
 
-    fn event_of(&self, name: &Name, number: u64) -> Result<Event, Refusal> {
+    fn event_of(&self, name: &Name, number: u64) -> Result<Event, RegistryError> {
         let event = self.event(number)?;
         match event.filter(|_| number >= name.record.first_event) {
             Some(event) if self.events_of(&name.key)?.contains(&number) => Ok(event),
-            _ => Err(Refusal::policy(
+            _ => Err(RegistryError::policy(
                 "other-event",
                 format!("event {number} is not one of {}", name.record.text),
             )),
@@ -173,7 +178,11 @@ impl Draft<'_> {
 
 /// The values as they are, but what one change did to them as it was before. What has been changed
 /// again since is not overwritten.
-fn put_back(now: &Record, made: &Record, before: &Record) -> Result<Vec<Value<'static>>, Refusal> {
+fn put_back(
+    now: &Record,
+    made: &Record,
+    before: &Record,
+) -> Result<Vec<Value<'static>>, RegistryError> {
     let mut values = now.values.clone();
     for difference in differences(&before.values, &made.values) {
         if !is_there(now, difference.index, difference.after.as_ref()) {
@@ -245,11 +254,11 @@ pub(crate) fn differences(old: &[Value<'static>], new: &[Value<'static>]) -> Vec
         .collect()
 }
 
-fn impossible(problem: &str) -> Refusal {
-    Refusal::policy("cannot-undo", problem)
+fn impossible(problem: &str) -> RegistryError {
+    RegistryError::policy("cannot-undo", problem)
 }
 
-fn changed_since(what: &str) -> Refusal {
+fn changed_since(what: &str) -> RegistryError {
     let problem = format!("{what} has been changed since: undo the later change first");
-    Refusal::policy(CHANGED_SINCE, problem)
+    RegistryError::policy(CHANGED_SINCE, problem)
 }

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::handle_protocol::operations::Operation;
 use crate::name::manage::{Edit, NewName};
 use crate::name::values::NewValue;
@@ -74,27 +74,27 @@ pub fn url_problem(url: &str) -> Option<String> {
 pub fn check_urls<'u>(
     urls: impl IntoIterator<Item = &'u str>,
     values: &'u [NewValue],
-) -> Result<(), Refusal> {
+) -> Result<(), RegistryError> {
     let given = values
         .iter()
         .filter(|value| value.value_type.eq_ignore_ascii_case("URL"))
         .filter_map(|value| str::from_utf8(&value.data).ok());
     match urls.into_iter().chain(given).find_map(url_problem) {
-        Some(problem) => Err(Refusal::policy("bad-url", problem)),
+        Some(problem) => Err(RegistryError::policy("bad-url", problem)),
         None => Ok(()),
     }
 }
 
 impl NewName {
     /// Refuses URLs that are none.
-    pub fn check_urls(&self) -> Result<(), Refusal> {
+    pub fn check_urls(&self) -> Result<(), RegistryError> {
         check_urls(self.urls.iter().map(String::as_str), &self.values)
     }
 }
 
 impl Edit {
     /// Refuses URLs that are none.
-    pub fn check_urls(&self) -> Result<(), Refusal> {
+    pub fn check_urls(&self) -> Result<(), RegistryError> {
         let urls = self.urls.iter().flatten();
         check_urls(urls.map(String::as_str), &self.put)
     }

@@ -2,7 +2,7 @@
 
 use handfast_wire::{Permissions, Reference, Ttl, Value};
 
-use crate::error::{Refusal, ValueProblem};
+use crate::error::{RegistryError, ValueProblem};
 
 /// The most bytes that the values of a record take: they must fit a message of the protocol.
 const MOST_BYTES: usize = 260_000;
@@ -18,14 +18,14 @@ pub(crate) fn settle<'v>(
     old: &[Value<'_>],
     mut new: Vec<Value<'v>>,
     timestamp: u32,
-) -> Result<Vec<Value<'v>>, Refusal> {
+) -> Result<Vec<Value<'v>>, RegistryError> {
     new.sort_by_key(|value| value.index);
     let mut bytes = 0;
     let mut last = None;
     for value in &mut new {
         check(value)?;
         if last.replace(value.index) == Some(value.index) {
-            return Err(Refusal::Value {
+            return Err(RegistryError::Value {
                 index: value.index,
                 problem: ValueProblem::Twice,
             });
@@ -39,13 +39,13 @@ pub(crate) fn settle<'v>(
         bytes += value.encoded_length();
     }
     if new.len() > MOST_VALUES {
-        return Err(Refusal::policy(
+        return Err(RegistryError::policy(
             "too-many-values",
             format!("a name has at most {MOST_VALUES} values"),
         ));
     }
     if bytes > MOST_BYTES {
-        return Err(Refusal::policy(
+        return Err(RegistryError::policy(
             "too-large",
             format!("values take at most {MOST_BYTES} bytes"),
         ));
@@ -53,9 +53,9 @@ pub(crate) fn settle<'v>(
     Ok(new)
 }
 
-fn check(value: &Value<'_>) -> Result<(), Refusal> {
+fn check(value: &Value<'_>) -> Result<(), RegistryError> {
     let refuse = |problem| {
-        Err(Refusal::Value {
+        Err(RegistryError::Value {
             index: value.index,
             problem,
         })

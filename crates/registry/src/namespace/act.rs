@@ -17,7 +17,7 @@ use crate::access::principal::Principal;
 use crate::authority::policy::Role;
 use crate::change::change_set::Draft;
 use crate::clock::rfc3339;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Subject};
 use crate::name::conditional::other_version;
 use crate::registry::Registry;
@@ -87,14 +87,14 @@ impl Registry {
     /// assert!(registry.act_on_namespace(&ann, "oai", approve.clone()).is_err());
     /// let oai = registry.act_on_namespace(&Principal::Operator, "oai", approve)?;
     /// assert!(oai.is_live(0) && oai.claimed);
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn act_on_namespace(
         &self,
         who: &Principal,
         name: &str,
         order: NamespaceOrder,
-    ) -> Result<Arc<NamespaceEntry>, Refusal> {
+    ) -> Result<Arc<NamespaceEntry>, RegistryError> {
         let name = bare(name);
         let ready = self.prepare_namespace(who, &name, order)?;
         self.change(who, move |draft| {
@@ -109,7 +109,7 @@ impl Registry {
         who: &Principal,
         name: &str,
         order: NamespaceOrder,
-    ) -> Result<NamespaceEntry, Refusal> {
+    ) -> Result<NamespaceEntry, RegistryError> {
         let name = bare(name);
         let ready = self.prepare_namespace(who, &name, order)?;
         self.consider(who, move |draft| {
@@ -124,7 +124,7 @@ impl Registry {
         who: &Principal,
         name: &str,
         mut order: NamespaceOrder,
-    ) -> Result<Ready, Refusal> {
+    ) -> Result<Ready, RegistryError> {
         // INFO-10: strings that differ in case are one, and registered in lowercase.
         if let NamespaceAct::Propose(form) | NamespaceAct::Change(form) = &mut order.act {
             form.namespace = bare(&form.namespace);
@@ -134,12 +134,12 @@ impl Registry {
         check_text("the reason", &order.why, MOST_TEXT)?;
         if order.act.needs_reason() && order.why.trim().is_empty() {
             let problem = "a reason is needed: it stands in the history of the entry";
-            return Err(Refusal::policy("bad-reason", problem));
+            return Err(RegistryError::policy("bad-reason", problem));
         }
         if let NamespaceAct::Propose(form) | NamespaceAct::Change(form) = &order.act {
             if bare(&form.namespace) != name {
                 let problem = format!("the form is of {}, not of {name}", form.namespace);
-                return Err(Refusal::policy("other-namespace", problem));
+                return Err(RegistryError::policy("other-namespace", problem));
             }
             check(form)?;
         }
@@ -165,7 +165,7 @@ struct Ready {
 fn coming_into_force(
     current: Option<&NamespaceEntry>,
     act: &NamespaceAct,
-) -> Result<Option<Namespace>, Refusal> {
+) -> Result<Option<Namespace>, RegistryError> {
     let Some(current) = current else {
         return Ok(None);
     };
@@ -181,14 +181,14 @@ fn coming_into_force(
 }
 
 /// The rules of what is looked up by another scheme are not for changing.
-pub(super) fn check_fixed(name: &str) -> Result<(), Refusal> {
+pub(super) fn check_fixed(name: &str) -> Result<(), RegistryError> {
     if !OTHERS.contains(&name) {
         return Ok(());
     }
     let problem = format!(
         "identifiers of {name} are looked up as those of another scheme: their normalisation is fixed"
     );
-    Err(Refusal::policy("fixed-rules", problem))
+    Err(RegistryError::policy("fixed-rules", problem))
 }
 
 impl Draft<'_> {
@@ -197,7 +197,7 @@ impl Draft<'_> {
         &self,
         name: &str,
         ready: Ready,
-    ) -> Result<(NamespaceEntry, Action), Refusal> {
+    ) -> Result<(NamespaceEntry, Action), RegistryError> {
         let Ready { order, looked } = ready;
         let allowed = self.may_act(name, &order)?;
         let NamespaceOrder {
@@ -301,7 +301,7 @@ impl Draft<'_> {
         &self,
         name: &str,
         order: &NamespaceOrder,
-    ) -> Result<Option<(NamespaceEntry, Transition, Capacity)>, Refusal> {
+    ) -> Result<Option<(NamespaceEntry, Transition, Capacity)>, RegistryError> {
         let act = &order.act;
         let current = self.find_namespace(name)?;
         let Some(current) = current else {
@@ -324,22 +324,22 @@ impl Draft<'_> {
     }
 
     /// Whoever proposes, claims or comments has an account.
-    pub(super) fn may_ask(&self, name: &str) -> Result<(), Refusal> {
+    pub(super) fn may_ask(&self, name: &str) -> Result<(), RegistryError> {
         let who = self.who();
         let account = who.lasting();
         if !matches!(account, Principal::Account(_)) {
             let problem = "only an account can do this: say which one with --as ACCOUNT";
-            return Err(Refusal::policy("account-only", problem));
+            return Err(RegistryError::policy("account-only", problem));
         }
         if !has_all_of(who, name, Role::Write) {
-            return Err(Refusal::NotTheirs {
+            return Err(RegistryError::NotTheirs {
                 namespace: name.to_string(),
             });
         }
         self.need_account(&account)
     }
 
-    fn proposed(&self, form: NamespaceForm, why: String) -> Result<NamespaceEntry, Refusal> {
+    fn proposed(&self, form: NamespaceForm, why: String) -> Result<NamespaceEntry, RegistryError> {
         let owner = self.who().lasting();
         let all = self.namespaces()?;
         let open = all.entries.iter().filter(|entry| {
@@ -347,7 +347,7 @@ impl Draft<'_> {
         });
         if open.count() >= MOST_PROPOSALS || all.entries.len() >= MOST_ENTRIES {
             let problem = format!("an account has at most {MOST_PROPOSALS} candidates at a time");
-            return Err(Refusal::policy("too-many-proposals", problem));
+            return Err(RegistryError::policy("too-many-proposals", problem));
         }
         Ok(NamespaceEntry {
             form: form.in_lowercase(),
@@ -372,7 +372,12 @@ impl Draft<'_> {
     }
 
     /// The reason of a registration, with the one why it is done although the string is used elsewhere.
-    fn reviewed(&self, name: &str, why: String, despite: Option<&str>) -> Result<String, Refusal> {
+    fn reviewed(
+        &self,
+        name: &str,
+        why: String,
+        despite: Option<&str>,
+    ) -> Result<String, RegistryError> {
         let all = self.namespaces()?;
         let names = all.entries.iter().map(|entry| entry.name());
         let clashes = clash::clashes(name, names);
@@ -389,12 +394,12 @@ impl Draft<'_> {
                     "{name} may be taken for {}: say with --despite why it is registered all the same",
                     clashes.join(", ")
                 );
-                Err(Refusal::policy("clash", problem))
+                Err(RegistryError::policy("clash", problem))
             }
         }
     }
 
-    fn claim(&self, entry: &mut NamespaceEntry) -> Result<(), Refusal> {
+    fn claim(&self, entry: &mut NamespaceEntry) -> Result<(), RegistryError> {
         let who = self.who().lasting();
         let problem = if entry.owner.as_ref() == Some(&who) {
             Some("it is yours already")
@@ -404,21 +409,21 @@ impl Draft<'_> {
             None
         };
         if let Some(problem) = problem {
-            return Err(Refusal::policy("claimed", problem));
+            return Err(RegistryError::policy("claimed", problem));
         }
         let all = self.namespaces()?;
         let open = all.entries.iter();
         let open = open.filter(|entry| entry.claimant.as_ref() == Some(&who));
         if open.count() >= MOST_CLAIMS {
             let problem = format!("an account has at most {MOST_CLAIMS} claims at a time");
-            return Err(Refusal::policy("too-many-claims", problem));
+            return Err(RegistryError::policy("too-many-claims", problem));
         }
         entry.claimant = Some(who);
         Ok(())
     }
 
     /// All versions are kept: nobody makes as many as they like.
-    fn check_rate(&self, current: &NamespaceEntry, most: u64) -> Result<(), Refusal> {
+    fn check_rate(&self, current: &NamespaceEntry, most: u64) -> Result<(), RegistryError> {
         let Some(first) = (current.version + 1).checked_sub(most).filter(|v| *v > 0) else {
             return Ok(());
         };
@@ -432,17 +437,17 @@ impl Draft<'_> {
             return Ok(());
         }
         let problem = format!("an entry has at most {most} new versions a day: try again tomorrow");
-        Err(Refusal::policy("too-often", problem))
+        Err(RegistryError::policy("too-often", problem))
     }
 
-    fn check_until(&self, until: Option<u64>) -> Result<(), Refusal> {
+    fn check_until(&self, until: Option<u64>) -> Result<(), RegistryError> {
         let now = self.time();
         let is_fit = until.is_none_or(|until| until > now && until - now <= LONGEST_PROVISIONAL);
         if is_fit {
             return Ok(());
         }
         let problem = "a provisional entry ends within the next twelve months";
-        Err(Refusal::policy("bad-date", problem))
+        Err(RegistryError::policy("bad-date", problem))
     }
 
     /// Keeps a new version of an entry, with its event.
@@ -450,7 +455,7 @@ impl Draft<'_> {
         &mut self,
         mut entry: NamespaceEntry,
         action: Action,
-    ) -> Result<NamespaceEntry, Refusal> {
+    ) -> Result<NamespaceEntry, RegistryError> {
         let name = entry.name().to_string();
         let (number, history) = (self.next_event(), history_key(&name));
         let old = match self.kept_namespace(&name)? {

@@ -13,7 +13,7 @@ use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::change_set::Draft;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Subject};
 use crate::registry::Registry;
 
@@ -64,10 +64,13 @@ impl Registry {
         who: &Principal,
         name: &str,
         text: &str,
-    ) -> Result<NamespaceRemark, Refusal> {
+    ) -> Result<NamespaceRemark, RegistryError> {
         check_text("a comment", text, MOST_BYTES)?;
         if text.trim().is_empty() {
-            return Err(Refusal::policy("empty-comment", "a comment says something"));
+            return Err(RegistryError::policy(
+                "empty-comment",
+                "a comment says something",
+            ));
         }
         let (name, text) = (bare(name), text.to_string());
         self.change(who, move |draft| {
@@ -83,7 +86,7 @@ impl Registry {
         &self,
         who: &Principal,
         name: &str,
-    ) -> Result<Vec<NamespaceRemark>, Refusal> {
+    ) -> Result<Vec<NamespaceRemark>, RegistryError> {
         let name = bare(name);
         self.read(|view| {
             let entry = view.namespace_entry(&name)?;
@@ -105,7 +108,7 @@ impl View<'_> {
         comment: NamespaceComment,
         entry: &NamespaceEntry,
         is_signed: bool,
-    ) -> Result<NamespaceRemark, Refusal> {
+    ) -> Result<NamespaceRemark, RegistryError> {
         let role = self.role(&comment.author, &AuthorityPath::info_root())?;
         let by = if entry.owner.as_ref() == Some(&comment.author) {
             Capacity::Authority.as_str()
@@ -123,7 +126,7 @@ impl View<'_> {
         })
     }
 
-    fn comments(&self, name: &str) -> Result<Vec<NamespaceComment>, Refusal> {
+    fn comments(&self, name: &str) -> Result<Vec<NamespaceComment>, RegistryError> {
         let start = format!("{COMMENT}{name}:");
         let mut comments = Vec::new();
         let mut is_damaged = false;
@@ -140,18 +143,18 @@ impl View<'_> {
         })?;
         if is_damaged {
             let what = format!("a comment on namespace {name}");
-            return Err(Refusal::Corrupt { what });
+            return Err(RegistryError::Corrupt { what });
         }
         Ok(comments)
     }
 }
 
 impl Draft<'_> {
-    fn comment(&mut self, name: &str, text: String) -> Result<NamespaceComment, Refusal> {
+    fn comment(&mut self, name: &str, text: String) -> Result<NamespaceComment, RegistryError> {
         let entry = self.namespace_entry(name)?;
         self.may_ask(name)?;
         if entry.status != NamespaceStatus::Candidate {
-            return Err(Refusal::State {
+            return Err(RegistryError::State {
                 id: entry.uri(),
                 state: entry.state(self.time()).as_str(),
                 way_out: "comments are for candidates",
@@ -164,7 +167,7 @@ impl Draft<'_> {
             let problem = format!(
                 "there are at most {MOST_COMMENTS} comments on an entry, {MOST_OF_ONE} of one account"
             );
-            return Err(Refusal::policy("too-many-comments", problem));
+            return Err(RegistryError::policy("too-many-comments", problem));
         }
         let number = before.last().map_or(0, |last| last.number) + 1;
         let comment = NamespaceComment {

@@ -12,7 +12,7 @@ use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::change_set::Draft;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::Action;
 use crate::registry::Registry;
 
@@ -36,7 +36,7 @@ pub struct NamespaceImported {
     /// The namespace.
     pub namespace: String,
     /// Whether anything has changed, or why nothing could.
-    pub outcome: Result<bool, Refusal>,
+    pub outcome: Result<bool, RegistryError>,
 }
 
 impl GivenNamespace {
@@ -47,12 +47,12 @@ impl GivenNamespace {
     /// let xml = "<info-registry-entry><info-namespace>x</info-namespace></info-registry-entry>";
     /// let read = handfast_registry::GivenNamespace::read(xml)?;
     /// assert_eq!(read[0].form.namespace, "x");
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
-    pub fn read(text: &str) -> Result<Vec<Self>, Refusal> {
+    pub fn read(text: &str) -> Result<Vec<Self>, RegistryError> {
         if text.len() > MOST_BYTES {
             let problem = format!("records have at most {MOST_BYTES} bytes in all");
-            return Err(Refusal::policy("too-large", problem));
+            return Err(RegistryError::policy("too-large", problem));
         }
         let text = text.trim_start_matches('\u{feff}').trim_start();
         if text.starts_with('<') {
@@ -62,8 +62,8 @@ impl GivenNamespace {
     }
 }
 
-fn read_json(text: &str) -> Result<Vec<GivenNamespace>, Refusal> {
-    let bad = |why: String| Refusal::policy("bad-record", why);
+fn read_json(text: &str) -> Result<Vec<GivenNamespace>, RegistryError> {
+    let bad = |why: String| RegistryError::policy("bad-record", why);
     let json: Json = serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
     let records = match json {
         Json::Array(records) => records,
@@ -100,7 +100,7 @@ impl Registry {
         &self,
         who: &Principal,
         records: Vec<GivenNamespace>,
-    ) -> Result<Vec<NamespaceImported>, Refusal> {
+    ) -> Result<Vec<NamespaceImported>, RegistryError> {
         let take = |given: GivenNamespace| {
             let namespace = given.form.namespace.clone();
             let outcome = self.change(who, move |draft| draft.import_namespace(given));
@@ -117,7 +117,7 @@ impl Registry {
         &self,
         who: &Principal,
         records: Vec<GivenNamespace>,
-    ) -> Result<Vec<NamespaceImported>, Refusal> {
+    ) -> Result<Vec<NamespaceImported>, RegistryError> {
         let take = |given: GivenNamespace| NamespaceImported {
             namespace: given.form.namespace.clone(),
             outcome: self.consider(who, move |draft| draft.import_namespace(given)),
@@ -127,16 +127,16 @@ impl Registry {
 }
 
 impl Draft<'_> {
-    fn import_namespace(&mut self, given: GivenNamespace) -> Result<bool, Refusal> {
+    fn import_namespace(&mut self, given: GivenNamespace) -> Result<bool, RegistryError> {
         self.need(self.who(), Role::Admin, &AuthorityPath::info_root())?;
         let current = self.find_namespace(&given.form.namespace)?;
         if let Some(current) = &current {
             if current.claimed || current.claim_pending {
                 let problem = "its authority has claimed it: only they change it";
-                return Err(Refusal::policy("claimed", problem));
+                return Err(RegistryError::policy("claimed", problem));
             }
             if !current.historical || current.status != NamespaceStatus::Registered {
-                return Err(Refusal::State {
+                return Err(RegistryError::State {
                     id: current.uri(),
                     state: current.state(self.time()).as_str(),
                     way_out: "records are taken for historical entries, and for what is not there",

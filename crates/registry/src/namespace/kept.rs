@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::entry::NamespaceEntry;
 use crate::access::principal::Principal;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::Commitments;
 
 /// An entry, in postcard form in the table `namespaces`, or of an earlier version in `versions`.
@@ -30,7 +30,7 @@ struct People {
 }
 
 impl Kept {
-    pub(crate) fn of(entry: &NamespaceEntry) -> Result<Self, Refusal> {
+    pub(crate) fn of(entry: &NamespaceEntry) -> Result<Self, RegistryError> {
         let text = serde_json::to_string(entry).map_err(|_| damaged(entry.name()))?;
         Ok(Self {
             text,
@@ -54,7 +54,7 @@ impl Kept {
         })
     }
 
-    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, Refusal> {
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, RegistryError> {
         postcard::to_stdvec(self).map_err(|_| damaged(&self.text))
     }
 
@@ -83,15 +83,15 @@ pub(crate) fn entry_key(name: &str) -> String {
     format!("{ENTRY}{name}")
 }
 
-pub(crate) fn damaged(name: &str) -> Refusal {
-    Refusal::Corrupt {
+pub(crate) fn damaged(name: &str) -> RegistryError {
+    RegistryError::Corrupt {
         what: format!("the entry of namespace {name}"),
     }
 }
 
 impl View<'_> {
     /// An entry as it is kept, if anybody has touched it.
-    pub(crate) fn kept_namespace(&self, name: &str) -> Result<Option<Kept>, Refusal> {
+    pub(crate) fn kept_namespace(&self, name: &str) -> Result<Option<Kept>, RegistryError> {
         self.posted(Table::Namespaces, entry_key(name).as_bytes())
     }
 
@@ -100,7 +100,7 @@ impl View<'_> {
         &self,
         name: &str,
         version: u64,
-    ) -> Result<Option<NamespaceEntry>, Refusal> {
+    ) -> Result<Option<NamespaceEntry>, RegistryError> {
         let key = history_key(name);
         let place = Place::version(key.as_bytes(), version);
         let read = |bytes: &[u8]| postcard::from_bytes::<Kept>(bytes).ok()?.read();

@@ -9,7 +9,7 @@ use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::Action;
 
 use Capacity::{Authority, Claimant, Maintainer, Operator};
@@ -152,11 +152,11 @@ pub(super) fn transition(
     act: &NamespaceAct,
     entry: &NamespaceEntry,
     now: u64,
-) -> Result<Transition, Refusal> {
+) -> Result<Transition, RegistryError> {
     let from = entry.state(now);
     let mut rows = TABLE.iter();
     let found = rows.find(|row| row.act == act.as_str() && row.from == from);
-    let refuse = |way_out| Refusal::State {
+    let refuse = |way_out| RegistryError::State {
         id: entry.uri(),
         state: from.as_str(),
         way_out,
@@ -192,7 +192,11 @@ pub(super) fn transition(
 
 impl View<'_> {
     /// The entry of a namespace that is registered now: names are kept only under one (`INFO-10`).
-    pub(crate) fn live_namespace(&self, name: &str, now: u64) -> Result<NamespaceEntry, Refusal> {
+    pub(crate) fn live_namespace(
+        &self,
+        name: &str,
+        now: u64,
+    ) -> Result<NamespaceEntry, RegistryError> {
         match self.find_namespace(name)? {
             Some(entry) if entry.is_live(now) => Ok(entry),
             entry => {
@@ -200,19 +204,23 @@ impl View<'_> {
                 let problem = format!(
                     "namespace {name} is {state}: names are kept only under a registered one; see `handfast namespace propose`"
                 );
-                Err(Refusal::policy("not-live", problem))
+                Err(RegistryError::policy("not-live", problem))
             }
         }
     }
 
     /// Whether the entry of a namespace is someone's.
-    pub(crate) fn owns_namespace(&self, who: &Principal, name: &str) -> Result<bool, Refusal> {
+    pub(crate) fn owns_namespace(
+        &self,
+        who: &Principal,
+        name: &str,
+    ) -> Result<bool, RegistryError> {
         let entry = self.find_namespace(name)?;
         Ok(entry.is_some_and(|entry| owns(who, &entry)) && self.is_in_use(who)?)
     }
 
     /// Whether someone has an account that is not suspended.
-    fn is_in_use(&self, who: &Principal) -> Result<bool, Refusal> {
+    fn is_in_use(&self, who: &Principal) -> Result<bool, RegistryError> {
         let account = self.account(&who.lasting())?;
         Ok(account.is_some_and(|account| !account.is_suspended))
     }
@@ -224,7 +232,7 @@ impl View<'_> {
         entry: &NamespaceEntry,
         act: &NamespaceAct,
         transition: &Transition,
-    ) -> Result<Capacity, Refusal> {
+    ) -> Result<Capacity, RegistryError> {
         // A claim on what has an owner is a dispute.
         let is_dispute = matches!(act, NamespaceAct::Verify) && entry.claimed;
         let needs = if is_dispute {
@@ -254,18 +262,18 @@ impl View<'_> {
             }
             if asks == Some(who) && *capacity != Authority {
                 let problem = "someone else must decide on what you have asked for";
-                return Err(Refusal::policy("own-request", problem));
+                return Err(RegistryError::policy("own-request", problem));
             }
             return Ok(*capacity);
         }
-        let only = |role| Refusal::Denied {
+        let only = |role| RegistryError::Denied {
             needs: role,
             authority: root.clone(),
         };
         Err(match needs {
             [Operator] => only(Role::Lead),
             [Maintainer] => only(Role::Admin),
-            _ => Refusal::NotTheirs {
+            _ => RegistryError::NotTheirs {
                 namespace: entry.name().to_string(),
             },
         })

@@ -15,7 +15,7 @@ use handfast_store::{Place, Snapshot, Store, Table};
 use super::entry::NamespaceEntry;
 use super::kept::{ENTRY, Kept, LAST_CHANGE};
 use super::seeds::seeds;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 
 /// All rules: those that were configured, and the entries of the registry.
 pub(crate) struct Book {
@@ -86,7 +86,7 @@ impl Book {
     }
 
     /// Takes up what is on disk.
-    pub(crate) fn refresh(&self, store: &Store) -> Result<(), Refusal> {
+    pub(crate) fn refresh(&self, store: &Store) -> Result<(), RegistryError> {
         let current = store.read(|now| Ok(self.at(now)))??;
         let mut newest = self.newest.write().unwrap_or_else(PoisonError::into_inner);
         // Whoever read an older snapshot comes too late.
@@ -97,7 +97,7 @@ impl Book {
     }
 
     /// The entries of a snapshot. They are not remembered: what a change sees may not come to be.
-    pub(crate) fn at(&self, now: &Snapshot<'_>) -> Result<Arc<Generation>, Refusal> {
+    pub(crate) fn at(&self, now: &Snapshot<'_>) -> Result<Arc<Generation>, RegistryError> {
         let newest = self.newest();
         let number = last_change(now)?;
         if number == newest.number {
@@ -156,7 +156,7 @@ impl Generation {
         Arc::clone(&ORIGINAL)
     }
 
-    fn read(number: u64, now: &Snapshot<'_>, before: &Self) -> Result<Self, Refusal> {
+    fn read(number: u64, now: &Snapshot<'_>, before: &Self) -> Result<Self, RegistryError> {
         let mut entries: BTreeMap<String, Arc<NamespaceEntry>> = BTreeMap::new();
         for seed in seeds() {
             entries.insert(seed.name().to_string(), Arc::clone(seed));
@@ -198,7 +198,7 @@ impl Generation {
     }
 
     /// The rules of an entry, which are compiled once for each version.
-    fn rules_of(&self, entry: &NamespaceEntry) -> Result<Namespace, Refusal> {
+    fn rules_of(&self, entry: &NamespaceEntry) -> Result<Namespace, RegistryError> {
         let is_same = self.entry(entry.name()).is_some_and(|known| {
             (&known.form, known.status, &known.registered)
                 == (&entry.form, entry.status, &entry.registered)
@@ -212,13 +212,13 @@ impl Generation {
 }
 
 /// The number of the last event that changed an entry.
-fn last_change(now: &Snapshot<'_>) -> Result<u64, Refusal> {
+fn last_change(now: &Snapshot<'_>) -> Result<u64, RegistryError> {
     let read = |bytes: &[u8]| postcard::from_bytes::<u64>(bytes).ok();
     let found = now.get(&Place::named(Table::Meta, LAST_CHANGE), read)?;
     match found {
         None => Ok(0),
         Some(Some(number)) => Ok(number),
-        Some(None) => Err(Refusal::Corrupt {
+        Some(None) => Err(RegistryError::Corrupt {
             what: "the number of the last change of a namespace".into(),
         }),
     }

@@ -9,7 +9,7 @@ use handfast_id::{InfoUri, Namespace, RuleBook};
 use handfast_store::{Place, Table};
 
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::name::record::{Record, State};
 
 /// How many of them are named.
@@ -25,7 +25,10 @@ pub(super) struct LookedThrough {
 }
 
 /// Looks through all names of a namespace, however many they are.
-pub(super) fn look_through(view: &View<'_>, rules: &Namespace) -> Result<LookedThrough, Refusal> {
+pub(super) fn look_through(
+    view: &View<'_>,
+    rules: &Namespace,
+) -> Result<LookedThrough, RegistryError> {
     let start = format!("info:{}/", rules.name());
     let book = RuleBook::standard().with_namespace(rules.clone());
     let stays = |text: &str, key: &str| {
@@ -61,7 +64,7 @@ pub(super) fn look_through(view: &View<'_>, rules: &Namespace) -> Result<LookedT
         more if moved.is_empty() => format!("{more} of them"),
         more => format!(" and {more} more"),
     };
-    Err(Refusal::policy(
+    Err(RegistryError::policy(
         "moves-names",
         format!(
             "names are kept here that these rules would move or make one: {}{more}",
@@ -75,7 +78,7 @@ pub(super) fn look_again(
     view: &View<'_>,
     rules: &Namespace,
     before: LookedThrough,
-) -> Result<(), Refusal> {
+) -> Result<(), RegistryError> {
     let authority = format!("info:{}", rules.name());
     let last = view.now.count(Table::Events)?;
     let mut is_settled = last.saturating_sub(before.event) <= MOST_EVENTS;

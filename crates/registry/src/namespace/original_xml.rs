@@ -11,16 +11,16 @@ use roxmltree::{Document, Node, ParsingOptions};
 use super::form::{NamespaceAuthority, NamespaceForm, NamespaceSample};
 use super::import::{GivenNamespace, day};
 use super::validate::is_web_address;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 
 /// The most nodes of a document.
 const MOST_NODES: u32 = 500_000;
 
 /// Reads all records of a document, wherever in it they stand.
-pub(super) fn read(text: &str) -> Result<Vec<GivenNamespace>, Refusal> {
+pub(super) fn read(text: &str) -> Result<Vec<GivenNamespace>, RegistryError> {
     if !has_few_attributes(text) {
         let problem = "an element of it has thousands of attributes";
-        return Err(Refusal::policy("bad-record", problem));
+        return Err(RegistryError::policy("bad-record", problem));
     }
     let options = ParsingOptions {
         // What entities stand for grows without bounds.
@@ -29,7 +29,7 @@ pub(super) fn read(text: &str) -> Result<Vec<GivenNamespace>, Refusal> {
         ..ParsingOptions::default()
     };
     let document = Document::parse_with_options(text, options)
-        .map_err(|error| Refusal::policy("bad-record", format!("not XML: {error}")))?;
+        .map_err(|error| RegistryError::policy("bad-record", format!("not XML: {error}")))?;
     let records = document.descendants();
     let records: Vec<_> = records
         .filter(|node| node.tag_name().name() == "info-registry-entry")
@@ -37,7 +37,7 @@ pub(super) fn read(text: &str) -> Result<Vec<GivenNamespace>, Refusal> {
         .collect();
     if records.is_empty() {
         let problem = "there is no info-registry-entry in it";
-        return Err(Refusal::policy("bad-record", problem));
+        return Err(RegistryError::policy("bad-record", problem));
     }
     Ok(records)
 }

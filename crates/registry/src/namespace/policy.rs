@@ -10,7 +10,7 @@ use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Subject};
 use crate::registry::Registry;
 
@@ -45,15 +45,15 @@ impl Registry {
     /// assert_eq!(registry.namespace_policy()?.version, 0);
     /// registry.set_namespace_policy(&Principal::Operator, "Ask first.")?;
     /// assert_eq!(registry.namespace_policy()?.text, "Ask first.");
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
-    pub fn namespace_policy(&self) -> Result<NamespacePolicy, Refusal> {
+    pub fn namespace_policy(&self) -> Result<NamespacePolicy, RegistryError> {
         let last = self.namespace_policies()?.pop();
         Ok(last.unwrap_or_else(NamespacePolicy::original))
     }
 
     /// All policies that held, oldest first, without the one that comes with the program.
-    pub fn namespace_policies(&self) -> Result<Vec<NamespacePolicy>, Refusal> {
+    pub fn namespace_policies(&self) -> Result<Vec<NamespacePolicy>, RegistryError> {
         self.read(|view| {
             let policies = view.policies()?;
             Ok(policies)
@@ -65,10 +65,13 @@ impl Registry {
         &self,
         who: &Principal,
         text: &str,
-    ) -> Result<NamespacePolicy, Refusal> {
+    ) -> Result<NamespacePolicy, RegistryError> {
         check_text("a policy", text, MOST_BYTES)?;
         if text.trim().is_empty() {
-            return Err(Refusal::policy("empty-policy", "a policy says something"));
+            return Err(RegistryError::policy(
+                "empty-policy",
+                "a policy says something",
+            ));
         }
         let text = text.to_string();
         self.change(who, move |draft| {
@@ -98,7 +101,7 @@ impl Registry {
 }
 
 impl View<'_> {
-    fn policies(&self) -> Result<Vec<NamespacePolicy>, Refusal> {
+    fn policies(&self) -> Result<Vec<NamespacePolicy>, RegistryError> {
         let mut policies = Vec::new();
         let mut is_damaged = false;
         let from = Place::named(Table::Namespaces, POLICY);
@@ -114,7 +117,7 @@ impl View<'_> {
         })?;
         if is_damaged {
             let what = "the policy of the registry of namespaces".into();
-            return Err(Refusal::Corrupt { what });
+            return Err(RegistryError::Corrupt { what });
         }
         Ok(policies)
     }

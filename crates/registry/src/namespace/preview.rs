@@ -4,7 +4,7 @@ use handfast_id::{InfoUri, RuleBook};
 
 use super::entry::NamespaceEntry;
 use super::form::NamespaceForm;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::registry::Registry;
 
 /// An example that would come out differently.
@@ -31,9 +31,12 @@ impl Registry {
     /// let changes = registry.preview_namespace(&form)?;
     /// assert_eq!(changes[0].before, "info:pronom/fmt/42");
     /// assert_eq!(changes[0].after.as_deref(), Some("info:pronom/FMT/42"));
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
-    pub fn preview_namespace(&self, form: &NamespaceForm) -> Result<Vec<ExampleChange>, Refusal> {
+    pub fn preview_namespace(
+        &self,
+        form: &NamespaceForm,
+    ) -> Result<Vec<ExampleChange>, RegistryError> {
         let current = self.namespace(&form.namespace).ok();
         preview(current.as_deref(), form)
     }
@@ -42,7 +45,7 @@ impl Registry {
 fn preview(
     current: Option<&NamespaceEntry>,
     form: &NamespaceForm,
-) -> Result<Vec<ExampleChange>, Refusal> {
+) -> Result<Vec<ExampleChange>, RegistryError> {
     let book = RuleBook::standard();
     // What is not registered has no rules.
     let in_force = current.filter(|entry| entry.was_registered());

@@ -9,7 +9,7 @@ use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::change::view::View;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 use crate::log::event::Action;
 use crate::registry::Registry;
 
@@ -106,9 +106,9 @@ impl Registry {
     /// assert_eq!(lccn.form.authority.organisation, "Library of Congress");
     /// assert!(lccn.historical && !lccn.claimed);
     /// assert_eq!(registry.namespace("nobody").unwrap_err().code(), "no-namespace");
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
-    pub fn namespace(&self, name: &str) -> Result<Arc<NamespaceEntry>, Refusal> {
+    pub fn namespace(&self, name: &str) -> Result<Arc<NamespaceEntry>, RegistryError> {
         let found = self.rules.newest().entry(&bare(name)).map(Arc::clone);
         found.ok_or_else(|| no_namespace(name))
     }
@@ -122,7 +122,7 @@ impl Registry {
     /// let page = registry.namespaces(&NamespaceQuery { limit: 10, ..Default::default() });
     /// assert_eq!((page.entries.len(), page.total), (10, 29));
     /// assert_eq!(page.next.as_deref(), Some("hdl"));
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     #[must_use]
     pub fn namespaces(&self, query: &NamespaceQuery) -> NamespacePage {
@@ -158,7 +158,7 @@ impl Registry {
     /// let all = registry.namespaces_changed(&NamespacesChanged::default());
     /// assert_eq!(all.first().unwrap().entry.name(), "bibcode");
     /// assert_eq!(all.last().unwrap().entry.name(), "nyu");
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     #[must_use]
     pub fn namespaces_changed(&self, wanted: &NamespacesChanged) -> Vec<NamespaceChange> {
@@ -192,7 +192,7 @@ impl Registry {
     /// let history = registry.namespace_history(&Principal::Operator, "lccn", 0, 10)?;
     /// assert_eq!(history[0].entry.version, 1);
     /// assert!(registry.namespace_history(&Principal::Operator, "lccn", 1, 10)?.is_empty());
-    /// # Ok::<_, handfast_registry::Refusal>(())
+    /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn namespace_history(
         &self,
@@ -200,7 +200,7 @@ impl Registry {
         name: &str,
         after: u64,
         limit: usize,
-    ) -> Result<Vec<NamespaceVersion>, Refusal> {
+    ) -> Result<Vec<NamespaceVersion>, RegistryError> {
         let name = bare(name);
         self.read(|view| {
             let current = view.namespace_entry(&name)?;
@@ -210,7 +210,7 @@ impl Registry {
             let first = after.saturating_add(1);
             for version in (first..current.version).take(limit) {
                 let entry = view.namespace_version(&name, version)?;
-                let missing = || Refusal::Corrupt {
+                let missing = || RegistryError::Corrupt {
                     what: format!("version {version} of namespace {name}"),
                 };
                 versions.push(view.namespace_made(entry.ok_or_else(missing)?, sees_all)?);
@@ -235,12 +235,15 @@ impl Registry {
 
 impl View<'_> {
     /// An entry as the snapshot shows it.
-    pub(crate) fn namespace_entry(&self, name: &str) -> Result<NamespaceEntry, Refusal> {
+    pub(crate) fn namespace_entry(&self, name: &str) -> Result<NamespaceEntry, RegistryError> {
         let found = self.find_namespace(name)?;
         found.ok_or_else(|| no_namespace(name))
     }
 
-    pub(crate) fn find_namespace(&self, name: &str) -> Result<Option<NamespaceEntry>, Refusal> {
+    pub(crate) fn find_namespace(
+        &self,
+        name: &str,
+    ) -> Result<Option<NamespaceEntry>, RegistryError> {
         match self.kept_namespace(name)? {
             Some(kept) => match kept.read() {
                 Some(entry) => Ok(Some(entry)),
@@ -251,7 +254,7 @@ impl View<'_> {
     }
 
     /// All entries as the snapshot shows them.
-    pub(crate) fn namespaces(&self) -> Result<Arc<Generation>, Refusal> {
+    pub(crate) fn namespaces(&self) -> Result<Arc<Generation>, RegistryError> {
         self.book().at(self.now)
     }
 
@@ -259,7 +262,7 @@ impl View<'_> {
         &self,
         mut entry: NamespaceEntry,
         sees_all: bool,
-    ) -> Result<NamespaceVersion, Refusal> {
+    ) -> Result<NamespaceVersion, RegistryError> {
         let event = match entry.last_event {
             0 => None,
             number => self.event(number)?,
@@ -325,8 +328,8 @@ pub fn bare(name: &str) -> String {
     name.strip_suffix('/').unwrap_or(name).to_string()
 }
 
-pub(crate) fn no_namespace(name: &str) -> Refusal {
-    Refusal::policy(
+pub(crate) fn no_namespace(name: &str) -> RegistryError {
+    RegistryError::policy(
         "no-namespace",
         format!("there is no entry for namespace {}", bare(name)),
     )

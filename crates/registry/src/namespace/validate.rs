@@ -10,7 +10,7 @@ use handfast_id::{InfoUri, InfoValidity, Namespace, NamespaceError, Pattern, Rul
 
 use super::form::{NamespaceForm, ResolutionForm};
 use super::trials::trials;
-use crate::error::Refusal;
+use crate::error::RegistryError;
 
 /// The longest namespace string.
 const MOST_NAME: usize = 64;
@@ -30,17 +30,17 @@ const MOST_EXAMPLE: usize = 500;
 const MOST_FORM: usize = 64 << 10;
 
 /// Checks a form, and gives its rules.
-pub(super) fn check(form: &NamespaceForm) -> Result<Namespace, Refusal> {
+pub(super) fn check(form: &NamespaceForm) -> Result<Namespace, RegistryError> {
     check_given(form)?;
     check_historical(form)
 }
 
 /// The same for one from the original registry, which may lack what a proposal must have.
-pub(super) fn check_historical(form: &NamespaceForm) -> Result<Namespace, Refusal> {
+pub(super) fn check_historical(form: &NamespaceForm) -> Result<Namespace, RegistryError> {
     let length = serde_json::to_string(form).map_or(usize::MAX, |text| text.len());
     if length > MOST_FORM {
         let problem = format!("an entry has at most {MOST_FORM} bytes in all, as JSON");
-        return Err(Refusal::policy("too-large", problem));
+        return Err(RegistryError::policy("too-large", problem));
     }
     check_texts(form)?;
     check_resolution(&form.resolution)?;
@@ -53,35 +53,35 @@ pub(super) fn check_historical(form: &NamespaceForm) -> Result<Namespace, Refusa
 }
 
 /// What a proposal states (`INFO-10`).
-pub(super) fn check_declaration(form: &NamespaceForm) -> Result<(), Refusal> {
+pub(super) fn check_declaration(form: &NamespaceForm) -> Result<(), RegistryError> {
     let is_declared = form
         .declaration
         .is_some_and(|declared| declared.public && declared.without_uri_form);
     if is_declared {
         return Ok(());
     }
-    Err(Refusal::policy(
+    Err(RegistryError::policy(
         "not-declared",
         "a proposal declares that the namespace is public, is in use or planned, and has no URI form of its own",
     ))
 }
 
 /// What a form must have before it is registered, beside what a proposal must (`INFO-9`, `INFO-10`).
-pub(super) fn check_review(form: &NamespaceForm, until: Option<u64>) -> Result<(), Refusal> {
+pub(super) fn check_review(form: &NamespaceForm, until: Option<u64>) -> Result<(), RegistryError> {
     let is_planned = form.declaration.is_some_and(|declared| !declared.in_use);
     if is_planned && until.is_none() {
         let problem = "a namespace that is only planned is registered provisionally: say until when with --until, \
                        within twelve months; once it is in use, its authority says so in the entry";
-        return Err(Refusal::policy("planned", problem));
+        return Err(RegistryError::policy("planned", problem));
     }
     if form.syntax.summary.trim().is_empty() {
         let problem =
             "syntax.summary is missing: the entry says in words how identifiers are written";
-        return Err(Refusal::policy("missing-field", problem));
+        return Err(RegistryError::policy("missing-field", problem));
     }
     if !is_reachable(form.authority.contact.trim()) {
         let problem = "authority.contact is no e-mail address and no URL: the public must be able to reach the authority";
-        return Err(Refusal::policy("bad-contact", problem));
+        return Err(RegistryError::policy("bad-contact", problem));
     }
     Ok(())
 }
@@ -98,7 +98,7 @@ fn is_reachable(contact: &str) -> bool {
 }
 
 /// The rules of a form, or what is wrong with them.
-pub(super) fn rules(form: &NamespaceForm) -> Result<Namespace, Refusal> {
+pub(super) fn rules(form: &NamespaceForm) -> Result<Namespace, RegistryError> {
     form.rules().map_err(|error| {
         let (code, why) = match &error {
             NamespaceError::Name { source, .. } => ("bad-namespace", source.to_string()),
@@ -106,12 +106,12 @@ pub(super) fn rules(form: &NamespaceForm) -> Result<Namespace, Refusal> {
             NamespaceError::Step { source, .. } => ("bad-steps", source.to_string()),
             other => ("bad-entry", other.to_string()),
         };
-        Refusal::policy(code, format!("{error}: {why}"))
+        RegistryError::policy(code, format!("{error}: {why}"))
     })
 }
 
 /// What must be there (`INFO-10`).
-fn check_given(form: &NamespaceForm) -> Result<(), Refusal> {
+fn check_given(form: &NamespaceForm) -> Result<(), RegistryError> {
     let authority = &form.authority;
     for (field, text) in [
         ("title", &form.title),
@@ -120,13 +120,13 @@ fn check_given(form: &NamespaceForm) -> Result<(), Refusal> {
     ] {
         if text.trim().is_empty() {
             let problem = format!("{field} is missing");
-            return Err(Refusal::policy("missing-field", problem));
+            return Err(RegistryError::policy("missing-field", problem));
         }
     }
     Ok(())
 }
 
-fn check_texts(form: &NamespaceForm) -> Result<(), Refusal> {
+fn check_texts(form: &NamespaceForm) -> Result<(), RegistryError> {
     let authority = &form.authority;
     let examples = form.examples.iter().flat_map(|sample| {
         let written = [
@@ -162,7 +162,7 @@ fn check_texts(form: &NamespaceForm) -> Result<(), Refusal> {
     for see in uris.into_iter().chain([&form.resolution.see]) {
         if see.len() > MOST_URIS {
             let problem = format!("at most {MOST_URIS} addresses stand in one place");
-            return Err(Refusal::policy("too-large", problem));
+            return Err(RegistryError::policy("too-large", problem));
         }
         see.iter().try_for_each(|uri| check_uri("see", uri))?;
     }
@@ -173,29 +173,29 @@ fn check_texts(form: &NamespaceForm) -> Result<(), Refusal> {
 }
 
 /// A text is bounded and plain. It may hold anything that can be printed, and is escaped where it is shown.
-pub(super) fn check_text(field: &str, text: &str, most: usize) -> Result<(), Refusal> {
+pub(super) fn check_text(field: &str, text: &str, most: usize) -> Result<(), RegistryError> {
     if text.len() > most {
         let problem = format!(
             "{field} has at most {most} bytes, this one has {}",
             text.len()
         );
-        return Err(Refusal::policy("too-large", problem));
+        return Err(RegistryError::policy("too-large", problem));
     }
     let is_plain = |c: char| !c.is_control() || matches!(c, '\n' | '\r' | '\t');
     if !text.chars().all(is_plain) {
         let problem = format!("{field} holds a control character: it is plain text");
-        return Err(Refusal::policy("not-plain-text", problem));
+        return Err(RegistryError::policy("not-plain-text", problem));
     }
     Ok(())
 }
 
-fn check_uri(field: &str, uri: &str) -> Result<(), Refusal> {
+fn check_uri(field: &str, uri: &str) -> Result<(), RegistryError> {
     check_text(field, uri, MOST_URI)?;
     if is_web_address(uri) {
         return Ok(());
     }
     let problem = format!("{field}: {uri:?} is no http or https address");
-    Err(Refusal::policy("bad-uri", problem))
+    Err(RegistryError::policy("bad-uri", problem))
 }
 
 /// `http://` or `https://`, a host that nobody can mistake for another, and what a URI may hold.
@@ -231,7 +231,7 @@ fn is_host(text: &str) -> bool {
 }
 
 /// `INFO-11`: a template with `{id}`, and no mechanism without security considerations.
-fn check_resolution(said: &ResolutionForm) -> Result<(), Refusal> {
+fn check_resolution(said: &ResolutionForm) -> Result<(), RegistryError> {
     let Some(mechanism) = &said.mechanism else {
         return Ok(());
     };
@@ -241,12 +241,12 @@ fn check_resolution(said: &ResolutionForm) -> Result<(), Refusal> {
             "{mechanism:?} is no mechanism: that is an http or https address with one {{id}} behind its host, and \
              behind a / or ? there"
         );
-        return Err(Refusal::policy("bad-mechanism", problem));
+        return Err(RegistryError::policy("bad-mechanism", problem));
     }
     let security = said.security.as_deref().unwrap_or_default();
     if security.trim().is_empty() {
         let problem = "no mechanism is registered without security considerations";
-        return Err(Refusal::policy("no-security", problem));
+        return Err(RegistryError::policy("no-security", problem));
     }
     Ok(())
 }
@@ -256,7 +256,7 @@ fn check_resolution(said: &ResolutionForm) -> Result<(), Refusal> {
 const MOST_COMPILED: usize = 1 << 18;
 
 /// Patterns run in linear time, but how long a byte takes grows with them.
-fn check_cost(form: &NamespaceForm) -> Result<(), Refusal> {
+fn check_cost(form: &NamespaceForm) -> Result<(), RegistryError> {
     let steps = form.normalisation.steps.iter().flatten();
     let rewrites = steps.filter_map(|step| match step.as_array()?.as_slice() {
         [name, pattern, _] if name == "rewrite" => pattern.as_str(),
@@ -267,27 +267,27 @@ fn check_cost(form: &NamespaceForm) -> Result<(), Refusal> {
         if Pattern::within(pattern, MOST_COMPILED / patterns.len()).is_err() {
             let problem =
                 format!("the pattern {pattern:?} costs too much: it has too many repetitions");
-            return Err(Refusal::policy("bad-pattern", problem));
+            return Err(RegistryError::policy("bad-pattern", problem));
         }
     }
     Ok(())
 }
 
-fn check_examples(form: &NamespaceForm, book: &RuleBook) -> Result<(), Refusal> {
+fn check_examples(form: &NamespaceForm, book: &RuleBook) -> Result<(), RegistryError> {
     if form.examples.len() > MOST_EXAMPLES {
         let problem = format!("an entry has at most {MOST_EXAMPLES} examples");
-        return Err(Refusal::policy("too-large", problem));
+        return Err(RegistryError::policy("too-large", problem));
     }
     for sample in &form.examples {
-        let refuse = |why: String| Err(Refusal::policy("bad-example", why));
+        let refuse = |why: String| Err(RegistryError::policy("bad-example", why));
         let read = |text: &str| {
             let uri = InfoUri::parse(text).map_err(|error| {
-                Refusal::policy("bad-example", format!("example {text:?}: {error}"))
+                RegistryError::policy("bad-example", format!("example {text:?}: {error}"))
             })?;
             let canonical = uri.canonical(book).map_err(|error| {
-                Refusal::policy("bad-example", format!("example {text:?}: {error}"))
+                RegistryError::policy("bad-example", format!("example {text:?}: {error}"))
             })?;
-            Ok::<_, Refusal>((uri.into_owned(), canonical.as_str().to_string()))
+            Ok::<_, RegistryError>((uri.into_owned(), canonical.as_str().to_string()))
         };
         let (uri, canonical) = read(&sample.input)?;
         if uri.namespace() != form.namespace {
@@ -320,7 +320,7 @@ fn check_examples(form: &NamespaceForm, book: &RuleBook) -> Result<(), Refusal> 
 const SHORT: usize = 200;
 
 /// `info-registry.md` §6: steps must be idempotent on generated trials, too.
-fn check_trials(form: &NamespaceForm, book: &RuleBook) -> Result<(), Refusal> {
+fn check_trials(form: &NamespaceForm, book: &RuleBook) -> Result<(), RegistryError> {
     let has_steps = form.rules().is_ok_and(|rules| !rules.steps().is_empty());
     if !has_steps {
         return Ok(());
@@ -334,7 +334,7 @@ fn check_trials(form: &NamespaceForm, book: &RuleBook) -> Result<(), Refusal> {
                 continue;
             }
             let problem = format!("the steps leave nothing that can be kept of {trial:?}");
-            return Err(Refusal::policy("bad-steps", problem));
+            return Err(RegistryError::policy("bad-steps", problem));
         };
         let once = once.as_str();
         match canonical(once, book) {
@@ -350,9 +350,9 @@ fn canonical(text: &str, book: &RuleBook) -> Option<String> {
     Some(canonical.as_str().to_string())
 }
 
-fn not_idempotent(input: &str, once: &str, twice: &str) -> Refusal {
+fn not_idempotent(input: &str, once: &str, twice: &str) -> RegistryError {
     let problem = format!(
         "{input:?} comes out as {once:?}, and that as {twice:?}: what is canonical must stay as it is"
     );
-    Refusal::policy("not-idempotent", problem)
+    RegistryError::policy("not-idempotent", problem)
 }

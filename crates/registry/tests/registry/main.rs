@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
     AuthorityChange, Entry, Limits, NewAuthority, NewName, NewValue, Persistence, Principal,
-    Refusal, Registry, Verify, World, verify_export,
+    Registry, RegistryError, Verify, World, verify_export,
 };
 
 const OPERATOR: Principal = Principal::Operator;
@@ -58,12 +58,12 @@ impl std::ops::Deref for Scene {
 
 impl Scene {
     /// All of the history of a name, read two events at a time.
-    fn history(&self, who: &Principal, id: &str) -> Result<Vec<Entry>, Refusal> {
+    fn history(&self, who: &Principal, id: &str) -> Result<Vec<Entry>, RegistryError> {
         history(&self.registry, who, id)
     }
 }
 
-fn history(registry: &Registry, who: &Principal, id: &str) -> Result<Vec<Entry>, Refusal> {
+fn history(registry: &Registry, who: &Principal, id: &str) -> Result<Vec<Entry>, RegistryError> {
     let (mut all, mut after) = (Vec::new(), Some(0));
     while let Some(from) = after {
         let page = registry.history_page(who, id, from, 2, None)?;
@@ -149,6 +149,6 @@ fn account(name: &str) -> Principal {
     Principal::parse(name).unwrap()
 }
 
-fn code<T: std::fmt::Debug>(outcome: Result<T, Refusal>) -> &'static str {
+fn code<T: std::fmt::Debug>(outcome: Result<T, RegistryError>) -> &'static str {
     outcome.unwrap_err().code()
 }

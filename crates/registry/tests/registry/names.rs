@@ -24,7 +24,7 @@ fn hdl_7_urn_7_a_name_that_existed_is_never_given_again_in_any_spelling() {
         "https://hdl.handle.net/20.1000/abc",
     ] {
         match scene.create_name(&OPERATOR, spelling, NewName::default()) {
-            Err(Refusal::Exists { event: Some(3), .. }) => {}
+            Err(RegistryError::Exists { event: Some(3), .. }) => {}
             other => panic!("{spelling}: {other:?}"),
         }
     }

@@ -96,11 +96,14 @@ impl Stage {
         who: &Principal,
         name: &str,
         act: NamespaceAct,
-    ) -> Result<Arc<NamespaceEntry>, Refusal> {
+    ) -> Result<Arc<NamespaceEntry>, RegistryError> {
         self.act_on_namespace(who, name, NamespaceOrder::new(act, "because"))
     }
 
-    pub(crate) fn propose(&self, form: NamespaceForm) -> Result<Arc<NamespaceEntry>, Refusal> {
+    pub(crate) fn propose(
+        &self,
+        form: NamespaceForm,
+    ) -> Result<Arc<NamespaceEntry>, RegistryError> {
         let name = form.namespace.clone();
         self.act(
             &account("owner"),
@@ -109,17 +112,20 @@ impl Stage {
         )
     }
 
-    pub(crate) fn approve(&self, name: &str) -> Result<Arc<NamespaceEntry>, Refusal> {
+    pub(crate) fn approve(&self, name: &str) -> Result<Arc<NamespaceEntry>, RegistryError> {
         self.act(&OPERATOR, name, NamespaceAct::Approve { until: None })
     }
 
-    pub(crate) fn register(&self, form: NamespaceForm) -> Result<Arc<NamespaceEntry>, Refusal> {
+    pub(crate) fn register(
+        &self,
+        form: NamespaceForm,
+    ) -> Result<Arc<NamespaceEntry>, RegistryError> {
         let name = form.namespace.clone();
         self.propose(form)?;
         self.approve(&name)
     }
 
-    pub(crate) fn change(&self, form: NamespaceForm) -> Result<Arc<NamespaceEntry>, Refusal> {
+    pub(crate) fn change(&self, form: NamespaceForm) -> Result<Arc<NamespaceEntry>, RegistryError> {
         let name = form.namespace.clone();
         self.act(
             &account("owner"),

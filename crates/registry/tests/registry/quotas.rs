@@ -10,7 +10,7 @@ fn names_of(prefix: &str, count: usize) -> Vec<String> {
         .collect()
 }
 
-fn withdraw(scene: &Scene, who: &Principal, ids: &[String]) -> Result<Vec<Outcome>, Refusal> {
+fn withdraw(scene: &Scene, who: &Principal, ids: &[String]) -> Result<Vec<Outcome>, RegistryError> {
     let mut told = Vec::new();
     let mut report = |outcome: &Outcome| told.push(outcome.clone());
     scene.withdraw_all(who, ids, "wrong", false, &mut report)?;
@@ -121,7 +121,7 @@ fn an_account_starts_so_many_jobs_and_the_operator_any_number() {
         import(&ann, &format!("{{\"id\":\"20.1/{number}\"}}")).unwrap();
     }
     match import(&ann, "{\"id\":\"20.1/x\"}") {
-        Err(Refusal::Quota {
+        Err(RegistryError::Quota {
             retry_after: Some(seconds),
             ..
         }) => assert!((80_000..=86_400).contains(&seconds), "{seconds}"),

@@ -36,7 +36,7 @@ fn urn_5_roles_hold_below_and_nowhere_else() {
         .unwrap();
     for id in ["urn:urn-3:HUL:b", "urn:urn-3:HUL2:b"] {
         match scene.create_name(&bob, id, NewName::default()) {
-            Err(Refusal::Denied {
+            Err(RegistryError::Denied {
                 needs: Role::Write,
                 authority,
             }) => {
@@ -49,7 +49,7 @@ fn urn_5_roles_hold_below_and_nowhere_else() {
     assert!(
         matches!(
             refused,
-            Err(Refusal::Denied {
+            Err(RegistryError::Denied {
                 needs: Role::Lead,
                 ..
             })

@@ -27,7 +27,7 @@ fn put(values: &[(u32, &str)]) -> Edit {
 }
 
 /// Does something to a name, and gives the event that it was.
-fn event<T>(registry: &Registry, id: &str, done: Result<T, Refusal>) -> u64 {
+fn event<T>(registry: &Registry, id: &str, done: Result<T, RegistryError>) -> u64 {
     done.map(|_| ()).unwrap();
     record(registry, id).last_event
 }

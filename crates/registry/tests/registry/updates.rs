@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Read};
 
-use handfast_registry::{Import, Imported, JobKind, Refusal, ValueCounts};
+use handfast_registry::{Import, Imported, JobKind, RegistryError, ValueCounts};
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn table(host: &str) -> String {
     table
 }
 
-fn import(scene: &Scene, input: impl Read + Send) -> Result<Imported, Refusal> {
+fn import(scene: &Scene, input: impl Read + Send) -> Result<Imported, RegistryError> {
     let import = Import {
         source: "names.csv".into(),
         update: true,

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 
 use handfast_id::Handle;
 use handfast_registry::{
-    AuthorityStatus, NewValue, Operation, Performed, Principal, Reading, Record, Refusal, State,
-    ValueProblem, is_public_write, prefix_of, with_slash,
+    AuthorityStatus, NewValue, Operation, Performed, Principal, Reading, Record, RegistryError,
+    State, ValueProblem, is_public_write, prefix_of, with_slash,
 };
 use handfast_wire::body::{
     CreateReply, HandleRequest, ListReply, Referral, RemoveRequest, ResolutionReply,
@@ -520,7 +520,7 @@ impl Native {
         };
         match self.registry.perform(&who.who, operation) {
             Ok(performed) => Ok(Some(performed)),
-            Err(Refusal::Value {
+            Err(RegistryError::Value {
                 index,
                 problem: ValueProblem::Exists,
             }) => Err(index_conflict(index)),

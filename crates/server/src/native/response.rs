@@ -1,6 +1,6 @@
 //! What a refusal is called in the protocol.
 
-use handfast_registry::{Refusal, StoreError, ValueProblem};
+use handfast_registry::{RegistryError, StoreError, ValueProblem};
 use handfast_wire::ResponseCode;
 
 /// Why a request is not done, as the protocol says it.
@@ -24,9 +24,9 @@ impl Fault {
     }
 }
 
-impl From<Refusal> for Fault {
+impl From<RegistryError> for Fault {
     /// §2.3. What fails here is nobody's business outside: it is logged, and the code is said.
-    fn from(refusal: Refusal) -> Self {
+    fn from(refusal: RegistryError) -> Self {
         let code = code(&refusal);
         if code == ResponseCode::Error {
             tracing::error!(%refusal, "a request failed");
@@ -36,22 +36,24 @@ impl From<Refusal> for Fault {
     }
 }
 
-fn code(refusal: &Refusal) -> ResponseCode {
+fn code(refusal: &RegistryError) -> ResponseCode {
     match refusal {
-        Refusal::NotFound(_) | Refusal::State { .. } => ResponseCode::HandleNotFound,
-        Refusal::AuthorityExists(_) | Refusal::Differs { .. } | Refusal::Exists { .. } => {
-            ResponseCode::HandleAlreadyExists
+        RegistryError::NotFound(_) | RegistryError::State { .. } => ResponseCode::HandleNotFound,
+        RegistryError::AuthorityExists(_)
+        | RegistryError::Differs { .. }
+        | RegistryError::Exists { .. } => ResponseCode::HandleAlreadyExists,
+        RegistryError::Identifier { .. } => ResponseCode::InvalidHandle,
+        RegistryError::NoAuthority(_) | RegistryError::Retired(_) => {
+            ResponseCode::ServerNotResponsible
         }
-        Refusal::Identifier { .. } => ResponseCode::InvalidHandle,
-        Refusal::NoAuthority(_) | Refusal::Retired(_) => ResponseCode::ServerNotResponsible,
-        Refusal::Denied { .. } => ResponseCode::InvalidAdmin,
-        Refusal::Value { problem, .. } => match problem {
+        RegistryError::Denied { .. } => ResponseCode::InvalidAdmin,
+        RegistryError::Value { problem, .. } => match problem {
             ValueProblem::Missing => ResponseCode::ValuesNotFound,
             ValueProblem::Exists | ValueProblem::Twice => ResponseCode::ValueAlreadyExists,
             ValueProblem::ReadOnly => ResponseCode::InsufficientPermissions,
             _ => ResponseCode::InvalidValue,
         },
-        Refusal::Policy { code, .. } => match *code {
+        RegistryError::Policy { code, .. } => match *code {
             "not-cordra" | "pattern" | "root" | "prefix-record" | "not-a-handle" => {
                 ResponseCode::InvalidHandle
             }
@@ -59,7 +61,7 @@ fn code(refusal: &Refusal) -> ResponseCode {
             "too-large" | "too-many-values" => ResponseCode::InvalidValue,
             _ => ResponseCode::OperationNotSupported,
         },
-        Refusal::Store(StoreError::Full) => ResponseCode::ServerBackup,
+        RegistryError::Store(StoreError::Full) => ResponseCode::ServerBackup,
         _ => ResponseCode::Error,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use handfast_registry::{AccountChange, Grant, Principal, Refusal, json};
+use handfast_registry::{AccountChange, Grant, Principal, RegistryError, json};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
@@ -43,7 +43,7 @@ fn need_administrator(call: &Call) -> Result<(), Problem> {
     }
     let problem = "this is for administrators".to_string();
     let code = "operator-only";
-    Err(Refusal::Policy { code, problem }.into())
+    Err(RegistryError::Policy { code, problem }.into())
 }
 
 pub(super) fn list(call: &Call) -> Result<Answer, Problem> {

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use handfast_registry::Principal;
 use handfast_registry::{
-    Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, Refusal, Role, json,
+    Authority, AuthorityAction, AuthorityChange, NewAuthority, Persistence, RegistryError, Role,
+    json,
 };
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -156,7 +157,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
         if matches!(call.who, Principal::Limited { .. }) {
             let problem = "a token that is limited asks for no authorities".to_string();
             let code = "not-yours";
-            return Err(Refusal::Policy { code, problem }.into());
+            return Err(RegistryError::Policy { code, problem }.into());
         }
         registry.request_authority(&call.who, &given.authority, new)?
     } else {

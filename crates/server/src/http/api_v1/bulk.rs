@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 
-use handfast_registry::{Done, Export, Format, Import, Refusal, Report, json};
+use handfast_registry::{Done, Export, Format, Import, RegistryError, Report, json};
 use http_body_util::channel::{Channel, Sender};
 use http_body_util::{BodyExt, Either};
 use hyper::Response;
@@ -145,7 +145,7 @@ pub(super) fn export_log(
 fn send(
     begun: &mut dyn FnMut(Response<Body>),
     content_type: &'static str,
-    give: impl FnOnce(&mut Sending<'_>) -> Result<Json, Refusal>,
+    give: impl FnOnce(&mut Sending<'_>) -> Result<Json, RegistryError>,
 ) -> Result<(), Problem> {
     let (sender, body) = Channel::new(4);
     let mut out = Sending {
@@ -156,7 +156,7 @@ fn send(
     };
     let given = give(&mut out).and_then(|summary| {
         let sent = out.flush().and_then(|()| out.end(&summary));
-        sent.map_err(|source| Refusal::Output { source })
+        sent.map_err(|source| RegistryError::Output { source })
     });
     let is_begun = out.begin.is_none();
     match given {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use handfast_registry::{
-    BulkChanged, Done, Job, JobKind, Outcome, Principal, Refusal, Registry, StartedJob, json,
+    BulkChanged, Done, Job, JobKind, Outcome, Principal, Registry, RegistryError, StartedJob, json,
 };
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -149,7 +149,7 @@ pub(super) fn start(call: &Call) -> Result<Answer, Problem> {
 }
 
 impl Wanted {
-    fn start(self, registry: &Registry, who: &Principal) -> Result<StartedJob, Refusal> {
+    fn start(self, registry: &Registry, who: &Principal) -> Result<StartedJob, RegistryError> {
         match self {
             Self::Kind(kind) => registry.start_job(who, kind),
             Self::Resume(number) => registry.resume_job(who, number),
@@ -162,7 +162,7 @@ impl Wanted {
         registry: &Registry,
         who: &Principal,
         report: &mut dyn FnMut(&Outcome),
-    ) -> Result<BulkChanged, Refusal> {
+    ) -> Result<BulkChanged, RegistryError> {
         match self {
             Self::Kind(kind) => registry.run_job(who, kind, true, report),
             Self::Resume(number) => {

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::thread;
 
 use handfast_registry::{
-    Edit, HistoryPage, Minted, NameAction, NewName, NewValue, Principal, Refusal, Style,
+    Edit, HistoryPage, Minted, NameAction, NewName, NewValue, Principal, RegistryError, Style,
     check_urls, json,
 };
 use handfast_wire::Reference;
@@ -262,7 +262,7 @@ pub(super) fn history(call: &Call) -> Result<Answer, Problem> {
     let made = thread::scope(|scope| {
         let page = || {
             let page = registry.history_page(&call.who, call.id(), after, limit, at)?;
-            Ok::<_, Refusal>(written(page))
+            Ok::<_, RegistryError>(written(page))
         };
         let worker = thread::Builder::new().name("handfast-history".into());
         let worker = worker.spawn_scoped(scope, page).ok()?;

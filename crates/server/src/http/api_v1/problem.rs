@@ -1,6 +1,6 @@
 //! Why something was not done, as RFC 9457 has it: `application/problem+json`.
 
-use handfast_registry::{Refusal, json};
+use handfast_registry::{RegistryError, json};
 use hyper::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
 use serde_json::{Map, Value as Json};
@@ -62,20 +62,22 @@ impl Problem {
 }
 
 /// The one place where refusals of the registry become statuses.
-impl From<Refusal> for Problem {
-    fn from(refusal: Refusal) -> Self {
+impl From<RegistryError> for Problem {
+    fn from(refusal: RegistryError) -> Self {
         let status = match &refusal {
-            Refusal::AuthorityExists(_)
-            | Refusal::Differs { .. }
-            | Refusal::Exists { .. }
-            | Refusal::Retired(_)
-            | Refusal::State { .. } => StatusCode::CONFLICT,
-            Refusal::Denied { .. } | Refusal::NotTheirs { .. } => StatusCode::FORBIDDEN,
-            Refusal::Identifier { .. } | Refusal::Input { .. } => StatusCode::BAD_REQUEST,
-            Refusal::NoAuthority(_) | Refusal::NotFound(_) => StatusCode::NOT_FOUND,
-            Refusal::Policy { code, .. } => by_code(code),
-            Refusal::Quota { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Refusal::Value { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            RegistryError::AuthorityExists(_)
+            | RegistryError::Differs { .. }
+            | RegistryError::Exists { .. }
+            | RegistryError::Retired(_)
+            | RegistryError::State { .. } => StatusCode::CONFLICT,
+            RegistryError::Denied { .. } | RegistryError::NotTheirs { .. } => StatusCode::FORBIDDEN,
+            RegistryError::Identifier { .. } | RegistryError::Input { .. } => {
+                StatusCode::BAD_REQUEST
+            }
+            RegistryError::NoAuthority(_) | RegistryError::NotFound(_) => StatusCode::NOT_FOUND,
+            RegistryError::Policy { code, .. } => by_code(code),
+            RegistryError::Quota { .. } => StatusCode::TOO_MANY_REQUESTS,
+            RegistryError::Value { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             _ => {
                 tracing::error!(error = %refusal, "a request could not be served");
                 return Self::new(

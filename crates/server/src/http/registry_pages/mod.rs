@@ -234,7 +234,7 @@ impl<'r> Asking<'r> {
         page::page(failure.status, failure.title, &body)
     }
 
-    fn failed(&self, refusal: &handfast_registry::Refusal) -> Response<Body> {
+    fn failed(&self, refusal: &handfast_registry::RegistryError) -> Response<Body> {
         failure(refusal).answer(&self.accept)
     }
 }

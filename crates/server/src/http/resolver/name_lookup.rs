@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use handfast_id::{HandleProfile, recognise};
-use handfast_registry::{Principal, Record, Refusal, Registry, State, Tombstone};
+use handfast_registry::{Principal, Record, Registry, RegistryError, State, Tombstone};
 use handfast_wire::Value;
 use handfast_wire::namespace::{Namespace, namespace_value};
 
@@ -52,20 +52,20 @@ pub(crate) struct Name {
 const MOST_HOPS: usize = 20;
 
 /// Looks a name up.
-pub(crate) fn find(registry: &Arc<Registry>, asked: &Asked<'_>) -> Result<Found, Refusal> {
+pub(crate) fn find(registry: &Arc<Registry>, asked: &Asked<'_>) -> Result<Found, RegistryError> {
     let text = &*asked.text;
     match registry.show(&Principal::Operator, text) {
         Ok(shown) => match as_public(shown.record) {
             Found::Name(name) => in_namespace(registry, name),
             found => Ok(found),
         },
-        Err(Refusal::NotFound(_)) if asked.kind != Kind::Handle => part(registry, text),
-        Err(Refusal::NotFound(_)) => {
+        Err(RegistryError::NotFound(_)) if asked.kind != Kind::Handle => part(registry, text),
+        Err(RegistryError::NotFound(_)) => {
             let read = recognise(text, &registry.rules()).ok();
             let handle = read.and_then(|read| read.identifier.spellings(&registry.rules()).handle);
             missing(registry, handle.as_deref().unwrap_or(text))
         }
-        Err(Refusal::Identifier { source, .. }) => Ok(match asked.kind {
+        Err(RegistryError::Identifier { source, .. }) => Ok(match asked.kind {
             // A word is no name, and nothing that was asked for wrongly.
             Kind::Prefix => Found::Missing,
             _ => Found::Malformed(format!("{source}: {}", source.remedy())),
@@ -75,7 +75,7 @@ pub(crate) fn find(registry: &Arc<Registry>, asked: &Asked<'_>) -> Result<Found,
 }
 
 /// An ARK that is not there may be a part of one that is: "longest bound ancestor, remainder appended to its target".
-fn part(registry: &Registry, text: &str) -> Result<Found, Refusal> {
+fn part(registry: &Registry, text: &str) -> Result<Found, RegistryError> {
     for (whole, rest) in ark::ancestors(text) {
         match registry.show(&Principal::Operator, whole) {
             Ok(shown) => {
@@ -87,7 +87,7 @@ fn part(registry: &Registry, text: &str) -> Result<Found, Refusal> {
                     found => found,
                 });
             }
-            Err(Refusal::NotFound(_) | Refusal::Identifier { .. }) => {}
+            Err(RegistryError::NotFound(_) | RegistryError::Identifier { .. }) => {}
             Err(refusal) => return Err(refusal),
         }
     }
@@ -117,7 +117,7 @@ fn as_public(record: Record) -> Found {
 }
 
 /// A handle that is not stored: one that a template makes, one that is kept elsewhere, or none.
-fn missing(registry: &Registry, text: &str) -> Result<Found, Refusal> {
+fn missing(registry: &Registry, text: &str) -> Result<Found, RegistryError> {
     if let Some(mut values) = registry.made_by_template(text)? {
         values.retain(Value::is_public);
         // A template makes nothing out of a base that is not there.
@@ -134,7 +134,7 @@ fn missing(registry: &Registry, text: &str) -> Result<Found, Refusal> {
 }
 
 /// A name with what others say of it: the namespace of its prefix, and names that its record includes.
-fn in_namespace(registry: &Registry, mut name: Name) -> Result<Found, Refusal> {
+fn in_namespace(registry: &Registry, mut name: Name) -> Result<Found, RegistryError> {
     if !name.is_handle || name.text.starts_with("0.") {
         return Ok(Found::Name(name));
     }
@@ -158,7 +158,7 @@ fn in_namespace(registry: &Registry, mut name: Name) -> Result<Found, Refusal> {
 }
 
 /// Follows the aliases of a name to their end; the name itself, if it is none.
-pub(crate) fn follow(native: &Native, name: Name) -> Result<Found, Refusal> {
+pub(crate) fn follow(native: &Native, name: Name) -> Result<Found, RegistryError> {
     let registry = native.registry();
     let mut at = name;
     for _ in 0..=MOST_HOPS {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use handfast_id::Urn;
-use handfast_registry::{LiveRules, Refusal};
+use handfast_registry::{LiveRules, RegistryError};
 use http_body_util::{Either, Full};
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
@@ -342,7 +342,7 @@ impl<'r> Visit<'r> {
         failure.answer(&self.accept)
     }
 
-    fn failed(&self, refusal: &Refusal) -> Response<Body> {
+    fn failed(&self, refusal: &RegistryError) -> Response<Body> {
         self.fail(failure(refusal))
     }
 
@@ -356,7 +356,7 @@ impl<'r> Visit<'r> {
 }
 
 /// What is said when the registry cannot answer.
-pub(crate) fn failure(refusal: &Refusal) -> Failure {
+pub(crate) fn failure(refusal: &RegistryError) -> Failure {
     tracing::error!(%refusal, "a name could not be looked up");
     let detail = "The server cannot look names up at the moment.".to_string();
     let status = StatusCode::INTERNAL_SERVER_ERROR;

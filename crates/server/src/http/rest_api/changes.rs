@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use handfast_id::{CaseRule, Handle};
 use handfast_registry::{
-    NewValue, Operation, Performed, Principal, Refusal, ValueProblem, with_slash,
+    NewValue, Operation, Performed, Principal, RegistryError, ValueProblem, with_slash,
 };
 use handfast_wire::json::GivenValue;
 use handfast_wire::{Permissions, Reference, ResponseCode, type_matches};
@@ -111,11 +111,11 @@ pub(crate) fn delete(web: &Web, question: &Question, name: &str) -> Result<Answe
 fn perform(web: &Web, who: &Principal, operation: Operation) -> Result<Performed, Fault> {
     // Which indexes a record has, the registry says to those who may know.
     match web.registry().perform(who, operation) {
-        Err(Refusal::Value {
+        Err(RegistryError::Value {
             index,
             problem: ValueProblem::Exists,
         }) => Err(conflict(index)),
-        Err(Refusal::Value {
+        Err(RegistryError::Value {
             problem: ValueProblem::Missing,
             ..
         }) => Err(Fault::plain(ResponseCode::ValuesNotFound)),

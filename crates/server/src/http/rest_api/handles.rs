@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use handfast_id::Handle;
-use handfast_registry::{Refusal, State, with_slash};
+use handfast_registry::{RegistryError, State, with_slash};
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{ResponseCode, json};
 use hyper::StatusCode;
@@ -50,7 +50,10 @@ pub(crate) fn read(web: &Web, question: &Question, name: &str) -> Result<Answer,
 }
 
 /// What everybody may read, straight from the store. `None` if it is not stored as it is said.
-pub(crate) fn stored(web: &Web, asked: &ResolutionRequest<'_>) -> Result<Option<Vec<u8>>, Refusal> {
+pub(crate) fn stored(
+    web: &Web,
+    asked: &ResolutionRequest<'_>,
+) -> Result<Option<Vec<u8>>, RegistryError> {
     let name = &*asked.handle;
     // The records of prefixes, and what is the server's own, have values that are computed.
     if !name.contains('/') || name.starts_with("0.") {

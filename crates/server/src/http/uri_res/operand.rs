@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use handfast_id::{Identifier, recognise};
-use handfast_registry::{Principal, Refusal, Registry};
+use handfast_registry::{Principal, Registry, RegistryError};
 
 use crate::http::Web;
 use crate::http::resolver::failure;
@@ -92,7 +92,7 @@ fn name(native: &Native, text: &str, source: Option<&Source>) -> Result<Name, Fa
 }
 
 /// The names that have a URL.
-pub(crate) fn holders(registry: &Arc<Registry>, url: &str) -> Result<Vec<Name>, Refusal> {
+pub(crate) fn holders(registry: &Arc<Registry>, url: &str) -> Result<Vec<Name>, RegistryError> {
     let mut names = Vec::new();
     let held = |url: &[u8]| registry.holding(&Principal::nobody(), "URL", url, None, MOST);
     let mut shown = held(url.as_bytes())?;
