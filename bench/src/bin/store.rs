@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+use handfast_registry::{Environment, NewAuthority, NewName, Principal, Registry};
 use handfast_store::{Place, Store, StoreError, Write};
 use heed::types::Bytes;
 use heed::{Database, DatabaseFlags, Env, EnvOpenOptions, WithoutTls};
@@ -204,9 +204,9 @@ fn open(folder: &Path) -> Env<WithoutTls> {
     unsafe { options.open(folder) }.unwrap()
 }
 
-fn world() -> World {
+fn world() -> Environment {
     let count = AtomicU64::new(1);
-    World::new(
+    Environment::new(
         || 1_800_000_000_000,
         move |bytes| {
             let draw = count.fetch_add(1, Ordering::Relaxed).to_be_bytes();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueHint};
 use handfast_id::RuleBook;
-use handfast_registry::{Registry, RegistryError, StoreError, World};
+use handfast_registry::{Environment, Registry, RegistryError, StoreError};
 use serde_json::json;
 
 use crate::commands::demo;
@@ -150,10 +150,10 @@ pub(crate) fn program(folder: &Path) -> String {
 }
 
 /// The clock and the random numbers of this machine.
-pub(crate) fn world() -> World {
-    let clock = Arc::new(handfast_client::World::system());
+pub(crate) fn world() -> Environment {
+    let clock = Arc::new(handfast_client::Environment::system());
     let chance = Arc::clone(&clock);
-    World::new(move || clock.now(), move |bytes| chance.fill(bytes))
+    Environment::new(move || clock.now(), move |bytes| chance.fill(bytes))
 }
 
 /// Copy the data folder to a file

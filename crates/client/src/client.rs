@@ -6,6 +6,7 @@ use handfast_wire::body::{HandleRequest, SiteInfoReply};
 use handfast_wire::{OpFlags, Opcode, ResponseCode, Site};
 
 use crate::authentication::Login;
+use crate::environment::Environment;
 use crate::error::ClientError;
 use crate::exchange::{Answer, Ask, refused};
 use crate::locate::Trail;
@@ -13,7 +14,6 @@ use crate::roots::Roots;
 use crate::service::{Need, Server, servers, servers_at};
 use crate::shared::Shared;
 use crate::target::{ServerAddress, Target, Way};
-use crate::world::World;
 
 /// Talks to handle servers.
 ///
@@ -22,10 +22,10 @@ use crate::world::World;
 /// goes on beside it.
 ///
 /// ```no_run
-/// use handfast_client::{Client, Query, ServerAddress, World};
+/// use handfast_client::{Client, Query, ServerAddress, Environment};
 ///
 /// # async fn example() -> Result<(), handfast_client::ClientError> {
-/// let client = Client::new(World::system());
+/// let client = Client::new(Environment::system());
 /// let server: ServerAddress = "127.0.0.1:2641".parse()?;
 /// let found = client.at(server).certified().resolve("20.1000/5555", &Query::all()).await?;
 /// for value in &found.values {
@@ -73,15 +73,15 @@ impl Manner {
 impl Client {
     /// A client that knows no roots yet, and keeps up to 10,000 answers.
     #[must_use]
-    pub fn new(world: World) -> Self {
-        Self::with_cache(world, 10_000)
+    pub fn new(environment: Environment) -> Self {
+        Self::with_cache(environment, 10_000)
     }
 
     /// A client that keeps up to so many answers for as long as their TTLs allow; 0 for none.
     #[must_use]
-    pub fn with_cache(world: World, most_answers: usize) -> Self {
+    pub fn with_cache(environment: Environment, most_answers: usize) -> Self {
         Self {
-            shared: Arc::new(Shared::new(world, most_answers)),
+            shared: Arc::new(Shared::new(environment, most_answers)),
             manner: Manner::default(),
         }
     }

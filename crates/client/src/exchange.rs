@@ -147,7 +147,7 @@ impl Shared {
             if !challenge.digest.is_of(&about.signed_part()) {
                 return Err(server.fault(ReplyFault::Digest));
             }
-            let body = login.answer(&reply.envelope, &challenge, &self.world.random())?;
+            let body = login.answer(&reply.envelope, &challenge, &self.environment.random())?;
             let envelope = Envelope {
                 session_id: reply.envelope.session_id,
                 request_id: self.new_request_id(),
@@ -213,7 +213,7 @@ impl Shared {
                 && message.envelope == about.envelope
         });
         let packed = match hides {
-            Some(session) => session.seal(message, &self.world.random())?,
+            Some(session) => session.seal(message, &self.environment.random())?,
             None => Packed {
                 envelope: message.envelope,
                 payload: message.payload(),
@@ -235,11 +235,11 @@ impl Shared {
 
     fn new_request_id(&self) -> u32 {
         // "a random non-negative 31-bit number"
-        u32::from_be_bytes(self.world.random()) >> 1
+        u32::from_be_bytes(self.environment.random()) >> 1
     }
 
     fn expiration(&self) -> u32 {
-        u32::try_from(self.world.seconds())
+        u32::try_from(self.environment.seconds())
             .unwrap_or(u32::MAX)
             .saturating_add(Header::VALID_FOR)
     }
@@ -260,7 +260,7 @@ impl Answer {
     pub(crate) async fn receive(&mut self, shared: &Shared) -> Result<(), ClientError> {
         let received = self.conversation.reply().await;
         let packed = received.map_err(|failure| self.server.failed(failure))?;
-        let now = shared.world.seconds();
+        let now = shared.environment.seconds();
         let message = self
             .open(packed)
             .map_err(|fault| self.server.fault(fault))?;

@@ -5,12 +5,12 @@
 //! and keeps answers for as long as their TTLs allow. It is asynchronous, on tokio; dropping a future stops what it does.
 //!
 //! ```no_run
-//! use handfast_client::{Client, Creation, Login, Query, ServerAddress, World};
+//! use handfast_client::{Client, Creation, Login, Query, ServerAddress, Environment};
 //! use handfast_wire::Value;
 //!
 //! # async fn example() -> Result<(), handfast_client::ClientError> {
 //! let server: ServerAddress = "127.0.0.1:2641".parse()?;
-//! let client = Client::new(World::system()).at(server);
+//! let client = Client::new(Environment::system()).at(server);
 //!
 //! let login = Login::with_secret("300:20.1000/admin", b"secret")?;
 //! let values = [Value::new(1, "URL", b"https://example.org/")];
@@ -29,6 +29,7 @@ mod administration;
 mod authentication;
 mod cache;
 mod client;
+mod environment;
 mod error;
 mod exchange;
 mod locate;
@@ -40,13 +41,12 @@ mod session;
 mod shared;
 mod target;
 mod transport;
-mod world;
 
 pub use administration::{Created, Creation};
 pub use authentication::Login;
 pub use client::Client;
+pub use environment::Environment;
 pub use error::{ClientError, Remedy, ReplyFault};
 pub use resolve::{Query, Resolution};
 pub use roots::{Roots, RootsError};
 pub use target::{ServerAddress, Target, Way};
-pub use world::World;

@@ -123,7 +123,7 @@ impl Client {
         let manner = &self.manner;
         let is_located = manner.target == Target::Located;
         let is_kept = is_located && !manner.is_authoritative() && !includes_restricted;
-        let now = self.shared.world.seconds();
+        let now = self.shared.environment.seconds();
         let cache = &self.shared.cache;
         let known = is_kept.then(|| cache.get(request, manner.is_certified(), now));
         if let Some((values, is_certified)) = known.flatten() {

@@ -168,7 +168,8 @@ impl Shared {
 
     /// "Since session MACs hide the server's key, the client must request CT on `SESSION_SETUP`."
     async fn set_up(&self, server: &Server, login: &Login) -> Result<Session, ClientError> {
-        let pair = DhKeyPair::generate(&MODP_2048, &[2], &mut |bytes| self.world.fill(bytes))?;
+        let pair =
+            DhKeyPair::generate(&MODP_2048, &[2], &mut |bytes| self.environment.fill(bytes))?;
         let setup = SessionSetup {
             key_exchange: KeyExchange::DiffieHellman {
                 public_key: pair.public_key().to_bytes().into(),

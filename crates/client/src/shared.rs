@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use handfast_wire::Site;
 
 use crate::cache::Cache;
+use crate::environment::Environment;
 use crate::roots::Roots;
 use crate::session::Sessions;
 use crate::target::ServerAddress;
-use crate::world::World;
 
 #[derive(Debug)]
 pub(crate) struct Shared {
-    pub(crate) world: World,
+    pub(crate) environment: Environment,
     pub(crate) cache: Cache,
     pub(crate) sessions: Sessions,
     roots: RwLock<Arc<Roots>>,
@@ -22,9 +22,9 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(world: World, most_answers: usize) -> Self {
+    pub(crate) fn new(environment: Environment, most_answers: usize) -> Self {
         Self {
-            world,
+            environment,
             cache: Cache::new(most_answers),
             sessions: Sessions::default(),
             roots: RwLock::default(),

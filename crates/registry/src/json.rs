@@ -418,9 +418,9 @@ pub fn refusal(refusal: &RegistryError) -> Map<String, Json> {
 /// Reads a name back, as far as its JSON says what it is.
 ///
 /// ```
-/// # use handfast_registry::{NewAuthority, NewName, Principal, Registry, World, json};
+/// # use handfast_registry::{NewAuthority, NewName, Principal, Registry, Environment, json};
 /// # let folder = tempfile::tempdir().unwrap();
-/// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+/// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
 /// # let operator = Principal::Operator;
 /// # registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
 /// let shown = registry.create_name(&operator, "20.1000/a", NewName::urls(&["https://example.org/"]))?;

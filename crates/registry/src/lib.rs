@@ -6,11 +6,11 @@
 //! help ([`RegistryError`]), and leaves no trace.
 //!
 //! ```
-//! use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+//! use handfast_registry::{NewAuthority, NewName, Principal, Registry, Environment};
 //!
 //! # let folder = tempfile::tempdir().unwrap();
-//! # let world = || World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
-//! let registry = Registry::create(folder.path(), world())?;
+//! # let environment = || Environment::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+//! let registry = Registry::create(folder.path(), environment())?;
 //! let operator = Principal::Operator;
 //! registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
 //! registry.create_name(&operator, "20.1000/5555", NewName::urls(&["https://example.org/"]))?;
@@ -92,4 +92,4 @@ pub use namespace::{
     NamespaceQuery, NamespaceRemark, NamespaceSample, NamespaceStatus, NamespaceVersion,
     NamespacesChanged, NormalisationForm, ResolutionForm, SyntaxForm, bare_namespace,
 };
-pub use registry::{Registry, World};
+pub use registry::{Environment, Registry};

@@ -24,11 +24,11 @@ use crate::namespace::Book;
 /// Time and chance, which are arguments.
 ///
 /// ```
-/// use handfast_registry::World;
+/// use handfast_registry::Environment;
 ///
-/// let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(0));
+/// let environment = Environment::new(|| 1_800_000_000_000, |bytes| bytes.fill(0));
 /// ```
-pub struct World {
+pub struct Environment {
     now: Clock,
     random: Chance,
 }
@@ -36,7 +36,7 @@ pub struct World {
 type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
 type Chance = Box<dyn Fn(&mut [u8]) + Send + Sync>;
 
-impl World {
+impl Environment {
     /// A clock in milliseconds since 1970, and a source of random bytes fit for secrets.
     #[must_use]
     pub fn new(
@@ -64,9 +64,9 @@ impl World {
     }
 }
 
-impl fmt::Debug for World {
+impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("World")
+        f.write_str("Environment")
     }
 }
 
@@ -75,7 +75,7 @@ pub struct Registry {
     pub(crate) store: Store,
     pub(crate) rules: Arc<Book>,
     administrators: Arc<[Principal]>,
-    world: World,
+    environment: Environment,
     /// What is known of prefixes without looking.
     pub(crate) prefixes: Arc<Prefixes>,
     /// What mirrors need not be told.
@@ -100,15 +100,15 @@ pub struct Registry {
 
 impl Registry {
     /// Makes a registry in a folder that has none.
-    pub fn create(folder: &Path, world: World) -> Result<Self, RegistryError> {
-        let registry = Self::with(Store::create(folder)?, world);
+    pub fn create(folder: &Path, environment: Environment) -> Result<Self, RegistryError> {
+        let registry = Self::with(Store::create(folder)?, environment);
         registry.begin_log(&Principal::Operator, None)?;
         Ok(registry)
     }
 
     /// Opens the registry in a folder.
-    pub fn open(folder: &Path, world: World) -> Result<Self, RegistryError> {
-        let registry = Self::with(Store::open(folder)?, world);
+    pub fn open(folder: &Path, environment: Environment) -> Result<Self, RegistryError> {
+        let registry = Self::with(Store::open(folder)?, environment);
         // If entries of namespaces cannot be read, everything else still can.
         drop(registry.rules.refresh(&registry.store));
         // What an import that was cut short has left is done now. If the disk is too full for that,
@@ -119,8 +119,8 @@ impl Registry {
 
     /// Opens the registry in a folder for reading alone: beside a process that may be writing it, and without writing
     /// anything to it, so that a damaged folder stays as it is.
-    pub fn open_beside(folder: &Path, world: World) -> Result<Self, RegistryError> {
-        let registry = Self::with(Store::open_beside(folder)?, world);
+    pub fn open_beside(folder: &Path, environment: Environment) -> Result<Self, RegistryError> {
+        let registry = Self::with(Store::open_beside(folder)?, environment);
         // If entries of namespaces cannot be read, everything else still can.
         drop(registry.rules.refresh(&registry.store));
         Ok(registry)
@@ -128,19 +128,23 @@ impl Registry {
 
     /// Makes a registry in a folder that has none from a backup. It begins a new log, which names the
     /// head it continues from: what was published after the backup was made is not in it.
-    pub fn restore(file: &Path, folder: &Path, world: World) -> Result<Self, RegistryError> {
-        let registry = Self::with(Store::restore(file, folder)?, world);
+    pub fn restore(
+        file: &Path,
+        folder: &Path,
+        environment: Environment,
+    ) -> Result<Self, RegistryError> {
+        let registry = Self::with(Store::restore(file, folder)?, environment);
         drop(registry.rules.refresh(&registry.store));
         registry.begin_log(&Principal::Operator, None)?;
         Ok(registry)
     }
 
-    fn with(store: Store, world: World) -> Self {
+    fn with(store: Store, environment: Environment) -> Self {
         Self {
             store,
             rules: Arc::new(Book::new(RuleBook::standard())),
             administrators: Arc::new([]),
-            world,
+            environment,
             prefixes: Arc::new(Prefixes::new()),
             barren: Barren::default(),
             importing: Mutex::new(()),
@@ -168,9 +172,9 @@ impl Registry {
     /// events. Members of a group that is among them are meant too.
     ///
     /// ```
-    /// # use handfast_registry::{NewAuthority, Operation, Principal, Registry, World};
+    /// # use handfast_registry::{NewAuthority, Operation, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// let someone = Principal::parse("300:0.SITE/ADMIN").unwrap();
     /// let home = || Operation::Home { prefix: "20.1000".into() };
     /// assert!(registry.perform(&someone, home()).is_err());
@@ -263,10 +267,10 @@ impl Registry {
 
     fn call(&self, actor: &Principal) -> Call {
         let mut random = [0; 32];
-        (self.world.random)(&mut random);
+        (self.environment.random)(&mut random);
         Call {
             actor: actor.clone(),
-            time: (self.world.now)(),
+            time: (self.environment.now)(),
             node: 1,
             random,
         }
@@ -333,7 +337,7 @@ impl Registry {
     }
 
     pub(crate) fn random(&self, bytes: &mut [u8]) {
-        (self.world.random)(bytes);
+        (self.environment.random)(bytes);
     }
 
     /// What the clock says, in milliseconds since 1970.
@@ -344,7 +348,7 @@ impl Registry {
 
     /// Milliseconds since 1970.
     pub(crate) fn now(&self) -> u64 {
-        (self.world.now)()
+        (self.environment.now)()
     }
 }
 

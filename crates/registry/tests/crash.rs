@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use handfast_registry::{Edit, NewAuthority, NewName, Principal, Registry, World};
+use handfast_registry::{Edit, Environment, NewAuthority, NewName, Principal, Registry};
 
 const FOLDER: &str = "HANDFAST_CRASH_FOLDER";
 const ROUND: &str = "HANDFAST_CRASH_ROUND";
@@ -23,9 +23,9 @@ const ROUNDS: u64 = 200;
 const WRITERS: u64 = 4;
 const OPERATOR: Principal = Principal::Operator;
 
-fn world(round: u64) -> World {
+fn world(round: u64) -> Environment {
     let count = AtomicU64::new(round << 32);
-    World::new(
+    Environment::new(
         move || 1_800_000_000_000 + round,
         move |bytes| {
             let draw = count.fetch_add(1, Ordering::Relaxed).to_be_bytes();

@@ -17,8 +17,8 @@ use std::thread;
 use std::time::Duration;
 
 use handfast_registry::{
-    AuthorityChange, Counts, Export, Import, Job, JobKind, NewAuthority, NewName, Persistence,
-    Principal, Registry, Verify, World,
+    AuthorityChange, Counts, Environment, Export, Import, Job, JobKind, NewAuthority, NewName,
+    Persistence, Principal, Registry, Verify,
 };
 use handfast_store::{Place, Store, Table};
 
@@ -29,9 +29,9 @@ const OPERATOR: Principal = Principal::Operator;
 const NAMES: u64 = 9_000;
 
 /// Time stands still, so that two imports give the same bytes; chance differs from process to process.
-fn world(seed: u64) -> World {
+fn world(seed: u64) -> Environment {
     let count = AtomicU64::new(seed << 32);
-    World::new(
+    Environment::new(
         || 1_800_000_000_000,
         move |bytes| {
             let draw = count.fetch_add(1, Ordering::Relaxed).to_be_bytes();

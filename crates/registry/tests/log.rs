@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use handfast_registry::{
-    AuthorityChange, Edit, Event, NewAuthority, NewName, NewValue, Persistence, Principal, Proof,
-    Record, Registry, State, Verify, World,
+    AuthorityChange, Edit, Environment, Event, NewAuthority, NewName, NewValue, Persistence,
+    Principal, Proof, Record, Registry, State, Verify,
 };
 use proptest::prelude::*;
 use signed_note::{Note, StandardVerifier, VerifierList};
@@ -23,9 +23,9 @@ use tlog_tiles::{Hash, HashReader, Tile, TileHashReader, TileReader};
 
 const OPERATOR: Principal = Principal::Operator;
 
-fn world() -> World {
+fn world() -> Environment {
     static COUNT: AtomicU64 = AtomicU64::new(1);
-    World::new(
+    Environment::new(
         || 1_800_000_000_000 + COUNT.fetch_add(1, Ordering::Relaxed),
         |bytes| {
             let draw = COUNT.fetch_add(1, Ordering::Relaxed).to_be_bytes();

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
-    AuthorityChange, Edit, NewAuthority, NewName, Persistence, Principal, Registry, State, Verify,
-    World,
+    AuthorityChange, Edit, Environment, NewAuthority, NewName, Persistence, Principal, Registry,
+    State, Verify,
 };
 use proptest::prelude::*;
 
@@ -124,9 +124,9 @@ impl Model {
     }
 }
 
-fn world() -> World {
+fn world() -> Environment {
     static CLOCK: AtomicU64 = AtomicU64::new(1_800_000_000_000);
-    World::new(
+    Environment::new(
         || CLOCK.fetch_add(1, Ordering::Relaxed),
         |bytes| {
             let draw = CLOCK.fetch_add(1, Ordering::Relaxed).to_be_bytes();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueHint};
-use handfast_client::{Client, ClientError, Login, ServerAddress, Way, World};
+use handfast_client::{Client, ClientError, Environment, Login, ServerAddress, Way};
 use handfast_id::{Identifier, Rules, recognise};
 use handfast_registry::Principal;
 use handfast_wire::ResponseCode;
@@ -53,7 +53,7 @@ impl Connection {
 
     /// A client that asks the server, as someone.
     pub(crate) fn client(&self, who: Option<&Principal>) -> anyhow::Result<Client> {
-        let mut client = Client::new(World::system());
+        let mut client = Client::new(Environment::system());
         if let Some(server) = &self.server {
             client = client.at(server.clone());
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use handfast_client::{Client, Login, ServerAddress, World};
+use handfast_client::{Client, Environment, Login, ServerAddress};
 use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry, Role};
 use handfast_server::{Addresses, Door, Identity, Native, Served};
 use handfast_wire::crypto::{SigningKey, read_private_key};
@@ -57,7 +57,7 @@ pub(crate) fn block_on<F: Future>(test: F) -> F::Output {
 }
 
 pub(crate) fn client() -> Client {
-    Client::new(World::system())
+    Client::new(Environment::system())
 }
 
 impl Server {
@@ -66,7 +66,10 @@ impl Server {
         let ahead = Arc::new(AtomicU64::new(0));
         let world = || {
             let ahead = Arc::clone(&ahead);
-            handfast_registry::World::new(move || now() + ahead.load(Ordering::Relaxed), random)
+            handfast_registry::Environment::new(
+                move || now() + ahead.load(Ordering::Relaxed),
+                random,
+            )
         };
         let registry = Registry::create(folder.path(), world()).unwrap();
         let authority = NewAuthority::default();

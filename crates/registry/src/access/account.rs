@@ -15,9 +15,9 @@ use crate::registry::Registry;
 /// Someone who can be given roles, and for whom programs act by tokens.
 ///
 /// ```
-/// # use handfast_registry::{Principal, Registry, World};
+/// # use handfast_registry::{Principal, Registry, Environment};
 /// # let folder = tempfile::tempdir().unwrap();
-/// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+/// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
 /// registry.create_account(&Principal::Operator, "ann", "Ann of the map room")?;
 /// assert_eq!(registry.accounts()?[0].name, "ann");
 /// # Ok::<_, handfast_registry::RegistryError>(())
@@ -83,9 +83,9 @@ impl Registry {
     /// Changes an account. The operator and administrators may.
     ///
     /// ```
-    /// # use handfast_registry::{AccountChange, NewToken, Principal, Registry, World};
+    /// # use handfast_registry::{AccountChange, NewToken, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// # let operator = Principal::Operator;
     /// registry.create_account(&operator, "ann", "")?;
     /// let (token, _) = registry.create_token(&operator, "ann", NewToken::default())?;

@@ -106,13 +106,13 @@ fn is_for(who: &Principal, path: &AuthorityPath) -> bool {
 mod tests {
     use handfast_wire::{Codec, Reference, ValueList};
 
-    use crate::{NewAuthority, NewName, NewValue, Operation, Principal, Registry, World};
+    use crate::{Environment, NewAuthority, NewName, NewValue, Operation, Principal, Registry};
 
     #[test]
     fn administrators_may_do_all_by_index_and_by_group() {
         let folder = tempfile::tempdir().unwrap();
-        let world = World::new(|| 0, |bytes| bytes.fill(1));
-        let registry = Registry::create(folder.path(), world).unwrap();
+        let environment = Environment::new(|| 0, |bytes| bytes.fill(1));
+        let registry = Registry::create(folder.path(), environment).unwrap();
         let operator = Principal::Operator;
         registry
             .create_authority(&operator, "20.1000", NewAuthority::default())

@@ -79,9 +79,9 @@ impl Registry {
     /// none. Gives the token itself, which is not kept.
     ///
     /// ```
-    /// # use handfast_registry::{NewToken, Principal, Registry, World};
+    /// # use handfast_registry::{NewToken, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// registry.create_account(&Principal::Operator, "ann", "")?;
     /// let (text, token) = registry.create_token(&Principal::Operator, "ann", NewToken::default())?;
     /// assert_eq!(registry.who_has(&text)?, Some(Principal::parse("ann").unwrap()));
@@ -257,16 +257,16 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
-    use crate::{Edit, NewAuthority, NewName, World};
+    use crate::{Edit, Environment, NewAuthority, NewName};
 
     fn registry(now: &Arc<AtomicU64>) -> (tempfile::TempDir, Registry) {
         let folder = tempfile::tempdir().unwrap();
         let (now, count) = (Arc::clone(now), AtomicU64::new(0));
-        let world = World::new(
+        let environment = Environment::new(
             move || now.load(Ordering::Relaxed),
             move |bytes| bytes.fill(u8::try_from(count.fetch_add(1, Ordering::Relaxed)).unwrap()),
         );
-        let registry = Registry::create(folder.path(), world).unwrap();
+        let registry = Registry::create(folder.path(), environment).unwrap();
         let operator = Principal::Operator;
         for path in ["20.1000", "20.1000.1", "20.2000"] {
             let new = NewAuthority::default();

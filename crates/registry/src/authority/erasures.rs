@@ -89,14 +89,16 @@ fn check_event(view: &View<'_>, path: &AuthorityPath, number: u64) -> Result<(),
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AuthorityChange, NewAuthority, NewName, Persistence, Principal, Registry, World};
+    use crate::{
+        AuthorityChange, Environment, NewAuthority, NewName, Persistence, Principal, Registry,
+    };
 
     /// A name that is erased between the look at all names and the change would not be seen.
     #[test]
     fn what_is_erased_after_the_look_is_seen_by_the_writer() {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
-        let registry = Registry::create(&data, World::new(|| 1, |b| b.fill(1))).unwrap();
+        let registry = Registry::create(&data, Environment::new(|| 1, |b| b.fill(1))).unwrap();
         let operator = Principal::Operator;
         for path in ["20.1", "20.2"] {
             let change = AuthorityChange {

@@ -24,9 +24,9 @@ impl Registry {
     /// looked at than are wanted.
     ///
     /// ```
-    /// # use handfast_registry::{NewAuthority, Principal, Registry, World};
+    /// # use handfast_registry::{NewAuthority, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// for prefix in ["20.1", "20.1.5", "20.1-5", "20.2"] {
     ///     registry.create_authority(&Principal::Operator, prefix, NewAuthority::default())?;
     /// }

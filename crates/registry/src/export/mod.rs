@@ -28,11 +28,11 @@ use crate::registry::Registry;
 /// What is given, and how.
 ///
 /// ```
-/// use handfast_registry::{Export, NewAuthority, NewName, Principal, Registry, World};
+/// use handfast_registry::{Export, NewAuthority, NewName, Principal, Registry, Environment};
 ///
 /// # let folder = tempfile::tempdir().unwrap();
-/// # let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
-/// let registry = Registry::create(folder.path(), world)?;
+/// # let environment = Environment::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+/// let registry = Registry::create(folder.path(), environment)?;
 /// let operator = Principal::Operator;
 /// registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
 /// registry.create_name(&operator, "20.1000/a", NewName::urls(&["https://example.org/"]))?;

@@ -117,9 +117,9 @@ impl Registry {
     /// that whoever takes long over them keeps nothing alive.
     ///
     /// ```
-    /// # use handfast_registry::{NewAuthority, Principal, Registry, TransactionAction, World};
+    /// # use handfast_registry::{NewAuthority, Principal, Registry, TransactionAction, Environment};
     /// # let folder = tempfile::tempdir()?;
-    /// # let registry = Registry::create(folder.path(), World::new(|| 1, |bytes| bytes.fill(0)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 1, |bytes| bytes.fill(0)))?;
     /// registry.create_authority(&Principal::Operator, "20.500", NewAuthority::default())?;
     /// let mut transactions = registry.transactions(0)?;
     /// let first = transactions.read(&registry, &|_| true)?.unwrap();

@@ -61,11 +61,11 @@ use crate::registry::Registry;
 /// How names are taken from elsewhere.
 ///
 /// ```
-/// use handfast_registry::{Import, NewAuthority, Principal, Registry, Report, World};
+/// use handfast_registry::{Import, NewAuthority, Principal, Registry, Report, Environment};
 ///
 /// # let folder = tempfile::tempdir().unwrap();
-/// # let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
-/// let registry = Registry::create(folder.path(), world)?;
+/// # let environment = Environment::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+/// let registry = Registry::create(folder.path(), environment)?;
 /// registry.create_authority(&Principal::Operator, "20.1000", NewAuthority::default())?;
 /// let lines = r#"{"id":"20.1000/a","urls":["https://example.org/a"]}
 /// {"id":"20.1000/b","urls":["javascript:alert(1)"]}"#;

@@ -197,15 +197,15 @@ fn find_hidden(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::World;
+    use crate::Environment;
     use crate::import::Counts;
 
     /// Imports of earlier versions stored no events: undoing them would have done nothing, and said that all was done.
     #[test]
     fn an_import_of_an_earlier_version_is_not_undone() {
         let folder = tempfile::tempdir().unwrap();
-        let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
-        let registry = Registry::create(folder.path(), world).unwrap();
+        let environment = Environment::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+        let registry = Registry::create(folder.path(), environment).unwrap();
         let kind = JobKind::Import {
             source: "names.csv".into(),
             fingerprint: [0; 32],

@@ -279,14 +279,16 @@ pub(crate) const OF_PREFIXES: &str = "hdl:0.NA/";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AuthorityChange, Edit, Import, NewAuthority, NewName, NewValue, Principal, World};
+    use crate::{
+        AuthorityChange, Edit, Environment, Import, NewAuthority, NewName, NewValue, Principal,
+    };
 
     const OPERATOR: Principal = Principal::Operator;
 
     fn scene(prefixes: u64) -> (tempfile::TempDir, Registry) {
         let folder = tempfile::tempdir().unwrap();
-        let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
-        let registry = Registry::create(folder.path(), world).unwrap();
+        let environment = Environment::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+        let registry = Registry::create(folder.path(), environment).unwrap();
         for number in 0..prefixes {
             let new = NewAuthority::default();
             let path = format!("20.{number}");

@@ -33,9 +33,9 @@ impl Registry {
     /// Counts what there is, without reading it.
     ///
     /// ```
-    /// # use handfast_registry::{Registry, World};
+    /// # use handfast_registry::{Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// assert_eq!(registry.statistics()?.names, 0);
     /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
@@ -57,9 +57,9 @@ impl Registry {
     /// see, and that hold it still. They are given without their values, all of which together may be very long.
     ///
     /// ```
-    /// # use handfast_registry::{NewAuthority, NewName, Principal, Registry, World};
+    /// # use handfast_registry::{NewAuthority, NewName, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// # let operator = Principal::Operator;
     /// registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
     /// registry.create_name(&operator, "20.1000/5555", NewName::urls(&["https://example.org/"]))?;

@@ -55,9 +55,9 @@ impl Registry {
     /// it; nothing if it was erased.
     ///
     /// ```
-    /// # use handfast_registry::{Edit, NameAction, NewAuthority, NewName, Principal, Registry, World};
+    /// # use handfast_registry::{Edit, NameAction, NewAuthority, NewName, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// # let operator = Principal::Operator;
     /// # registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
     /// registry.create_name(&operator, "20.1000/a", NewName::default())?;

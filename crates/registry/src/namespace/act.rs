@@ -69,9 +69,9 @@ impl Registry {
     /// Does something with an entry.
     ///
     /// ```
-    /// # use handfast_registry::{NamespaceAct, NamespaceForm, NamespaceOrder, Principal, Registry, World};
+    /// # use handfast_registry::{NamespaceAct, NamespaceForm, NamespaceOrder, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// # registry.create_account(&Principal::Operator, "ann", "")?;
     /// let form = NamespaceForm::from_json(r#"{
     ///     "namespace": "oai", "title": "OAI identifiers",

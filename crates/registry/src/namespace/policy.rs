@@ -39,9 +39,9 @@ impl Registry {
     /// The policy that holds.
     ///
     /// ```
-    /// # use handfast_registry::{Principal, Registry, World};
+    /// # use handfast_registry::{Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// assert_eq!(registry.namespace_policy()?.version, 0);
     /// registry.set_namespace_policy(&Principal::Operator, "Ask first.")?;
     /// assert_eq!(registry.namespace_policy()?.text, "Ask first.");

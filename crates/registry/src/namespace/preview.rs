@@ -22,9 +22,9 @@ impl Registry {
     /// Which examples, of the entry as it is and of a new version, would come out differently.
     ///
     /// ```
-    /// # use handfast_registry::{NamespaceCase, Principal, Registry, World};
+    /// # use handfast_registry::{NamespaceCase, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// let mut form = registry.namespace("pronom")?.form.clone();
     /// assert!(registry.preview_namespace(&form)?.is_empty());
     /// form.normalisation.case = NamespaceCase::Upper;

@@ -99,9 +99,9 @@ impl Registry {
     /// An entry, by its string in any case, with or without `info:` and a slash.
     ///
     /// ```
-    /// # use handfast_registry::{Principal, Registry, World};
+    /// # use handfast_registry::{Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// let lccn = registry.namespace("LCCN")?;
     /// assert_eq!(lccn.form.authority.organisation, "Library of Congress");
     /// assert!(lccn.historical && !lccn.claimed);
@@ -116,9 +116,9 @@ impl Registry {
     /// Entries, by their strings.
     ///
     /// ```
-    /// # use handfast_registry::{NamespaceQuery, Principal, Registry, World};
+    /// # use handfast_registry::{NamespaceQuery, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// let page = registry.namespaces(&NamespaceQuery { limit: 10, ..Default::default() });
     /// assert_eq!((page.entries.len(), page.total), (10, 29));
     /// assert_eq!(page.next.as_deref(), Some("hdl"));
@@ -152,9 +152,9 @@ impl Registry {
     /// Proposals are not among them.
     ///
     /// ```
-    /// # use handfast_registry::{NamespacesChanged, Principal, Registry, World};
+    /// # use handfast_registry::{NamespacesChanged, Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// let all = registry.namespaces_changed(&NamespacesChanged::default());
     /// assert_eq!(all.first().unwrap().entry.name(), "bibcode");
     /// assert_eq!(all.last().unwrap().entry.name(), "nyu");
@@ -186,9 +186,9 @@ impl Registry {
     /// read. Who acted is shown to the owner, and to those with a role on the registry.
     ///
     /// ```
-    /// # use handfast_registry::{Principal, Registry, World};
+    /// # use handfast_registry::{Principal, Registry, Environment};
     /// # let folder = tempfile::tempdir().unwrap();
-    /// # let registry = Registry::create(folder.path(), World::new(|| 0, |b| b.fill(1)))?;
+    /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// let history = registry.namespace_history(&Principal::Operator, "lccn", 0, 10)?;
     /// assert_eq!(history[0].entry.version, 1);
     /// assert!(registry.namespace_history(&Principal::Operator, "lccn", 1, 10)?.is_empty());

@@ -207,7 +207,7 @@ fn event_times_never_go_back() {
     let clock = Arc::new(AtomicU64::new(1_000_000));
     let folder = tempfile::tempdir().unwrap();
     let now = Arc::clone(&clock);
-    let world = World::new(move || now.load(Ordering::Relaxed), |bytes| bytes.fill(7));
+    let world = Environment::new(move || now.load(Ordering::Relaxed), |bytes| bytes.fill(7));
     let registry = Registry::create(folder.path(), world).unwrap();
     authority(&registry, "20.1");
     // The beginning of an input is read before the import begins.

@@ -21,17 +21,17 @@ mod updates;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
-    AuthorityChange, Entry, Limits, NewAuthority, NewName, NewValue, Persistence, Principal,
-    Registry, RegistryError, Verify, World, verify_export,
+    AuthorityChange, Entry, Environment, Limits, NewAuthority, NewName, NewValue, Persistence,
+    Principal, Registry, RegistryError, Verify, verify_export,
 };
 
 const OPERATOR: Principal = Principal::Operator;
 
 /// A clock that ticks a second each time it is asked, and random bytes that differ each time.
-fn world() -> World {
+fn world() -> Environment {
     let clock = AtomicU64::new(1_800_000_000_000);
     let chance = AtomicU64::new(1);
-    World::new(
+    Environment::new(
         move || clock.fetch_add(1_000, Ordering::Relaxed),
         move |bytes| {
             let draw = chance.fetch_add(1, Ordering::Relaxed).to_be_bytes();

@@ -39,7 +39,7 @@ pub(crate) fn stage() -> Stage {
     let clock = Arc::new(AtomicU64::new(1_800_000_000_000));
     let folder = tempfile::tempdir().unwrap();
     let (shown, chance) = (Arc::clone(&clock), AtomicU64::new(1));
-    let world = World::new(
+    let world = Environment::new(
         move || shown.load(Ordering::Relaxed),
         move |bytes| {
             let draw = chance.fetch_add(1, Ordering::Relaxed).to_be_bytes();

@@ -31,7 +31,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use handfast_client::Roots;
-use handfast_registry::{Principal, Registry, World};
+use handfast_registry::{Environment, Principal, Registry};
 use handfast_wire::body::Body;
 use handfast_wire::{
     Codec, DecodeError, Envelope, Header, Message, Opcode, Reader, Responder, ResponseCode, Value,
@@ -60,7 +60,7 @@ use crate::setup::identity::Identity;
 pub struct Native {
     registry: Arc<Registry>,
     identity: Identity,
-    world: World,
+    world: Environment,
     challenges: Challenges,
     sessions: Sessions,
     /// Who may say which prefixes the server is responsible for, beside those who may do everything.
@@ -101,7 +101,7 @@ impl Native {
     pub fn new(
         registry: Arc<Registry>,
         identity: Identity,
-        world: World,
+        world: Environment,
         administrators: Vec<Principal>,
     ) -> Self {
         Self {
@@ -182,7 +182,7 @@ impl Native {
     }
 
     /// Time and chance.
-    pub(crate) fn world(&self) -> &World {
+    pub(crate) fn world(&self) -> &Environment {
         &self.world
     }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use handfast_client::{Client, ClientError, Query, Roots, World};
+use handfast_client::{Client, ClientError, Environment, Query, Roots};
 use handfast_registry::with_slash;
 use handfast_wire::body::{ResolutionReply, ResolutionRequest, VerifyReply, VerifyRequest};
 use handfast_wire::{Codec, Message, Opcode, Reference, ResponseCode, Value};
@@ -32,7 +32,7 @@ impl Elsewhere {
 
     pub(crate) fn new(roots: Roots) -> std::io::Result<Self> {
         // Anybody can have records that name addresses: nobody is to reach through us what only we can reach.
-        let client = Client::new(World::system()).careful();
+        let client = Client::new(Environment::system()).careful();
         client.set_roots(roots);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::name::manage::Edit;
-use crate::{NewAuthority, NewName, Registry, Verify, World};
+use crate::{Environment, NewAuthority, NewName, Registry, Verify};
 
 const OPERATOR: Principal = Principal::Operator;
 
@@ -44,7 +44,7 @@ fn events(registry: &Registry, id: &str) -> Vec<u64> {
 fn keys_that_begin_alike_do_not_cut_off_a_history() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let registry = Registry::create(&data, World::new(|| 1, |b| b.fill(1))).unwrap();
+    let registry = Registry::create(&data, Environment::new(|| 1, |b| b.fill(1))).unwrap();
     let new = NewAuthority::default();
     registry.create_authority(&OPERATOR, "20.1", new).unwrap();
     let created = registry.create_name(&OPERATOR, "20.1/victim", NewName::default());

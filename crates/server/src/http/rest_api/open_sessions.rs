@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use handfast_registry::{Principal, World};
+use handfast_registry::{Environment, Principal};
 
 use crate::native::evidence::{Evidence, LONGEST};
 
@@ -71,7 +71,7 @@ impl OpenSessions {
     }
 
     /// Opens one.
-    pub(crate) fn start(&self, world: &World) -> Arc<Session> {
+    pub(crate) fn start(&self, world: &Environment) -> Arc<Session> {
         let now = world.now();
         let session = Arc::new(Session {
             id: readable(&world.random::<20>()),
@@ -163,9 +163,9 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    fn world(now: Arc<AtomicU64>) -> World {
+    fn world(now: Arc<AtomicU64>) -> Environment {
         let counter = AtomicU64::new(0);
-        World::new(
+        Environment::new(
             move || now.load(Ordering::Relaxed),
             move |bytes| {
                 let next = counter.fetch_add(1, Ordering::Relaxed).to_be_bytes();

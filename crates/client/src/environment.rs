@@ -6,12 +6,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// A clock and a source of random bytes.
 ///
 /// ```
-/// use handfast_client::World;
+/// use handfast_client::Environment;
 ///
-/// let world = World::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
-/// assert_eq!(world.now(), 1_800_000_000_000);
+/// let environment = Environment::new(|| 1_800_000_000_000, |bytes| bytes.fill(7));
+/// assert_eq!(environment.now(), 1_800_000_000_000);
 /// ```
-pub struct World {
+pub struct Environment {
     now: Clock,
     random: Chance,
 }
@@ -19,7 +19,7 @@ pub struct World {
 type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
 type Chance = Box<dyn Fn(&mut [u8]) + Send + Sync>;
 
-impl World {
+impl Environment {
     /// A clock in milliseconds since 1970, and a source of random bytes fit for secrets.
     #[must_use]
     pub fn new(
@@ -78,8 +78,8 @@ impl World {
     }
 }
 
-impl fmt::Debug for World {
+impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("World")
+        f.write_str("Environment")
     }
 }
