@@ -70,7 +70,7 @@ pub use log::check::{Check, Problem};
 pub use log::event::{Action, Commitments, Event, EventError, Subject, salt};
 pub use log::export::{Verify, verify_export};
 pub use log::proof::{Growth, Opening, Proof, ProofProblem, Proven, ProvenEvent};
-pub use lookup::fast_path::Lent;
+pub use lookup::fast_path::RecordRef;
 pub use lookup::statistics::Statistics;
 pub use lookup::tally::Tally;
 pub use lookup::text_search::{Found, Words, WordsError};

@@ -14,9 +14,9 @@ use crate::error::RegistryError;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
-/// A record, lent.
+/// A record, record.
 #[derive(Clone, Copy, Debug)]
-pub struct Lent<'r> {
+pub struct RecordRef<'r> {
     /// The name as it is registered.
     pub text: &'r str,
     /// Whether it is there.
@@ -29,7 +29,7 @@ pub struct Lent<'r> {
     pub has_namespace: bool,
 }
 
-impl<'r> Lent<'r> {
+impl<'r> RecordRef<'r> {
     /// Its values, one by one, each with its wire form.
     pub fn iter(&self) -> impl Iterator<Item = (Value<'r>, &'r [u8])> + use<'r> {
         let mut reader = Reader::new(self.values);
@@ -139,10 +139,10 @@ impl Registry {
 
     /// Lends the record of a handle, whatever its state. Outside is `None` if its prefix is not kept here,
     /// inside if the handle is not.
-    pub fn lend<T>(
+    pub fn with_record<T>(
         &self,
         handle: &Handle<'_>,
-        read: impl FnOnce(Lent<'_>) -> T,
+        read: impl FnOnce(RecordRef<'_>) -> T,
     ) -> Result<Option<Option<T>>, RegistryError> {
         // Most are looked up so, and the prefix is in it as it is known here.
         let folded = handle.key(CaseRule::AsciiInsensitive);
@@ -165,18 +165,20 @@ impl Registry {
             what: format!("the record of {}", key.as_str()),
         };
         let place = Place::record(key.as_str().as_bytes());
-        let with_namespace = |lent: Lent<'_>| {
-            read(Lent {
+        let with_namespace = |record: RecordRef<'_>| {
+            read(RecordRef {
                 has_namespace: known.has_namespace,
-                ..lent
+                ..record
             })
         };
-        let lent = self
-            .store
-            .read(|now| now.get(&place, |bytes| Record::lend(bytes).map(with_namespace)))?;
-        match lent {
+        let record = self.store.read(|now| {
+            now.get(&place, |bytes| {
+                Record::with_record(bytes).map(with_namespace)
+            })
+        })?;
+        match record {
             None => Ok(Some(None)),
-            Some(Some(lent)) => Ok(Some(Some(lent))),
+            Some(Some(record)) => Ok(Some(Some(record))),
             Some(None) => Err(corrupt()),
         }
     }
@@ -238,7 +240,9 @@ impl Registry {
         let record = Place::record(record.as_bytes());
         let read = |bytes: &[u8]| postcard::from_bytes::<Authority>(bytes).ok();
         let is_namespace = |bytes: &[u8]| {
-            let mut values = Record::lend(bytes).into_iter().flat_map(|lent| lent.iter());
+            let mut values = Record::with_record(bytes)
+                .into_iter()
+                .flat_map(|record| record.iter());
             values.any(|(value, _)| value.is_type("HS_NAMESPACE"))
         };
         Ok(self.store.read(|now| {
@@ -299,7 +303,10 @@ mod tests {
 
     fn find(registry: &Registry, handle: &str) -> &'static str {
         let handle = Handle::from_stored(handle).unwrap();
-        match registry.lend(&handle, |lent| lent.has_namespace).unwrap() {
+        match registry
+            .with_record(&handle, |record| record.has_namespace)
+            .unwrap()
+        {
             None => "elsewhere",
             Some(None) => "not there",
             Some(Some(false)) => "there",

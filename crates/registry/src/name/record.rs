@@ -4,7 +4,7 @@ use handfast_id::{Handle, ParseError};
 use handfast_wire::{Codec, DecodeError, Reader, Value};
 
 use crate::access::principal::Principal;
-use crate::lookup::fast_path::Lent;
+use crate::lookup::fast_path::RecordRef;
 
 /// What is kept of a name: its values, its state, and what is needed to prove them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,7 +177,7 @@ impl Record {
     }
 
     /// Lends state and values out of the bytes; `None` if they are not those that were written.
-    pub(crate) fn lend(bytes: &[u8]) -> Option<Lent<'_>> {
+    pub(crate) fn borrow(bytes: &[u8]) -> Option<RecordRef<'_>> {
         let (body, sum) = bytes.split_last_chunk::<4>()?;
         if crc32fast::hash(body) != u32::from_be_bytes(*sum) {
             return None;
@@ -198,7 +198,7 @@ impl Record {
             reader.text().ok()?;
         }
         let count = reader.u32().ok()?;
-        Some(Lent {
+        Some(RecordRef {
             text,
             state,
             count,
@@ -367,9 +367,12 @@ mod tests {
         ] {
             assert_eq!(Record::name_in(&record.to_bytes()), Some("20.1000/Ä"));
             let bytes = record.to_bytes();
-            let lent = Record::lend(&bytes).unwrap();
-            assert_eq!(lent.state, record.state);
-            let values: Vec<_> = lent.iter().map(|(value, _)| value.into_owned()).collect();
+            let borrowed = Record::borrow(&bytes).unwrap();
+            assert_eq!(borrowed.state, record.state);
+            let values: Vec<_> = borrowed
+                .iter()
+                .map(|(value, _)| value.into_owned())
+                .collect();
             assert_eq!(values, record.values);
             assert_eq!(Record::from_bytes(&bytes), Ok(record));
         }

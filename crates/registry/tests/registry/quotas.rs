@@ -199,7 +199,7 @@ fn an_authority_that_is_asked_for_is_none_yet() {
         assert!(!scene.is_responsible(handle).unwrap(), "{handle}");
     }
     let handle = handfast_id::Handle::from_stored("21.999/x").unwrap();
-    assert!(scene.lend(&handle, |_| ()).unwrap().is_none());
+    assert!(scene.with_record(&handle, |_| ()).unwrap().is_none());
     assert!(scene.authorities().unwrap().is_empty());
     assert_eq!(scene.requested_authorities().unwrap(), 1);
     assert!(scene.homed().unwrap().is_empty());
@@ -212,7 +212,7 @@ fn an_authority_that_is_asked_for_is_none_yet() {
         ("21.999", Some(carol.clone()))
     );
     assert!(scene.is_responsible("21.999/x").unwrap());
-    assert!(scene.lend(&handle, |_| ()).unwrap().is_some());
+    assert!(scene.with_record(&handle, |_| ()).unwrap().is_some());
     let created = scene.authority(&OPERATOR, "21.999").unwrap();
     assert!(created.grants.is_empty());
     assert_eq!(code(ask("21.999")), "authority-exists");

@@ -4,7 +4,7 @@
 //! the long way, which would say the same.
 
 use handfast_id::Handle;
-use handfast_registry::{Lent, State};
+use handfast_registry::{RecordRef, State};
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{
     Codec, Envelope, Header, OpFlags, Opcode, Reader, ResponseCode, put_bytes, put_message,
@@ -60,7 +60,7 @@ impl Native {
         }
         let handle = Handle::from_stored(&asked.handle).ok()?;
         let responder = self.responder();
-        let lent = self.registry.lend(&handle, |lent| {
+        let lent = self.registry.with_record(&handle, |lent| {
             if lent.state != State::Active {
                 return None;
             }
@@ -77,7 +77,11 @@ impl Native {
 
 /// Appends the body of a reply: the values that everybody may read, of those that are asked for. Whether there are
 /// any.
-pub(crate) fn put_public(out: &mut Vec<u8>, asked: &ResolutionRequest<'_>, lent: Lent<'_>) -> bool {
+pub(crate) fn put_public(
+    out: &mut Vec<u8>,
+    asked: &ResolutionRequest<'_>,
+    lent: RecordRef<'_>,
+) -> bool {
     put_bytes(out, asked.handle.as_bytes());
     let at = out.len();
     out.extend_from_slice(&[0; 4]);

@@ -236,7 +236,7 @@ impl Native {
     ) -> Result<Option<Done>, Fault> {
         let not_responsible = || Fault::plain(ResponseCode::ServerNotResponsible);
         let handle = Handle::from_stored(whole).map_err(|_| not_responsible())?;
-        let answered = self.registry.lend(&handle, |lent| {
+        let answered = self.registry.with_record(&handle, |lent| {
             if lent.state != State::Active {
                 return Err(ResponseCode::HandleNotFound);
             }

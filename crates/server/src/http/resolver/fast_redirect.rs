@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use handfast_id::Handle;
-use handfast_registry::{Lent, State};
+use handfast_registry::{RecordRef, State};
 use handfast_wire::{Ttl, Value};
 use http_body_util::{Either, Full};
 use hyper::header::{ACCEPT, HeaderValue, LINK, LOCATION, ORIGIN, VARY};
@@ -114,7 +114,7 @@ pub(crate) fn find<T>(
     }
     let handle = handle_in(path, wants_page)?;
     let stored = Handle::from_stored(handle).ok()?;
-    let lent = registry.lend(&stored, |record| {
+    let lent = registry.with_record(&stored, |record| {
         let url = only_url(record)?;
         // In another case it has the same octets in a path; anything else takes the slow path.
         let registered = (record.text != handle).then_some(record.text);
@@ -148,7 +148,7 @@ fn handle_in(path: &str, wants_page: bool) -> Option<&str> {
 }
 
 /// The URL that a record leads to; `None` if that takes more than a look.
-fn only_url(lent: Lent<'_>) -> Option<Value<'_>> {
+fn only_url(lent: RecordRef<'_>) -> Option<Value<'_>> {
     if lent.state != State::Active || lent.has_namespace {
         return None;
     }

@@ -62,7 +62,7 @@ pub(crate) fn stored(
     let Ok(handle) = Handle::from_stored(name) else {
         return Ok(None);
     };
-    let answered = web.registry().lend(&handle, |lent| {
+    let answered = web.registry().with_record(&handle, |lent| {
         if lent.state != State::Active {
             return None;
         }
