@@ -77,7 +77,7 @@ pub use lookup::text_search::{Found, Words, WordsError};
 pub use lookup::usage::{DiskSpace, Usage};
 pub use lookup::wildcard::{Matching, Wildcard};
 pub use name::conditional::NameAction;
-pub use name::history::{Entry, HistoryPage, Moment};
+pub use name::history::{Entry, HistoryPage, HistoryPoint};
 pub use name::manage::{Edit, NewName, Reading, Shown};
 pub use name::mint::{Minted, Style, StyleError};
 pub use name::record::{Record, RecordError, State, Tombstone};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
 use handfast_registry::{
-    Edit, Moment, NewName, NewValue, Principal, Registry, RegistryError, Shown, json,
+    Edit, HistoryPoint, NewName, NewValue, Principal, Registry, RegistryError, Shown, json,
     parse_rfc3339, rfc3339 as time,
 };
 use handfast_registry::{check_urls, url_problem};
@@ -48,7 +48,7 @@ pub(crate) enum Command {
         on: On,
         /// As it was after this event, or at this time (RFC 3339)
         #[arg(long, value_name = "EVENT|TIME", value_parser = moment)]
-        at: Option<Moment>,
+        at: Option<HistoryPoint>,
         #[command(flatten)]
         connection: Connection,
     },
@@ -124,7 +124,7 @@ pub(crate) enum Command {
         on: On,
         /// Only up to this event, or this time (RFC 3339)
         #[arg(long, value_name = "EVENT|TIME", value_parser = moment)]
-        at: Option<Moment>,
+        at: Option<HistoryPoint>,
     },
     /// Undo a change of a name, as a new change
     Undo {
@@ -329,20 +329,20 @@ fn written(value_type: &str, text: &str) -> anyhow::Result<Vec<u8>> {
     Ok(text.as_bytes().to_vec())
 }
 
-fn moment(text: &str) -> anyhow::Result<Moment> {
+fn moment(text: &str) -> anyhow::Result<HistoryPoint> {
     if let Ok(number) = text.parse() {
-        return Ok(Moment::Event(number));
+        return Ok(HistoryPoint::Event(number));
     }
-    parse_rfc3339(text).map(Moment::Time).ok_or_else(|| {
+    parse_rfc3339(text).map(HistoryPoint::Time).ok_or_else(|| {
         anyhow!("give the number of an event, or a time such as 2026-11-15T12:00:00Z")
     })
 }
 
 /// A moment as it is said.
-pub(crate) fn moment_text(moment: Moment) -> String {
+pub(crate) fn moment_text(moment: HistoryPoint) -> String {
     match moment {
-        Moment::Event(number) => number.to_string(),
-        Moment::Time(milliseconds) => time(milliseconds),
+        HistoryPoint::Event(number) => number.to_string(),
+        HistoryPoint::Time(milliseconds) => time(milliseconds),
     }
 }
 

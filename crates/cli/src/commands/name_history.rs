@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use handfast_registry::{Action, Entry, Moment, RegistryError, json, rfc3339 as time};
+use handfast_registry::{Action, Entry, HistoryPoint, RegistryError, json, rfc3339 as time};
 use handfast_wire::json as wire_json;
 use serde_json::Value as Json;
 
@@ -21,7 +21,7 @@ const PAGE: usize = 1_000;
 type Page<T> = (Vec<T>, Option<u64>);
 
 /// The history of a name of a folder.
-pub(crate) fn of_folder(data: &Data, on: &On, at: Option<Moment>) -> anyhow::Result<Answer> {
+pub(crate) fn of_folder(data: &Data, on: &On, at: Option<HistoryPoint>) -> anyhow::Result<Answer> {
     let who = on.who();
     let registry = match data.open() {
         Ok(registry) => registry,
@@ -36,7 +36,11 @@ pub(crate) fn of_folder(data: &Data, on: &On, at: Option<Moment>) -> anyhow::Res
 }
 
 /// The history of a name of a server.
-pub(crate) fn of_server(server: &Elsewhere, on: &On, at: Option<Moment>) -> anyhow::Result<Answer> {
+pub(crate) fn of_server(
+    server: &Elsewhere,
+    on: &On,
+    at: Option<HistoryPoint>,
+) -> anyhow::Result<Answer> {
     let at = at.map(|at| format!("&at={}", encode(&moment_text(at))));
     let at = at.unwrap_or_default();
     let path = format!("/names/{}/history?limit={PAGE}{at}", encode(&on.id));

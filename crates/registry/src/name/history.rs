@@ -16,16 +16,16 @@ use crate::name::record::{Record, State};
 use crate::name::undo::{Difference, differences};
 use crate::registry::Registry;
 
-/// A moment in the history of a registry.
+/// A point in the history of a registry.
 ///
 /// ```
-/// use handfast_registry::Moment;
+/// use handfast_registry::HistoryPoint;
 ///
-/// let then = Moment::Time(1_800_000_000_000);
-/// assert_ne!(then, Moment::Event(7));
+/// let then = HistoryPoint::Time(1_800_000_000_000);
+/// assert_ne!(then, HistoryPoint::Event(7));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum HistoryPoint {
     /// After an event.
     Event(u64),
     /// At a time, in milliseconds since 1970.
@@ -61,7 +61,7 @@ const MAX_PAGE_BYTES: usize = 512 << 10;
 
 impl Registry {
     /// Events of a name, oldest first, after the one of a number: as many as are wanted, or fewer if they have many bytes.
-    /// Who acted is shown to those with a role there. With a moment, what was before it.
+    /// Who acted is shown to those with a role there. With a point, what was before it.
     ///
     /// A page is made from the current version and two more at a time, however long the history is.
     pub fn history_page(
@@ -70,7 +70,7 @@ impl Registry {
         id: &str,
         after: u64,
         limit: usize,
-        until: Option<Moment>,
+        until: Option<HistoryPoint>,
     ) -> Result<HistoryPage, RegistryError> {
         self.read(|view| {
             let Shown { key, record } = view.show(who, id)?;
@@ -91,11 +91,11 @@ impl Registry {
             for number in numbers {
                 let event = versions.event(number)?;
                 let is_past = match until {
-                    Some(Moment::Event(until)) => number <= until,
-                    Some(Moment::Time(until)) => event.time <= until,
+                    Some(HistoryPoint::Event(until)) => number <= until,
+                    Some(HistoryPoint::Time(until)) => event.time <= until,
                     None => true,
                 };
-                if matches!(until, Some(Moment::Event(_))) && !is_past {
+                if matches!(until, Some(HistoryPoint::Event(_))) && !is_past {
                     return Ok(page);
                 }
                 if bytes >= MAX_PAGE_BYTES {
@@ -138,15 +138,15 @@ impl Registry {
         &self,
         who: &Principal,
         id: &str,
-        moment: Moment,
+        point: HistoryPoint,
     ) -> Result<Shown, RegistryError> {
         self.read(|view| {
             let Shown { key, record } = view.show(who, id)?;
             let path = AuthorityPath::of(&view.identify_kept(id)?, view);
             let sees_all = view.may_see(who, &path, &record)?;
-            let is_past = |record: &Record| match moment {
-                Moment::Event(number) => record.last_event <= number,
-                Moment::Time(time) => record.modified <= time,
+            let is_past = |record: &Record| match point {
+                HistoryPoint::Event(number) => record.last_event <= number,
+                HistoryPoint::Time(time) => record.modified <= time,
             };
             let current = view.record(&key)?;
             let withdrawn = current.as_ref();

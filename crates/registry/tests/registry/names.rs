@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use handfast_registry::{Action, Edit, Moment, State, Style};
+use handfast_registry::{Action, Edit, HistoryPoint, State, Style};
 
 use crate::*;
 
@@ -67,7 +67,10 @@ fn urn_9_urls_keep_their_order_and_versions_are_kept() {
     assert!(history.iter().all(|entry| entry.who == Some(OPERATOR)));
     assert!(history.iter().all(|entry| entry.version.is_some()));
     let created = history[0].event.clone();
-    for moment in [Moment::Event(created.number), Moment::Time(created.time)] {
+    for moment in [
+        HistoryPoint::Event(created.number),
+        HistoryPoint::Time(created.time),
+    ] {
         let then = scene.show_at(&OPERATOR, "20.1/x", moment).unwrap();
         assert_eq!(then.record.values.len(), 3);
         assert_eq!(then.record.state, State::Active);
@@ -75,7 +78,7 @@ fn urn_9_urls_keep_their_order_and_versions_are_kept() {
     assert_eq!(
         code(
             scene
-                .show_at(&OPERATOR, "20.1/x", Moment::Event(1))
+                .show_at(&OPERATOR, "20.1/x", HistoryPoint::Event(1))
                 .map(|_| ())
         ),
         "not-yet"

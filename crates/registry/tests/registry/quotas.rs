@@ -1,6 +1,6 @@
 //! What one account may make the server store, and answers that stay short.
 
-use handfast_registry::{Edit, Import, JobKind, Moment, NewToken, Outcome, Role};
+use handfast_registry::{Edit, HistoryPoint, Import, JobKind, NewToken, Outcome, Role};
 
 use super::*;
 
@@ -409,7 +409,7 @@ fn a_history_comes_page_by_page_and_no_page_is_long() {
     }
     // By number and by time, and from anywhere.
     let middle = &all[6].event;
-    let from = |after: u64, limit: usize, until: Option<Moment>| {
+    let from = |after: u64, limit: usize, until: Option<HistoryPoint>| {
         let page = scene
             .history_page(&nobody, "20.1/x", after, limit, until)
             .unwrap();
@@ -424,9 +424,13 @@ fn a_history_comes_page_by_page_and_no_page_is_long() {
         from(middle.number - 1, 1, None),
         (vec![middle.number], Some(middle.number))
     );
-    let past = from(middle.number - 1, 9, Some(Moment::Event(middle.number)));
+    let past = from(
+        middle.number - 1,
+        9,
+        Some(HistoryPoint::Event(middle.number)),
+    );
     assert_eq!(past, (vec![middle.number], None));
-    let past = from(middle.number - 1, 2, Some(Moment::Time(middle.time)));
+    let past = from(middle.number - 1, 2, Some(HistoryPoint::Time(middle.time)));
     assert_eq!(past.0.last(), Some(&middle.number));
     assert_eq!(from(u64::MAX, 9, None), (vec![], None));
     assert!(scene.has_more_events(&nobody, "20.1/x", 12).unwrap());

@@ -1,6 +1,6 @@
 //! Who may do what.
 
-use handfast_registry::{AuthorityChange, Edit, Moment, Role};
+use handfast_registry::{AuthorityChange, Edit, HistoryPoint, Role};
 use handfast_wire::{Admin, AdminPermissions, Codec, Reference, ValueList};
 
 use crate::*;
@@ -362,7 +362,7 @@ fn a_reserved_name_does_not_leak() {
         history[0].version.is_none(),
         "nor what it was while it was reserved"
     );
-    let then = Moment::Event(history[0].event.number);
+    let then = HistoryPoint::Event(history[0].event.number);
     assert_eq!(
         code(scene.show_at(&eve, "20.1/x", then).map(|_| ())),
         "not-yet"
