@@ -19,7 +19,7 @@ use crate::import::{Changes, Done, Format, Outcome, ValueChange, ValueCounts};
 use crate::jobs::job::{Job, JobKind};
 use crate::jobs::running::Progress;
 use crate::log::event::Action;
-use crate::name::history::Entry;
+use crate::name::history::HistoryEntry;
 use crate::name::manage::Shown;
 use crate::name::record::{Record, State, Tombstone};
 
@@ -58,7 +58,7 @@ pub fn listed(shown: &Shown) -> Json {
 
 /// An event in the history of a name.
 #[must_use]
-pub fn entry(entry: &Entry) -> Json {
+pub fn entry(entry: &HistoryEntry) -> Json {
     let event = &entry.event;
     let values = entry.version.as_ref().map(|record| {
         let values = record.values.iter();

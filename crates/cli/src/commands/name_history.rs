@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use handfast_registry::{Action, Entry, HistoryPoint, RegistryError, json, rfc3339 as time};
+use handfast_registry::{Action, HistoryEntry, HistoryPoint, RegistryError, json, rfc3339 as time};
 use handfast_wire::json as wire_json;
 use serde_json::Value as Json;
 
@@ -109,7 +109,7 @@ fn print<T, E>(
     Ok(Answer::Done)
 }
 
-fn for_people(entry: &Entry, out: &mut dyn Write) -> io::Result<()> {
+fn for_people(entry: &HistoryEntry, out: &mut dyn Write) -> io::Result<()> {
     let event = &entry.event;
     let who = entry
         .who

@@ -70,7 +70,7 @@ impl Words {
 
 /// Some of the names that were found.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct SearchPage {
     /// The names, in the order of their keys, without their values.
     pub names: Vec<Shown>,
     /// Where to go on, if not all have been looked at.
@@ -90,7 +90,7 @@ impl Registry {
         prefix: Option<&str>,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Found, RegistryError> {
+    ) -> Result<SearchPage, RegistryError> {
         self.read(|view| {
             let start = prefix.map(|prefix| view.key_start(prefix));
             let start = start.unwrap_or_default();
@@ -101,7 +101,7 @@ impl Registry {
                 after: after.unwrap_or_default(),
                 most,
                 looked_at: 0,
-                found: Found::default(),
+                found: SearchPage::default(),
             };
             for root in view.listable(who)? {
                 // Both are beginnings of keys: the longer one is the narrower.
@@ -201,7 +201,7 @@ struct Search<'s> {
     after: &'s str,
     most: usize,
     looked_at: usize,
-    found: Found,
+    found: SearchPage,
 }
 
 impl Search<'_> {

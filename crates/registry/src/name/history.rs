@@ -34,7 +34,7 @@ pub enum HistoryPoint {
 
 /// One event in the history of a name.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct HistoryEntry {
     /// What happened.
     pub event: Event,
     /// Who did it, for those who may see that.
@@ -49,7 +49,7 @@ pub struct Entry {
 #[derive(Clone, Debug, Default)]
 pub struct HistoryPage {
     /// What happened.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<HistoryEntry>,
     /// The `after` of the next page, if there is one.
     pub next: Option<u64>,
 }
@@ -213,7 +213,11 @@ impl Versions<'_> {
     }
 
     /// What an event did, with the entry before it on the same page.
-    fn entry(&self, event: Event, last: Option<&Entry>) -> Result<Entry, RegistryError> {
+    fn entry(
+        &self,
+        event: Event,
+        last: Option<&HistoryEntry>,
+    ) -> Result<HistoryEntry, RegistryError> {
         // One of the same number may be of a later life of the name.
         let version = self.version(event.version)?;
         let version = version.filter(|record| record.last_event == event.number);
@@ -235,7 +239,7 @@ impl Versions<'_> {
         } else {
             None
         };
-        Ok(Entry {
+        Ok(HistoryEntry {
             event,
             who,
             version,
@@ -244,7 +248,7 @@ impl Versions<'_> {
     }
 }
 
-impl Entry {
+impl HistoryEntry {
     /// How many bytes its values have, and those of its differences.
     fn bytes(&self) -> usize {
         let version = self.version.as_ref();
