@@ -45,7 +45,7 @@ pub use access::principal::{Limit, Principal, PrincipalError};
 pub use access::quota::Limits;
 pub use access::token::{NewToken, Token};
 pub use authority::list::AuthorityPage;
-pub use authority::manage::{AuthorityAction, AuthorityChange, DOORS, NewAuthority};
+pub use authority::manage::{AuthorityAction, AuthorityChange, NewAuthority, RESERVED_SEGMENTS};
 pub use authority::path::{AuthorityPath, PathError};
 pub use authority::policy::{
     Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError,

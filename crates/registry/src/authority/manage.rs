@@ -75,7 +75,7 @@ pub struct AuthorityChange {
 
 /// The words that our own web server uses as first segments (`URI-13`): a prefix of that name could not
 /// be resolved there.
-pub const DOORS: [&str; 17] = [
+pub const RESERVED_SEGMENTS: [&str; 17] = [
     "api", "ark", "console", "doi", "hdl", "healthz", "hrls", "info", "log", "metrics", "oai",
     "readyz", "registry", "static", "uri-res", "urn", "urn-3",
 ];
@@ -581,7 +581,7 @@ impl Draft<'_> {
             return Err(RegistryError::AuthorityExists(path.clone()));
         }
         if let Some(prefix) = path.prefix()
-            && DOORS
+            && RESERVED_SEGMENTS
                 .iter()
                 .any(|door| prefix.as_str().eq_ignore_ascii_case(door))
         {

@@ -1,7 +1,7 @@
 //! Where this resolver is (`URI-13`).
 
 use handfast_id::Rules;
-use handfast_registry::DOORS;
+use handfast_registry::RESERVED_SEGMENTS;
 use hyper::{HeaderMap, Uri};
 use serde_json::{Value as Json, json};
 
@@ -24,6 +24,6 @@ pub(crate) fn statement(base: &str) -> Json {
     json!({
         "base": base,
         "first-segments": ["", "hdl"],
-        "taken-segments": DOORS,
+        "taken-segments": RESERVED_SEGMENTS,
     })
 }
