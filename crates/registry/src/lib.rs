@@ -86,9 +86,9 @@ pub use name::url::{check_urls, url_problem};
 pub use name::values::NewValue;
 pub use namespace::live_rules::LiveRules;
 pub use namespace::{
-    Capacity, ExampleChange, GivenNamespace, NamespaceAct, NamespaceAside, NamespaceAuthority,
-    NamespaceCase, NamespaceChange, NamespaceComment, NamespaceDeclaration, NamespaceEntry,
-    NamespaceForm, NamespaceImported, NamespaceOrder, NamespacePage, NamespacePolicy,
+    Capacity, ExampleChange, NamespaceAct, NamespaceAside, NamespaceAuthority, NamespaceCase,
+    NamespaceChange, NamespaceComment, NamespaceDeclaration, NamespaceEntry, NamespaceForm,
+    NamespaceImport, NamespaceImported, NamespaceOrder, NamespacePage, NamespacePolicy,
     NamespaceQuery, NamespaceRemark, NamespaceSample, NamespaceStatus, NamespaceVersion,
     NamespacesChanged, NormalisationForm, ResolutionForm, SyntaxForm, bare_namespace,
 };

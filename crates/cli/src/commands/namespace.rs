@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use handfast_registry::{
-    GivenNamespace, NamespaceAct, NamespaceEntry, NamespaceForm, NamespaceOrder, NamespaceQuery,
+    NamespaceAct, NamespaceEntry, NamespaceForm, NamespaceImport, NamespaceOrder, NamespaceQuery,
     NamespaceStatus, Principal, Registry, RegistryError, json, parse_rfc3339,
 };
 use serde_json::{Value as Json, json};
@@ -422,7 +422,7 @@ fn import(
     let text = read(file)?;
     let who = who.cloned().unwrap_or(Principal::Operator);
     let outcome = data.open().and_then(|registry| {
-        let records = GivenNamespace::read(&text)?;
+        let records = NamespaceImport::read(&text)?;
         if dry_run {
             registry.consider_namespaces(&who, records)
         } else {

@@ -21,7 +21,7 @@ const MOST_BYTES: usize = 16 << 20;
 
 /// A record of the original registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GivenNamespace {
+pub struct NamespaceImport {
     /// What it says.
     pub form: NamespaceForm,
     /// The day of registration, `YYYY-MM-DD`, if it says one.
@@ -39,13 +39,13 @@ pub struct NamespaceImported {
     pub outcome: Result<bool, RegistryError>,
 }
 
-impl GivenNamespace {
+impl NamespaceImport {
     /// Reads records: the XML of the original registry (one record, or what its OAI-PMH service gave), or JSON in
     /// the form of `info-namespaces.json` (one record, or a list).
     ///
     /// ```
     /// let xml = "<info-registry-entry><info-namespace>x</info-namespace></info-registry-entry>";
-    /// let read = handfast_registry::GivenNamespace::read(xml)?;
+    /// let read = handfast_registry::NamespaceImport::read(xml)?;
     /// assert_eq!(read[0].form.namespace, "x");
     /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
@@ -62,7 +62,7 @@ impl GivenNamespace {
     }
 }
 
-fn read_json(text: &str) -> Result<Vec<GivenNamespace>, RegistryError> {
+fn read_json(text: &str) -> Result<Vec<NamespaceImport>, RegistryError> {
     let bad = |why: String| RegistryError::policy("bad-record", why);
     let json: Json = serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
     let records = match json {
@@ -77,7 +77,7 @@ fn read_json(text: &str) -> Result<Vec<GivenNamespace>, RegistryError> {
         let registered = object.get("registered").and_then(Json::as_str);
         let registered = registered.and_then(day);
         let form = NamespaceForm::from_json(&Json::Object(object).to_string());
-        Ok(GivenNamespace {
+        Ok(NamespaceImport {
             form: form.map_err(|error| bad(error.to_string()))?,
             registered,
             has_rules: true,
@@ -99,9 +99,9 @@ impl Registry {
     pub fn import_namespaces(
         &self,
         who: &Principal,
-        records: Vec<GivenNamespace>,
+        records: Vec<NamespaceImport>,
     ) -> Result<Vec<NamespaceImported>, RegistryError> {
-        let take = |given: GivenNamespace| {
+        let take = |given: NamespaceImport| {
             let namespace = given.form.namespace.clone();
             let outcome = self.change(who, move |draft| draft.import_namespace(given));
             match outcome {
@@ -116,9 +116,9 @@ impl Registry {
     pub fn consider_namespaces(
         &self,
         who: &Principal,
-        records: Vec<GivenNamespace>,
+        records: Vec<NamespaceImport>,
     ) -> Result<Vec<NamespaceImported>, RegistryError> {
-        let take = |given: GivenNamespace| NamespaceImported {
+        let take = |given: NamespaceImport| NamespaceImported {
             namespace: given.form.namespace.clone(),
             outcome: self.consider(who, move |draft| draft.import_namespace(given)),
         };
@@ -127,7 +127,7 @@ impl Registry {
 }
 
 impl Draft<'_> {
-    fn import_namespace(&mut self, given: GivenNamespace) -> Result<bool, RegistryError> {
+    fn import_namespace(&mut self, given: NamespaceImport) -> Result<bool, RegistryError> {
         self.need(self.who(), Role::Admin, &AuthorityPath::info_root())?;
         let current = self.find_namespace(&given.form.namespace)?;
         if let Some(current) = &current {
@@ -188,7 +188,7 @@ impl Draft<'_> {
     }
 }
 
-impl GivenNamespace {
+impl NamespaceImport {
     /// The record over what is there: what it does not say stays.
     fn over(self, current: Option<&NamespaceEntry>) -> NamespaceForm {
         let Some(current) = current.filter(|_| !self.has_rules) else {

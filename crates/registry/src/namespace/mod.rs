@@ -37,7 +37,7 @@ pub use form::{
     NamespaceAuthority, NamespaceCase, NamespaceDeclaration, NamespaceForm, NamespaceSample,
     NormalisationForm, ResolutionForm, SyntaxForm,
 };
-pub use import::{GivenNamespace, NamespaceImported};
+pub use import::{NamespaceImport, NamespaceImported};
 pub use lifecycle::NamespaceAct;
 pub(crate) use live::{Book, Generation};
 pub use policy::NamespacePolicy;

@@ -9,7 +9,7 @@ use handfast_wire::namespace::has_few_attributes;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::form::{NamespaceAuthority, NamespaceForm, NamespaceSample};
-use super::import::{GivenNamespace, day};
+use super::import::{NamespaceImport, day};
 use super::validate::is_web_address;
 use crate::error::RegistryError;
 
@@ -17,7 +17,7 @@ use crate::error::RegistryError;
 const MOST_NODES: u32 = 500_000;
 
 /// Reads all records of a document, wherever in it they stand.
-pub(super) fn read(text: &str) -> Result<Vec<GivenNamespace>, RegistryError> {
+pub(super) fn read(text: &str) -> Result<Vec<NamespaceImport>, RegistryError> {
     if !has_few_attributes(text) {
         let problem = "an element of it has thousands of attributes";
         return Err(RegistryError::policy("bad-record", problem));
@@ -42,7 +42,7 @@ pub(super) fn read(text: &str) -> Result<Vec<GivenNamespace>, RegistryError> {
     Ok(records)
 }
 
-fn record(node: Node<'_, '_>) -> GivenNamespace {
+fn record(node: Node<'_, '_>) -> NamespaceImport {
     let part = |name: &str| child(node, &[name]);
     let mut form = NamespaceForm {
         namespace: part("info-namespace").map(squeezed).unwrap_or_default(),
@@ -78,7 +78,7 @@ fn record(node: Node<'_, '_>) -> GivenNamespace {
     form.examples = examples
         .filter_map(|node| example(node, &form.namespace))
         .collect();
-    GivenNamespace {
+    NamespaceImport {
         registered: part("registration-date")
             .map(squeezed)
             .and_then(|text| day(&text)),

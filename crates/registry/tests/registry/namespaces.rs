@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use handfast_id::{InfoUri, InfoValidity, Namespaces, recognise};
 use handfast_registry::{
-    GivenNamespace, Limit, NamespaceAct, NamespaceCase, NamespaceEntry, NamespaceForm,
+    Limit, NamespaceAct, NamespaceCase, NamespaceEntry, NamespaceForm, NamespaceImport,
     NamespaceOrder, NamespaceQuery, NamespaceStatus, NamespacesChanged, Role,
 };
 use handfast_store::{Place, Table, Write};
@@ -213,7 +213,7 @@ impl Stage {
             "import" => {
                 let mut form = form();
                 form.title = "Another".into();
-                let given = GivenNamespace {
+                let given = NamespaceImport {
                     form,
                     registered: None,
                     has_rules: true,
@@ -332,7 +332,7 @@ fn info_7_every_historical_example_comes_out_as_stated() {
 #[test]
 fn all_historical_entries_pass_what_new_ones_must() {
     let stage = stage();
-    let given = GivenNamespace::read(Namespaces::historical_json()).unwrap();
+    let given = NamespaceImport::read(Namespaces::historical_json()).unwrap();
     assert_eq!(given.len(), 29);
     let done = stage.import_namespaces(&OPERATOR, given).unwrap();
     for imported in done {
