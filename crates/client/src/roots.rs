@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use handfast_wire::json::{GivenValue, read_site};
+use handfast_wire::json::{ParsedValue, read_site};
 use handfast_wire::{Codec, LocalInfo, RootInfo, Site, Value};
 use serde_json::Value as Json;
 
@@ -146,7 +146,7 @@ fn from_json(file: &[u8]) -> Result<Roots, RootsError> {
         let mut known = BTreeMap::new();
         for (handle, record) in handles {
             let values = record.get("values").unwrap_or(&Json::Null).to_string();
-            let given: Vec<GivenValue<'_>> = serde_json::from_str(&values)?;
+            let given: Vec<ParsedValue<'_>> = serde_json::from_str(&values)?;
             let values = given
                 .into_iter()
                 .map(|value| value.into_value().into_owned());

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use handfast_id::{CaseRule, Rules};
-use handfast_wire::json::GivenValue;
+use handfast_wire::json::ParsedValue;
 use handfast_wire::{Value, json as wire_json};
 use serde_json::{Map, Value as Json, json};
 
@@ -435,7 +435,7 @@ pub fn read_name(said: &Json) -> Option<Shown> {
     let values = said.get("values")?.as_array()?.iter();
     let value = |value: &Json| {
         let text = value.to_string();
-        let given: GivenValue<'_> = serde_json::from_str(&text).ok()?;
+        let given: ParsedValue<'_> = serde_json::from_str(&text).ok()?;
         Some(given.into_owned().into_value())
     };
     let tombstone = said.get("withdrawn").filter(|found| !found.is_null());

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use handfast_wire::json::{self, GivenValue};
+use handfast_wire::json::{self, ParsedValue};
 use handfast_wire::{
     Admin, AdminPermissions, Codec, Permissions, PublicKey, Reference, Site, SiteInterface,
     SiteServer, Ttl, Value, ValueList,
@@ -14,12 +14,12 @@ use handfast_wire::{
 use proptest::prelude::*;
 use serde::Deserialize;
 
-fn read(text: &str) -> GivenValue<'_> {
+fn read(text: &str) -> ParsedValue<'_> {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 fn error(text: &str) -> String {
-    match serde_json::from_str::<GivenValue>(text) {
+    match serde_json::from_str::<ParsedValue>(text) {
         Ok(given) => panic!("{text} is read as {given:?}"),
         Err(error) => error.to_string(),
     }
@@ -630,9 +630,9 @@ proptest! {
         let mut text = Vec::new();
         json::write_value(&mut text, &value);
         prop_assert_eq!(std::str::from_utf8(&text).unwrap(), serde_json::to_string(&tree).unwrap());
-        let given: GivenValue = serde_json::from_slice(&text).unwrap();
+        let given: ParsedValue = serde_json::from_slice(&text).unwrap();
         prop_assert_eq!(given.into_value(), value.clone());
-        let given: GivenValue = GivenValue::deserialize(&tree).unwrap();
+        let given: ParsedValue = ParsedValue::deserialize(&tree).unwrap();
         prop_assert_eq!(given.into_value(), value);
     }
 
@@ -646,11 +646,11 @@ proptest! {
 
     #[test]
     fn nothing_that_is_given_panics(text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..60)) {
-        let _ = serde_json::from_slice::<GivenValue>(&bytes);
-        let _ = serde_json::from_str::<GivenValue>(&with(&text));
+        let _ = serde_json::from_slice::<ParsedValue>(&bytes);
+        let _ = serde_json::from_str::<ParsedValue>(&with(&text));
         for member in ["data", "ttl", "timestamp", "permissions", "references"] {
             let text = serde_json::to_string(&text).unwrap();
-            let _ = serde_json::from_str::<GivenValue>(&with(&format!("\"{member}\":{text}")));
+            let _ = serde_json::from_str::<ParsedValue>(&with(&format!("\"{member}\":{text}")));
         }
     }
 }

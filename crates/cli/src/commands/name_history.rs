@@ -161,7 +161,7 @@ fn said_for_people(entry: &Json, out: &mut dyn Write) -> io::Result<()> {
     for change in changes.into_iter().flatten() {
         for (mark, side) in [('-', "before"), ('+', "after")] {
             let found = change.get(side).map(Json::to_string).unwrap_or_default();
-            if let Ok(value) = serde_json::from_str::<wire_json::GivenValue<'_>>(&found) {
+            if let Ok(value) = serde_json::from_str::<wire_json::ParsedValue<'_>>(&found) {
                 writeln!(out, "    {mark} {}", line(&value.into_value()))?;
             }
         }

@@ -9,7 +9,7 @@
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use handfast_wire::json::GivenValue;
+use handfast_wire::json::ParsedValue;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
@@ -221,7 +221,7 @@ fn send<E: Error>(to: &SyncSender<Part>, part: Part) -> Result<(), E> {
 
 struct DumpRecord {
     handle: Option<String>,
-    values: Vec<GivenValue<'static>>,
+    values: Vec<ParsedValue<'static>>,
 }
 
 impl<'de> Deserialize<'de> for DumpRecord {
@@ -243,8 +243,8 @@ impl<'de> Deserialize<'de> for DumpRecord {
                     match member.as_str() {
                         "handle" => record.handle = Some(map.next_value()?),
                         "values" => {
-                            let values = map.next_value::<Vec<GivenValue<'_>>>()?;
-                            let values = values.into_iter().map(GivenValue::into_owned);
+                            let values = map.next_value::<Vec<ParsedValue<'_>>>()?;
+                            let values = values.into_iter().map(ParsedValue::into_owned);
                             record.values = values.collect();
                         }
                         // Servers write a response code beside.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use handfast_wire::json::GivenValue;
+use handfast_wire::json::ParsedValue;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::clock::parse_rfc3339;
@@ -20,7 +20,7 @@ pub(crate) struct GivenName<'a> {
     #[serde(skip)]
     pub(crate) url_places: Vec<u32>,
     #[serde(borrow, default)]
-    pub(crate) values: Vec<GivenValue<'a>>,
+    pub(crate) values: Vec<ParsedValue<'a>>,
     #[serde(default, deserialize_with = "state")]
     pub(crate) state: Option<State>,
     #[serde(default, deserialize_with = "optional_time")]

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::io::{self, Read};
 
 use csv::{Reader, StringRecord};
-use handfast_wire::json::GivenValue;
+use handfast_wire::json::ParsedValue;
 
 use crate::export::spreadsheet::unescape;
 use crate::import::counted_lines::CountedLines;
@@ -152,7 +152,7 @@ impl<R: Read> Table<R> {
                 }
                 Column::Reason => tombstone.reason = owned(field),
                 Column::Successor => tombstone.successor = Some(owned(field)),
-                Column::Value { value_type, index } => given.values.push(GivenValue {
+                Column::Value { value_type, index } => given.values.push(ParsedValue {
                     index: *index,
                     value_type: Cow::Owned(value_type.clone()),
                     data: Cow::Owned(field.as_bytes().to_vec()),

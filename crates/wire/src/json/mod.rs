@@ -9,7 +9,7 @@
 //! let url = Value::new(1, "URL", b"https://example.org/");
 //! let mut text = Vec::new();
 //! json::write_value(&mut text, &url);
-//! let given: json::GivenValue = serde_json::from_slice(&text)?;
+//! let given: json::ParsedValue = serde_json::from_slice(&text)?;
 //! assert_eq!(given.into_value(), url);
 //! # Ok::<_, serde_json::Error>(())
 //! ```
@@ -21,7 +21,7 @@ mod time;
 mod tree;
 mod write;
 
-pub use read::GivenValue;
+pub use read::ParsedValue;
 pub use site::{read_site, write_site};
 pub use time::timestamp;
 pub use write::{value, write_value};

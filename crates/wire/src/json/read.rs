@@ -15,15 +15,15 @@ use crate::{Permissions, Reference, Ttl, Value};
 /// said. Text without escapes is borrowed. Messages name the member that is wrong and never repeat what it holds.
 ///
 /// ```
-/// use handfast_wire::json::GivenValue;
+/// use handfast_wire::json::ParsedValue;
 ///
-/// let given: GivenValue = serde_json::from_str(r#"{"index": "1", "type": "URL", "data": "https://example.org/"}"#)?;
+/// let given: ParsedValue = serde_json::from_str(r#"{"index": "1", "type": "URL", "data": "https://example.org/"}"#)?;
 /// assert_eq!((given.index, given.ttl), (1, None));
 /// assert_eq!(*given.data, *b"https://example.org/");
 /// # Ok::<_, serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GivenValue<'a> {
+pub struct ParsedValue<'a> {
     /// The index, from 1 to 2³¹−1.
     pub index: u32,
     /// The type.
@@ -40,12 +40,12 @@ pub struct GivenValue<'a> {
     pub references: Vec<Reference<'a>>,
 }
 
-impl<'a> GivenValue<'a> {
+impl<'a> ParsedValue<'a> {
     /// The same, owning its bytes.
     #[must_use]
-    pub fn into_owned(self) -> GivenValue<'static> {
+    pub fn into_owned(self) -> ParsedValue<'static> {
         let references = self.references.into_iter();
-        GivenValue {
+        ParsedValue {
             value_type: Cow::Owned(self.value_type.into_owned()),
             data: Cow::Owned(self.data.into_owned()),
             references: references.map(Reference::into_owned).collect(),
@@ -71,7 +71,7 @@ impl<'a> GivenValue<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for GivenValue<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for ParsedValue<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // `deserialize_map` would put a bare string into its message.
         deserializer.deserialize_any(ValueVisitor)
@@ -81,7 +81,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for GivenValue<'a> {
 struct ValueVisitor;
 
 impl<'de> Visitor<'de> for ValueVisitor {
-    type Value = GivenValue<'de>;
+    type Value = ParsedValue<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object with `index`, `type` and `data`")
@@ -116,7 +116,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
                 }
             }
         }
-        Ok(GivenValue {
+        Ok(ParsedValue {
             index: index.ok_or_else(|| A::Error::missing_field("index"))?,
             value_type: value_type.ok_or_else(|| A::Error::missing_field("type"))?,
             data: data.ok_or_else(|| A::Error::missing_field("data"))?,

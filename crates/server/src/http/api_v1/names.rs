@@ -8,7 +8,7 @@ use handfast_registry::{
     check_urls, json,
 };
 use handfast_wire::Reference;
-use handfast_wire::json::GivenValue;
+use handfast_wire::json::ParsedValue;
 use hyper::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
@@ -24,7 +24,7 @@ struct Given<'a> {
     #[serde(default)]
     urls: Vec<String>,
     #[serde(borrow, default)]
-    values: Vec<GivenValue<'a>>,
+    values: Vec<ParsedValue<'a>>,
     #[serde(default)]
     state: GivenState,
 }
@@ -42,7 +42,7 @@ enum GivenState {
 struct GivenEdit<'a> {
     urls: Option<Vec<String>>,
     #[serde(borrow, default)]
-    values: Vec<GivenValue<'a>>,
+    values: Vec<ParsedValue<'a>>,
     #[serde(default)]
     remove: Vec<u32>,
 }
@@ -136,7 +136,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Problem> {
     Ok(answer.created("names", &shown.record.text))
 }
 
-fn new_value(given: GivenValue<'_>) -> NewValue {
+fn new_value(given: ParsedValue<'_>) -> NewValue {
     let references = given.references.into_iter();
     NewValue {
         permissions: given.permissions,

@@ -6,7 +6,7 @@ use handfast_id::{CaseRule, Handle};
 use handfast_registry::{
     NewValue, Operation, Performed, Principal, RegistryError, ValueProblem, with_slash,
 };
-use handfast_wire::json::GivenValue;
+use handfast_wire::json::ParsedValue;
 use handfast_wire::{Permissions, Reference, ResponseCode, type_matches};
 use hyper::StatusCode;
 use serde_json::value::RawValue;
@@ -229,7 +229,7 @@ fn read_values(values: &[&RawValue]) -> Result<Vec<NewValue>, Fault> {
 }
 
 fn read_value(text: &str) -> Result<NewValue, Fault> {
-    let given: GivenValue<'_> = serde_json::from_str(text).map_err(|error| {
+    let given: ParsedValue<'_> = serde_json::from_str(text).map_err(|error| {
         if has_low_index(text) {
             let text = "Value indexes must be positive";
             return Fault::new(ResponseCode::InvalidValue, text);
