@@ -12,7 +12,7 @@ use crate::error::ClientError;
 use crate::exchange::{Answer, Ask};
 use crate::locate::Trail;
 use crate::service::{Server, servers};
-use crate::target::{Target, Way};
+use crate::target::{Target, Transport};
 
 /// What is to happen when a handle is created.
 ///
@@ -222,7 +222,7 @@ impl Client {
         }
     }
 
-    /// For each server of the site, the ways to it.
+    /// For each server of the site, the transports to it.
     async fn every_server(&self, ask: &Ask) -> Result<Vec<Vec<Server>>, ClientError> {
         let located: Vec<Site>;
         let sites = match &self.manner.target {
@@ -243,11 +243,11 @@ impl Client {
         // Any primary site has all of them.
         let primary = sites.iter().find(|site| site.is_primary);
         let sites = primary.map_or(&[][..], std::slice::from_ref);
-        let ways = self.ways(ask.opcode);
+        let transports = self.transports(ask.opcode);
         let roots = self.shared.roots();
         let count = sites.iter().map(|site| site.servers.len()).max();
         let all = (0..count.unwrap_or(0))
-            .map(|number| servers(sites, &roots, self.need(ask, &ways, Some(number))))
+            .map(|number| servers(sites, &roots, self.need(ask, &transports, Some(number))))
             .collect::<Vec<_>>();
         if all.is_empty() {
             let handle = ask.handle.clone();
@@ -272,7 +272,7 @@ impl Client {
             if !answer.goes_on() {
                 return Ok(ControlFlow::Continue(()));
             }
-            if answer.server().endpoint.way != Way::Tcp {
+            if answer.server().endpoint.transport != Transport::Tcp {
                 return Err(ClientError::Incomplete {
                     server: answer.server().endpoint.to_string(),
                 });

@@ -13,7 +13,7 @@ use crate::locate::Trail;
 use crate::roots::Roots;
 use crate::service::{Need, Server, servers, servers_at};
 use crate::shared::Shared;
-use crate::target::{ServerAddress, Target, Way};
+use crate::target::{ServerAddress, Target, Transport};
 
 /// Talks to handle servers.
 ///
@@ -43,7 +43,7 @@ pub struct Client {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manner {
     pub(crate) target: Target,
-    pub(crate) way: Option<Way>,
+    pub(crate) transport: Option<Transport>,
     /// CT and RD, AT.
     pub(crate) flags: OpFlags,
     pub(crate) login: Option<Login>,
@@ -101,10 +101,10 @@ impl Client {
         self.otherwise(|manner| manner.target = target.into())
     }
 
-    /// Asks by this way alone.
+    /// Asks by this transport alone.
     #[must_use]
-    pub fn by(&self, way: Way) -> Self {
-        self.otherwise(|manner| manner.way = Some(way))
+    pub fn by(&self, transport: Transport) -> Self {
+        self.otherwise(|manner| manner.transport = Some(transport))
     }
 
     /// Takes signed answers only.
@@ -161,14 +161,20 @@ impl Client {
     /// What the server that is asked says of its site.
     pub async fn site_info(&self) -> Result<Site, ClientError> {
         let mut ask = Ask::new(Opcode::GetSiteInfo, "", &HandleRequest::default());
-        let ways = self.ways(ask.opcode);
+        let transports = self.transports(ask.opcode);
         let servers = match &self.manner.target {
             Target::Located => return Err(ClientError::NoTarget),
             // "`GET_SITE_INFO` on an unknown address: use version 2.3, CT off".
-            Target::Server(address) => servers_at(&address.spoken_by(&ways), &ways, None),
+            Target::Server(address) => {
+                servers_at(&address.spoken_by(&transports), &transports, None)
+            }
             Target::Sites(sites) => {
                 ask.flags = self.flags();
-                servers(sites, &self.shared.roots(), self.need(&ask, &ways, Some(0)))
+                servers(
+                    sites,
+                    &self.shared.roots(),
+                    self.need(&ask, &transports, Some(0)),
+                )
             }
         };
         let answer = self.as_nobody().ask_servers(&servers, &ask).await?;
@@ -215,27 +221,27 @@ impl Client {
         self.otherwise(|manner| manner.login = None)
     }
 
-    /// The ways by which something is asked.
-    pub(crate) fn ways(&self, opcode: Opcode) -> Vec<Way> {
+    /// The transports by which something is asked.
+    pub(crate) fn transports(&self, opcode: Opcode) -> Vec<Transport> {
         let is_list = matches!(
             opcode,
             Opcode::ListHandles | Opcode::ListDerivedPrefixes | Opcode::ListHomedPrefixes
         );
         let is_steady = self.manner.login.is_some() || opcode.needs_admin_interface();
-        match (self.manner.way, &self.manner.target) {
-            (Some(way), _) => vec![way],
-            (None, Target::Server(address)) if address.is_http => vec![Way::Http],
-            (None, _) if is_list => vec![Way::Tcp],
-            (None, _) if self.manner.is_careful => vec![Way::Udp, Way::Tcp],
-            (None, _) if is_steady => Way::STEADY.to_vec(),
-            (None, _) => Way::ALL.to_vec(),
+        match (self.manner.transport, &self.manner.target) {
+            (Some(transport), _) => vec![transport],
+            (None, Target::Server(address)) if address.is_http => vec![Transport::Http],
+            (None, _) if is_list => vec![Transport::Tcp],
+            (None, _) if self.manner.is_careful => vec![Transport::Udp, Transport::Tcp],
+            (None, _) if is_steady => Transport::STEADY.to_vec(),
+            (None, _) => Transport::ALL.to_vec(),
         }
     }
 
     pub(crate) fn need<'a>(
         &self,
         ask: &'a Ask,
-        ways: &'a [Way],
+        transports: &'a [Transport],
         server: Option<usize>,
     ) -> Need<'a> {
         Need {
@@ -244,7 +250,7 @@ impl Client {
             is_authoritative: self.manner.is_authoritative(),
             is_careful: self.manner.is_careful,
             server,
-            ways,
+            transports,
         }
     }
 
@@ -254,10 +260,14 @@ impl Client {
         address: &ServerAddress,
         ask: &Ask,
     ) -> Result<Vec<Server>, ClientError> {
-        let ways = self.ways(ask.opcode);
+        let transports = self.transports(ask.opcode);
         let needs_key = ask.flags.contains(OpFlags::CT) || self.uses_session(ask.opcode);
         if !needs_key {
-            return Ok(servers_at(&address.spoken_by(&ways), &ways, None));
+            return Ok(servers_at(
+                &address.spoken_by(&transports),
+                &transports,
+                None,
+            ));
         }
         let site = if let Some(site) = self.shared.site_of(address) {
             site
@@ -266,7 +276,11 @@ impl Client {
             self.shared.keep_site(address, &site);
             site
         };
-        Ok(servers_at(&address.spoken_by(&ways), &ways, Some(&site)))
+        Ok(servers_at(
+            &address.spoken_by(&transports),
+            &transports,
+            Some(&site),
+        ))
     }
 
     /// Whether an operation is asked for in a session. Lists are not: deployed servers expect it so.
@@ -285,8 +299,12 @@ impl Client {
 
     /// Asks the servers of sites, one after the other, until one answers.
     pub(crate) async fn ask_sites(&self, sites: &[Site], ask: &Ask) -> Result<Answer, ClientError> {
-        let ways = self.ways(ask.opcode);
-        let servers = servers(sites, &self.shared.roots(), self.need(ask, &ways, None));
+        let transports = self.transports(ask.opcode);
+        let servers = servers(
+            sites,
+            &self.shared.roots(),
+            self.need(ask, &transports, None),
+        );
         self.ask_servers(&servers, ask).await
     }
 
@@ -312,7 +330,7 @@ impl Client {
             });
             match answer {
                 Ok(answer) => return Ok(answer),
-                // A change whose reply was lost is not made again by another way.
+                // A change whose reply was lost is not made again by another transport.
                 Err(error) if ask.opcode.needs_admin_interface() && error.may_be_done() => {
                     return Err(error);
                 }

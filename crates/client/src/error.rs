@@ -33,8 +33,8 @@ pub enum ClientError {
     /// What should be `INDEX:HANDLE` is not.
     #[error("`{0}` is no identity: an index, a colon and a handle, such as 300:20.1000/admin")]
     Identity(String),
-    /// The server goes on, but this way of asking shows the start only.
-    #[error("{server} has more to say than fits into one reply this way")]
+    /// The server goes on, but this request shows the start only.
+    #[error("{server} has more to say than fits into one reply this transport")]
     Incomplete {
         /// The server.
         server: String,
@@ -187,7 +187,7 @@ impl ClientError {
         }
     }
 
-    /// Whether another server, or another way to the same, may do better (`handle-protocol.md` §8.1): "Connection
+    /// Whether another server, or another transport to the same, may do better (`handle-protocol.md` §8.1): "Connection
     /// failures, RC 2, undecodable, expired or badly signed replies count as a failed attempt".
     pub(crate) fn is_failed_attempt(&self) -> bool {
         match self {

@@ -24,7 +24,7 @@ pub(crate) struct Ask {
     pub(crate) handle: String,
     pub(crate) flags: OpFlags,
     pub(crate) body: Vec<u8>,
-    /// How many servers have been asked on the way.
+    /// How many servers have been asked so far.
     pub(crate) hops: u8,
     /// Whether it holds what not everybody may read.
     pub(crate) is_private: bool,

@@ -49,4 +49,4 @@ pub use environment::Environment;
 pub use error::{ClientError, Remedy, ReplyFault};
 pub use resolve::{Query, Resolution};
 pub use roots::{Roots, RootsError};
-pub use target::{ServerAddress, Target, Way};
+pub use target::{ServerAddress, Target, Transport};

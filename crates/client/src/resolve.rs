@@ -69,7 +69,7 @@ pub struct Resolution {
     pub is_authoritative: bool,
     /// Whether it was known from an earlier answer.
     pub is_cached: bool,
-    /// Who answered, and by which way, unless it was known.
+    /// Who answered, and by which transport, unless it was known.
     pub server: Option<String>,
 }
 

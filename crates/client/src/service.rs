@@ -4,7 +4,7 @@ use handfast_wire::{Codec, Opcode, Site, SiteInterface, SiteServer, Value, Versi
 
 use crate::public_address::is_public_host;
 use crate::roots::Roots;
-use crate::target::{ServerAddress, Way};
+use crate::target::{ServerAddress, Transport};
 use crate::transport::Endpoint;
 
 /// What is served: handles under a prefix, or prefix handles derived from one.
@@ -77,7 +77,7 @@ pub(crate) struct Need<'a> {
     pub(crate) is_careful: bool,
     /// This server of each site, instead of the one that has the handle.
     pub(crate) server: Option<usize>,
-    pub(crate) ways: &'a [Way],
+    pub(crate) transports: &'a [Transport],
 }
 
 /// The servers to ask, in the order to ask them in: "for each protocol in the order UDP, TCP, HTTP (…), for each site"
@@ -94,9 +94,9 @@ pub(crate) fn servers(sites: &[Site], roots: &Roots, need: Need<'_>) -> Vec<Serv
         })
         .take(MOST_SITES)
         .collect();
-    let servers = need.ways.iter().flat_map(|way| {
+    let servers = need.transports.iter().flat_map(|transport| {
         let server = |(is_any, site): &(bool, Site)| {
-            let server = server_of(site, need, *way)?;
+            let server = server_of(site, need, *transport)?;
             (*is_any || is_public_host(&server.endpoint.host)).then_some(server)
         };
         sites.iter().filter_map(server)
@@ -104,19 +104,19 @@ pub(crate) fn servers(sites: &[Site], roots: &Roots, need: Need<'_>) -> Vec<Serv
     servers.collect()
 }
 
-fn server_of(site: &Site, need: Need<'_>, way: Way) -> Option<Server> {
+fn server_of(site: &Site, need: Need<'_>, transport: Transport) -> Option<Server> {
     let number = match need.server {
         Some(number) => number,
         None => site.server_number_for(need.handle)?,
     };
     let server = site.servers.get(number)?;
     let interface = server.interfaces.iter().find(|interface| {
-        interface.protocol == way.protocol() && suits(**interface, need.opcode)
+        interface.protocol == transport.protocol() && suits(**interface, need.opcode)
     })?;
     let (major, minor) = site.protocol;
     Some(Server {
         endpoint: Endpoint {
-            way,
+            transport,
             host: host(site, number, server)?,
             port: u16::try_from(interface.port).ok()?,
             path: path(site, number)?,
@@ -191,7 +191,7 @@ const MOST_SITES: usize = 32;
 /// A server of which the address is known, and perhaps the site that it says it belongs to.
 pub(crate) fn servers_at(
     address: &ServerAddress,
-    ways: &[Way],
+    transports: &[Transport],
     site: Option<&Site>,
 ) -> Vec<Server> {
     let version = site.map_or(Version::BLIND, |site| {
@@ -202,13 +202,13 @@ pub(crate) fn servers_at(
         let servers = site.servers.iter();
         servers.map(|server| server.public_key.clone()).collect()
     });
-    let ways = ways.iter().filter(|way| match way {
-        Way::Http => address.is_http,
-        Way::Udp | Way::Tcp => !address.is_http,
+    let transports = transports.iter().filter(|transport| match transport {
+        Transport::Http => address.is_http,
+        Transport::Udp | Transport::Tcp => !address.is_http,
     });
-    let server = |way: &Way| Server {
+    let server = |transport: &Transport| Server {
         endpoint: Endpoint {
-            way: *way,
+            transport: *transport,
             host: address.host.clone(),
             port: address.port,
             path: address.path.clone(),
@@ -217,7 +217,7 @@ pub(crate) fn servers_at(
         serial: site.map(|site| site.serial),
         keys: keys.clone(),
     };
-    ways.map(server).collect()
+    transports.map(server).collect()
 }
 
 #[cfg(test)]
@@ -255,7 +255,7 @@ mod tests {
             is_authoritative: false,
             is_careful: false,
             server: None,
-            ways: Way::ALL,
+            transports: Transport::ALL,
         }
     }
 
@@ -271,8 +271,8 @@ mod tests {
     fn a_server_is_chosen_by_hash() {
         // 1894531649 mod 3 = 2, 720506085 mod 3 = 0.
         for (handle, id) in [("20.500.12345/ABC", 3), ("10.1045/may99-payette", 1)] {
-            let expected =
-                ["UDP", "TCP", "HTTP"].map(|way| format!("192.0.2.{id}:2641 over {way}"));
+            let expected = ["UDP", "TCP", "HTTP"]
+                .map(|transport| format!("192.0.2.{id}:2641 over {transport}"));
             assert_eq!(hosts(&[site()], need(Opcode::Resolution, handle)), expected);
         }
         let found = servers(
@@ -305,15 +305,15 @@ mod tests {
         let mut one = site();
         one.servers.truncate(1);
         one.attributes = vec![("alt_addr".into(), "2001:db8::1".into())];
-        let ways = Need {
-            ways: &[Way::Tcp],
+        let transports = Need {
+            transports: &[Transport::Tcp],
             ..need(Opcode::Resolution, "a/b")
         };
         let expected = ["192.0.2.1:2641 over TCP", "[2001:db8::1]:2641 over TCP"];
-        assert_eq!(hosts(&[one.clone()], ways), expected);
+        assert_eq!(hosts(&[one.clone()], transports), expected);
         one.servers[0].address = [0; 16];
         one.attributes = vec![("domain.0".into(), "hdl.example.org".into())];
-        assert_eq!(hosts(&[one], ways), ["hdl.example.org:2641 over TCP"]);
+        assert_eq!(hosts(&[one], transports), ["hdl.example.org:2641 over TCP"]);
     }
 
     #[test]

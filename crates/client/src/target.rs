@@ -1,4 +1,4 @@
-//! Whom to ask, and by which way.
+//! Whom to ask, and by which transport.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,12 +10,12 @@ use crate::error::ClientError;
 /// How messages travel.
 ///
 /// ```
-/// use handfast_client::Way;
+/// use handfast_client::Transport;
 ///
-/// assert_eq!(Way::Udp.to_string(), "UDP");
+/// assert_eq!(Transport::Udp.to_string(), "UDP");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Way {
+pub enum Transport {
     /// Datagrams, sent again when nothing comes back.
     Udp,
     /// A connection for each request.
@@ -24,7 +24,7 @@ pub enum Way {
     Http,
 }
 
-impl Way {
+impl Transport {
     /// All, in the order in which they are tried.
     pub(crate) const ALL: &[Self] = &[Self::Udp, Self::Tcp, Self::Http];
     /// Those on which nothing has to be sent twice. A challenge is answered once, and a message of a session counts
@@ -41,7 +41,7 @@ impl Way {
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Udp => "UDP",
@@ -151,10 +151,12 @@ impl FromStr for ServerAddress {
 }
 
 impl ServerAddress {
-    /// The same place, spoken to by a way that was chosen, whatever the address says.
-    pub(crate) fn spoken_by(&self, ways: &[Way]) -> Self {
+    /// The same place, spoken to by a transport that was chosen, whatever the address says.
+    pub(crate) fn spoken_by(&self, transports: &[Transport]) -> Self {
         Self {
-            is_http: ways.iter().all(|way| *way == Way::Http),
+            is_http: transports
+                .iter()
+                .all(|transport| *transport == Transport::Http),
             ..self.clone()
         }
     }

@@ -1,4 +1,4 @@
-//! The client against the server, by all ways.
+//! The client against the server, by all transports.
 
 #![expect(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 
 use common::{KEY_ADMIN, OPERATOR, SECRET_ADMIN, Server, block_on, client, values_of};
 use handfast_client::{
-    Client, ClientError, Creation, Login, Query, ReplyFault, Roots, ServerAddress, Way,
+    Client, ClientError, Creation, Login, Query, ReplyFault, Roots, ServerAddress, Transport,
 };
 use handfast_registry::{Edit, NewValue, Operation};
 use handfast_wire::crypto::{SecretAlgorithm, answer_with_secret};
@@ -22,12 +22,12 @@ use handfast_wire::{
     Value,
 };
 
-/// The client by each way.
-fn ways(server: &Server) -> [(ServerAddress, Way); 3] {
+/// The client by each transport.
+fn transports(server: &Server) -> [(ServerAddress, Transport); 3] {
     [
-        (server.native(), Way::Udp),
-        (server.native(), Way::Tcp),
-        (server.web(), Way::Http),
+        (server.native(), Transport::Udp),
+        (server.native(), Transport::Tcp),
+        (server.web(), Transport::Http),
     ]
 }
 
@@ -49,8 +49,11 @@ async fn url(client: &Client, handle: &str) -> String {
 fn names_are_resolved_by_all_ways() {
     let server = Server::start();
     block_on(async {
-        for (address, way) in ways(&server) {
-            for client in [client().at(address.clone()), client().at(address).by(way)] {
+        for (address, transport) in transports(&server) {
+            for client in [
+                client().at(address.clone()),
+                client().at(address).by(transport),
+            ] {
                 assert_eq!(
                     url(&client, "20.1000/5555").await,
                     "https://example.org/5555"
@@ -70,8 +73,8 @@ fn names_are_resolved_by_all_ways() {
 fn large_records_come_whole_and_certified_ones_verify() {
     let server = Server::start();
     block_on(async {
-        for (address, way) in ways(&server) {
-            let plain = client().at(address.clone()).by(way);
+        for (address, transport) in transports(&server) {
+            let plain = client().at(address.clone()).by(transport);
             for client in [
                 plain.clone(),
                 plain.certified(),
@@ -105,7 +108,7 @@ fn requests_that_are_longer_than_a_packet_are_cut() {
             types,
             ..Query::all()
         };
-        let client = client().at(server.native()).by(Way::Udp);
+        let client = client().at(server.native()).by(Transport::Udp);
         let found = client.resolve("20.1000/5555", &query).await.unwrap();
         assert_eq!(found.values.len(), 1);
     });

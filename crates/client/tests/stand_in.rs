@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use common::{any, client, seconds};
 use handfast_client::{
-    Client, ClientError, Login, Query, ReplyFault, Resolution, Roots, ServerAddress, Way,
+    Client, ClientError, Login, Query, ReplyFault, Resolution, Roots, ServerAddress, Transport,
 };
 use handfast_wire::body::{
     Body, Challenge, ErrorReply, Referral, ResolutionReply, ResolutionRequest,
@@ -168,7 +168,7 @@ async fn when_datagrams_stay_unanswered_a_connection_is_made() {
     assert_eq!((silent.seen(), answering.seen()), (3, 1));
     assert!(began.elapsed() >= Duration::from_secs(3));
     // By UDP alone there is no answer.
-    let error = ask(&silent.client().by(Way::Udp)).await;
+    let error = ask(&silent.client().by(Transport::Udp)).await;
     assert!(
         matches!(error, Err(ClientError::Network { .. })),
         "{error:?}"
@@ -201,7 +201,7 @@ async fn replies_to_other_requests_are_ignored_in_datagrams_and_refused_on_conne
     let server = StandIn::udp(move |request, _| vec![other(request), right(request)]).await;
     assert!(ask(&server.client()).await.is_ok());
     let server = StandIn::tcp(move |request| other(request).to_bytes()).await;
-    let outcome = ask(&server.client().by(Way::Tcp)).await;
+    let outcome = ask(&server.client().by(Transport::Tcp)).await;
     assert_eq!(fault(outcome), ReplyFault::RequestId);
     // What could not be read has no number.
     let server = StandIn::tcp(|_| {
@@ -210,7 +210,7 @@ async fn replies_to_other_requests_are_ignored_in_datagrams_and_refused_on_conne
         refusal.to_bytes()
     })
     .await;
-    let error = ask(&server.client().by(Way::Tcp)).await.unwrap_err();
+    let error = ask(&server.client().by(Transport::Tcp)).await.unwrap_err();
     assert_eq!(error.code(), Some(ResponseCode::ProtocolError));
 }
 
@@ -223,7 +223,7 @@ async fn replies_that_have_expired_are_refused() {
             reply.to_bytes()
         })
         .await;
-        let outcome = ask(&server.client().by(Way::Tcp)).await;
+        let outcome = ask(&server.client().by(Transport::Tcp)).await;
         assert_eq!(fault(outcome), ReplyFault::Expired);
     }
 }
@@ -238,7 +238,7 @@ async fn replies_that_are_about_something_else_are_refused() {
         reply(request, ResponseCode::Success, &body).to_bytes()
     })
     .await;
-    let outcome = ask(&server.client().by(Way::Tcp)).await;
+    let outcome = ask(&server.client().by(Transport::Tcp)).await;
     assert_eq!(fault(outcome), ReplyFault::Handle);
     let server = StandIn::tcp(|request| {
         let mut reply = right(request);
@@ -246,7 +246,7 @@ async fn replies_that_are_about_something_else_are_refused() {
         reply.to_bytes()
     })
     .await;
-    let outcome = ask(&server.client().by(Way::Tcp)).await;
+    let outcome = ask(&server.client().by(Transport::Tcp)).await;
     assert_eq!(fault(outcome), ReplyFault::Opcode);
 }
 
@@ -257,7 +257,7 @@ async fn lengths_that_lie_are_not_believed() {
         vec![2, 11, 2],
     ] {
         let server = StandIn::tcp(move |_| bytes.clone()).await;
-        let error = ask(&server.client().by(Way::Tcp)).await;
+        let error = ask(&server.client().by(Transport::Tcp)).await;
         assert!(
             matches!(error, Err(ClientError::Network { .. })),
             "{error:?}"
@@ -534,7 +534,7 @@ async fn a_request_says_what_deployed_clients_say() {
         right(request).to_bytes()
     })
     .await;
-    ask(&server.client().by(Way::Tcp)).await.unwrap();
+    ask(&server.client().by(Transport::Tcp)).await.unwrap();
     // Of a site the version is known.
     let server = StandIn::tcp(|request| {
         assert_eq!(request.envelope.version, Version::new(2, 10));
@@ -595,7 +595,7 @@ async fn replies_that_were_damaged_are_taken_or_refused() {
         bytes
     })
     .await;
-    let client = server.client().by(Way::Tcp);
+    let client = server.client().by(Transport::Tcp);
     for _ in 0..300 {
         let asking = tokio::time::timeout(Duration::from_millis(500), ask(&client));
         drop(asking.await);

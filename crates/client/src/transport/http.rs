@@ -118,12 +118,12 @@ const LONGEST_HEAD: usize = 16_384;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::Way;
+    use crate::target::Transport;
 
     #[test]
     fn the_handle_is_encoded_with_its_slash() {
         let endpoint = Endpoint {
-            way: Way::Http,
+            transport: Transport::Http,
             host: "::1".into(),
             port: 8000,
             path: "/hdl/".into(),

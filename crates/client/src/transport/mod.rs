@@ -16,12 +16,12 @@ use handfast_wire::{Codec, Envelope, Reader};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
-use crate::target::{Way, write_place};
+use crate::target::{Transport, write_place};
 
 /// Where and how a server is talked to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Endpoint {
-    pub(crate) way: Way,
+    pub(crate) transport: Transport,
     /// An address, or a name that has to be looked up.
     pub(crate) host: String,
     pub(crate) port: u16,
@@ -36,7 +36,7 @@ pub(crate) struct Packed {
     pub(crate) payload: Vec<u8>,
 }
 
-/// A request that is on its way, and what comes back.
+/// A request that was sent, and what comes back.
 #[derive(Debug)]
 pub(crate) enum Conversation {
     Udp(udp::Asked),
@@ -60,17 +60,17 @@ impl Conversation {
         handle: &str,
         request: &Packed,
     ) -> Result<Self, Failure> {
-        match endpoint.way {
-            Way::Udp => udp::Asked::new(endpoint, request)
+        match endpoint.transport {
+            Transport::Udp => udp::Asked::new(endpoint, request)
                 .await
                 .map(Self::Udp)
                 .map_err(not_sent),
-            Way::Tcp => {
+            Transport::Tcp => {
                 let mut stream = endpoint.connect().await.map_err(not_sent)?;
                 tcp::send(&mut stream, request).await.map_err(sent)?;
                 Ok(Self::Tcp(stream))
             }
-            Way::Http => {
+            Transport::Http => {
                 let stream = endpoint.connect().await.map_err(not_sent)?;
                 let reply = http::exchange(stream, endpoint, handle, request).await;
                 reply.map(|reply| Self::Http(Some(reply))).map_err(sent)
@@ -125,7 +125,7 @@ impl Endpoint {
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_place(f, &self.host, self.port)?;
-        write!(f, " over {}", self.way)
+        write!(f, " over {}", self.transport)
     }
 }
 
