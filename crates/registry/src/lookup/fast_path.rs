@@ -131,7 +131,7 @@ impl Registry {
     /// A number that grows whenever something has been committed, and again when it is known here which prefixes that
     /// concerns. What is read after the number stays so as long as the number is the same.
     #[must_use]
-    pub fn edition(&self) -> u64 {
+    pub fn cache_generation(&self) -> u64 {
         // Neither ever becomes less, so that their sum is the same only if both are.
         let version = self.prefixes.version();
         self.store.commits().wrapping_add(version)

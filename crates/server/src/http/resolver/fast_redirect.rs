@@ -105,7 +105,7 @@ pub(crate) fn find<T>(
         }))
     };
     let registry = web.registry();
-    let edition = registry.edition();
+    let edition = registry.cache_generation();
     if wants_page
         && let Some(pair) = web.recent.at(path)
         && let Some(found) = pair.found(path, edition)
