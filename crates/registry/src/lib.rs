@@ -53,7 +53,7 @@ pub use authority::policy::{
 pub use clock::{parse_rfc3339, rfc3339};
 pub use error::{RegistryError, ValueProblem};
 pub use export::{Export, Exported};
-pub use handfast_store::{StoreError, end_turn, take_turns, takes_turns};
+pub use handfast_store::{StoreError, release_snapshot, reuse_snapshots, reuses_snapshots};
 pub use handle_protocol::dump::HandlePage;
 pub use handle_protocol::operations::{Operation, Performed, prefix_of, with_slash};
 pub use handle_protocol::transactions::{LogStart, Transaction, TransactionAction, Transactions};

@@ -13,8 +13,8 @@ use crate::error::StoreError;
 use crate::health::{DiskSpace, MIN_FREE_BYTES};
 use crate::opening::{Access, bytes_promised, fill_up, flags, lock, open_env, whole};
 use crate::place::{self, Place, Table};
+use crate::snapshot_reuse;
 use crate::store::{FORMAT, Usage, format_place};
-use crate::turn;
 use crate::writer::Write;
 
 /// The map is sparse: only what is used takes room on the disk.
@@ -114,7 +114,7 @@ impl Embedded {
         read: impl FnOnce(&Snapshot<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let _in_store = InStore::enter();
-        turn::read(self, |txn| read(&Snapshot { engine: self, txn }))
+        snapshot_reuse::read(self, |txn| read(&Snapshot { engine: self, txn }))
     }
 
     pub(crate) fn begin_read(&self) -> Result<RoTxn<'_, WithoutTls>, StoreError> {
@@ -234,7 +234,7 @@ pub struct Snapshot<'s> {
 pub type VisitHeld<'v> = dyn FnMut(&[u8], &[u8], &[u8]) -> ControlFlow<()> + 'v;
 
 impl Snapshot<'_> {
-    /// Lends what is kept at a place.
+    /// Lends what is cached at a place.
     pub fn get<T>(
         &self,
         place: &Place<'_>,
@@ -259,7 +259,7 @@ impl Snapshot<'_> {
         Ok(other.is_some_and(|(other, _)| other.name() != place.name()))
     }
 
-    /// Visits what is kept in a table, in the order of its keys, from a place on.
+    /// Visits what is cached in a table, in the order of its keys, from a place on.
     pub fn scan(
         &self,
         from: &Place<'_>,
@@ -333,7 +333,7 @@ impl Snapshot<'_> {
     }
 
     /// Visits the values that start with some bytes and the names that hold them, in the order of the values: the value
-    /// as it is kept (see [`kept_value`](crate::kept_value)), the key of the name, and its record. Of a long start, only
+    /// as it is cached (see [`kept_value`](crate::kept_value)), the key of the name, and its record. Of a long start, only
     /// the first bytes are looked at.
     pub fn held(&self, start: &[u8], visit: &mut VisitHeld<'_>) -> Result<(), StoreError> {
         let start = start.get(..place::BEGINNING).unwrap_or(start);

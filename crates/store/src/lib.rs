@@ -1,7 +1,7 @@
 //! Keeping records.
 //!
 //! A store is a handful of sorted tables of bytes. Reads see a snapshot and take no lock. Changes go
-//! through one writer, which gathers what has arrived, looks at each in turn against the state that
+//! through one writer, which gathers what has arrived, looks at each in snapshot_reuse against the state that
 //! the ones before it leave, writes all of them in one transaction, syncs once, and answers them all.
 //! A change that is refused leaves no trace, and spoils no other.
 //!
@@ -24,9 +24,9 @@ mod health;
 mod loading;
 mod opening;
 mod place;
+mod snapshot_reuse;
 mod sorter;
 mod store;
-mod turn;
 mod writer;
 
 pub use embedded::{Snapshot, VisitHeld};
@@ -34,7 +34,7 @@ pub use error::StoreError;
 pub use health::DiskSpace;
 pub use loading::Loading;
 pub use place::{Place, Table, kept_value};
+pub use snapshot_reuse::{release_snapshot, reuse_snapshots, reuses_snapshots};
 pub use sorter::{Merge, Run, Sorted, Sorter};
 pub use store::{FORMAT, Store, TableCheck, Usage};
-pub use turn::{end_turn, take_turns, takes_turns};
 pub use writer::{Change, Write};

@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-use handfast_registry::{end_turn, takes_turns};
+use handfast_registry::{release_snapshot, reuses_snapshots};
 use tokio::time::Instant;
 
 use crate::native::Native;
@@ -28,7 +28,7 @@ pub(crate) struct Moment {
 /// Ends a turn. Threads that take turns do this before they wait for anything.
 pub(crate) fn end() {
     MOMENT.set(None);
-    end_turn();
+    release_snapshot();
 }
 
 /// When this turn began, or a little later.
@@ -45,7 +45,7 @@ pub(crate) fn moment(native: &Native) -> Moment {
         instant: Instant::now(),
         now: native.now(),
     };
-    if takes_turns() {
+    if reuses_snapshots() {
         MOMENT.set(Some((moment, OFTEN)));
     }
     moment

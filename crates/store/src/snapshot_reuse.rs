@@ -14,32 +14,32 @@ use crate::embedded::Embedded;
 use crate::error::StoreError;
 
 thread_local! {
-    static TURNS: Cell<bool> = const { Cell::new(false) };
-    static KEPT: Cell<Option<Kept>> = const { Cell::new(None) };
+    static REUSES_SNAPSHOTS: Cell<bool> = const { Cell::new(false) };
+    static CACHED: Cell<Option<CachedSnapshot>> = const { Cell::new(None) };
 }
 
 /// A snapshot that later reads of the same thread may use.
-struct Kept {
+struct CachedSnapshot {
     engine: u64,
     /// How many commits there had been before it was taken.
     commits: u64,
     txn: RoTxn<'static, WithoutTls>,
 }
 
-/// Reads of this thread share a snapshot from now on. The thread promises to call [`end_turn`] before it waits for anything.
-pub fn take_turns() {
-    TURNS.set(true);
+/// Reads of this thread share a snapshot from now on. The thread promises to call [`release_snapshot`] before it waits for anything.
+pub fn reuse_snapshots() {
+    REUSES_SNAPSHOTS.set(true);
 }
 
 /// Whether reads of this thread share a snapshot.
 #[must_use]
-pub fn takes_turns() -> bool {
-    TURNS.get()
+pub fn reuses_snapshots() -> bool {
+    REUSES_SNAPSHOTS.get()
 }
 
 /// Lets go of the snapshot that reads of this thread have shared.
-pub fn end_turn() {
-    KEPT.set(None);
+pub fn release_snapshot() {
+    CACHED.set(None);
 }
 
 /// Reads from the newest snapshot.
@@ -47,24 +47,24 @@ pub(crate) fn read<T>(
     engine: &Embedded,
     read: impl FnOnce(&RoTxn<'_, WithoutTls>) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    if !TURNS.get() {
+    if !REUSES_SNAPSHOTS.get() {
         return read(&engine.begin_read()?);
     }
     let commits = engine.commits();
     // Reads inside of this one, which are rare, take their own.
-    let kept = KEPT
+    let cached = CACHED
         .take()
-        .filter(|kept| kept.engine == engine.id() && kept.commits == commits);
-    let kept = match kept {
-        Some(kept) => kept,
-        None => Kept {
+        .filter(|cached| cached.engine == engine.id() && cached.commits == commits);
+    let cached = match cached {
+        Some(cached) => cached,
+        None => CachedSnapshot {
             engine: engine.id(),
             commits,
             txn: engine.begin_lasting_read()?,
         },
     };
-    let outcome = read(&kept.txn);
-    KEPT.set(Some(kept));
+    let outcome = read(&cached.txn);
+    CACHED.set(Some(cached));
     outcome
 }
 
@@ -87,10 +87,10 @@ mod tests {
     }
 
     /// In a thread of its own, which takes turns.
-    fn taking_turns(run: impl FnOnce() + Send) {
+    fn in_reusing_thread(run: impl FnOnce() + Send) {
         thread::scope(|scope| {
             scope.spawn(|| {
-                take_turns();
+                reuse_snapshots();
                 run();
             });
         });
@@ -102,14 +102,14 @@ mod tests {
         let stores = folders
             .each_ref()
             .map(|folder| Store::create(folder.path()).unwrap());
-        taking_turns(|| {
+        in_reusing_thread(|| {
             for value in 0..100 {
                 for (store, value) in stores.iter().zip([value, value + 100]) {
                     put(store, value);
                     assert_eq!((get(store), get(store)), (Some(value), Some(value)));
                 }
             }
-            end_turn();
+            release_snapshot();
             assert_eq!(stores.each_ref().map(get), [Some(99), Some(199)]);
         });
     }
@@ -118,7 +118,7 @@ mod tests {
     fn a_read_inside_of_a_read_sees_what_came_between() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path()).unwrap();
-        taking_turns(|| {
+        in_reusing_thread(|| {
             put(&store, 1);
             let place = Place::record(b"name");
             let read = store.read(|now| {
@@ -137,10 +137,10 @@ mod tests {
         let store = Store::create(folder.path()).unwrap();
         let grown = |lets_go: bool| {
             let before = store.usage().used;
-            taking_turns(|| {
+            in_reusing_thread(|| {
                 assert!(get(&store).is_some());
                 if lets_go {
-                    end_turn();
+                    release_snapshot();
                 }
                 thread::scope(|scope| {
                     scope.spawn(|| (0..200).for_each(|value| put(&store, value)));
@@ -150,7 +150,7 @@ mod tests {
         };
         put(&store, 0);
         grown(true);
-        let (kept, let_go) = (grown(false), grown(true));
-        assert!(let_go < kept / 4, "{let_go} and {kept}");
+        let (cached, let_go) = (grown(false), grown(true));
+        assert!(let_go < cached / 4, "{let_go} and {cached}");
     }
 }
