@@ -49,7 +49,7 @@ impl Data {
             return Ok(registry);
         }
         let rules = self.rules()?;
-        let registry = Registry::open_beside(&self.folder, world())?;
+        let registry = Registry::open_read_only(&self.folder, world())?;
         Ok(Arc::new(registry.with_rules(rules)))
     }
 

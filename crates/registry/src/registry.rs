@@ -17,7 +17,7 @@ use crate::error::RegistryError;
 use crate::handle_protocol::unmirrored::Barren;
 use crate::jobs::running::Underways;
 use crate::lookup::fast_path::{Prefixes, is_about_prefixes};
-use crate::lookup::tally::Tally;
+use crate::lookup::name_counts::NameCounts;
 use crate::name::url::MalformedUrls;
 use crate::namespace::Book;
 
@@ -87,7 +87,7 @@ pub struct Registry {
     /// Jobs that go on in this process.
     pub(crate) underways: Underways,
     /// The last count of names, and of how many events.
-    pub(crate) tally: Mutex<Option<(u64, Tally)>>,
+    pub(crate) name_counts: Mutex<Option<(u64, NameCounts)>>,
     /// URLs that the protocol was given and that are none.
     pub(crate) malformed_urls: MalformedUrls,
     /// What one account may have at most.
@@ -119,8 +119,8 @@ impl Registry {
 
     /// Opens the registry in a folder for reading alone: beside a process that may be writing it, and without writing
     /// anything to it, so that a damaged folder stays as it is.
-    pub fn open_beside(folder: &Path, environment: Environment) -> Result<Self, RegistryError> {
-        let registry = Self::with(Store::open_beside(folder)?, environment);
+    pub fn open_read_only(folder: &Path, environment: Environment) -> Result<Self, RegistryError> {
+        let registry = Self::with(Store::open_read_only(folder)?, environment);
         // If entries of namespaces cannot be read, everything else still can.
         drop(registry.rules.refresh(&registry.store));
         Ok(registry)
@@ -150,7 +150,7 @@ impl Registry {
             importing: Mutex::new(()),
             rehearsing: Mutex::new(()),
             underways: Underways::default(),
-            tally: Mutex::new(None),
+            name_counts: Mutex::new(None),
             malformed_urls: MalformedUrls::default(),
             limits: Limits::default(),
             open_requests: Mutex::default(),

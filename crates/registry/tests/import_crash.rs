@@ -20,7 +20,7 @@ use handfast_registry::{
     AuthorityChange, Counts, Environment, Export, Import, Job, JobKind, NewAuthority, NewName,
     Persistence, Principal, Registry, Verify,
 };
-use handfast_store::{Place, Store, Table};
+use handfast_store::{Store, Table, TableKey};
 
 const FOLDER: &str = "HANDFAST_IMPORT_FOLDER";
 const FILE: &str = "HANDFAST_IMPORT_FILE";
@@ -150,9 +150,9 @@ fn look_at(data: &Path, is_cut_short: bool) -> Seen {
     let mut index = Vec::new();
     let held = store
         .read(|now| {
-            let from = Place::named(Table::Reverse, b"");
-            now.scan(&from, &mut |place, key| {
-                index.push((place.name().to_vec(), key.to_vec()));
+            let from = TableKey::named(Table::Reverse, b"");
+            now.scan(&from, &mut |table_key, key| {
+                index.push((table_key.name().to_vec(), key.to_vec()));
                 ControlFlow::Continue(())
             })?;
             now.count(Table::Reverse)

@@ -12,9 +12,9 @@ use crate::damage_handler::{Copying, InStore};
 use crate::error::StoreError;
 use crate::health::{DiskSpace, MIN_FREE_BYTES};
 use crate::opening::{Access, bytes_promised, fill_up, flags, lock, open_env, whole};
-use crate::place::{self, Place, Table};
 use crate::snapshot_reuse;
 use crate::store::{FORMAT, Usage, format_place};
+use crate::table_key::{self, Table, TableKey};
 use crate::writer::Write;
 
 /// The map is sparse: only what is used takes room on the disk.
@@ -66,7 +66,7 @@ impl Embedded {
     }
 
     /// Opens the environment in `folder` for reading alone, beside a process that may be writing it.
-    pub(crate) fn open_beside(folder: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn open_read_only(folder: &Path) -> Result<Self, StoreError> {
         let _in_store = InStore::enter();
         let env = open_env(folder, MAP_SIZE, Access::Read)?;
         let txn = env.read_txn()?;
@@ -208,17 +208,17 @@ impl Embedded {
 /// changes before it in the batch leave.
 ///
 /// ```
-/// use handfast_store::{Place, Store, StoreError, Write};
+/// use handfast_store::{TableKey, Store, StoreError, Write};
 /// use std::ops::{Bound, ControlFlow};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let store = Store::create(folder.path())?;
-/// let writes = ["b", "a"].map(|name| Write::put(Place::record(name.as_bytes()), b""));
+/// let writes = ["b", "a"].map(|name| Write::put(TableKey::record(name.as_bytes()), b""));
 /// store.change(move |_| Ok::<_, StoreError>((writes.to_vec(), ())))?;
 /// let mut names = Vec::new();
 /// store.read(|now| {
-///     now.scan(&Place::record(b""), &mut |place, _| {
-///         names.push(place.name().to_vec());
+///     now.scan(&TableKey::record(b""), &mut |table_key, _| {
+///         names.push(table_key.name().to_vec());
 ///         ControlFlow::Continue(())
 ///     })
 /// })?;
@@ -231,42 +231,42 @@ pub struct Snapshot<'s> {
 }
 
 /// Takes a value, the key of a name that holds it, and its record.
-pub type VisitHeld<'v> = dyn FnMut(&[u8], &[u8], &[u8]) -> ControlFlow<()> + 'v;
+pub type VisitIndex<'v> = dyn FnMut(&[u8], &[u8], &[u8]) -> ControlFlow<()> + 'v;
 
 impl Snapshot<'_> {
-    /// Lends what is cached at a place.
+    /// Lends what is stored under a table key.
     pub fn get<T>(
         &self,
-        place: &Place<'_>,
+        table_key: &TableKey<'_>,
         lend: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>, StoreError> {
         let found = self
             .engine
-            .table(place.table())
-            .get(self.txn, &place.key())?;
-        Ok(found.and_then(|value| place.unwrap(value)).map(lend))
+            .table(table_key.table())
+            .get(self.txn, &table_key.encoded())?;
+        Ok(found.and_then(|value| table_key.unwrap(value)).map(lend))
     }
 
-    /// Whether the key of a place belongs to another name. Only a name of 480 bytes that ends in the digest of a longer
+    /// Whether the key of a table key belongs to another name. Only a name of 480 bytes that ends in the digest of a longer
     /// one has such a key, and somebody has to look for it: that name cannot be stored beside the longer one.
-    pub fn is_of_other_name(&self, place: &Place<'_>) -> Result<bool, StoreError> {
-        if !place.has_name_in_value() {
+    pub fn is_of_other_name(&self, table_key: &TableKey<'_>) -> Result<bool, StoreError> {
+        if !table_key.has_name_in_value() {
             return Ok(false);
         }
-        let key = place.key();
-        let found = self.engine.table(place.table()).get(self.txn, &key)?;
-        let other = found.and_then(|value| place::read(place.table(), &key, value));
-        Ok(other.is_some_and(|(other, _)| other.name() != place.name()))
+        let key = table_key.encoded();
+        let found = self.engine.table(table_key.table()).get(self.txn, &key)?;
+        let other = found.and_then(|value| table_key::read(table_key.table(), &key, value));
+        Ok(other.is_some_and(|(other, _)| other.name() != table_key.name()))
     }
 
-    /// Visits what is cached in a table, in the order of its keys, from a place on.
+    /// Visits what is stored in a table, in the order of its keys, from a table key on.
     pub fn scan(
         &self,
-        from: &Place<'_>,
-        visit: &mut dyn FnMut(&Place<'_>, &[u8]) -> ControlFlow<()>,
+        from: &TableKey<'_>,
+        visit: &mut dyn FnMut(&TableKey<'_>, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let table = from.table();
-        let key = from.key();
+        let key = from.encoded();
         // LMDB knows no empty key: before the first of them is the beginning.
         let from = if key.is_empty() {
             Bound::Unbounded
@@ -276,29 +276,32 @@ impl Snapshot<'_> {
         let range = (from, Bound::Unbounded);
         for entry in self.engine.table(table).range(self.txn, &range)? {
             let (key, value) = entry?;
-            let (place, value) =
-                place::read(table, key, value).ok_or_else(|| StoreError::Corrupt {
+            let (table_key, value) =
+                table_key::read(table, key, value).ok_or_else(|| StoreError::Corrupt {
                     table: table.name(),
                     key: String::from_utf8_lossy(key).into_owned(),
                 })?;
-            if visit(&place, value).is_break() {
+            if visit(&table_key, value).is_break() {
                 break;
             }
         }
         Ok(())
     }
 
-    /// The last place of a table that is a place, or stands before it.
-    pub fn at_or_before(&self, place: &Place<'_>) -> Result<Option<Place<'static>>, StoreError> {
-        let table = place.table();
+    /// The last table key of a table that is a table key, or stands before it.
+    pub fn at_or_before(
+        &self,
+        table_key: &TableKey<'_>,
+    ) -> Result<Option<TableKey<'static>>, StoreError> {
+        let table = table_key.table();
         let found = self
             .engine
             .table(table)
-            .get_lower_than_or_equal_to(self.txn, &place.key())?;
+            .get_lower_than_or_equal_to(self.txn, &table_key.encoded())?;
         let Some((key, value)) = found else {
             return Ok(None);
         };
-        let read = place::read(table, key, value).ok_or_else(|| StoreError::Corrupt {
+        let read = table_key::read(table, key, value).ok_or_else(|| StoreError::Corrupt {
             table: table.name(),
             key: String::from_utf8_lossy(key).into_owned(),
         })?;
@@ -308,17 +311,17 @@ impl Snapshot<'_> {
     /// The largest number in a table whose keys are numbers.
     pub fn last_number(&self, table: Table) -> Result<Option<u64>, StoreError> {
         let last = self.engine.table(table).last(self.txn)?;
-        let number = last.and_then(|(key, value)| place::read(table, key, value)?.0.number());
+        let number = last.and_then(|(key, value)| table_key::read(table, key, value)?.0.number());
         Ok(number)
     }
 
     /// Visits the keys of names that hold a value.
-    pub fn holders(
+    pub fn names_with_value(
         &self,
         value: &[u8],
         visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let value = place::short_name(value);
+        let value = table_key::short_name(value);
         let table = self.engine.table(Table::Reverse);
         for entry in table
             .get_duplicates(self.txn, &value)?
@@ -333,10 +336,10 @@ impl Snapshot<'_> {
     }
 
     /// Visits the values that start with some bytes and the names that hold them, in the order of the values: the value
-    /// as it is cached (see [`kept_value`](crate::kept_value)), the key of the name, and its record. Of a long start, only
+    /// as it is cached (see [`index_value`](crate::index_value)), the key of the name, and its record. Of a long start, only
     /// the first bytes are looked at.
-    pub fn held(&self, start: &[u8], visit: &mut VisitHeld<'_>) -> Result<(), StoreError> {
-        let start = start.get(..place::BEGINNING).unwrap_or(start);
+    pub fn scan_index(&self, start: &[u8], visit: &mut VisitIndex<'_>) -> Result<(), StoreError> {
+        let start = start.get(..table_key::BEGINNING).unwrap_or(start);
         let range = (Bound::Included(start), Bound::Unbounded);
         let records = self.engine.table(Table::Records);
         for entry in self.engine.table(Table::Reverse).range(self.txn, &range)? {
@@ -345,9 +348,9 @@ impl Snapshot<'_> {
                 break;
             }
             let record = records.get(self.txn, key)?;
-            let found = record.and_then(|bytes| place::read(Table::Records, key, bytes));
-            if let Some((place, record)) = found
-                && visit(value, place.name(), record).is_break()
+            let found = record.and_then(|bytes| table_key::read(Table::Records, key, bytes));
+            if let Some((table_key, record)) = found
+                && visit(value, table_key.name(), record).is_break()
             {
                 break;
             }
@@ -378,15 +381,15 @@ impl Writing<'_> {
 
     pub(crate) fn apply(&mut self, write: &Write) -> Result<(), StoreError> {
         match write {
-            Write::Put(place, value) => {
-                let table = self.engine.table(place.table());
-                if place.has_name_in_value() {
-                    self.check_same_name(place)?;
+            Write::Put(table_key, value) => {
+                let table = self.engine.table(table_key.table());
+                if table_key.has_name_in_value() {
+                    self.check_same_name(table_key)?;
                 }
-                let (key, value) = (place.key(), place.wrap(value));
+                let (key, value) = (table_key.encoded(), table_key.wrap(value));
                 // Events come in the order of their numbers: appending fills pages to the brim, where
                 // putting would leave each of them half empty.
-                let is_last = place.table() == Table::Events
+                let is_last = table_key.table() == Table::Events
                     && table.last(&self.txn)?.is_none_or(|(last, _)| last < &*key);
                 if is_last {
                     table.put_with_flags(&mut self.txn, PutFlags::APPEND, &key, &value)?;
@@ -394,19 +397,19 @@ impl Writing<'_> {
                     table.put(&mut self.txn, &key, &value)?;
                 }
             }
-            Write::Delete(place) => {
+            Write::Delete(table_key) => {
                 self.engine
-                    .table(place.table())
-                    .delete(&mut self.txn, &place.key())?;
+                    .table(table_key.table())
+                    .delete(&mut self.txn, &table_key.encoded())?;
             }
-            Write::Hold { value, key } => {
-                let (value, key) = (place::short_name(value), place::short_name(key));
+            Write::IndexInsert { value, key } => {
+                let (value, key) = (table_key::short_name(value), table_key::short_name(key));
                 self.engine
                     .table(Table::Reverse)
                     .put(&mut self.txn, &value, &key)?;
             }
-            Write::Release { value, key } => {
-                let (value, key) = (place::short_name(value), place::short_name(key));
+            Write::IndexRemove { value, key } => {
+                let (value, key) = (table_key::short_name(value), table_key::short_name(key));
                 let table = self.engine.table(Table::Reverse);
                 table.delete_one_duplicate(&mut self.txn, &value, &key)?;
             }
@@ -417,7 +420,9 @@ impl Writing<'_> {
     /// Whether a change can be applied: none of its writes meets another name at a shortened key.
     pub(crate) fn check_names(&self, writes: &[Write]) -> Result<(), StoreError> {
         writes.iter().try_for_each(|write| match write {
-            Write::Put(place, _) if place.has_name_in_value() => self.check_same_name(place),
+            Write::Put(table_key, _) if table_key.has_name_in_value() => {
+                self.check_same_name(table_key)
+            }
             _ => Ok(()),
         })
     }
@@ -429,15 +434,15 @@ impl Writing<'_> {
 
     /// What stands at a shortened key must be of the same name: another one of the same digest, which
     /// would have to be made on purpose, never overwrites it.
-    pub(crate) fn check_same_name(&self, place: &Place<'_>) -> Result<(), StoreError> {
+    pub(crate) fn check_same_name(&self, table_key: &TableKey<'_>) -> Result<(), StoreError> {
         let found = self
             .engine
-            .table(place.table())
-            .get(&self.txn, &place.key())?;
+            .table(table_key.table())
+            .get(&self.txn, &table_key.encoded())?;
         match found {
-            Some(value) if place.unwrap(value).is_none() => Err(StoreError::Corrupt {
-                table: place.table().name(),
-                key: String::from_utf8_lossy(place.name()).into_owned(),
+            Some(value) if table_key.unwrap(value).is_none() => Err(StoreError::Corrupt {
+                table: table_key.table().name(),
+                key: String::from_utf8_lossy(table_key.name()).into_owned(),
             }),
             _ => Ok(()),
         }

@@ -6,13 +6,13 @@
 //! A change that is refused leaves no trace, and spoils no other.
 //!
 //! ```
-//! use handfast_store::{Place, Store, StoreError, Write};
+//! use handfast_store::{TableKey, Store, StoreError, Write};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! let store = Store::create(folder.path())?;
-//! let place = Place::record(b"hdl:20.1000/X");
-//! store.change(|_now| Ok::<_, StoreError>((vec![Write::put(place, b"bytes")], ())))?;
-//! let length = store.read(|now| now.get(&Place::record(b"hdl:20.1000/X"), <[u8]>::len))?;
+//! let table_key = TableKey::record(b"hdl:20.1000/X");
+//! store.change(|_now| Ok::<_, StoreError>((vec![Write::put(table_key, b"bytes")], ())))?;
+//! let length = store.read(|now| now.get(&TableKey::record(b"hdl:20.1000/X"), <[u8]>::len))?;
 //! assert_eq!(length, Some(5));
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
@@ -23,18 +23,18 @@ mod error;
 mod health;
 mod loading;
 mod opening;
-mod place;
 mod snapshot_reuse;
 mod sorter;
 mod store;
+mod table_key;
 mod writer;
 
-pub use embedded::{Snapshot, VisitHeld};
+pub use embedded::{Snapshot, VisitIndex};
 pub use error::StoreError;
 pub use health::DiskSpace;
 pub use loading::Loading;
-pub use place::{Place, Table, kept_value};
 pub use snapshot_reuse::{release_snapshot, reuse_snapshots, reuses_snapshots};
 pub use sorter::{Merge, Run, Sorted, Sorter};
 pub use store::{FORMAT, Store, TableCheck, Usage};
+pub use table_key::{Table, TableKey, index_value};
 pub use writer::{Change, Write};

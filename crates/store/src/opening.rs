@@ -9,7 +9,7 @@ use heed::{Database, DatabaseFlags, Env, EnvFlags, EnvOpenOptions, WithoutTls};
 
 use crate::damage_handler;
 use crate::error::StoreError;
-use crate::place::Table;
+use crate::table_key::Table;
 
 /// How many pages a sound file may lack at its end.
 const FEW_PAGES: u64 = 64;

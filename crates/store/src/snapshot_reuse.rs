@@ -73,16 +73,16 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::{Place, Store, Write};
+    use crate::{Store, TableKey, Write};
 
     fn put(store: &Store, value: u8) {
-        let write = Write::put(Place::record(b"name"), &[value]);
+        let write = Write::put(TableKey::record(b"name"), &[value]);
         let put = store.change(move |_| Ok::<_, StoreError>((vec![write], ())));
         put.unwrap();
     }
 
     fn get(store: &Store) -> Option<u8> {
-        let read = store.read(|now| now.get(&Place::record(b"name"), |bytes| bytes[0]));
+        let read = store.read(|now| now.get(&TableKey::record(b"name"), |bytes| bytes[0]));
         read.unwrap()
     }
 
@@ -120,11 +120,11 @@ mod tests {
         let store = Store::create(folder.path()).unwrap();
         in_reusing_thread(|| {
             put(&store, 1);
-            let place = Place::record(b"name");
+            let table_key = TableKey::record(b"name");
             let read = store.read(|now| {
                 put(&store, 2);
                 assert_eq!(get(&store), Some(2));
-                now.get(&place, |bytes| bytes[0])
+                now.get(&table_key, |bytes| bytes[0])
             });
             assert_eq!(read.unwrap(), Some(1));
             assert_eq!(get(&store), Some(2));

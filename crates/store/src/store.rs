@@ -10,7 +10,7 @@ use crate::embedded::{Embedded, Snapshot};
 use crate::error::StoreError;
 use crate::health::{DiskSpace, Health};
 use crate::loading::Loading;
-use crate::place::{Place, Table};
+use crate::table_key::{Table, TableKey};
 use crate::writer::{Change, Write, Writer};
 
 /// The format of the tables, drawn in `docs/format.md`.
@@ -19,15 +19,15 @@ pub const FORMAT: u32 = 2;
 /// A folder of records.
 ///
 /// ```
-/// use handfast_store::{Place, Store, StoreError, Write};
+/// use handfast_store::{TableKey, Store, StoreError, Write};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// let store = Store::create(folder.path())?;
 /// // A change looks before it writes: here, a name may be taken only once.
 /// let take = |key: &'static [u8]| {
-///     store.change(move |now| match now.get(&Place::record(key), |_| ())? {
+///     store.change(move |now| match now.get(&TableKey::record(key), |_| ())? {
 ///         Some(()) => Ok::<_, StoreError>((vec![], false)),
-///         None => Ok((vec![Write::put(Place::record(key), b"taken")], true)),
+///         None => Ok((vec![Write::put(TableKey::record(key), b"taken")], true)),
 ///     })
 /// };
 /// assert!(take(b"hdl:20.1000/X")?);
@@ -93,7 +93,7 @@ impl Store {
 
     /// Opens the store in a folder for reading alone: beside a process that may be writing it, and without writing
     /// anything to it. Changes are errors.
-    pub fn open_beside(folder: &Path) -> Result<Self, StoreError> {
+    pub fn open_read_only(folder: &Path) -> Result<Self, StoreError> {
         if !Embedded::exists(folder) {
             return Err(StoreError::NoStore {
                 folder: folder.to_path_buf(),
@@ -101,7 +101,7 @@ impl Store {
         }
         let store = Self {
             writer: Writer::none(),
-            engine: Arc::new(Embedded::open_beside(folder)?),
+            engine: Arc::new(Embedded::open_read_only(folder)?),
             health: Arc::default(),
         };
         store.of_known_format()
@@ -234,7 +234,7 @@ impl Store {
     /// called, by the writer, when it is on disk or has failed; what fails leaves nothing.
     ///
     /// ```
-    /// use handfast_store::{Place, Store, StoreError};
+    /// use handfast_store::{TableKey, Store, StoreError};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let store = Store::create(folder.path())?;
@@ -242,7 +242,7 @@ impl Store {
     /// store.load(
     ///     |loading| {
     ///         for name in ["a", "b", "c"] {
-    ///             loading.put(&Place::record(name.as_bytes()), b"")?;
+    ///             loading.put(&TableKey::record(name.as_bytes()), b"")?;
     ///         }
     ///         Ok::<_, StoreError>(3)
     ///     },
@@ -306,7 +306,7 @@ impl Store {
         self.read(|now| {
             let check = |table: Table| {
                 let mut count = 0;
-                let from = Place::named(table, b"");
+                let from = TableKey::named(table, b"");
                 let outcome = now.scan(&from, &mut |_, _| {
                     count += 1;
                     std::ops::ControlFlow::Continue(())
@@ -344,6 +344,6 @@ impl std::fmt::Debug for Store {
     }
 }
 
-pub(crate) fn format_place() -> Place<'static> {
-    Place::named(Table::Meta, b"format")
+pub(crate) fn format_place() -> TableKey<'static> {
+    TableKey::named(Table::Meta, b"format")
 }

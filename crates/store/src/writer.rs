@@ -15,31 +15,31 @@ use crate::embedded::{Embedded, Snapshot, Writing};
 use crate::error::StoreError;
 use crate::health::Health;
 use crate::loading::Loading;
-use crate::place::Place;
+use crate::table_key::TableKey;
 
 /// One write of a change.
 ///
 /// ```
-/// use handfast_store::{Place, Write};
+/// use handfast_store::{TableKey, Write};
 ///
-/// let put = Write::put(Place::event(1), b"bytes");
-/// assert_eq!(put, Write::Put(Place::event(1), b"bytes".to_vec()));
+/// let put = Write::put(TableKey::event(1), b"bytes");
+/// assert_eq!(put, Write::Put(TableKey::event(1), b"bytes".to_vec()));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Write {
-    /// Nothing is kept at the place any more.
-    Delete(Place<'static>),
+    /// Nothing is kept at the table key any more.
+    Delete(TableKey<'static>),
     /// A name, by its key, holds a value.
-    Hold {
+    IndexInsert {
         /// Type and value.
         value: Vec<u8>,
         /// The key of the name.
         key: Vec<u8>,
     },
-    /// The bytes are kept at the place, instead of what was there.
-    Put(Place<'static>, Vec<u8>),
+    /// The bytes are kept at the table key, instead of what was there.
+    Put(TableKey<'static>, Vec<u8>),
     /// The name does not hold the value any more.
-    Release {
+    IndexRemove {
         /// Type and value.
         value: Vec<u8>,
         /// The key of the name.
@@ -48,10 +48,10 @@ pub enum Write {
 }
 
 impl Write {
-    /// Keeps a copy of bytes at a place.
+    /// Keeps a copy of bytes at a table key.
     #[must_use]
-    pub fn put(place: Place<'_>, bytes: &[u8]) -> Self {
-        Self::Put(place.into_owned(), bytes.to_vec())
+    pub fn put(table_key: TableKey<'_>, bytes: &[u8]) -> Self {
+        Self::Put(table_key.into_owned(), bytes.to_vec())
     }
 }
 

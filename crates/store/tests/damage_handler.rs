@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output};
 
-use handfast_store::{Place, Store, StoreError, Write};
+use handfast_store::{Store, StoreError, TableKey, Write};
 
 /// Runs one of the tests below, which are ignored, in a process of its own.
 fn run(test: &str) -> Output {
@@ -26,7 +26,7 @@ fn told(output: &Output) -> String {
 fn store(folder: &tempfile::TempDir) -> Store {
     let store = Store::create(folder.path()).unwrap();
     let writes =
-        (0..200_u32).map(|number| Write::put(Place::record(&number.to_be_bytes()), &[7; 2_000]));
+        (0..200_u32).map(|number| Write::put(TableKey::record(&number.to_be_bytes()), &[7; 2_000]));
     let writes = writes.collect::<Vec<_>>();
     store
         .change(move |_| Ok::<_, StoreError>((writes, ())))

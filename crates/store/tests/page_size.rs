@@ -9,7 +9,7 @@
 use std::fs;
 use std::path::Path;
 
-use handfast_store::{Place, Store, StoreError, Write};
+use handfast_store::{Store, StoreError, TableKey, Write};
 
 /// Larger than the pages of the machines that tests run on.
 const PAGE: usize = 16_384;
@@ -60,7 +60,7 @@ fn a_file_with_other_pages_is_measured_by_them() {
     let names: Vec<_> = (0..4_000_u32).map(u32::to_be_bytes).collect();
     let writes = names
         .iter()
-        .map(|name| Write::put(Place::record(name), &[7; 1_000]))
+        .map(|name| Write::put(TableKey::record(name), &[7; 1_000]))
         .collect::<Vec<_>>();
     store
         .change(move |_| Ok::<_, StoreError>((writes, ())))

@@ -4,16 +4,16 @@
 
 use std::sync::mpsc::{Receiver, channel};
 
-use handfast_store::{Place, Snapshot, Store, StoreError, Table, Write};
+use handfast_store::{Snapshot, Store, StoreError, Table, TableKey, Write};
 
 type Outcome = Result<(), StoreError>;
 
 fn put(name: &str) -> Write {
-    Write::put(Place::record(name.as_bytes()), b"value")
+    Write::put(TableKey::record(name.as_bytes()), b"value")
 }
 
 fn holds(store: &Store, name: &str) -> bool {
-    let found = store.read(|now| now.get(&Place::record(name.as_bytes()), |_| ()));
+    let found = store.read(|now| now.get(&TableKey::record(name.as_bytes()), |_| ()));
     found.unwrap().is_some()
 }
 
@@ -41,7 +41,7 @@ fn a_change_that_panics_fails_alone() {
     let before = submit(&store, |_| Ok((vec![put("before")], ())));
     let panics = submit(&store, |_| panic!("an invariant that does not hold"));
     let after = submit(&store, |now| {
-        assert!(now.get(&Place::record(b"before"), |_| ())?.is_some());
+        assert!(now.get(&TableKey::record(b"before"), |_| ())?.is_some());
         Ok((vec![put("after")], ()))
     });
     go.send(()).unwrap();
@@ -72,7 +72,7 @@ fn a_load_that_panics_leaves_nothing() {
     let (done, wait) = channel();
     store.load::<(), StoreError>(
         |loading| {
-            loading.put(&Place::record(b"half"), b"value")?;
+            loading.put(&TableKey::record(b"half"), b"value")?;
             panic!("half of it is written")
         },
         move |outcome| done.send(outcome).unwrap(),
@@ -107,7 +107,7 @@ fn a_failed_write_is_remembered_until_one_succeeds() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create_with(folder.path(), Some(1 << 20)).unwrap();
     let large = vec![7; 2 << 20];
-    let write = Write::put(Place::record(b"large"), &large);
+    let write = Write::put(TableKey::record(b"large"), &large);
     let refused = store.change(move |_| Ok::<_, StoreError>((vec![write], ())));
     assert!(matches!(refused, Err(StoreError::Full)));
     assert!(store.last_failure().is_some());

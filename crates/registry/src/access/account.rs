@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
 use crate::access::principal::Principal;
@@ -133,7 +133,7 @@ impl Registry {
         self.read(|view| {
             let mut accounts = Vec::new();
             view.now
-                .scan(&Place::named(Table::Accounts, b""), &mut |_, bytes| {
+                .scan(&TableKey::named(Table::Accounts, b""), &mut |_, bytes| {
                     accounts.extend(Account::from_bytes(bytes));
                     ControlFlow::Continue(())
                 })?;
@@ -163,8 +163,8 @@ pub(crate) fn no_account(account: &Principal) -> RegistryError {
 impl View<'_> {
     pub(crate) fn account(&self, account: &Principal) -> Result<Option<Account>, RegistryError> {
         let key = account.key();
-        let place = Place::named(Table::Accounts, key.as_bytes());
-        let found = self.now.get(&place, Account::from_bytes)?;
+        let table_key = TableKey::named(Table::Accounts, key.as_bytes());
+        let found = self.now.get(&table_key, Account::from_bytes)?;
         found
             .map(|account| {
                 account.ok_or_else(|| RegistryError::Corrupt {

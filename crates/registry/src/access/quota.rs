@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 
 use crate::access::principal::Principal;
 use crate::authority::manage::NewAuthority;
@@ -209,7 +209,7 @@ impl Registry {
         visit: &mut dyn FnMut(Authority) -> ControlFlow<()>,
     ) -> Result<(), RegistryError> {
         let mut damaged = None;
-        let from = Place::named(Table::Authorities, after.unwrap_or_default().as_bytes());
+        let from = TableKey::named(Table::Authorities, after.unwrap_or_default().as_bytes());
         self.read(|view| {
             view.now.scan(&from, &mut |place, bytes| {
                 if after.is_some_and(|after| after.as_bytes() == place.name()) {

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use handfast_store::{Place, Table, Write};
+use handfast_store::{Table, TableKey, Write};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -169,7 +169,9 @@ impl Registry {
                 let problem = format!("there is no token {id}");
                 return Err(RegistryError::policy("no-token", problem));
             };
-            draft.push(Write::Delete(Place::named(Table::Meta, &key).into_owned()));
+            draft.push(Write::Delete(
+                TableKey::named(Table::Meta, &key).into_owned(),
+            ));
             Ok(token)
         })
     }
@@ -213,15 +215,15 @@ impl View<'_> {
         account: Option<&Principal>,
     ) -> Result<Vec<(Vec<u8>, Token)>, RegistryError> {
         let mut found = Vec::new();
-        let from = Place::named(Table::Meta, KEYS);
-        self.now.scan(&from, &mut |place, bytes| {
-            if !place.name().starts_with(KEYS) {
+        let from = TableKey::named(Table::Meta, KEYS);
+        self.now.scan(&from, &mut |table_key, bytes| {
+            if !table_key.name().starts_with(KEYS) {
                 return ControlFlow::Break(());
             }
             if let Ok(token) = postcard::from_bytes::<Token>(bytes)
                 && account.is_none_or(|of| Principal::account(&token.account).as_ref() == Ok(of))
             {
-                found.push((place.name().to_vec(), token));
+                found.push((table_key.name().to_vec(), token));
             }
             ControlFlow::Continue(())
         })?;

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 
 use crate::authority::path::AuthorityPath;
 use crate::change::view::View;
@@ -28,19 +28,22 @@ pub(crate) fn check_nothing_erased(
     let start = path.start_of_names();
     let mut last: Option<(Vec<u8>, u64)> = None;
     let mut outcome = Ok(());
-    let from = Place::event_of(start.as_bytes(), 0);
-    view.now.scan(&from, &mut |place, _| {
-        if !place.name().starts_with(start.as_bytes()) {
+    let from = TableKey::event_of(start.as_bytes(), 0);
+    view.now.scan(&from, &mut |table_key, _| {
+        if !table_key.name().starts_with(start.as_bytes()) {
             return ControlFlow::Break(());
         }
-        let number = place.number().unwrap_or_default();
-        if last.as_ref().is_none_or(|(name, _)| name != place.name()) {
+        let number = table_key.number().unwrap_or_default();
+        if last
+            .as_ref()
+            .is_none_or(|(name, _)| name != table_key.name())
+        {
             let read = |bytes: &[u8]| Record::from_bytes(bytes).ok();
-            let record = view.now.get(&Place::record(place.name()), read);
+            let record = view.now.get(&TableKey::record(table_key.name()), read);
             // Without a record all events may be of a name that was erased.
             let first = record.map(|record| record.flatten().map_or(u64::MAX, |r| r.first_event));
             match first {
-                Ok(first) => last = Some((place.name().to_vec(), first)),
+                Ok(first) => last = Some((table_key.name().to_vec(), first)),
                 Err(error) => outcome = Err(error.into()),
             }
         }

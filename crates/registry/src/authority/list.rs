@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 
 use crate::authority::policy::{Authority, AuthorityStatus};
 use crate::change::view::View;
@@ -92,9 +92,9 @@ impl View<'_> {
         if keys.len() >= most {
             return Ok(());
         }
-        let from = Place::named(Table::Authorities, first.as_bytes());
-        self.now.scan(&from, &mut |place, _| {
-            let name = place.name();
+        let from = TableKey::named(Table::Authorities, first.as_bytes());
+        self.now.scan(&from, &mut |table_key, _| {
+            let name = table_key.name();
             let fits = if is_one {
                 name == start.as_bytes()
             } else {

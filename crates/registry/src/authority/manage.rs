@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
 use handfast_id::{CaseRule, Handle, Prefix};
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 use handfast_wire::AdminPermissions;
 
 use crate::access::principal::Principal;
@@ -390,11 +390,13 @@ impl View<'_> {
         let start = path.start_of_names();
         let mut found = false;
         // By events, which stay when a name is erased.
-        self.now
-            .scan(&Place::event_of(start.as_bytes(), 0), &mut |place, _| {
-                found = place.name().starts_with(start.as_bytes());
+        self.now.scan(
+            &TableKey::event_of(start.as_bytes(), 0),
+            &mut |table_key, _| {
+                found = table_key.name().starts_with(start.as_bytes());
                 ControlFlow::Break(())
-            })?;
+            },
+        )?;
         Ok(found)
     }
 }
@@ -475,9 +477,9 @@ impl Draft<'_> {
     /// The authorities below one that are in use.
     fn active_below(&self, path: &AuthorityPath) -> Result<Vec<Authority>, RegistryError> {
         let mut below = Vec::new();
-        let from = Place::named(Table::Authorities, path.key().as_bytes());
-        self.now.scan(&from, &mut |place, bytes| {
-            let key = String::from_utf8_lossy(place.name());
+        let from = TableKey::named(Table::Authorities, path.key().as_bytes());
+        self.now.scan(&from, &mut |table_key, bytes| {
+            let key = String::from_utf8_lossy(table_key.name());
             if !key.starts_with(path.key()) {
                 return ControlFlow::Break(());
             }

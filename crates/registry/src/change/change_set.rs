@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Deref;
 
 use handfast_log::Tree;
-use handfast_store::{Place, Snapshot, Table, Write};
+use handfast_store::{Snapshot, Table, TableKey, Write};
 use handfast_wire::{Codec, Value};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -78,16 +78,18 @@ impl<'n> Draft<'n> {
     /// Whether authorities, or the records of prefixes, will be others.
     pub(crate) fn touches_authorities(&self) -> bool {
         self.writes.iter().any(|write| match write {
-            Write::Put(place, _) | Write::Delete(place) => is_about_prefixes(place),
-            Write::Hold { .. } | Write::Release { .. } => false,
+            Write::Put(table_key, _) | Write::Delete(table_key) => is_about_prefixes(table_key),
+            Write::IndexInsert { .. } | Write::IndexRemove { .. } => false,
         })
     }
 
     /// Whether entries of the `info` registry will be others.
     pub(crate) fn touches_namespaces(&self) -> bool {
         self.writes.iter().any(|write| match write {
-            Write::Put(place, _) | Write::Delete(place) => place.table() == Table::Namespaces,
-            Write::Hold { .. } | Write::Release { .. } => false,
+            Write::Put(table_key, _) | Write::Delete(table_key) => {
+                table_key.table() == Table::Namespaces
+            }
+            Write::IndexInsert { .. } | Write::IndexRemove { .. } => false,
         })
     }
 
@@ -179,13 +181,16 @@ impl<'n> Draft<'n> {
             record.version,
             commitments,
         );
-        self.put(Place::event_of(key.as_bytes(), number), Vec::new());
+        self.put(TableKey::event_of(key.as_bytes(), number), Vec::new());
 
         if let Some(old) = old {
-            self.put(Place::version(key.as_bytes(), old.version), old.to_bytes());
+            self.put(
+                TableKey::version(key.as_bytes(), old.version),
+                old.to_bytes(),
+            );
         }
         self.keep_reverse(key, old, Some(&record));
-        self.put(Place::record(key.as_bytes()), record.to_bytes());
+        self.put(TableKey::record(key.as_bytes()), record.to_bytes());
         self.records.insert(key.to_string(), record);
         number
     }
@@ -203,14 +208,14 @@ impl<'n> Draft<'n> {
             old.version + 1,
             none,
         );
-        self.put(Place::event_of(key.as_bytes(), number), Vec::new());
+        self.put(TableKey::event_of(key.as_bytes(), number), Vec::new());
         for version in 1..old.version {
-            let place = Place::version(key.as_bytes(), version).into_owned();
-            self.writes.push(Write::Delete(place));
+            let table_key = TableKey::version(key.as_bytes(), version).into_owned();
+            self.writes.push(Write::Delete(table_key));
         }
         self.keep_reverse(key, Some(old), None);
         self.writes
-            .push(Write::Delete(Place::record(key.as_bytes()).into_owned()));
+            .push(Write::Delete(TableKey::record(key.as_bytes()).into_owned()));
         number
     }
 
@@ -225,22 +230,22 @@ impl<'n> Draft<'n> {
         let history = authority_history(&key);
         if let Some(old) = self.authority_by_key(&key)? {
             let bytes = posted(&old)?;
-            self.put(Place::version(history.as_bytes(), old.version), bytes);
+            self.put(TableKey::version(history.as_bytes(), old.version), bytes);
         }
         authority.version += 1;
         authority.last_event = number;
         authority.seed = self.random("seed");
         let (commitments, bytes) = authority_commitments(&authority)?;
         self.add_event(action, Subject::None, &key, authority.version, commitments);
-        self.put(Place::event_of(history.as_bytes(), number), Vec::new());
-        self.put(Place::named(Table::Authorities, key.as_bytes()), bytes);
+        self.put(TableKey::event_of(history.as_bytes(), number), Vec::new());
+        self.put(TableKey::named(Table::Authorities, key.as_bytes()), bytes);
         Ok(number)
     }
 
     /// Frees the path of an authority that was asked for and never came to be.
     pub(crate) fn forget_authority(&mut self, path: &AuthorityPath) {
-        let place = Place::named(Table::Authorities, path.key().as_bytes()).into_owned();
-        self.writes.push(Write::Delete(place));
+        let table_key = TableKey::named(Table::Authorities, path.key().as_bytes()).into_owned();
+        self.writes.push(Write::Delete(table_key));
     }
 
     /// Keeps something in postcard form.
@@ -251,7 +256,7 @@ impl<'n> Draft<'n> {
         item: &impl Serialize,
     ) -> Result<(), RegistryError> {
         let bytes = posted(item)?;
-        self.put(Place::named(table, key), bytes);
+        self.put(TableKey::named(table, key), bytes);
         Ok(())
     }
 
@@ -282,7 +287,7 @@ impl<'n> Draft<'n> {
             commitments,
         };
         let (bytes, leaf) = with_leaf(&event);
-        self.put(Place::event(number), bytes);
+        self.put(TableKey::event(number), bytes);
         tree::push(&mut self.tree, leaf, &mut self.writes);
     }
 
@@ -299,13 +304,13 @@ impl<'n> Draft<'n> {
         };
         let (before, after) = (values(old), values(new));
         for value in before.iter().filter(|value| !after.contains(value)) {
-            self.writes.push(Write::Release {
+            self.writes.push(Write::IndexRemove {
                 value: value.clone(),
                 key: key.as_bytes().to_vec(),
             });
         }
         for value in after.iter().filter(|value| !before.contains(value)) {
-            self.writes.push(Write::Hold {
+            self.writes.push(Write::IndexInsert {
                 value: value.clone(),
                 key: key.as_bytes().to_vec(),
             });
@@ -330,8 +335,8 @@ impl<'n> Draft<'n> {
         self.writes.push(write);
     }
 
-    fn put(&mut self, place: Place<'_>, bytes: Vec<u8>) {
-        self.writes.push(Write::Put(place.into_owned(), bytes));
+    fn put(&mut self, table_key: TableKey<'_>, bytes: Vec<u8>) {
+        self.writes.push(Write::Put(table_key.into_owned(), bytes));
     }
 }
 
@@ -363,7 +368,7 @@ pub(crate) fn has_nul(key: &str) -> bool {
 /// The log is read as the order of events, so that time in it must not run backwards: no event is earlier than the one
 /// before it. The clock may step back, and callers may have read it in another order than the writer takes them.
 pub(crate) fn last_time(now: &Snapshot<'_>, tree: &Tree) -> Result<u64, RegistryError> {
-    let last = now.get(&Place::event(tree.size()), Event::time_in)?;
+    let last = now.get(&TableKey::event(tree.size()), Event::time_in)?;
     Ok(last.flatten().unwrap_or(0))
 }
 

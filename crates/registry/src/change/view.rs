@@ -9,7 +9,7 @@ use handfast_id::{
     CaseRule, Handle, HandleProfile, HttpResolver, Identifier, InfoGrammar, NamespaceLookup,
     Prefix, Recognised, RecognisedBy, Rules, UrnProfile, is_trimmed, recognise,
 };
-use handfast_store::{Place, Snapshot, Table};
+use handfast_store::{Snapshot, Table, TableKey};
 use serde::de::DeserializeOwned;
 
 use crate::access::principal::Principal;
@@ -191,7 +191,7 @@ impl<'n> View<'n> {
         table: Table,
         key: &[u8],
     ) -> Result<Option<T>, RegistryError> {
-        let read = self.now.get(&Place::named(table, key), |bytes| {
+        let read = self.now.get(&TableKey::named(table, key), |bytes| {
             postcard::from_bytes(bytes)
         })?;
         read.transpose().map_err(|_| RegistryError::Corrupt {
@@ -202,7 +202,7 @@ impl<'n> View<'n> {
     pub(crate) fn record(&self, key: &str) -> Result<Option<Record>, RegistryError> {
         let read = self
             .now
-            .get(&Place::record(key.as_bytes()), Record::from_bytes)?;
+            .get(&TableKey::record(key.as_bytes()), Record::from_bytes)?;
         read.transpose().map_err(|_| RegistryError::Corrupt {
             what: format!("the record of {key}"),
         })
@@ -210,7 +210,10 @@ impl<'n> View<'n> {
 
     /// Whether a name that is not registered could be: its shortened key is not that of another.
     pub(crate) fn ensure_free_place(&self, key: &str) -> Result<(), RegistryError> {
-        if self.now.is_of_other_name(&Place::record(key.as_bytes()))? {
+        if self
+            .now
+            .is_of_other_name(&TableKey::record(key.as_bytes()))?
+        {
             let problem = "this name cannot be registered: it ends in the digest of a longer name \
                            that is registered here; choose another name";
             return Err(RegistryError::policy("key-taken", problem));
@@ -219,9 +222,10 @@ impl<'n> View<'n> {
     }
 
     pub(crate) fn version(&self, key: &str, version: u64) -> Result<Option<Record>, RegistryError> {
-        let read = self
-            .now
-            .get(&Place::version(key.as_bytes(), version), Record::from_bytes)?;
+        let read = self.now.get(
+            &TableKey::version(key.as_bytes(), version),
+            Record::from_bytes,
+        )?;
         read.transpose().map_err(|_| RegistryError::Corrupt {
             what: format!("version {version} of {key}"),
         })
@@ -229,7 +233,7 @@ impl<'n> View<'n> {
 
     /// An event; its leaf hash stands behind it.
     pub(crate) fn event(&self, number: u64) -> Result<Option<Event>, RegistryError> {
-        let read = self.now.get(&Place::event(number), read_event)?;
+        let read = self.now.get(&TableKey::event(number), read_event)?;
         read.map(|event| {
             event.ok_or_else(|| RegistryError::Corrupt {
                 what: format!("event {number}"),
@@ -243,7 +247,7 @@ impl<'n> View<'n> {
         let mut numbers = Vec::new();
         let mut next = Some(0);
         while let Some(from) = next.take() {
-            let from = Place::event_of(key.as_bytes(), from);
+            let from = TableKey::event_of(key.as_bytes(), from);
             self.now.scan(&from, &mut |place, _| {
                 if place.name() == key.as_bytes() {
                     numbers.extend(place.number());
@@ -264,7 +268,7 @@ impl<'n> View<'n> {
 
     /// The last event of a name, of so many events.
     fn last_event_of(&self, key: &str, events: u64) -> Result<Option<u64>, RegistryError> {
-        let last = Place::event_of(key.as_bytes(), events);
+        let last = TableKey::event_of(key.as_bytes(), events);
         let Some(last) = self.now.at_or_before(&last)? else {
             return Ok(None);
         };
@@ -335,7 +339,7 @@ enum Behind {
 
 /// Entries are a key and a number of 8 bytes, side by side, so those of a key that merely begins alike, and goes on
 /// with bytes such as those of a number, stand between them. They are skipped by seeking, however many they are.
-fn behind(key: &[u8], other: &Place<'_>) -> Behind {
+fn behind(key: &[u8], other: &TableKey<'_>) -> Behind {
     let Some(rest) = other.name().strip_prefix(key) else {
         return Behind::End;
     };

@@ -13,7 +13,7 @@ mod table;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 use handfast_wire::Value;
 
 use crate::access::principal::Principal;
@@ -195,9 +195,9 @@ impl<'v> Walk<'v> {
 
     fn find_authorities(&self) -> Result<Vec<Authority>, RegistryError> {
         let mut found = Vec::new();
-        let from = Place::named(Table::Authorities, b"");
-        self.view.now.scan(&from, &mut |place, _| {
-            found.push(String::from_utf8_lossy(place.name()).into_owned());
+        let from = TableKey::named(Table::Authorities, b"");
+        self.view.now.scan(&from, &mut |table_key, _| {
+            found.push(String::from_utf8_lossy(table_key.name()).into_owned());
             ControlFlow::Continue(())
         })?;
         let gives_all = self.view.may_do_all(self.who)?;
@@ -251,9 +251,9 @@ impl<'v> Walk<'v> {
         }
         let start = self.path.as_ref().map_or("", AuthorityPath::key);
         let mut outcome = Ok(());
-        let from = Place::record(start.as_bytes());
-        self.view.now.scan(&from, &mut |place, bytes| {
-            let key = String::from_utf8_lossy(place.name());
+        let from = TableKey::record(start.as_bytes());
+        self.view.now.scan(&from, &mut |table_key, bytes| {
+            let key = String::from_utf8_lossy(table_key.name());
             if !key.starts_with(start) {
                 return ControlFlow::Break(());
             }

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use handfast_id::{Handle, Identifier};
-use handfast_store::Place;
+use handfast_store::TableKey;
 use handfast_wire::Value;
 
 use crate::authority::policy::AuthorityStatus;
@@ -42,9 +42,10 @@ impl Registry {
             let (mut looked, mut bytes, mut last) = (0, 0, None);
             let mut damaged = None;
             let from = after.as_deref().unwrap_or(SCHEME);
-            view.now
-                .scan(&Place::record(from.as_bytes()), &mut |place, value| {
-                    let key = String::from_utf8_lossy(place.name()).into_owned();
+            view.now.scan(
+                &TableKey::record(from.as_bytes()),
+                &mut |table_key, value| {
+                    let key = String::from_utf8_lossy(table_key.name()).into_owned();
                     if !key.starts_with(SCHEME) {
                         return ControlFlow::Break(());
                     }
@@ -69,7 +70,8 @@ impl Registry {
                         found.push((key, record));
                     }
                     ControlFlow::Continue(())
-                })?;
+                },
+            )?;
             if let Some(key) = damaged {
                 let what = format!("the record of {key}");
                 return Err(RegistryError::Corrupt { what });

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use handfast_id::Prefix;
-use handfast_store::Place;
+use handfast_store::TableKey;
 use handfast_wire::Value;
 
 use crate::access::principal::Principal;
@@ -342,10 +342,10 @@ impl View<'_> {
             return Ok(Some(current));
         }
         let history = format!("{AUTHORITY_HISTORY}{key}");
-        let place = Place::version(history.as_bytes(), version);
+        let table_key = TableKey::version(history.as_bytes(), version);
         let read = self
             .now
-            .get(&place, |bytes| postcard::from_bytes::<Authority>(bytes))?;
+            .get(&table_key, |bytes| postcard::from_bytes::<Authority>(bytes))?;
         read.transpose().map_err(|_| RegistryError::Corrupt {
             what: format!("version {version} of authority {key}"),
         })
@@ -360,15 +360,15 @@ impl View<'_> {
         keys: &mut HashMap<u64, String>,
     ) -> Result<(), RegistryError> {
         let start = format!("{authority}/");
-        let first = Place::event_of(start.as_bytes(), 0);
-        self.now.scan(&first, &mut |place, _| {
-            if !place.name().starts_with(start.as_bytes()) {
+        let first = TableKey::event_of(start.as_bytes(), 0);
+        self.now.scan(&first, &mut |table_key, _| {
+            if !table_key.name().starts_with(start.as_bytes()) {
                 return ControlFlow::Break(());
             }
-            if let Some(number) = place.number()
+            if let Some(number) = table_key.number()
                 && (from..=until).contains(&number)
             {
-                let key = String::from_utf8_lossy(place.name()).into_owned();
+                let key = String::from_utf8_lossy(table_key.name()).into_owned();
                 keys.insert(number, key);
             }
             ControlFlow::Continue(())

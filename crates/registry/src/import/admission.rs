@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 
 use crate::access::principal::Principal;
 use crate::authority::policy::{Authority, Role};
@@ -32,8 +32,9 @@ impl Registry {
                 _ => {}
             }
             let mut has_role = false;
-            view.now
-                .scan(&Place::named(Table::Authorities, b""), &mut |_, bytes| {
+            view.now.scan(
+                &TableKey::named(Table::Authorities, b""),
+                &mut |_, bytes| {
                     // One that cannot be read grants nothing.
                     let grants = postcard::from_bytes::<Authority>(bytes).map(|found| found.grants);
                     let mut grants = grants.unwrap_or_default().into_iter();
@@ -43,7 +44,8 @@ impl Registry {
                     } else {
                         ControlFlow::Continue(())
                     }
-                })?;
+                },
+            )?;
             has_role.then_some(()).ok_or_else(refused)
         })
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use handfast_id::{Handle, Identifier, is_trimmed};
-use handfast_store::{Loading, Place, Snapshot};
+use handfast_store::{Loading, Snapshot, TableKey};
 
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
@@ -151,10 +151,10 @@ impl Loader {
                 loaded.add(refused, self.tells_all);
                 continue;
             }
-            let place = Place::record(key.as_bytes());
-            let is_new =
-                loading.is_behind(&place)? || loading.snapshot().get(&place, |_| ())?.is_none();
-            let is_new = is_new && !loading.snapshot().is_of_other_name(&place)?;
+            let table_key = TableKey::record(key.as_bytes());
+            let is_new = loading.is_behind(&table_key)?
+                || loading.snapshot().get(&table_key, |_| ())?.is_none();
+            let is_new = is_new && !loading.snapshot().is_of_other_name(&table_key)?;
             let mut kept = kept;
             // What has no record and yet a history, or a character that new names cannot have, is looked at closely.
             let is_free =
@@ -167,9 +167,9 @@ impl Loader {
                 tree::append(&mut tree, leaf, loading)?;
                 kept.event.extend_from_slice(&leaf);
                 Record::set_event(&mut kept.record, number, time);
-                loading.put(&Place::event(number), &kept.event)?;
-                loading.put(&Place::event_of(key.as_bytes(), number), &[])?;
-                loading.put(&place, &kept.record)?;
+                loading.put(&TableKey::event(number), &kept.event)?;
+                loading.put(&TableKey::event_of(key.as_bytes(), number), &[])?;
+                loading.put(&table_key, &kept.record)?;
                 if self.tells_all {
                     let id = Record::name_in(&kept.record).map(str::to_string);
                     let done = Done::Created(Some(number));

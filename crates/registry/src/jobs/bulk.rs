@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use handfast_store::Place;
+use handfast_store::TableKey;
 
 use crate::access::principal::Principal;
 use crate::authority::policy::Role;
@@ -379,9 +379,9 @@ fn next_keys(
     let mut tasks = Vec::new();
     let mut is_theirs: HashMap<String, bool> = HashMap::new();
     let mut outcome = Ok(());
-    let from = Place::record(cursor.unwrap_or(start).as_bytes());
-    view.now.scan(&from, &mut |place, bytes| {
-        let key = String::from_utf8_lossy(place.name());
+    let from = TableKey::record(cursor.unwrap_or(start).as_bytes());
+    view.now.scan(&from, &mut |table_key, bytes| {
+        let key = String::from_utf8_lossy(table_key.name());
         if !key.starts_with(start) || tasks.len() == TOGETHER {
             return ControlFlow::Break(());
         }

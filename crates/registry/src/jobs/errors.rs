@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use handfast_store::{Loading, Place, Table, Write};
+use handfast_store::{Loading, Table, TableKey, Write};
 
 use crate::change::change_set::Draft;
 use crate::change::view::View;
@@ -119,8 +119,8 @@ impl Gathered {
                 what: format!("an outcome of job {}", self.job),
             };
             let bytes = postcard::to_stdvec(outcome).map_err(corrupt)?;
-            let place = Place::named(Table::Meta, &key(self.job, *number)).into_owned();
-            loading.apply(&Write::Put(place, bytes))?;
+            let table_key = TableKey::named(Table::Meta, &key(self.job, *number)).into_owned();
+            loading.apply(&Write::Put(table_key, bytes))?;
         }
         Ok(())
     }
@@ -157,9 +157,9 @@ impl View<'_> {
         visit: &mut dyn FnMut(u64, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), RegistryError> {
         let (start, from) = (start(job), key(job, from));
-        let from = Place::named(Table::Meta, &from);
-        self.now.scan(&from, &mut |place, bytes| {
-            let number = place.name().strip_prefix(&start[..]);
+        let from = TableKey::named(Table::Meta, &from);
+        self.now.scan(&from, &mut |table_key, bytes| {
+            let number = table_key.name().strip_prefix(&start[..]);
             match number.and_then(|number| number.try_into().ok()) {
                 Some(number) => visit(u64::from_be_bytes(number), bytes),
                 None => ControlFlow::Break(()),
@@ -205,8 +205,8 @@ impl Draft<'_> {
             ControlFlow::Continue(())
         })?;
         for number in numbers {
-            let place = Place::named(Table::Meta, &key(old, number)).into_owned();
-            self.push(Write::Delete(place));
+            let table_key = TableKey::named(Table::Meta, &key(old, number)).into_owned();
+            self.push(Write::Delete(table_key));
         }
         Ok(())
     }

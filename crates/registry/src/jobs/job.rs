@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-use handfast_store::{Place, Table, Write};
+use handfast_store::{Table, TableKey, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::access::principal::Principal;
@@ -149,7 +149,7 @@ impl Job {
             what: format!("job {}", self.number),
         };
         let bytes = postcard::to_stdvec(self).map_err(corrupt)?;
-        Ok(Write::Put(place(self.number), bytes))
+        Ok(Write::Put(table_key(self.number), bytes))
     }
 }
 
@@ -173,7 +173,7 @@ fn part_key(job: u64, part: u64) -> Vec<u8> {
 impl View<'_> {
     /// A job.
     pub(crate) fn job(&self, number: u64) -> Result<Option<Job>, RegistryError> {
-        let found = self.now.get(&place(number), Job::from_bytes)?;
+        let found = self.now.get(&table_key(number), Job::from_bytes)?;
         let read = |job: Option<Job>| job.ok_or_else(|| damaged(number));
         found.map(read).transpose()
     }
@@ -185,10 +185,10 @@ impl View<'_> {
         visit: &mut dyn FnMut(Job) -> Result<ControlFlow<()>, RegistryError>,
     ) -> Result<(), RegistryError> {
         let mut outcome = Ok(());
-        let from = Place::numbered(Table::Jobs, from);
-        self.now.scan(&from, &mut |place, bytes| {
+        let from = TableKey::numbered(Table::Jobs, from);
+        self.now.scan(&from, &mut |table_key, bytes| {
             let job = Job::from_bytes(bytes);
-            let job = job.ok_or_else(|| damaged(place.number().unwrap_or_default()));
+            let job = job.ok_or_else(|| damaged(table_key.number().unwrap_or_default()));
             job.and_then(&mut *visit).unwrap_or_else(|refusal| {
                 outcome = Err(refusal);
                 ControlFlow::Break(())
@@ -206,8 +206,8 @@ impl View<'_> {
     }
 }
 
-fn place(number: u64) -> Place<'static> {
-    Place::numbered(Table::Jobs, number)
+fn table_key(number: u64) -> TableKey<'static> {
+    TableKey::numbered(Table::Jobs, number)
 }
 
 impl Registry {
@@ -373,7 +373,9 @@ impl Draft<'_> {
         let size = u64::try_from(PART).unwrap_or(u64::MAX);
         for part in 0..count.div_ceil(size) {
             let key = part_key(job.number, part);
-            self.push(Write::Delete(Place::named(Table::Meta, &key).into_owned()));
+            self.push(Write::Delete(
+                TableKey::named(Table::Meta, &key).into_owned(),
+            ));
         }
     }
 
@@ -387,7 +389,7 @@ impl Draft<'_> {
                 self.drop_list(&job);
             }
             self.drop_refusals(*number)?;
-            self.push(Write::Delete(place(*number)));
+            self.push(Write::Delete(table_key(*number)));
         }
         Ok(())
     }

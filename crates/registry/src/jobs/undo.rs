@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use handfast_store::Place;
+use handfast_store::TableKey;
 
 use crate::access::principal::Principal;
 use crate::change::view::View;
@@ -174,7 +174,7 @@ fn find_hidden(
     if hidden.is_empty() {
         return Ok(());
     }
-    view.now.scan(&Place::record(b""), &mut |place, bytes| {
+    view.now.scan(&TableKey::record(b""), &mut |place, bytes| {
         let key = String::from_utf8_lossy(place.name());
         let salt = Record::from_bytes(bytes)
             .ok()

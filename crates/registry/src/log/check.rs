@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use handfast_id::{CordraId, Handle, HandleProfile, Rules};
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 
 use crate::access::account::Account;
 use crate::access::principal::Principal;
@@ -149,8 +149,8 @@ impl Registry {
 impl Check {
     fn events(&mut self, view: &View<'_>) {
         let mut expected = 1;
-        self.table(view, Table::Events, |check, place, bytes| {
-            let number = place.number().unwrap_or_default();
+        self.table(view, Table::Events, |check, table_key, bytes| {
+            let number = table_key.number().unwrap_or_default();
             check.events += 1;
             if number != expected {
                 check.problems.push(Problem::Gap(number));
@@ -163,9 +163,9 @@ impl Check {
     }
 
     fn authorities(&mut self, view: &View<'_>) {
-        self.table(view, Table::Authorities, |check, place, bytes| {
+        self.table(view, Table::Authorities, |check, table_key, bytes| {
             check.authorities += 1;
-            let key = String::from_utf8_lossy(place.name()).into_owned();
+            let key = String::from_utf8_lossy(table_key.name()).into_owned();
             let read = postcard::from_bytes::<Authority>(bytes);
             let is_right = read.is_ok_and(|authority| {
                 authority.path.key() == key && is_committed_authority(view, &authority)
@@ -178,9 +178,9 @@ impl Check {
 
     fn records(&mut self, view: &View<'_>) {
         let mut held = 0;
-        self.table(view, Table::Records, |check, place, bytes| {
+        self.table(view, Table::Records, |check, table_key, bytes| {
             check.records += 1;
-            let key = String::from_utf8_lossy(place.name()).into_owned();
+            let key = String::from_utf8_lossy(table_key.name()).into_owned();
             match Record::from_bytes(bytes) {
                 Err(_) => {
                     let name = Record::name_in(bytes).unwrap_or(&key);
@@ -225,10 +225,10 @@ impl Check {
     }
 
     fn versions(&mut self, view: &View<'_>) {
-        self.table(view, Table::Versions, |check, place, bytes| {
+        self.table(view, Table::Versions, |check, table_key, bytes| {
             check.versions += 1;
-            let key = String::from_utf8_lossy(place.name()).into_owned();
-            let version = place.number().unwrap_or_default();
+            let key = String::from_utf8_lossy(table_key.name()).into_owned();
+            let version = table_key.number().unwrap_or_default();
             let is_right = if let Some(name) = key.strip_prefix(NAMESPACE_HISTORY) {
                 is_committed_namespace(view, name, Some(version), bytes)
             } else if key.starts_with(AUTHORITY_HISTORY) {
@@ -249,8 +249,8 @@ impl Check {
     }
 
     fn namespaces(&mut self, view: &View<'_>) {
-        self.table(view, Table::Namespaces, |check, place, bytes| {
-            let key = String::from_utf8_lossy(place.name()).into_owned();
+        self.table(view, Table::Namespaces, |check, table_key, bytes| {
+            let key = String::from_utf8_lossy(table_key.name()).into_owned();
             let is_committed = |number: u64, commitments: &Commitments| {
                 matches!(view.event(number), Ok(Some(event)) if event.commitments == *commitments)
             };
@@ -260,7 +260,7 @@ impl Check {
             } else if key.starts_with(COMMENT) {
                 postcard::from_bytes::<NamespaceComment>(bytes)
                     .is_ok_and(|comment| is_committed(comment.event, &comment.commitments()))
-            } else if place.name().starts_with(POLICY) {
+            } else if table_key.name().starts_with(POLICY) {
                 postcard::from_bytes::<NamespacePolicy>(bytes)
                     .is_ok_and(|policy| is_committed(policy.event, &policy.commitments()))
             } else {
@@ -274,28 +274,28 @@ impl Check {
 
     /// Accounts are kept under their names; who an opaque id is, is known both ways.
     fn people(&mut self, view: &View<'_>) {
-        self.table(view, Table::Accounts, |check, place, bytes| {
+        self.table(view, Table::Accounts, |check, table_key, bytes| {
             let account = Account::from_bytes(bytes);
             let who = account.and_then(|account| Principal::account(&account.name).ok());
-            if who.is_none_or(|who| who.key().as_bytes() != place.name()) {
+            if who.is_none_or(|who| who.key().as_bytes() != table_key.name()) {
                 check.problems.push(Problem::Person(
-                    String::from_utf8_lossy(place.name()).into_owned(),
+                    String::from_utf8_lossy(table_key.name()).into_owned(),
                 ));
             }
         });
-        self.table(view, Table::Actors, |check, place, bytes| {
-            let is_known = match place.name().strip_prefix(b"id:") {
+        self.table(view, Table::Actors, |check, table_key, bytes| {
+            let is_known = match table_key.name().strip_prefix(b"id:") {
                 Some(id) => postcard::from_bytes::<Principal>(bytes).is_ok_and(|who| {
                     let key = [b"who:", who.key().as_bytes()].concat();
                     matches!(view.posted::<[u8; 16]>(Table::Actors, &key), Ok(Some(found)) if found == id)
                 }),
                 None => postcard::from_bytes::<[u8; 16]>(bytes).is_ok_and(|id| {
                     let key = [b"who:", view.actor(&id).ok().flatten().map(|who| who.key()).unwrap_or_default().as_bytes()].concat();
-                    key == place.name()
+                    key == table_key.name()
                 }),
             };
             if !is_known {
-                check.problems.push(Problem::Person(String::from_utf8_lossy(place.name()).into_owned()));
+                check.problems.push(Problem::Person(String::from_utf8_lossy(table_key.name()).into_owned()));
             }
         });
     }
@@ -305,9 +305,9 @@ impl Check {
         // Entries of keys that begin alike may stand between each other: the last event of a key is known only
         // when no key that it begins with, or that begins with it, comes any more.
         let mut open: Vec<(String, u64)> = Vec::new();
-        self.table(view, Table::EventsByKey, |check, place, _| {
-            let key = String::from_utf8_lossy(place.name());
-            let number = place.number().unwrap_or_default();
+        self.table(view, Table::EventsByKey, |check, table_key, _| {
+            let key = String::from_utf8_lossy(table_key.name());
+            let number = table_key.number().unwrap_or_default();
             let is_unlike = |(other, _): &mut (String, u64)| {
                 !(key.starts_with(other.as_str()) || other.starts_with(&*key))
             };
@@ -324,15 +324,15 @@ impl Check {
             self.is_there(view, &last);
         }
         // And the other way round: an event that names its subject is found by it.
-        self.table(view, Table::Events, |check, place, bytes| {
-            let number = place.number().unwrap_or_default();
+        self.table(view, Table::Events, |check, table_key, bytes| {
+            let number = table_key.number().unwrap_or_default();
             let Some(event) = read_event(bytes) else {
                 return;
             };
             let is_found = match &event.subject {
                 Subject::Open(key) | Subject::Opened { key, .. } => {
-                    let place = Place::event_of(key.as_bytes(), number);
-                    matches!(view.now.get(&place, |_| ()), Ok(Some(())))
+                    let table_key = TableKey::event_of(key.as_bytes(), number);
+                    matches!(view.now.get(&table_key, |_| ()), Ok(Some(())))
                 }
                 Subject::Hidden(_) | Subject::None => true,
             };
@@ -374,12 +374,12 @@ impl Check {
         &mut self,
         view: &View<'_>,
         table: Table,
-        mut visit: impl FnMut(&mut Self, &Place<'_>, &[u8]),
+        mut visit: impl FnMut(&mut Self, &TableKey<'_>, &[u8]),
     ) {
         let outcome = view
             .now
-            .scan(&Place::named(table, b""), &mut |place, bytes| {
-                visit(self, place, bytes);
+            .scan(&TableKey::named(table, b""), &mut |table_key, bytes| {
+                visit(self, table_key, bytes);
                 ControlFlow::Continue(())
             });
         if let Err(error) = outcome {

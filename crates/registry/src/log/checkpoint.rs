@@ -11,7 +11,7 @@ use std::path::Path;
 use handfast_log::{
     Bundle, Checkpoint, SignedNote, SigningKey, Tile, VerifyingKey, consistency, root_at,
 };
-use handfast_store::{Place, Table, Write};
+use handfast_store::{Table, TableKey, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::Principal;
@@ -102,14 +102,14 @@ impl Registry {
     fn store_checkpoint(&self, note: &SignedNote, new: &Checkpoint) -> Result<(), RegistryError> {
         let (text, new) = (note.to_string(), new.clone());
         self.load(move |loading| {
-            let place = Place::named(Table::Meta, CHECKPOINT);
+            let table_key = TableKey::named(Table::Meta, CHECKPOINT);
             let read = |bytes: &[u8]| String::from_utf8_lossy(bytes).parse::<SignedNote>().ok();
-            let last = loading.snapshot().get(&place, read)?.flatten();
+            let last = loading.snapshot().get(&table_key, read)?.flatten();
             let last = last.and_then(|last| last.unverified_text().parse::<Checkpoint>().ok());
             if last.is_some_and(|last| last.origin == new.origin && last.size > new.size) {
                 return Ok(());
             }
-            Ok(loading.put(&place, text.as_bytes())?)
+            Ok(loading.put(&table_key, text.as_bytes())?)
         })
     }
 
@@ -145,7 +145,7 @@ impl Registry {
             let first = draft.next_event();
             draft.keep_posted(Table::Meta, BEGINNING, &first)?;
             draft.continue_log();
-            draft.push(Write::Delete(Place::named(Table::Meta, CHECKPOINT)));
+            draft.push(Write::Delete(TableKey::named(Table::Meta, CHECKPOINT)));
             draft.keep_posted(Table::Meta, IDENTITY, &identity)
         })?;
         self.signing_key(key.verifying_key())?;
@@ -269,9 +269,9 @@ pub(crate) fn log_key(view: &View<'_>) -> Result<VerifyingKey, RegistryError> {
 
 /// The last checkpoint that was signed.
 pub(crate) fn last_checkpoint(view: &View<'_>) -> Result<Option<String>, RegistryError> {
-    let place = Place::named(Table::Meta, CHECKPOINT);
+    let table_key = TableKey::named(Table::Meta, CHECKPOINT);
     let read = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ok(view.now.get(&place, read)?)
+    Ok(view.now.get(&table_key, read)?)
 }
 
 impl Draft<'_> {
@@ -320,7 +320,7 @@ fn entries(view: &View<'_>, first: u64, count: u16) -> Result<Vec<u8>, RegistryE
                 .split_last_chunk::<32>()
                 .map(|(event, _)| event.to_vec())
         };
-        let event = view.now.get(&Place::event(number), read)?.flatten();
+        let event = view.now.get(&TableKey::event(number), read)?.flatten();
         let event = event.ok_or_else(|| corrupt(&format!("event {number}")))?;
         let length = u16::try_from(event.len()).map_err(|_| corrupt("an event"))?;
         bundle.extend_from_slice(&length.to_be_bytes());

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use handfast_log::VerifyingKey;
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
 use crate::authority::policy::Persistence;
@@ -79,21 +79,22 @@ impl Registry {
             serde_json::to_writer(&mut *out, &header).map_err(json)?;
             out.write_all(b"\n").map_err(failed)?;
             let mut outcome = Ok(());
-            view.now.scan(&Place::event(0), &mut |place, bytes| {
-                let number = place.number().unwrap_or_default();
-                let (event, leaf) = bytes.split_at(bytes.len().saturating_sub(32));
-                if number > size {
-                    return ControlFlow::Break(());
-                }
-                if number % 1_000 == 0 {
-                    progress(number);
-                }
-                outcome = write_line(out, number, event, leaf);
-                match outcome {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                }
-            })?;
+            view.now
+                .scan(&TableKey::event(0), &mut |table_key, bytes| {
+                    let number = table_key.number().unwrap_or_default();
+                    let (event, leaf) = bytes.split_at(bytes.len().saturating_sub(32));
+                    if number > size {
+                        return ControlFlow::Break(());
+                    }
+                    if number % 1_000 == 0 {
+                        progress(number);
+                    }
+                    outcome = write_line(out, number, event, leaf);
+                    match outcome {
+                        Ok(()) => ControlFlow::Continue(()),
+                        Err(_) => ControlFlow::Break(()),
+                    }
+                })?;
             outcome.and_then(|()| out.flush()).map_err(failed)?;
             Ok(size)
         })
@@ -123,7 +124,7 @@ impl Registry {
             verify.now.into_iter().for_each(|now| audit.set_now(now));
             let mut tiles = BTreeMap::new();
             let mut count = 0;
-            view.now.scan(&Place::event(0), &mut |_, bytes| {
+            view.now.scan(&TableKey::event(0), &mut |_, bytes| {
                 let (event, leaf) = bytes.split_at(bytes.len().saturating_sub(32));
                 audit.event(event, leaf.try_into().ok(), &mut |tile| {
                     tiles.insert((tile.level, tile.index), tile.hash);
@@ -278,10 +279,13 @@ fn reassigned(view: &View<'_>, erasures: &HashSet<u64>) -> Result<u64, RegistryE
     if erasures.is_empty() {
         return Ok(0);
     }
-    let from = Place::named(Table::EventsByKey, b"");
-    view.now.scan(&from, &mut |place, _| {
-        if let Some(number) = place.number().filter(|number| erasures.contains(number)) {
-            let of_name = erased.entry(place.name().to_vec()).or_default();
+    let from = TableKey::named(Table::EventsByKey, b"");
+    view.now.scan(&from, &mut |table_key, _| {
+        if let Some(number) = table_key
+            .number()
+            .filter(|number| erasures.contains(number))
+        {
+            let of_name = erased.entry(table_key.name().to_vec()).or_default();
             of_name.push(number);
         }
         ControlFlow::Continue(())
@@ -323,8 +327,8 @@ fn keys_of_other_case(view: &View<'_>) -> Result<Vec<Finding>, RegistryError> {
     let mut findings = Vec::new();
     let mut last: Option<(String, bool)> = None;
     view.now
-        .scan(&Place::record(b"hdl:"), &mut |place, bytes| {
-            let Some(handle) = place.name().strip_prefix(b"hdl:") else {
+        .scan(&TableKey::record(b"hdl:"), &mut |table_key, bytes| {
+            let Some(handle) = table_key.name().strip_prefix(b"hdl:") else {
                 return ControlFlow::Break(());
             };
             if !handle.iter().any(u8::is_ascii_lowercase) {
@@ -338,7 +342,7 @@ fn keys_of_other_case(view: &View<'_>) -> Result<Vec<Finding>, RegistryError> {
                 last = Some((authority.to_string(), counts));
             }
             if last.as_ref().is_some_and(|(_, counts)| !counts) {
-                let key = String::from_utf8_lossy(place.name());
+                let key = String::from_utf8_lossy(table_key.name());
                 let problem = format!("{key} is not in upper case, but case does not count there");
                 findings.push(Finding::Kept(problem));
             }
@@ -353,9 +357,9 @@ fn compare_tiles(
     tiles: &BTreeMap<(u8, u64), [u8; 32]>,
 ) -> Result<(), RegistryError> {
     let mut kept = BTreeMap::new();
-    let from = Place::numbered(Table::Tiles, 0);
-    view.now.scan(&from, &mut |place, bytes| {
-        let at = tree::level_and_index(place.number().unwrap_or_default());
+    let from = TableKey::numbered(Table::Tiles, 0);
+    view.now.scan(&from, &mut |table_key, bytes| {
+        let at = tree::level_and_index(table_key.number().unwrap_or_default());
         kept.insert(at, <[u8; 32]>::try_from(bytes).unwrap_or_default());
         ControlFlow::Continue(())
     })?;

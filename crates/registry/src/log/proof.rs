@@ -6,7 +6,7 @@ use handfast_id::{CaseRule, Handle, Identifier, Prefix, Rules, recognise};
 use handfast_log::{
     Checkpoint, Hash, SignedNote, VerifyingKey, inclusion, verify_consistency, verify_inclusion,
 };
-use handfast_store::Place;
+use handfast_store::TableKey;
 use handfast_wire::{Codec, Value};
 use serde::{Deserialize, Serialize};
 
@@ -154,7 +154,7 @@ impl Registry {
                     let event = bytes.split_last_chunk::<32>();
                     event.map(|(event, _)| event.to_vec())
                 };
-                let bytes = view.now.get(&Place::event(number), read)?.flatten();
+                let bytes = view.now.get(&TableKey::event(number), read)?.flatten();
                 let path = inclusion(&Kept(view.now), number - 1, size);
                 events.push(ProvenEvent {
                     number,

@@ -7,18 +7,18 @@
 use std::ops::ControlFlow;
 
 use handfast_log::{Hash, Hashes, TileHash, Tree};
-use handfast_store::{Loading, Place, Snapshot, Table, Write};
+use handfast_store::{Loading, Snapshot, Table, TableKey, Write};
 
 use crate::error::RegistryError;
 
 /// Where the right edge is kept.
-fn edge() -> Place<'static> {
-    Place::named(Table::Meta, b"tree")
+fn edge() -> TableKey<'static> {
+    TableKey::named(Table::Meta, b"tree")
 }
 
 /// Where the root of a tile is kept.
-fn place(level: u8, index: u64) -> Place<'static> {
-    Place::numbered(Table::Tiles, u64::from(level) << 56 | index)
+fn table_key(level: u8, index: u64) -> TableKey<'static> {
+    TableKey::numbered(Table::Tiles, u64::from(level) << 56 | index)
 }
 
 /// Which tile has its root under a number.
@@ -41,7 +41,7 @@ pub(crate) fn read(now: &Snapshot<'_>) -> Result<Tree, RegistryError> {
 /// Appends the leaf of an event; what completes a tile is pushed to be kept.
 pub(crate) fn push(tree: &mut Tree, leaf: Hash, writes: &mut Vec<Write>) {
     tree.append(leaf, &mut |tile: TileHash| {
-        writes.push(Write::put(place(tile.level, tile.index), &tile.hash));
+        writes.push(Write::put(table_key(tile.level, tile.index), &tile.hash));
     });
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn append(
     let mut outcome = Ok(());
     tree.append(leaf, &mut |tile: TileHash| {
         if outcome.is_ok() {
-            outcome = loading.put(&place(tile.level, tile.index), &tile.hash);
+            outcome = loading.put(&table_key(tile.level, tile.index), &tile.hash);
         }
     });
     Ok(outcome?)
@@ -84,8 +84,8 @@ impl Hashes for Kept<'_> {
     fn hashes(&self, level: u8, start: u64, count: u16) -> Result<Vec<Hash>, RegistryError> {
         // Events count from 1.
         let from = match level {
-            0 => Place::event(start + 1),
-            level => place(level, start),
+            0 => TableKey::event(start + 1),
+            level => table_key(level, start),
         };
         let mut hashes = Vec::with_capacity(usize::from(count));
         self.0.scan(&from, &mut |found, bytes| {

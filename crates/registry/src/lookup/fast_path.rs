@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use handfast_id::{CaseRule, CordraId, Handle, HandleProfile};
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 use handfast_wire::{Codec, Reader, Value};
 
 use crate::authority::policy::Authority;
@@ -164,7 +164,7 @@ impl Registry {
         let corrupt = || RegistryError::Corrupt {
             what: format!("the record of {}", key.as_str()),
         };
-        let place = Place::record(key.as_str().as_bytes());
+        let table_key = TableKey::record(key.as_str().as_bytes());
         let with_namespace = |record: RecordRef<'_>| {
             read(RecordRef {
                 has_namespace: known.has_namespace,
@@ -172,8 +172,8 @@ impl Registry {
             })
         };
         let record = self.store.read(|now| {
-            now.get(&place, |bytes| {
-                Record::with_record(bytes).map(with_namespace)
+            now.get(&table_key, |bytes| {
+                Record::borrow(bytes).map(with_namespace)
             })
         })?;
         match record {
@@ -235,12 +235,12 @@ impl Registry {
 
     fn read_prefix(&self, upper: &str) -> Result<Option<KnownPrefix>, RegistryError> {
         let authority = format!("{OF_HANDLES}{upper}");
-        let authority = Place::named(Table::Authorities, authority.as_bytes());
+        let authority = TableKey::named(Table::Authorities, authority.as_bytes());
         let record = format!("{OF_PREFIXES}{upper}");
-        let record = Place::record(record.as_bytes());
+        let record = TableKey::record(record.as_bytes());
         let read = |bytes: &[u8]| postcard::from_bytes::<Authority>(bytes).ok();
         let is_namespace = |bytes: &[u8]| {
-            let mut values = Record::with_record(bytes)
+            let mut values = Record::borrow(bytes)
                 .into_iter()
                 .flat_map(|record| record.iter());
             values.any(|(value, _)| value.is_type("HS_NAMESPACE"))
@@ -266,10 +266,10 @@ impl Registry {
 }
 
 /// Whether what is written at a place may change what is known of a prefix.
-pub(crate) fn is_about_prefixes(place: &Place<'_>) -> bool {
-    match place.table() {
+pub(crate) fn is_about_prefixes(table_key: &TableKey<'_>) -> bool {
+    match table_key.table() {
         Table::Authorities => true,
-        Table::Records => place.name().starts_with(OF_PREFIXES.as_bytes()),
+        Table::Records => table_key.name().starts_with(OF_PREFIXES.as_bytes()),
         _ => false,
     }
 }

@@ -92,7 +92,7 @@ impl Registry {
                     .map(|shown| Some(shown.without_values()))
             };
             let (mut found, mut looked_at, mut outcome) = (Vec::new(), 0, Ok(()));
-            view.now.holders(&sought, &mut |key| {
+            view.now.names_with_value(&sought, &mut |key| {
                 let key = String::from_utf8_lossy(key);
                 if after.is_some_and(|after| &*key <= after) {
                     return ControlFlow::Continue(());

@@ -6,7 +6,7 @@
 
 use std::ops::ControlFlow;
 
-use handfast_store::Place;
+use handfast_store::TableKey;
 
 use crate::access::principal::Principal;
 use crate::authority::policy::Authority;
@@ -170,7 +170,7 @@ impl View<'_> {
             return Ok(vec![String::new()]);
         }
         let mut granted = Vec::new();
-        let from = Place::named(handfast_store::Table::Authorities, b"");
+        let from = TableKey::named(handfast_store::Table::Authorities, b"");
         self.now.scan(&from, &mut |_, bytes| {
             if let Ok(authority) = postcard::from_bytes::<Authority>(bytes)
                 && authority.grants.iter().any(|grant| grant.to == *who)
@@ -211,9 +211,9 @@ impl Search<'_> {
         let mut keys = Vec::new();
         let mut goes_on = true;
         let mut last = None;
-        let from = Place::record(after.unwrap_or(start).as_bytes());
-        self.view.now.scan(&from, &mut |place, bytes| {
-            let key = String::from_utf8_lossy(place.name());
+        let from = TableKey::record(after.unwrap_or(start).as_bytes());
+        self.view.now.scan(&from, &mut |table_key, bytes| {
+            let key = String::from_utf8_lossy(table_key.name());
             if !key.starts_with(start) {
                 return ControlFlow::Break(());
             }

@@ -6,7 +6,7 @@
 
 use std::ops::ControlFlow;
 
-use handfast_store::{Loading, Place, Sorter, Table, Write};
+use handfast_store::{Loading, Sorter, Table, TableKey, Write};
 use handfast_wire::Value;
 
 use crate::change::view::View;
@@ -34,8 +34,8 @@ fn put_reverse_value(out: &mut Vec<u8>, value: &Value<'_>) {
 }
 
 /// Where the first event is kept whose name may not be in the index yet.
-fn mark() -> Place<'static> {
-    Place::named(Table::Meta, b"reverse-from")
+fn mark() -> TableKey<'static> {
+    TableKey::named(Table::Meta, b"reverse-from")
 }
 
 /// How many entries share a transaction.
@@ -178,13 +178,14 @@ impl Registry {
                 return Ok(false);
             };
             let mut outcome = Ok(());
-            view.now.scan(&Place::record(b""), &mut |place, bytes| {
-                outcome = held.gather(place, bytes, from);
-                match outcome {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                }
-            })?;
+            view.now
+                .scan(&TableKey::record(b""), &mut |table_key, bytes| {
+                    outcome = held.gather(table_key, bytes, from);
+                    match outcome {
+                        Ok(()) => ControlFlow::Continue(()),
+                        Err(_) => ControlFlow::Break(()),
+                    }
+                })?;
             outcome.map(|()| true)
         })?;
         if is_left { held.finish(self) } else { Ok(()) }
@@ -192,11 +193,16 @@ impl Registry {
 }
 
 impl Held {
-    fn gather(&mut self, place: &Place<'_>, bytes: &[u8], from: u64) -> Result<(), RegistryError> {
+    fn gather(
+        &mut self,
+        table_key: &TableKey<'_>,
+        bytes: &[u8],
+        from: u64,
+    ) -> Result<(), RegistryError> {
         if Record::last_event_in(bytes) < Some(from) {
             return Ok(());
         }
-        let key = String::from_utf8_lossy(place.name());
+        let key = String::from_utf8_lossy(table_key.name());
         let corrupt = |_| RegistryError::Corrupt {
             what: format!("the record of {key}"),
         };
@@ -217,7 +223,7 @@ fn hold(
     let is_as_seen = Some(crate::log::tree::read(&loading.snapshot())?.size()) == seen;
     for (value, key) in entries.iter() {
         if is_as_seen || is_held(loading, value, key)? {
-            loading.hold(value, key)?;
+            loading.index_insert(value, key)?;
         }
     }
     Ok(())
@@ -226,7 +232,7 @@ fn hold(
 fn is_held(loading: &Loading<'_>, value: &[u8], key: &[u8]) -> Result<bool, RegistryError> {
     let record = loading
         .snapshot()
-        .get(&Place::record(key), Record::from_bytes)?;
+        .get(&TableKey::record(key), Record::from_bytes)?;
     Ok(record.and_then(Result::ok).is_some_and(|record| {
         let mut values = record.values.iter();
         values.any(|held| held.is_public() && reverse_value(held) == value)

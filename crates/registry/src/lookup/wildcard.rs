@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use handfast_id::Prefix;
-use handfast_store::{Place, Table, kept_value};
+use handfast_store::{Table, TableKey, index_value};
 use handfast_wire::{AdminPermissions, Value};
 use memchr::memmem;
 
@@ -112,7 +112,7 @@ impl Registry {
             };
             let mut outcome = Ok(());
             if wanted.most > 0 && search.may_find_any()? {
-                view.now.held(&start, &mut |value, key, bytes| {
+                view.now.scan_index(&start, &mut |value, key, bytes| {
                     let visited = search.visit(value, key, bytes);
                     visited.unwrap_or_else(|refusal| {
                         outcome = Err(refusal);
@@ -190,7 +190,7 @@ impl Search<'_> {
             return false;
         }
         let all = self.matching(record, self.narrowest);
-        let first = all.map(|value| kept_value(&reverse_value(value)).into_owned());
+        let first = all.map(|value| index_value(&reverse_value(value)).into_owned());
         first.min().is_some_and(|first| first == kept)
     }
 
@@ -215,9 +215,9 @@ impl Search<'_> {
             return self.may_list(&format!("hdl:{}", prefix.to_ascii_uppercase()));
         }
         let mut keys = Vec::new();
-        let all = Place::named(Table::Authorities, b"hdl:");
-        self.view.now.scan(&all, &mut |place, _| {
-            let key = String::from_utf8_lossy(place.name()).into_owned();
+        let all = TableKey::named(Table::Authorities, b"hdl:");
+        self.view.now.scan(&all, &mut |table_key, _| {
+            let key = String::from_utf8_lossy(table_key.name()).into_owned();
             let is_prefix = key.starts_with("hdl:");
             keys.push(key);
             if is_prefix {

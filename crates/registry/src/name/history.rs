@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use handfast_store::Place;
+use handfast_store::TableKey;
 use handfast_wire::Value;
 
 use crate::access::principal::Principal;
@@ -263,10 +263,10 @@ impl View<'_> {
     /// The numbers of events of a name after a number, so many of them.
     fn events_after(&self, key: &str, after: u64, most: usize) -> Result<Vec<u64>, RegistryError> {
         let mut numbers = Vec::new();
-        let from = Place::event_of(key.as_bytes(), after.saturating_add(1));
-        self.now.scan(&from, &mut |place, _| {
-            match place.name().strip_prefix(key.as_bytes()) {
-                Some([]) => numbers.extend(place.number()),
+        let from = TableKey::event_of(key.as_bytes(), after.saturating_add(1));
+        self.now.scan(&from, &mut |table_key, _| {
+            match table_key.name().strip_prefix(key.as_bytes()) {
+                Some([]) => numbers.extend(table_key.number()),
                 // Keys that merely begin alike may stand between, if their next octet is that of a small number.
                 Some([0, ..]) => {}
                 _ => return ControlFlow::Break(()),

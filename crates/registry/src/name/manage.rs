@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use handfast_id::{CordraId, Handle, Identifier, InfoUri};
-use handfast_store::Place;
+use handfast_store::TableKey;
 use handfast_wire::{Admin, AdminPermissions, Codec, Reference, Value};
 
 use crate::access::hs_admin::touches_admins;
@@ -211,9 +211,10 @@ impl Registry {
             let sees_all = role.is_some();
             let mut outcome = Ok(());
             let from = after.unwrap_or(&start);
-            view.now
-                .scan(&Place::record(from.as_bytes()), &mut |place, bytes| {
-                    let key = String::from_utf8_lossy(place.name()).into_owned();
+            view.now.scan(
+                &TableKey::record(from.as_bytes()),
+                &mut |table_key, bytes| {
+                    let key = String::from_utf8_lossy(table_key.name()).into_owned();
                     if !key.starts_with(&start) {
                         return ControlFlow::Break(());
                     }
@@ -229,7 +230,8 @@ impl Registry {
                         return ControlFlow::Continue(());
                     }
                     visit(Shown { key, record })
-                })?;
+                },
+            )?;
             outcome
         })
     }

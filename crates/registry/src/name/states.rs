@@ -21,7 +21,7 @@ const MOST_REASON: usize = 10_000;
 /// What becomes of values that are read-only.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Locks {
-    Hold,
+    IndexInsert,
     Yield,
 }
 
@@ -53,7 +53,7 @@ impl Name {
             return Err(self.in_state("restore it first"));
         }
         let new = values::settle(&self.record.values, new, draft.timestamp())?;
-        self.may_edit(draft, &new, Locks::Hold)?;
+        self.may_edit(draft, &new, Locks::IndexInsert)?;
         self.record.values = new;
         Ok(Action::Change)
     }
@@ -207,7 +207,7 @@ impl Name {
             let modifies = AdminPermissions::MODIFY_VALUE;
             let may = match locks {
                 Locks::Yield => true,
-                Locks::Hold => draft.protocol_grants(draft.who(), modifies, old)?,
+                Locks::IndexInsert => draft.protocol_grants(draft.who(), modifies, old)?,
             };
             if may {
                 return Ok(());
@@ -217,7 +217,7 @@ impl Name {
         let is_public = is_identity && is_changed && needed == AdminPermissions::NONE;
         if is_public || is_changed && draft.protocol_grants(draft.who(), needed, old)? {
             return match locks {
-                Locks::Hold => check_writable(old, new),
+                Locks::IndexInsert => check_writable(old, new),
                 Locks::Yield => Ok(()),
             };
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use handfast_id::Namespace;
-use handfast_store::{Place, Table, Write};
+use handfast_store::{Table, TableKey, Write};
 
 use super::clash;
 use super::entry::{Capacity, NamespaceAside, NamespaceEntry, NamespaceStatus};
@@ -471,8 +471,8 @@ impl Draft<'_> {
                 .read()
                 .ok_or_else(|| super::kept::damaged(&name))?
                 .version;
-            let place = Place::version(history.as_bytes(), version).into_owned();
-            self.push(Write::Put(place, bytes));
+            let table_key = TableKey::version(history.as_bytes(), version).into_owned();
+            self.push(Write::Put(table_key, bytes));
             entry.version = version + 1;
         }
         if entry.aside.is_none() {
@@ -491,8 +491,8 @@ impl Draft<'_> {
             entry.version,
             kept.commitments(),
         );
-        let place = Place::event_of(history.as_bytes(), number).into_owned();
-        self.push(Write::Put(place, Vec::new()));
+        let table_key = TableKey::event_of(history.as_bytes(), number).into_owned();
+        self.push(Write::Put(table_key, Vec::new()));
         self.keep_posted(Table::Namespaces, entry_key(&name).as_bytes(), &kept)?;
         self.keep_posted(Table::Meta, LAST_CHANGE, &number)?;
         Ok(entry)

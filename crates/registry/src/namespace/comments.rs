@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
 use super::entry::{Capacity, NamespaceEntry, NamespaceStatus};
@@ -130,9 +130,9 @@ impl View<'_> {
         let start = format!("{COMMENT}{name}:");
         let mut comments = Vec::new();
         let mut is_damaged = false;
-        let from = Place::named(Table::Namespaces, start.as_bytes());
-        self.now.scan(&from, &mut |place, bytes| {
-            if !place.name().starts_with(start.as_bytes()) {
+        let from = TableKey::named(Table::Namespaces, start.as_bytes());
+        self.now.scan(&from, &mut |table_key, bytes| {
+            if !table_key.name().starts_with(start.as_bytes()) {
                 return ControlFlow::Break(());
             }
             match postcard::from_bytes(bytes) {

@@ -3,7 +3,7 @@
 //! An event commits to the text of an entry, which is kept as it was written: fields that later programs add
 //! change nothing in what was committed to.
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
 use super::entry::NamespaceEntry;
@@ -102,9 +102,9 @@ impl View<'_> {
         version: u64,
     ) -> Result<Option<NamespaceEntry>, RegistryError> {
         let key = history_key(name);
-        let place = Place::version(key.as_bytes(), version);
+        let table_key = TableKey::version(key.as_bytes(), version);
         let read = |bytes: &[u8]| postcard::from_bytes::<Kept>(bytes).ok()?.read();
-        match self.now.get(&place, read)? {
+        match self.now.get(&table_key, read)? {
             None => Ok(None),
             Some(Some(entry)) => Ok(Some(entry)),
             Some(None) => Err(damaged(name)),

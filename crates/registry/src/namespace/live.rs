@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 use handfast_id::{HttpResolver, Namespace, Namespaces, RuleBook, Rules};
-use handfast_store::{Place, Snapshot, Store, Table};
+use handfast_store::{Snapshot, Store, Table, TableKey};
 
 use super::entry::NamespaceEntry;
 use super::kept::{ENTRY, Kept, LAST_CHANGE};
@@ -162,9 +162,9 @@ impl Generation {
             entries.insert(seed.name().to_string(), Arc::clone(seed));
         }
         let mut damaged = None;
-        let from = Place::named(Table::Namespaces, ENTRY.as_bytes());
-        now.scan(&from, &mut |place, bytes| {
-            let Some(name) = place.name().strip_prefix(ENTRY.as_bytes()) else {
+        let from = TableKey::named(Table::Namespaces, ENTRY.as_bytes());
+        now.scan(&from, &mut |table_key, bytes| {
+            let Some(name) = table_key.name().strip_prefix(ENTRY.as_bytes()) else {
                 return ControlFlow::Break(());
             };
             let read = postcard::from_bytes::<Kept>(bytes).ok();
@@ -214,7 +214,7 @@ impl Generation {
 /// The number of the last event that changed an entry.
 fn last_change(now: &Snapshot<'_>) -> Result<u64, RegistryError> {
     let read = |bytes: &[u8]| postcard::from_bytes::<u64>(bytes).ok();
-    let found = now.get(&Place::named(Table::Meta, LAST_CHANGE), read)?;
+    let found = now.get(&TableKey::named(Table::Meta, LAST_CHANGE), read)?;
     match found {
         None => Ok(0),
         Some(Some(number)) => Ok(number),

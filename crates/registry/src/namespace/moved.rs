@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use handfast_id::{InfoUri, Namespace, RuleBook};
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 
 use crate::change::view::View;
 use crate::error::RegistryError;
@@ -37,12 +37,13 @@ pub(super) fn look_through(
     };
     let mut moved = Vec::new();
     let mut count = 0_u64;
-    view.now
-        .scan(&Place::record(start.as_bytes()), &mut |place, bytes| {
-            if !place.name().starts_with(start.as_bytes()) {
+    view.now.scan(
+        &TableKey::record(start.as_bytes()),
+        &mut |table_key, bytes| {
+            if !table_key.name().starts_with(start.as_bytes()) {
                 return ControlFlow::Break(());
             }
-            let key = String::from_utf8_lossy(place.name());
+            let key = String::from_utf8_lossy(table_key.name());
             let text = Record::name_in(bytes).unwrap_or(&key);
             if !stays(text, &key) || !stays(&key, &key) {
                 count += 1;
@@ -54,7 +55,8 @@ pub(super) fn look_through(
                 }
             }
             ControlFlow::Continue(())
-        })?;
+        },
+    )?;
     if count == 0 {
         let event = view.now.count(Table::Events)?;
         return Ok(LookedThrough { event });

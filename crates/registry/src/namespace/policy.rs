@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use handfast_store::{Place, Table};
+use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
 use super::validate::check_text;
@@ -104,9 +104,9 @@ impl View<'_> {
     fn policies(&self) -> Result<Vec<NamespacePolicy>, RegistryError> {
         let mut policies = Vec::new();
         let mut is_damaged = false;
-        let from = Place::named(Table::Namespaces, POLICY);
-        self.now.scan(&from, &mut |place, bytes| {
-            if !place.name().starts_with(POLICY) {
+        let from = TableKey::named(Table::Namespaces, POLICY);
+        self.now.scan(&from, &mut |table_key, bytes| {
+            if !table_key.name().starts_with(POLICY) {
                 return ControlFlow::Break(());
             }
             match postcard::from_bytes(bytes) {

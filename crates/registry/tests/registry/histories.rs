@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use handfast_registry::{Done, Edit, Format, Import, Operation, Outcome, Report};
-use handfast_store::{Place, Store, StoreError, Write};
+use handfast_store::{Store, StoreError, TableKey, Write};
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn without_records(scene: &Scene, keys: &[&str]) -> Registry {
     let store = Store::open(&folder).unwrap();
     let lost = keys.iter().map(|key| key.as_bytes().to_vec());
     let lost: Vec<_> = lost
-        .map(|key| Write::Delete(Place::record(&key).into_owned()))
+        .map(|key| Write::Delete(TableKey::record(&key).into_owned()))
         .collect();
     store.change(|_| Ok::<_, StoreError>((lost, ()))).unwrap();
     drop(store);

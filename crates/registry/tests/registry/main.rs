@@ -21,8 +21,8 @@ mod updates;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_registry::{
-    AuthorityChange, Entry, Environment, Limits, NewAuthority, NewName, NewValue, Persistence,
-    Principal, Registry, RegistryError, Verify, verify_export,
+    AuthorityChange, Environment, HistoryEntry, Limits, NewAuthority, NewName, NewValue,
+    Persistence, Principal, Registry, RegistryError, Verify, verify_export,
 };
 
 const OPERATOR: Principal = Principal::Operator;
@@ -58,12 +58,16 @@ impl std::ops::Deref for Scene {
 
 impl Scene {
     /// All of the history of a name, read two events at a time.
-    fn history(&self, who: &Principal, id: &str) -> Result<Vec<Entry>, RegistryError> {
+    fn history(&self, who: &Principal, id: &str) -> Result<Vec<HistoryEntry>, RegistryError> {
         history(&self.registry, who, id)
     }
 }
 
-fn history(registry: &Registry, who: &Principal, id: &str) -> Result<Vec<Entry>, RegistryError> {
+fn history(
+    registry: &Registry,
+    who: &Principal,
+    id: &str,
+) -> Result<Vec<HistoryEntry>, RegistryError> {
     let (mut all, mut after) = (Vec::new(), Some(0));
     while let Some(from) = after {
         let page = registry.history_page(who, id, from, 2, None)?;

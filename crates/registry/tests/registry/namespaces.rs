@@ -7,7 +7,7 @@ use handfast_registry::{
     Limit, NamespaceAct, NamespaceCase, NamespaceEntry, NamespaceForm, NamespaceImport,
     NamespaceOrder, NamespaceQuery, NamespaceStatus, NamespacesChanged, Role,
 };
-use handfast_store::{Place, Table, Write};
+use handfast_store::{Table, TableKey, Write};
 use proptest::prelude::*;
 
 use crate::*;
@@ -657,14 +657,14 @@ fn check_finds_an_entry_that_is_not_what_was_written() {
         let store = handfast_store::Store::open(&folder).unwrap();
         store
             .change(|now| {
-                let place = Place::named(Table::Namespaces, b"entry:oai");
-                let bytes = now.get(&place, <[u8]>::to_vec)?.unwrap();
+                let table_key = TableKey::named(Table::Namespaces, b"entry:oai");
+                let bytes = now.get(&table_key, <[u8]>::to_vec)?.unwrap();
                 let text = String::from_utf8_lossy(&bytes).contains("because");
                 assert!(text);
                 let at = bytes.windows(7).position(|w| w == b"because").unwrap();
                 let mut bytes = bytes;
                 bytes[at] = b'B';
-                let write = Write::put(place, &bytes);
+                let write = Write::put(table_key, &bytes);
                 Ok::<_, handfast_store::StoreError>((vec![write], ()))
             })
             .unwrap();

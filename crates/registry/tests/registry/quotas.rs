@@ -362,7 +362,7 @@ fn a_history_comes_page_by_page_and_no_page_is_long() {
             .history_page(&nobody, "20.1/x", after, 100, None)
             .unwrap();
         assert!(!page.entries.is_empty());
-        let bytes = |entry: &handfast_registry::Entry| -> usize {
+        let bytes = |entry: &handfast_registry::HistoryEntry| -> usize {
             let values = |record: &handfast_registry::Record| {
                 record
                     .values

@@ -70,7 +70,7 @@ const OLDEST: u64 = 600_000;
 pub(super) fn statistics(call: &Call) -> Result<Answer, Problem> {
     let found = call.registry().statistics()?;
     let requested = call.registry().requested_authorities()?;
-    let (tally, is_old) = call.registry().tally(OLDEST)?;
+    let (tally, is_old) = call.registry().name_counts(OLDEST)?;
     let counting = &call.web.api.is_counting;
     if is_old && !counting.swap(true, Ordering::Relaxed) {
         let web = Arc::clone(&call.web);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-use handfast_store::Place;
+use handfast_store::TableKey;
 
 use crate::error::RegistryError;
 use crate::name::record::{Record, State};
@@ -15,7 +15,7 @@ use crate::registry::Registry;
 
 /// How many names there were of each kind, when they were counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct NameCounts {
     /// When they were counted, in milliseconds since 1970.
     pub time: u64,
     /// By scheme: `hdl`, `urn`, `info`, `ark`.
@@ -29,44 +29,47 @@ const TOGETHER: usize = 50_000;
 
 impl Registry {
     /// The last count, and whether it is time for another: it is old, and something has happened since.
-    pub fn tally(&self, oldest: u64) -> Result<(Option<Tally>, bool), RegistryError> {
+    pub fn name_counts(&self, oldest: u64) -> Result<(Option<NameCounts>, bool), RegistryError> {
         let events = self.event_count()?;
-        let kept = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self
+            .name_counts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         Ok(match &*kept {
-            Some((of, tally)) => {
-                let is_old = *of != events && tally.time.saturating_add(oldest) < self.now();
-                (Some(tally.clone()), is_old)
+            Some((of, name_counts)) => {
+                let is_old = *of != events && name_counts.time.saturating_add(oldest) < self.now();
+                (Some(name_counts.clone()), is_old)
             }
             None => (None, true),
         })
     }
 
     /// Counts all names.
-    pub fn count_names(&self) -> Result<Tally, RegistryError> {
+    pub fn count_names(&self) -> Result<NameCounts, RegistryError> {
         let events = self.event_count()?;
-        let mut tally = Tally {
+        let mut name_counts = NameCounts {
             time: self.now(),
-            ..Tally::default()
+            ..NameCounts::default()
         };
         for state in [State::Active, State::Reserved, State::Withdrawn] {
-            tally.by_state.insert(state.as_str(), 0);
+            name_counts.by_state.insert(state.as_str(), 0);
         }
         let mut last: Option<Vec<u8>> = None;
         loop {
             let before = last.clone();
             let mut looked_at = 0;
             self.read(|view| {
-                let from = Place::record(before.as_deref().unwrap_or_default());
-                view.now.scan(&from, &mut |place, bytes| {
-                    if before.as_deref() == Some(place.name()) {
+                let from = TableKey::record(before.as_deref().unwrap_or_default());
+                view.now.scan(&from, &mut |table_key, bytes| {
+                    if before.as_deref() == Some(table_key.name()) {
                         return ControlFlow::Continue(());
                     }
                     if looked_at == TOGETHER {
                         return ControlFlow::Break(());
                     }
                     looked_at += 1;
-                    tally.add(place.name(), bytes);
-                    last = Some(place.name().to_vec());
+                    name_counts.add(table_key.name(), bytes);
+                    last = Some(table_key.name().to_vec());
                     ControlFlow::Continue(())
                 })?;
                 Ok(())
@@ -75,13 +78,16 @@ impl Registry {
                 break;
             }
         }
-        let mut kept = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
-        *kept = Some((events, tally.clone()));
-        Ok(tally)
+        let mut kept = self
+            .name_counts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *kept = Some((events, name_counts.clone()));
+        Ok(name_counts)
     }
 }
 
-impl Tally {
+impl NameCounts {
     fn add(&mut self, key: &[u8], bytes: &[u8]) {
         let scheme = key.split(|byte| *byte == b':').next().unwrap_or_default();
         let scheme = str::from_utf8(scheme).unwrap_or_default();
