@@ -12,12 +12,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// assert_eq!(environment.now(), 1_800_000_000_000);
 /// ```
 pub struct Environment {
-    now: Clock,
-    random: Chance,
+    now: NowSource,
+    random: RandomSource,
 }
 
-type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
-type Chance = Box<dyn Fn(&mut [u8]) + Send + Sync>;
+type NowSource = Box<dyn Fn() -> u64 + Send + Sync>;
+type RandomSource = Box<dyn Fn(&mut [u8]) + Send + Sync>;
 
 impl Environment {
     /// A clock in milliseconds since 1970, and a source of random bytes fit for secrets.

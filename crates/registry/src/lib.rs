@@ -50,7 +50,7 @@ pub use authority::path::{AuthorityPath, PathError};
 pub use authority::policy::{
     Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError,
 };
-pub use clock::{parse_rfc3339, rfc3339};
+pub use clock::{Environment, parse_rfc3339, rfc3339};
 pub use error::{RegistryError, ValueProblem};
 pub use export::{Export, Exported};
 pub use handfast_store::{StoreError, release_snapshot, reuse_snapshots, reuses_snapshots};
@@ -92,4 +92,4 @@ pub use namespace::{
     NamespaceQuery, NamespaceRemark, NamespaceSample, NamespaceStatus, NamespaceVersion,
     NamespacesChanged, NormalisationForm, ResolutionForm, SyntaxForm, bare_namespace,
 };
-pub use registry::{Environment, Registry};
+pub use registry::Registry;

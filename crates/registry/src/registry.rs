@@ -11,81 +11,33 @@ use handfast_store::{Loading, Snapshot, Store, StoreError, TableCheck};
 
 use crate::access::principal::Principal;
 use crate::access::quota::{Limits, OpenRequests};
-use crate::change::change_set::{Call, Draft};
+use crate::change::change_set::{Call, ChangeSet};
 use crate::change::view::View;
+use crate::clock::Environment;
 use crate::error::RegistryError;
-use crate::handle_protocol::unmirrored::Barren;
-use crate::jobs::running::Underways;
+use crate::handle_protocol::unmirrored::UnmirroredEvents;
+use crate::jobs::running::RunningJobs;
 use crate::lookup::fast_path::{Prefixes, is_about_prefixes};
 use crate::lookup::name_counts::NameCounts;
 use crate::name::url::MalformedUrls;
-use crate::namespace::Book;
-
-/// Time and chance, which are arguments.
-///
-/// ```
-/// use handfast_registry::Environment;
-///
-/// let environment = Environment::new(|| 1_800_000_000_000, |bytes| bytes.fill(0));
-/// ```
-pub struct Environment {
-    now: Clock,
-    random: Chance,
-}
-
-type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
-type Chance = Box<dyn Fn(&mut [u8]) + Send + Sync>;
-
-impl Environment {
-    /// A clock in milliseconds since 1970, and a source of random bytes fit for secrets.
-    #[must_use]
-    pub fn new(
-        now: impl Fn() -> u64 + Send + Sync + 'static,
-        random: impl Fn(&mut [u8]) + Send + Sync + 'static,
-    ) -> Self {
-        Self {
-            now: Box::new(now),
-            random: Box::new(random),
-        }
-    }
-
-    /// Milliseconds since 1970.
-    #[must_use]
-    pub fn now(&self) -> u64 {
-        (self.now)()
-    }
-
-    /// Random bytes.
-    #[must_use]
-    pub fn random<const N: usize>(&self) -> [u8; N] {
-        let mut bytes = [0; N];
-        (self.random)(&mut bytes);
-        bytes
-    }
-}
-
-impl fmt::Debug for Environment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Environment")
-    }
-}
+use crate::namespace::NamespaceRules;
 
 /// Authorities, names and events, in a data folder.
 pub struct Registry {
     pub(crate) store: Store,
-    pub(crate) rules: Arc<Book>,
+    pub(crate) rules: Arc<NamespaceRules>,
     administrators: Arc<[Principal]>,
     environment: Environment,
     /// What is known of prefixes without looking.
     pub(crate) prefixes: Arc<Prefixes>,
     /// What mirrors need not be told.
-    pub(crate) barren: Barren,
+    pub(crate) unmirrored: UnmirroredEvents,
     /// Held by the one import that goes on.
     pub(crate) importing: Mutex<()>,
     /// The one dry run of an import that goes on.
-    pub(crate) rehearsing: Mutex<()>,
+    pub(crate) dry_running: Mutex<()>,
     /// Jobs that go on in this process.
-    pub(crate) underways: Underways,
+    pub(crate) running_jobs: RunningJobs,
     /// The last count of names, and of how many events.
     pub(crate) name_counts: Mutex<Option<(u64, NameCounts)>>,
     /// URLs that the protocol was given and that are none.
@@ -142,14 +94,14 @@ impl Registry {
     fn with(store: Store, environment: Environment) -> Self {
         Self {
             store,
-            rules: Arc::new(Book::new(RuleBook::standard())),
+            rules: Arc::new(NamespaceRules::new(RuleBook::standard())),
             administrators: Arc::new([]),
             environment,
             prefixes: Arc::new(Prefixes::new()),
-            barren: Barren::default(),
+            unmirrored: UnmirroredEvents::default(),
             importing: Mutex::new(()),
-            rehearsing: Mutex::new(()),
-            underways: Underways::default(),
+            dry_running: Mutex::new(()),
+            running_jobs: RunningJobs::default(),
             name_counts: Mutex::new(None),
             malformed_urls: MalformedUrls::default(),
             limits: Limits::default(),
@@ -218,17 +170,20 @@ impl Registry {
     pub(crate) fn change<T: Send + 'static>(
         &self,
         actor: &Principal,
-        decide: impl FnOnce(&mut Draft<'_>) -> Result<T, RegistryError> + Send + 'static,
+        decide: impl FnOnce(&mut ChangeSet<'_>) -> Result<T, RegistryError> + Send + 'static,
     ) -> Result<T, RegistryError> {
         let call = self.call(actor);
         let time = call.time;
         let (rules, administrators) = (Arc::clone(&self.rules), Arc::clone(&self.administrators));
         let (done, touched) = self.store.change(move |now| {
             let view = View::new(now, &rules).with_administrators(&administrators);
-            let mut draft = Draft::begin(view, call)?;
-            let done = decide(&mut draft)?;
-            let touched = (draft.touches_authorities(), draft.touches_namespaces());
-            Ok::<_, RegistryError>((draft.into_writes(), (done, touched)))
+            let mut change_set = ChangeSet::begin(view, call)?;
+            let done = decide(&mut change_set)?;
+            let touched = (
+                change_set.touches_authorities(),
+                change_set.touches_namespaces(),
+            );
+            Ok::<_, RegistryError>((change_set.into_writes(), (done, touched)))
         })?;
         let (touches_authorities, touches_namespaces) = touched;
         if touches_authorities {
@@ -238,21 +193,21 @@ impl Registry {
             // What was asked for is done. If it cannot be read back, whoever decides the next change hears so.
             drop(self.rules.refresh(&self.store));
             // The rules are put together here, and not by the next thread that serves sockets.
-            drop(self.rules.for_doors(time));
+            drop(self.rules.public_rules(time));
         }
         Ok(done)
     }
 
     /// Decides a change against the current state, and does nothing.
-    pub(crate) fn consider<T>(
+    pub(crate) fn dry_run<T>(
         &self,
         actor: &Principal,
-        decide: impl FnOnce(&mut Draft<'_>) -> Result<T, RegistryError>,
+        decide: impl FnOnce(&mut ChangeSet<'_>) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
         let call = self.call(actor);
         self.store.read(|now| {
-            let draft = Draft::begin(self.view(now), call);
-            Ok(draft.and_then(|mut draft| decide(&mut draft)))
+            let change_set = ChangeSet::begin(self.view(now), call);
+            Ok(change_set.and_then(|mut change_set| decide(&mut change_set)))
         })?
     }
 
@@ -267,10 +222,10 @@ impl Registry {
 
     fn call(&self, actor: &Principal) -> Call {
         let mut random = [0; 32];
-        (self.environment.random)(&mut random);
+        self.environment.fill(&mut random);
         Call {
             actor: actor.clone(),
-            time: (self.environment.now)(),
+            time: self.environment.now(),
             node: 1,
             random,
         }
@@ -285,7 +240,7 @@ impl Registry {
     }
 
     /// Writes, says what came of it, and takes everything back.
-    pub(crate) fn rehearse<T: Send + 'static>(
+    pub(crate) fn dry_run_load<T: Send + 'static>(
         &self,
         load: impl FnOnce(&mut Loading<'_>) -> Result<T, RegistryError> + Send + 'static,
     ) -> Result<T, RegistryError> {
@@ -293,14 +248,14 @@ impl Registry {
         self.store.load(
             move |loading| match load(loading) {
                 // What ends in an error is not kept.
-                Ok(done) => Err::<(), _>(Rehearsed::Done(done)),
-                Err(refusal) => Err(Rehearsed::Refused(refusal)),
+                Ok(done) => Err::<(), _>(DryRun::Done(done)),
+                Err(error) => Err(DryRun::Refused(error)),
             },
             move |outcome| drop(answer.send(outcome)),
         );
         match answered.recv() {
-            Ok(Err(Rehearsed::Done(done))) => Ok(done),
-            Ok(Err(Rehearsed::Refused(refusal))) => Err(refusal),
+            Ok(Err(DryRun::Done(done))) => Ok(done),
+            Ok(Err(DryRun::Refused(error))) => Err(error),
             Ok(Ok(())) | Err(_) => Err(StoreError::Closed.into()),
         }
     }
@@ -309,7 +264,7 @@ impl Registry {
     pub(crate) fn begin_load<T: Send + 'static>(
         &self,
         load: impl FnOnce(&mut Loading<'_>) -> Result<T, RegistryError> + Send + 'static,
-    ) -> Awaited<T> {
+    ) -> PendingLoad<T> {
         let (answer, answered) = sync_channel(1);
         let prefixes = Arc::clone(&self.prefixes);
         let watched = move |loading: &mut Loading<'_>| {
@@ -328,7 +283,7 @@ impl Registry {
             // Nobody is waiting any more only if the caller has gone with its thread.
             drop(answer.send(outcome));
         });
-        Awaited(answered)
+        PendingLoad(answered)
     }
 
     /// Reads all of every table.
@@ -337,7 +292,7 @@ impl Registry {
     }
 
     pub(crate) fn random(&self, bytes: &mut [u8]) {
-        (self.environment.random)(bytes);
+        self.environment.fill(bytes);
     }
 
     /// What the clock says, in milliseconds since 1970.
@@ -348,26 +303,26 @@ impl Registry {
 
     /// Milliseconds since 1970.
     pub(crate) fn now(&self) -> u64 {
-        (self.environment.now)()
+        self.environment.now()
     }
 }
 
 /// How a load that is not to be kept ends.
-enum Rehearsed<T> {
+enum DryRun<T> {
     Done(T),
     Refused(RegistryError),
 }
 
-impl<T> From<StoreError> for Rehearsed<T> {
+impl<T> From<StoreError> for DryRun<T> {
     fn from(error: StoreError) -> Self {
         Self::Refused(error.into())
     }
 }
 
 /// What a load will come to.
-pub(crate) struct Awaited<T>(Receiver<Result<T, RegistryError>>);
+pub(crate) struct PendingLoad<T>(Receiver<Result<T, RegistryError>>);
 
-impl<T> Awaited<T> {
+impl<T> PendingLoad<T> {
     pub(crate) fn wait(self) -> Result<T, RegistryError> {
         let closed = |_| Err(StoreError::Closed.into());
         self.0.recv().unwrap_or_else(closed)

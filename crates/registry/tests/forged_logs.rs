@@ -347,7 +347,7 @@ fn forged() -> Vec<(&'static str, &'static str, String)> {
         ("two-values-one-index", "two values have one index", base().name(Change, open(THESIS), A, 2).with(|e| e.commitments = Commitments::Each(vec![(0, [1; 32]), (1, [1; 32]), (1, [2; 32])])).export()),
         ("no-commitment", "a change that commits to nothing", base().name(Change, open(THESIS), A, 2).with(|e| e.commitments = Commitments::Each(Vec::new())).export()),
         ("many-listed", "more commitments than are listed", base().name(Change, open(THESIS), A, 2).with(|e| e.commitments = Commitments::Each((0..300).map(|index| (index, [1; 32])).collect())).export()),
-        ("few-together", "few commitments as one", base().name(Change, open(THESIS), A, 2).with(|e| e.commitments = Commitments::Together { count: 3, digest: [1; 32] }).export()),
+        ("few-together", "few commitments as one", base().name(Change, open(THESIS), A, 2).with(|e| e.commitments = Commitments::Combined { count: 3, digest: [1; 32] }).export()),
         ("index-too-large", "a value at an index that is none", base().name(Change, open(THESIS), A, 2).with(|e| e.commitments = Commitments::Each(vec![(0, [1; 32]), (u32::MAX, [1; 32])])).export()),
         ("too-long", "a name that is longer than any", second(&format!("hdl:20.9/{}", "X".repeat(9_000)))),
         ("begins-with-nothing", "a log begins by continuing nothing", Forger { events: Vec::new(), time: 1_800_000_000_000 }.begin_log().authority(A).export()),

@@ -54,7 +54,7 @@ impl Chance {
         self.0 % limit
     }
 
-    fn moment(&mut self, limit: Duration) -> Duration {
+    fn point(&mut self, limit: Duration) -> Duration {
         Duration::from_micros(self.below(u64::try_from(limit.as_micros()).unwrap()))
     }
 }
@@ -118,7 +118,7 @@ struct Seen {
     export: Vec<u8>,
     events: u64,
     names: u64,
-    held: u64,
+    indexed: u64,
     index: Vec<(Vec<u8>, Vec<u8>)>,
     counts: Counts,
 }
@@ -148,7 +148,7 @@ fn look_at(data: &Path, is_cut_short: bool) -> Seen {
     drop(registry);
     let store = Store::open(data).unwrap();
     let mut index = Vec::new();
-    let held = store
+    let indexed = store
         .read(|now| {
             let from = TableKey::named(Table::Reverse, b"");
             now.scan(&from, &mut |table_key, key| {
@@ -162,7 +162,7 @@ fn look_at(data: &Path, is_cut_short: bool) -> Seen {
         export,
         events,
         names: audited.names,
-        held,
+        indexed,
         index,
         counts: job.counts,
     }
@@ -170,7 +170,7 @@ fn look_at(data: &Path, is_cut_short: bool) -> Seen {
 
 /// Imports a file in another process, which is killed at a moment if it is not done by then. Says
 /// whether it was.
-fn is_done(data: &Path, file: &Path, moment: Option<Duration>, chance: &mut Chance) -> bool {
+fn is_done(data: &Path, file: &Path, point: Option<Duration>, chance: &mut Chance) -> bool {
     let mut child = Command::new(env::current_exe().unwrap())
         .args(["--exact", "child", "--nocapture", "--test-threads=1"])
         .env(FOLDER, data)
@@ -187,8 +187,8 @@ fn is_done(data: &Path, file: &Path, moment: Option<Duration>, chance: &mut Chan
         // Nobody hears the one that is killed.
         drop(tell.send(text));
     });
-    let text = match moment {
-        Some(moment) => told.recv_timeout(moment).ok(),
+    let text = match point {
+        Some(point) => told.recv_timeout(point).ok(),
         None => told.recv().ok(),
     };
     if let Some(text) = text {
@@ -209,8 +209,8 @@ fn kill_and_resume(
     chance: &mut Chance,
 ) -> u64 {
     for killed in 0..kills {
-        let moment = chance.moment(whole);
-        if is_done(data, file, Some(moment), chance) {
+        let point = chance.point(whole);
+        if is_done(data, file, Some(point), chance) {
             return killed;
         }
         // It may have been killed when it was done, and had only to end: a batch file would be done again.
@@ -259,7 +259,7 @@ fn killed_comes_to_the_same(input: &str, extension: &str, sessions: u64) {
         let seen = look(&killed);
         assert_eq!(seen.events, expected.events, "session {session}");
         assert_eq!(seen.names, expected.names, "session {session}");
-        assert_eq!(seen.held, expected.held, "session {session}");
+        assert_eq!(seen.indexed, expected.indexed, "session {session}");
         assert_eq!(seen.counts, expected.counts, "session {session}");
         assert!(seen.export == expected.export, "session {session}");
         assert!(seen.index == expected.index, "session {session}");
@@ -356,8 +356,8 @@ fn what_a_killed_import_left_for_later_is_done_by_the_next_one() {
             break;
         }
         prepare(&killed);
-        let moment = takes / 3 + chance.moment(takes / 2);
-        let was_done = is_done(&killed, &file, Some(moment), &mut chance);
+        let point = takes / 3 + chance.point(takes / 2);
+        let was_done = is_done(&killed, &file, Some(point), &mut chance);
         assert!(is_done(&killed, &other, None, &mut chance));
         let seen = look_at(&killed, !was_done);
         partial += u64::from((300..all).contains(&seen.events));

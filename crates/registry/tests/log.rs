@@ -411,8 +411,8 @@ fn hidden_names_are_proven_and_do_not_stand_in_the_log() {
             ..proof
         };
         assert!(unopened.verify(Some(id), &key).is_err());
-        let stranger = Principal::parse("eve").unwrap();
-        assert!(registry.prove(&stranger, id).is_err(), "{id}");
+        let outsider = Principal::parse("eve").unwrap();
+        assert!(registry.prove(&outsider, id).is_err(), "{id}");
     }
     let mut export = Vec::new();
     registry.export_log(&mut export, &mut |_| ()).unwrap();

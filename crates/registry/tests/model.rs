@@ -167,7 +167,7 @@ fn apply(registry: &Registry, operation: &Operation) -> &'static str {
         Operation::Erase(name) => registry.erase_name(&OPERATOR, name),
         Operation::Reopen => Ok(()),
     };
-    outcome.map_or_else(|refusal| refusal.code(), |()| "ok")
+    outcome.map_or_else(|error| error.code(), |()| "ok")
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
 
 use crate::access::principal::Principal;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::log::event::Action;
@@ -56,7 +56,7 @@ impl Account {
 }
 
 /// The longest title of an account, in bytes.
-const LONGEST_TITLE: usize = 1_000;
+const MAX_TITLE_BYTES: usize = 1_000;
 
 impl Registry {
     /// Creates an account. The operator and administrators may.
@@ -68,15 +68,15 @@ impl Registry {
     ) -> Result<(), RegistryError> {
         let account = named(name)?;
         let title = checked_title(title)?;
-        self.change(who, move |draft| {
-            draft.need_administrator()?;
-            if draft.account(&account)?.is_some() {
+        self.change(who, move |change_set| {
+            change_set.need_administrator()?;
+            if change_set.account(&account)?.is_some() {
                 return Err(RegistryError::policy(
                     "account-exists",
                     format!("account {account} exists already"),
                 ));
             }
-            draft.make_account(&account, &title)
+            change_set.make_account(&account, &title)
         })
     }
 
@@ -103,21 +103,21 @@ impl Registry {
         let account = named(name)?;
         let title = change.title.as_deref().map(checked_title).transpose()?;
         let (suspended, administrator) = (change.suspended, change.administrator);
-        self.change(who, move |draft| {
-            draft.need_administrator()?;
-            let found = draft.account(&account)?;
-            let mut kept = found.ok_or_else(|| no_account(&account))?;
+        self.change(who, move |change_set| {
+            change_set.need_administrator()?;
+            let found = change_set.account(&account)?;
+            let mut stored = found.ok_or_else(|| no_account(&account))?;
             let takes_own = suspended == Some(true) || administrator == Some(false);
-            if takes_own && *draft.who() == account {
+            if takes_own && *change_set.who() == account {
                 let problem = "someone else takes the rights of your own account";
                 return Err(RegistryError::policy("own-account", problem));
             }
-            kept.title = title.unwrap_or(kept.title);
-            kept.is_suspended = suspended.unwrap_or(kept.is_suspended);
-            kept.is_administrator = administrator.unwrap_or(kept.is_administrator);
-            draft.keep_posted(Table::Accounts, account.key().as_bytes(), &kept)?;
-            draft.note(Action::Account, account.key().as_bytes());
-            Ok(kept)
+            stored.title = title.unwrap_or(stored.title);
+            stored.is_suspended = suspended.unwrap_or(stored.is_suspended);
+            stored.is_administrator = administrator.unwrap_or(stored.is_administrator);
+            change_set.store_encoded(Table::Accounts, account.key().as_bytes(), &stored)?;
+            change_set.note(Action::Account, account.key().as_bytes());
+            Ok(stored)
         })
     }
 
@@ -148,8 +148,8 @@ fn named(name: &str) -> Result<Principal, RegistryError> {
 }
 
 fn checked_title(title: &str) -> Result<String, RegistryError> {
-    if title.len() > LONGEST_TITLE {
-        let problem = format!("the title of an account has at most {LONGEST_TITLE} bytes");
+    if title.len() > MAX_TITLE_BYTES {
+        let problem = format!("the title of an account has at most {MAX_TITLE_BYTES} bytes");
         return Err(RegistryError::policy("too-large", problem));
     }
     Ok(title.to_string())
@@ -184,7 +184,7 @@ impl View<'_> {
     }
 }
 
-impl Draft<'_> {
+impl ChangeSet<'_> {
     /// The operator, and those who may do everything.
     pub(crate) fn need_administrator(&self) -> Result<(), RegistryError> {
         if self.may_do_all(self.who())? {
@@ -195,14 +195,14 @@ impl Draft<'_> {
     }
 
     fn make_account(&mut self, account: &Principal, title: &str) -> Result<(), RegistryError> {
-        let kept = Account {
+        let stored = Account {
             name: account.to_string(),
             title: title.to_string(),
             created: self.time(),
             is_suspended: false,
             is_administrator: false,
         };
-        self.keep_posted(Table::Accounts, account.key().as_bytes(), &kept)?;
+        self.store_encoded(Table::Accounts, account.key().as_bytes(), &stored)?;
         self.note(Action::Account, account.key().as_bytes());
         Ok(())
     }

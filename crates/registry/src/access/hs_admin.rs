@@ -13,7 +13,7 @@ use crate::name::record::State;
 use crate::registry::Registry;
 
 /// How many groups are looked into before a search gives up.
-const MOST_GROUPS: usize = 1_000;
+const MAX_GROUPS: usize = 1_000;
 
 impl Registry {
     /// Whether an identity is in a list of administrators (one with index 0 stands for every index), or in a
@@ -84,7 +84,7 @@ impl View<'_> {
     ) -> Result<bool, RegistryError> {
         let mut seen = HashSet::new();
         while let Some(group) = groups.pop_front() {
-            if group.index == 0 || seen.len() > MOST_GROUPS || !seen.insert(group.clone()) {
+            if group.index == 0 || seen.len() > MAX_GROUPS || !seen.insert(group.clone()) {
                 continue;
             }
             for member in self.members(&group)? {

@@ -45,7 +45,7 @@ impl Default for Limits {
 }
 
 /// A day, in milliseconds.
-const DAY: u64 = 24 * 60 * 60 * 1_000;
+const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
 /// The longest title, meaning, contact and path of an authority that is only asked for, in bytes.
 const MAX_REQUEST_TEXT: usize = 1_000;
@@ -93,7 +93,7 @@ impl JobsOfAccount {
         } else {
             self.ended.push(job.number);
         }
-        if job.started.saturating_add(DAY) > now {
+        if job.started.saturating_add(DAY_MS) > now {
             self.recent.push(job.started);
         }
     }
@@ -125,10 +125,10 @@ impl JobsOfAccount {
         }
         let count = u64::try_from(self.recent.len()).unwrap_or(u64::MAX);
         if count >= limits.jobs_per_day {
-            let most = limits.jobs_per_day;
-            let problem = format!("an account starts at most {most} jobs in 24 hours");
+            let limit = limits.jobs_per_day;
+            let problem = format!("an account starts at most {limit} jobs in 24 hours");
             let oldest = self.recent.iter().min().copied().unwrap_or(now);
-            let wait = oldest.saturating_add(DAY).saturating_sub(now) / 1_000 + 1;
+            let wait = oldest.saturating_add(DAY_MS).saturating_sub(now) / 1_000 + 1;
             return Err(RegistryError::quota(problem, Some(wait)));
         }
         Ok(())
@@ -161,10 +161,10 @@ impl Registry {
             );
             return Err(RegistryError::policy("too-large", problem));
         }
-        let most = self.limits.requested_authorities;
-        if self.open_requests(|open| open.get(&who.key()).copied())? >= Some(most) {
+        let limit = self.limits.requested_authorities;
+        if self.open_requests(|open| open.get(&who.key()).copied())? >= Some(limit) {
             let problem = format!(
-                "an account has at most {most} open requests for authorities: wait until one is decided"
+                "an account has at most {limit} open requests for authorities: wait until one is decided"
             );
             return Err(RegistryError::quota(problem, None));
         }

@@ -65,12 +65,12 @@ impl Default for NewToken {
 }
 
 /// The longest that a token lasts, in days.
-const MOST_DAYS: u64 = 3_660;
-const DAY: u64 = 86_400_000;
+const MAX_TOKEN_DAYS: u64 = 3_660;
+const DAY_MS: u64 = 86_400_000;
 /// How many tokens an account has at most.
-const MOST_TOKENS: usize = 1_000;
+const MAX_TOKENS_PER_ACCOUNT: usize = 1_000;
 /// What tokens begin with, so that people and scanners of leaked secrets know them.
-const MARK: &str = "handfast_";
+const TOKEN_PREFIX: &str = "handfast_";
 /// Where they are kept.
 const KEYS: &[u8] = b"token:";
 
@@ -100,8 +100,8 @@ impl Registry {
         if !may_handle(who, &account) && !self.is_administrator(who)? {
             return Err(not_theirs());
         }
-        if new.days == 0 || new.days > MOST_DAYS {
-            let problem = format!("a token lasts 1 to {MOST_DAYS} days");
+        if new.days == 0 || new.days > MAX_TOKEN_DAYS {
+            let problem = format!("a token lasts 1 to {MAX_TOKEN_DAYS} days");
             return Err(RegistryError::policy("bad-expiry", problem));
         }
         if new.title.len() > 1_000 {
@@ -110,18 +110,19 @@ impl Registry {
         }
         let mut secret = [0; 32];
         self.random(&mut secret);
-        let text = format!("{MARK}{}", URL_SAFE_NO_PAD.encode(secret));
+        let text = format!("{TOKEN_PREFIX}{}", URL_SAFE_NO_PAD.encode(secret));
         let key = key_of(&text);
-        let token = self.change(who, move |draft| {
-            draft.need_account(&account)?;
-            if draft.tokens_of(Some(&account))?.len() >= MOST_TOKENS {
-                let problem = format!("{account} has {MOST_TOKENS} tokens: revoke some first");
+        let token = self.change(who, move |change_set| {
+            change_set.need_account(&account)?;
+            if change_set.tokens_of(Some(&account))?.len() >= MAX_TOKENS_PER_ACCOUNT {
+                let problem =
+                    format!("{account} has {MAX_TOKENS_PER_ACCOUNT} tokens: revoke some first");
                 return Err(RegistryError::policy("too-many-tokens", problem));
             }
             let authority = match &new.authority {
                 Some(text) => {
-                    let path = draft.path(text)?;
-                    draft.kept(&path)?;
+                    let path = change_set.path(text)?;
+                    change_set.existing_authority(&path)?;
                     Some(path)
                 }
                 None => None,
@@ -136,10 +137,10 @@ impl Registry {
                 account: account.to_string(),
                 title: new.title,
                 limit,
-                created: draft.time(),
-                expires: draft.time().saturating_add(new.days * DAY),
+                created: change_set.time(),
+                expires: change_set.time().saturating_add(new.days * DAY_MS),
             };
-            draft.keep_posted(Table::Meta, &key, &token)?;
+            change_set.store_encoded(Table::Meta, &key, &token)?;
             Ok(token)
         })?;
         Ok((text, token))
@@ -157,19 +158,19 @@ impl Registry {
     /// Ends a token.
     pub fn revoke_token(&self, who: &Principal, id: &str) -> Result<Token, RegistryError> {
         let id = id.to_string();
-        self.change(who, move |draft| {
-            let all = draft.tokens_of(None)?.into_iter();
+        self.change(who, move |change_set| {
+            let all = change_set.tokens_of(None)?.into_iter();
             let mut same = all.filter(|(_, token)| token.id == id);
-            let may_all = draft.may_do_all(draft.who())?;
+            let may_all = change_set.may_do_all(change_set.who())?;
             let found = same.find(|(_, token)| {
                 let of = Principal::account(&token.account);
-                may_all || of.is_ok_and(|of| may_handle(draft.who(), &of))
+                may_all || of.is_ok_and(|of| may_handle(change_set.who(), &of))
             });
             let Some((key, token)) = found else {
                 let problem = format!("there is no token {id}");
                 return Err(RegistryError::policy("no-token", problem));
             };
-            draft.push(Write::Delete(
+            change_set.push(Write::Delete(
                 TableKey::named(Table::Meta, &key).into_owned(),
             ));
             Ok(token)
@@ -183,13 +184,13 @@ impl Registry {
 
     /// The same, with what is known of the token.
     pub fn token(&self, text: &str) -> Result<Option<(Principal, Token)>, RegistryError> {
-        if !text.starts_with(MARK) || text.len() > 100 {
+        if !text.starts_with(TOKEN_PREFIX) || text.len() > 100 {
             return Ok(None);
         }
         // Looked up by its digest: how long that takes says nothing about any that is kept.
         let key = key_of(text);
         let token = self.read(|view| {
-            let token: Option<Token> = view.posted(Table::Meta, &key)?;
+            let token: Option<Token> = view.decode_stored(Table::Meta, &key)?;
             let Some(token) = token else {
                 return Ok(None);
             };
@@ -358,10 +359,10 @@ mod tests {
             .create_token(&operator, "ann", new.clone())
             .unwrap();
         assert!(registry.who_has(&text).unwrap().is_some());
-        now.store(DAY, Ordering::Relaxed);
+        now.store(DAY_MS, Ordering::Relaxed);
         assert!(registry.who_has(&text).unwrap().is_none());
         let forever = NewToken {
-            days: MOST_DAYS + 1,
+            days: MAX_TOKEN_DAYS + 1,
             ..new
         };
         assert!(registry.create_token(&operator, "ann", forever).is_err());

@@ -122,7 +122,7 @@ mod tests {
         let again = |before: Option<&NothingErased>| {
             registry
                 .read(|view| check_still_nothing_erased(view, &view.path("20.1")?, before))
-                .map_err(|refusal| refusal.code())
+                .map_err(|error| error.code())
         };
         let before = look().unwrap();
         registry.erase_name(&operator, "20.2/x").unwrap();

@@ -4,17 +4,17 @@ use crate::access::account::no_account;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{AuthorityStatus, Grant, Role};
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::Action;
 
-impl Draft<'_> {
+impl ChangeSet<'_> {
     pub(crate) fn decide_request(
         &mut self,
         path: &AuthorityPath,
         approve: bool,
     ) -> Result<(), RegistryError> {
-        let mut authority = self.kept(path)?;
+        let mut authority = self.existing_authority(path)?;
         self.need_over_child(path, authority.parent.clone().as_ref())?;
         let AuthorityStatus::Requested { by } = authority.status.clone() else {
             return Err(RegistryError::policy(
@@ -23,7 +23,7 @@ impl Draft<'_> {
             ));
         };
         if !approve {
-            self.keep_authority(authority, Action::DeclineAuthority)?;
+            self.store_authority(authority, Action::DeclineAuthority)?;
             self.forget_authority(path);
             return Ok(());
         }
@@ -38,7 +38,7 @@ impl Draft<'_> {
                 role: Role::Admin,
             });
         }
-        self.keep_authority(authority, Action::ApproveAuthority)?;
+        self.store_authority(authority, Action::ApproveAuthority)?;
         self.home(path)
     }
 
@@ -54,7 +54,7 @@ impl Draft<'_> {
         let AuthorityStatus::Requested { by } = authority.status.clone() else {
             return Ok(None);
         };
-        self.keep_authority(authority, Action::DeclineAuthority)?;
+        self.store_authority(authority, Action::DeclineAuthority)?;
         self.forget_authority(path);
         Ok(Some(by))
     }
@@ -66,14 +66,14 @@ impl Draft<'_> {
         role: Role,
         creates_account: bool,
     ) -> Result<(), RegistryError> {
-        self.change_grants(path, Action::Grant, move |draft, grants| {
-            if matches!(to, Principal::Account(_)) && draft.account(&to)?.is_none() {
+        self.change_grants(path, Action::Grant, move |change_set, grants| {
+            if matches!(to, Principal::Account(_)) && change_set.account(&to)?.is_none() {
                 // A typing error would make an account, with a role, that nobody can remove again.
                 if !creates_account {
                     return Err(no_account(&to));
                 }
-                draft.need_administrator()?;
-                draft.ensure_account(&to)?;
+                change_set.need_administrator()?;
+                change_set.ensure_account(&to)?;
             }
             // Lowering someone's role takes the right to give the one they had.
             let before = grants
@@ -115,8 +115,8 @@ impl Draft<'_> {
         to: Principal,
     ) -> Result<(), RegistryError> {
         let action = Action::TransferAuthority;
-        self.change_grants(path, action, move |draft, grants| {
-            draft.ensure_account(&to)?;
+        self.change_grants(path, action, move |change_set, grants| {
+            change_set.ensure_account(&to)?;
             grants.retain(|grant| grant.to != to && grant.role != Role::Admin);
             grants.push(Grant {
                 to,
@@ -134,12 +134,12 @@ impl Draft<'_> {
         action: Action,
         change: impl FnOnce(&mut Self, &mut Vec<Grant>) -> Result<Role, RegistryError>,
     ) -> Result<(), RegistryError> {
-        let mut authority = self.kept(path)?;
+        let mut authority = self.existing_authority(path)?;
         self.need(self.who(), Role::Lead, path)?;
         let mut grants = std::mem::take(&mut authority.grants);
         let touched = change(self, &mut grants)?;
         self.need(self.who(), touched.max(Role::Lead), path)?;
         authority.grants = grants;
-        self.keep_authority(authority, action).map(|_| ())
+        self.store_authority(authority, action).map(|_| ())
     }
 }

@@ -48,7 +48,7 @@ impl Registry {
                 None => vec![String::new()],
                 Some(under) => {
                     let path = view.path(under)?;
-                    view.kept(&path)?;
+                    view.existing_authority(&path)?;
                     let key = path.key();
                     // What derives from it stands in two stretches of the table: parts of prefixes and paths begin
                     // with a dot, those behind the root of a URN namespace with a colon.
@@ -85,11 +85,11 @@ impl View<'_> {
         start: &str,
         is_one: bool,
         after: Option<&str>,
-        most: usize,
+        limit: usize,
         keys: &mut Vec<String>,
     ) -> Result<(), RegistryError> {
         let first = after.filter(|after| *after > start).unwrap_or(start);
-        if keys.len() >= most {
+        if keys.len() >= limit {
             return Ok(());
         }
         let from = TableKey::named(Table::Authorities, first.as_bytes());
@@ -100,7 +100,7 @@ impl View<'_> {
             } else {
                 name.starts_with(start.as_bytes())
             };
-            if !fits || keys.len() >= most {
+            if !fits || keys.len() >= limit {
                 return ControlFlow::Break(());
             }
             let key = String::from_utf8_lossy(name).into_owned();

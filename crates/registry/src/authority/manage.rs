@@ -12,7 +12,7 @@ use crate::authority::erasures::{NothingErased, check_nothing_erased, check_stil
 use crate::authority::path::AuthorityPath;
 use crate::authority::pattern_cache;
 use crate::authority::policy::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role};
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::log::event::Action;
@@ -133,18 +133,19 @@ impl Registry {
     ) -> Result<(AuthorityPath, Option<Principal>), RegistryError> {
         let path = path.to_string();
         check_pattern(&new.change)?;
-        self.change(who, move |draft| {
-            let path = draft.path(&path)?;
-            let parent = draft.parent_of(&path)?;
-            draft.need_to_create(&path, parent.as_ref())?;
-            let requested_by = draft.decline_in_passing(&path)?;
-            let mut authority = draft.new_authority(&path, parent, new, AuthorityStatus::Active)?;
-            if !draft.may_do_all(draft.who())? && draft.owns_path(&path)? {
-                let (to, role) = (draft.who().lasting(), Role::Admin);
+        self.change(who, move |change_set| {
+            let path = change_set.path(&path)?;
+            let parent = change_set.parent_of(&path)?;
+            change_set.need_to_create(&path, parent.as_ref())?;
+            let requested_by = change_set.decline_in_passing(&path)?;
+            let mut authority =
+                change_set.new_authority(&path, parent, new, AuthorityStatus::Active)?;
+            if !change_set.may_do_all(change_set.who())? && change_set.owns_path(&path)? {
+                let (to, role) = (change_set.who().lasting(), Role::Admin);
                 authority.grants.push(Grant { to, role });
             }
-            draft.keep_authority(authority, Action::CreateAuthority)?;
-            draft.home(&path)?;
+            change_set.store_authority(authority, Action::CreateAuthority)?;
+            change_set.home(&path)?;
             Ok((path, requested_by))
         })
     }
@@ -162,20 +163,21 @@ impl Registry {
         self.check_request(who, path, &new)?;
         check_pattern(&new.change)?;
         let path = path.to_string();
-        self.change(who, move |draft| {
-            let path = draft.path(&path)?;
-            let parent = draft.parent_of(&path)?;
-            if let Some(AuthorityStatus::Requested { by }) =
-                draft.authority(&path)?.map(|authority| authority.status)
+        self.change(who, move |change_set| {
+            let path = change_set.path(&path)?;
+            let parent = change_set.parent_of(&path)?;
+            if let Some(AuthorityStatus::Requested { by }) = change_set
+                .authority(&path)?
+                .map(|authority| authority.status)
             {
                 let problem = format!("{by} has asked for {path}: approve or decline that first");
                 return Err(RegistryError::policy("requested", problem));
             }
-            let by = draft.who().lasting();
+            let by = change_set.who().lasting();
             let status = AuthorityStatus::Requested { by: by.clone() };
-            let authority = draft.new_authority(&path, parent, new, status)?;
-            draft.ensure_account(&by)?;
-            draft.keep_authority(authority, Action::RequestAuthority)?;
+            let authority = change_set.new_authority(&path, parent, new, status)?;
+            change_set.ensure_account(&by)?;
+            change_set.store_authority(authority, Action::RequestAuthority)?;
             Ok(path)
         })
     }
@@ -199,23 +201,25 @@ impl Registry {
         action: AuthorityAction,
     ) -> Result<(), RegistryError> {
         let text = path.to_string();
-        self.change(who, move |draft| {
-            let path = draft.path(&text)?;
-            let now = draft.kept(&path)?.version;
+        self.change(who, move |change_set| {
+            let path = change_set.path(&text)?;
+            let now = change_set.existing_authority(&path)?.version;
             if expected.is_some_and(|expected| expected != now) {
                 return Err(other_version(&text, now));
             }
             match action {
-                AuthorityAction::Approve => draft.decide_request(&path, true),
-                AuthorityAction::Decline => draft.decide_request(&path, false),
+                AuthorityAction::Approve => change_set.decide_request(&path, true),
+                AuthorityAction::Decline => change_set.decide_request(&path, false),
                 AuthorityAction::Grant {
                     to,
                     role,
                     creates_account,
-                } => draft.grant(&path, to, role, creates_account),
-                AuthorityAction::Retire { keep_children } => draft.retire(&text, keep_children),
-                AuthorityAction::Revoke { from, role } => draft.revoke(&path, &from, role),
-                AuthorityAction::Transfer(to) => draft.transfer_authority(&path, to),
+                } => change_set.grant(&path, to, role, creates_account),
+                AuthorityAction::Retire { keep_children } => {
+                    change_set.retire(&text, keep_children)
+                }
+                AuthorityAction::Revoke { from, role } => change_set.revoke(&path, &from, role),
+                AuthorityAction::Transfer(to) => change_set.transfer_authority(&path, to),
             }
         })
     }
@@ -238,15 +242,15 @@ impl Registry {
         let path = path.to_string();
         check_pattern(&change)?;
         // What takes long is done before the writer is asked.
-        let nothing_erased = self.consider(who, |draft| {
-            let path = draft.path(&path)?;
-            draft.look_for_erased(&path, &change)
+        let nothing_erased = self.dry_run(who, |change_set| {
+            let path = change_set.path(&path)?;
+            change_set.look_for_erased(&path, &change)
         })?;
-        self.change(who, move |draft| {
-            let path = draft.path(&path)?;
-            let authority = draft.changed(&path, change, nothing_erased.as_ref())?;
-            draft
-                .keep_authority(authority, Action::ChangeAuthority)
+        self.change(who, move |change_set| {
+            let path = change_set.path(&path)?;
+            let authority = change_set.changed(&path, change, nothing_erased.as_ref())?;
+            change_set
+                .store_authority(authority, Action::ChangeAuthority)
                 .map(|_| ())
         })
     }
@@ -296,7 +300,7 @@ impl Registry {
     pub fn authority(&self, who: &Principal, path: &str) -> Result<Authority, RegistryError> {
         self.read(|view| {
             let path = view.path(path)?;
-            let mut authority = view.kept(&path)?;
+            let mut authority = view.existing_authority(&path)?;
             if view.role(who, &path)? < Some(Role::Read) {
                 authority.grants.clear();
             }
@@ -324,7 +328,10 @@ impl Registry {
 
 impl View<'_> {
     /// An authority that is kept here, whatever its status.
-    pub(crate) fn kept(&self, path: &AuthorityPath) -> Result<Authority, RegistryError> {
+    pub(crate) fn existing_authority(
+        &self,
+        path: &AuthorityPath,
+    ) -> Result<Authority, RegistryError> {
         self.authority(path)?
             .ok_or_else(|| RegistryError::NoAuthority(path.clone()))
     }
@@ -337,7 +344,7 @@ impl View<'_> {
 
     /// An authority that is in use.
     pub(crate) fn active(&self, path: &AuthorityPath) -> Result<Authority, RegistryError> {
-        let authority = self.kept(path)?;
+        let authority = self.existing_authority(path)?;
         match authority.status {
             AuthorityStatus::Active => Ok(authority),
             AuthorityStatus::Retired => Err(RegistryError::Retired(path.clone())),
@@ -364,7 +371,7 @@ impl View<'_> {
             Err(RegistryError::Policy { code, .. }) if code == NOT_APPROVED && !path.is_urn() => {
                 Ok(None)
             }
-            Err(refusal) => Err(refusal),
+            Err(error) => Err(error),
         }
     }
 
@@ -401,7 +408,7 @@ impl View<'_> {
     }
 }
 
-impl Draft<'_> {
+impl ChangeSet<'_> {
     /// Creating a child needs what changing one does, or the protocol's permission to create its prefix
     /// handle: for derived prefixes on the parent's, for others on `0.NA/0.NA` (`handle-protocol.md`
     /// §7.6). That is for creating alone.
@@ -410,7 +417,7 @@ impl Draft<'_> {
         path: &AuthorityPath,
         parent: Option<&AuthorityPath>,
     ) -> Result<(), RegistryError> {
-        let Err(refusal) = self.need_over_child(path, parent) else {
+        let Err(error) = self.need_over_child(path, parent) else {
             return Ok(());
         };
         let is_granted = match (parent, Prefix::parse("0.NA")) {
@@ -427,7 +434,7 @@ impl Draft<'_> {
             }
             _ => false,
         };
-        if is_granted { Ok(()) } else { Err(refusal) }
+        if is_granted { Ok(()) } else { Err(error) }
     }
 
     /// Approving, changing and retiring a child needs `lead` on its parent; without a parent here, the
@@ -469,7 +476,7 @@ impl Draft<'_> {
         }
         for mut authority in retired {
             authority.status = AuthorityStatus::Retired;
-            self.keep_authority(authority, Action::RetireAuthority)?;
+            self.store_authority(authority, Action::RetireAuthority)?;
         }
         Ok(())
     }
@@ -585,7 +592,7 @@ impl Draft<'_> {
         if let Some(prefix) = path.prefix()
             && RESERVED_SEGMENTS
                 .iter()
-                .any(|door| prefix.as_str().eq_ignore_ascii_case(door))
+                .any(|segment| prefix.as_str().eq_ignore_ascii_case(segment))
         {
             let problem = format!("{prefix} is the name of a door of the web server");
             return Err(RegistryError::policy("reserved-prefix", problem));
@@ -595,7 +602,7 @@ impl Draft<'_> {
         }
         // URN-8: a policy is copied to a new child, which may change it.
         let inherited = match &parent {
-            Some(parent) => self.kept(parent)?.policy,
+            Some(parent) => self.existing_authority(parent)?.policy,
             None => Policy {
                 case_sensitive: self.is_new_case_sensitive(path, &new.change),
                 ..Policy::default()
@@ -624,7 +631,7 @@ impl Draft<'_> {
 
     /// Whether case counts under a new prefix that does not say (`HDL-6`).
     fn is_new_case_sensitive(&self, path: &AuthorityPath, change: &AuthorityChange) -> bool {
-        self.book().base.new_prefix_case() == CaseRule::Sensitive
+        self.rules().base.new_prefix_case() == CaseRule::Sensitive
             && change.cordra != Some(true)
             && path
                 .prefix()
@@ -684,12 +691,13 @@ fn set<T>(field: &mut T, value: Option<T>) {
 const NOT_APPROVED: &str = "not-approved";
 
 /// The longest title, meaning or contact, in bytes.
-const MOST_TEXT: usize = 10_000;
+const MAX_TEXT_BYTES: usize = 10_000;
 
 fn check_authority(authority: &Authority) -> Result<(), RegistryError> {
     let texts = [&authority.title, &authority.meaning, &authority.contact];
-    if texts.iter().any(|text| text.len() > MOST_TEXT) {
-        let problem = format!("title, meaning and contact have at most {MOST_TEXT} bytes each");
+    if texts.iter().any(|text| text.len() > MAX_TEXT_BYTES) {
+        let problem =
+            format!("title, meaning and contact have at most {MAX_TEXT_BYTES} bytes each");
         return Err(RegistryError::policy("too-large", problem));
     }
     check_policy(&authority.path, &authority.policy)

@@ -30,7 +30,7 @@ pub(crate) struct Call {
 }
 
 /// What a change would write, on the state that it sees. What it has written itself it sees as well.
-pub(crate) struct Draft<'n> {
+pub(crate) struct ChangeSet<'n> {
     view: View<'n>,
     call: Call,
     actor: [u8; 16],
@@ -41,11 +41,11 @@ pub(crate) struct Draft<'n> {
     records: HashMap<String, Record>,
 }
 
-impl<'n> Draft<'n> {
+impl<'n> ChangeSet<'n> {
     pub(crate) fn begin(view: View<'n>, call: Call) -> Result<Self, RegistryError> {
         let tree = tree::read(view.now)?;
         let time = last_time(view.now, &tree)?.max(call.time);
-        let mut draft = Self {
+        let mut change_set = Self {
             view,
             call: Call { time, ..call },
             actor: [0; 16],
@@ -54,13 +54,13 @@ impl<'n> Draft<'n> {
             writes: Vec::new(),
             records: HashMap::new(),
         };
-        draft.actor = draft.opaque_id()?;
-        Ok(draft)
+        change_set.actor = change_set.opaque_id()?;
+        Ok(change_set)
     }
 
     pub(crate) fn into_writes(mut self) -> Vec<Write> {
         if self.tree.size() > self.events_before {
-            self.writes.push(tree::kept(&self.tree));
+            self.writes.push(tree::edge_write(&self.tree));
         }
         self.writes
     }
@@ -143,11 +143,11 @@ impl<'n> Draft<'n> {
     ) -> Result<u64, RegistryError> {
         check_new_key(key)?;
         self.view.check_unassigned(key, self.events_before)?;
-        Ok(self.keep_record(key, None, record, action, persistence))
+        Ok(self.store_record(key, None, record, action, persistence))
     }
 
     /// Keeps a new version of a record that is there, with its event; returns the event's number.
-    pub(crate) fn keep_changed(
+    pub(crate) fn store_changed(
         &mut self,
         key: &str,
         old: &Record,
@@ -155,10 +155,10 @@ impl<'n> Draft<'n> {
         action: Action,
         persistence: Persistence,
     ) -> u64 {
-        self.keep_record(key, Some(old), record, action, persistence)
+        self.store_record(key, Some(old), record, action, persistence)
     }
 
-    fn keep_record(
+    fn store_record(
         &mut self,
         key: &str,
         old: Option<&Record>,
@@ -189,7 +189,7 @@ impl<'n> Draft<'n> {
                 old.to_bytes(),
             );
         }
-        self.keep_reverse(key, old, Some(&record));
+        self.index_values(key, old, Some(&record));
         self.put(TableKey::record(key.as_bytes()), record.to_bytes());
         self.records.insert(key.to_string(), record);
         number
@@ -213,14 +213,14 @@ impl<'n> Draft<'n> {
             let table_key = TableKey::version(key.as_bytes(), version).into_owned();
             self.writes.push(Write::Delete(table_key));
         }
-        self.keep_reverse(key, Some(old), None);
+        self.index_values(key, Some(old), None);
         self.writes
             .push(Write::Delete(TableKey::record(key.as_bytes()).into_owned()));
         number
     }
 
     /// Keeps a new version of an authority, with its event.
-    pub(crate) fn keep_authority(
+    pub(crate) fn store_authority(
         &mut self,
         mut authority: Authority,
         action: Action,
@@ -229,7 +229,7 @@ impl<'n> Draft<'n> {
         let key = authority.path.key().to_string();
         let history = authority_history(&key);
         if let Some(old) = self.authority_by_key(&key)? {
-            let bytes = posted(&old)?;
+            let bytes = encode(&old)?;
             self.put(TableKey::version(history.as_bytes(), old.version), bytes);
         }
         authority.version += 1;
@@ -249,13 +249,13 @@ impl<'n> Draft<'n> {
     }
 
     /// Keeps something in postcard form.
-    pub(crate) fn keep_posted(
+    pub(crate) fn store_encoded(
         &mut self,
         table: Table,
         key: &[u8],
         item: &impl Serialize,
     ) -> Result<(), RegistryError> {
-        let bytes = posted(item)?;
+        let bytes = encode(item)?;
         self.put(TableKey::named(table, key), bytes);
         Ok(())
     }
@@ -291,7 +291,7 @@ impl<'n> Draft<'n> {
         tree::push(&mut self.tree, leaf, &mut self.writes);
     }
 
-    fn keep_reverse(&mut self, key: &str, old: Option<&Record>, new: Option<&Record>) {
+    fn index_values(&mut self, key: &str, old: Option<&Record>, new: Option<&Record>) {
         let values = |record: Option<&Record>| -> Vec<Vec<u8>> {
             let values = record
                 .map(|record| record.values.as_slice())
@@ -320,14 +320,14 @@ impl<'n> Draft<'n> {
     /// The opaque id of whoever acts: random, and the same for all that they do.
     fn opaque_id(&mut self) -> Result<[u8; 16], RegistryError> {
         let key = [b"who:", self.call.actor.key().as_bytes()].concat();
-        if let Some(id) = self.view.posted(Table::Actors, &key)? {
+        if let Some(id) = self.view.decode_stored(Table::Actors, &key)? {
             return Ok(id);
         }
         let random = self.random("actor");
         let id: [u8; 16] = random.first_chunk().copied().unwrap_or_default();
-        self.keep_posted(Table::Actors, &key, &id)?;
+        self.store_encoded(Table::Actors, &key, &id)?;
         let actor = self.call.actor.lasting();
-        self.keep_posted(Table::Actors, &[b"id:", &id[..]].concat(), &actor)?;
+        self.store_encoded(Table::Actors, &[b"id:", &id[..]].concat(), &actor)?;
         Ok(id)
     }
 
@@ -340,7 +340,7 @@ impl<'n> Draft<'n> {
     }
 }
 
-impl<'n> Deref for Draft<'n> {
+impl<'n> Deref for ChangeSet<'n> {
     type Target = View<'n>;
 
     fn deref(&self) -> &View<'n> {
@@ -426,7 +426,7 @@ pub(crate) fn each_commitment(
 pub(crate) fn authority_commitments(
     authority: &Authority,
 ) -> Result<(Commitments, Vec<u8>), RegistryError> {
-    let bytes = posted(authority)?;
+    let bytes = encode(authority)?;
     Ok((
         Commitments::to(&authority.seed, [(0, &bytes[..])].into_iter()),
         bytes,
@@ -440,7 +440,7 @@ fn authority_history(key: &str) -> String {
     format!("{AUTHORITY_HISTORY}{key}")
 }
 
-fn posted(item: &impl Serialize) -> Result<Vec<u8>, RegistryError> {
+fn encode(item: &impl Serialize) -> Result<Vec<u8>, RegistryError> {
     postcard::to_stdvec(item).map_err(|_| RegistryError::Corrupt {
         what: "what was to be kept".into(),
     })

@@ -18,14 +18,14 @@ use crate::authority::policy::Authority;
 use crate::error::RegistryError;
 use crate::log::event::{Action, Event};
 use crate::name::record::Record;
-use crate::namespace::{Book, Generation};
+use crate::namespace::{NamespaceGeneration, NamespaceRules};
 
 /// A snapshot, and the rules that hold in it.
 pub(crate) struct View<'n> {
     pub(crate) now: &'n Snapshot<'n>,
-    book: &'n Book,
+    rules: &'n NamespaceRules,
     /// The entries of the `info` registry, once somebody has asked.
-    namespaces: OnceCell<Option<Arc<Generation>>>,
+    namespaces: OnceCell<Option<Arc<NamespaceGeneration>>>,
     /// The rules of the prefix that was asked for last: reading one identifier asks several times.
     last: RefCell<Option<(String, PrefixRules)>>,
     /// Those who may do everything.
@@ -43,10 +43,10 @@ struct PrefixRules {
 }
 
 impl<'n> View<'n> {
-    pub(crate) fn new(now: &'n Snapshot<'n>, book: &'n Book) -> Self {
+    pub(crate) fn new(now: &'n Snapshot<'n>, rules: &'n NamespaceRules) -> Self {
         Self {
             now,
-            book,
+            rules,
             namespaces: OnceCell::new(),
             last: RefCell::new(None),
             administrators: &[],
@@ -71,8 +71,8 @@ impl<'n> View<'n> {
     }
 
     /// The rules that were configured, and the entries of the `info` registry.
-    pub(crate) fn book(&self) -> &'n Book {
-        self.book
+    pub(crate) fn rules(&self) -> &'n NamespaceRules {
+        self.rules
     }
 
     /// Reads what a person, or a program, wrote.
@@ -116,7 +116,7 @@ impl<'n> View<'n> {
             Ok(found) => {
                 if matches!(found.identifier, Identifier::Info(_)) {
                     // Without its rules a name would be looked for, or kept, elsewhere than it is.
-                    self.book.at(self.now)?;
+                    self.rules.at(self.now)?;
                 }
                 Ok(found)
             }
@@ -129,7 +129,10 @@ impl<'n> View<'n> {
 
     /// Reads the name of something that is kept: also one that could not be registered here, and was taken
     /// from elsewhere as it was (`HDL-8`).
-    pub(crate) fn identify_kept<'t>(&self, text: &'t str) -> Result<Identifier<'t>, RegistryError> {
+    pub(crate) fn identify_registered<'t>(
+        &self,
+        text: &'t str,
+    ) -> Result<Identifier<'t>, RegistryError> {
         let read = self.identify(text);
         // What is trimmed may be part of such a name.
         if read.is_ok() && is_trimmed(text) {
@@ -182,11 +185,11 @@ impl<'n> View<'n> {
         if let Some(planned) = self.planned.and_then(|planned| planned.get(key)) {
             return Ok(Some(planned.clone()));
         }
-        self.posted(Table::Authorities, key.as_bytes())
+        self.decode_stored(Table::Authorities, key.as_bytes())
     }
 
     /// Something kept in postcard form.
-    pub(crate) fn posted<T: DeserializeOwned>(
+    pub(crate) fn decode_stored<T: DeserializeOwned>(
         &self,
         table: Table,
         key: &[u8],
@@ -311,9 +314,9 @@ impl<'n> View<'n> {
                 is_known: true,
             },
             _ => PrefixRules {
-                case: self.book.base.case_rule(prefix),
-                profile: self.book.base.handle_profile(prefix),
-                is_known: self.book.base.knows(prefix),
+                case: self.rules.base.case_rule(prefix),
+                profile: self.rules.base.handle_profile(prefix),
+                is_known: self.rules.base.knows(prefix),
             },
         };
         self.last
@@ -323,7 +326,7 @@ impl<'n> View<'n> {
 
     /// Who an opaque id is.
     pub(crate) fn actor(&self, id: &[u8; 16]) -> Result<Option<Principal>, RegistryError> {
-        self.posted(Table::Actors, &[b"id:", &id[..]].concat())
+        self.decode_stored(Table::Actors, &[b"id:", &id[..]].concat())
     }
 }
 
@@ -387,15 +390,15 @@ impl Rules for View<'_> {
     }
 
     fn urn_profile(&self, nid: &str) -> Option<&UrnProfile> {
-        self.book.base.urn_profile(nid)
+        self.rules.base.urn_profile(nid)
     }
 
     fn info_grammar(&self) -> InfoGrammar {
-        self.book.base.info_grammar()
+        self.rules.base.info_grammar()
     }
 
     fn namespace(&self, name: &str) -> NamespaceLookup<'_> {
-        let generation = self.namespaces.get_or_init(|| self.book.at(self.now).ok());
+        let generation = self.namespaces.get_or_init(|| self.rules.at(self.now).ok());
         match generation {
             Some(generation) => generation.rules.lookup(name),
             // Whoever needs it hears that it is damaged.
@@ -404,6 +407,6 @@ impl Rules for View<'_> {
     }
 
     fn resolvers(&self) -> &[HttpResolver] {
-        self.book.resolvers()
+        self.rules.resolvers()
     }
 }

@@ -88,7 +88,7 @@ struct Given<'r> {
 }
 
 /// What is visited.
-enum Item<'i> {
+enum ExportItem<'i> {
     Authority(&'i Authority),
     Name(Given<'i>),
 }
@@ -119,11 +119,11 @@ impl Registry {
             let mut outcome = Ok(());
             walk.visit(&mut exported.secrets, &mut |item| {
                 let written = match item {
-                    Item::Authority(authority) => {
+                    ExportItem::Authority(authority) => {
                         exported.authorities += 1;
                         writer.authority(out, authority)
                     }
-                    Item::Name(name) => writer.name(out, &name).map(|unsaid| match unsaid {
+                    ExportItem::Name(name) => writer.name(out, &name).map(|unsaid| match unsaid {
                         Some(unsaid) => {
                             exported.names += 1;
                             exported.unsaid_values += unsaid;
@@ -172,7 +172,7 @@ impl<'v> Walk<'v> {
         let path = match &export.authority {
             Some(text) => {
                 let path = view.path(text)?;
-                view.kept(&path)?;
+                view.existing_authority(&path)?;
                 view.need(who, Role::Read, &path)?;
                 Some(path)
             }
@@ -228,14 +228,14 @@ impl<'v> Walk<'v> {
     fn visit(
         &self,
         secrets: &mut u64,
-        visit: &mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(ExportItem<'_>) -> ControlFlow<()>,
     ) -> Result<(), RegistryError> {
         for authority in &self.authorities {
             let is_meant = self
                 .export
                 .since
                 .is_none_or(|since| authority.last_event > since);
-            if is_meant && visit(Item::Authority(authority)).is_break() {
+            if is_meant && visit(ExportItem::Authority(authority)).is_break() {
                 return Ok(());
             }
             let Some(prefix) = authority.path.prefix() else {
@@ -267,8 +267,8 @@ impl<'v> Walk<'v> {
                     what: format!("the record of {key}"),
                 }),
             };
-            given.unwrap_or_else(|refusal| {
-                outcome = Err(refusal);
+            given.unwrap_or_else(|error| {
+                outcome = Err(error);
                 ControlFlow::Break(())
             })
         })?;
@@ -280,7 +280,7 @@ impl<'v> Walk<'v> {
         key: &str,
         mut record: Record,
         secrets: &mut u64,
-        visit: &mut dyn FnMut(Item<'_>) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(ExportItem<'_>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, RegistryError> {
         if self
             .export
@@ -304,7 +304,7 @@ impl<'v> Walk<'v> {
             values.retain(|value| !value.is_secret());
             *secrets += u64::try_from(all - values.len()).unwrap_or(0);
         }
-        Ok(visit(Item::Name(Given {
+        Ok(visit(ExportItem::Name(Given {
             key,
             record: &record,
             values: &values,

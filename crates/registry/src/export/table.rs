@@ -9,7 +9,7 @@ use handfast_wire::Value;
 use crate::authority::policy::Authority;
 use crate::error::RegistryError;
 use crate::export::spreadsheet::escape;
-use crate::export::{Given, Item, Walk, Writer};
+use crate::export::{ExportItem, Given, Walk, Writer};
 use crate::name::record::State;
 
 /// Writes rows. Which columns there are is known only when all names have been seen, so they are looked
@@ -26,7 +26,7 @@ impl Columns {
         let (mut urls, mut has_states) = (1, false);
         let mut values = BTreeSet::new();
         walk.visit(&mut 0, &mut |item| {
-            if let Item::Name(name) = item {
+            if let ExportItem::Name(name) = item {
                 let count = name.values.iter().filter(|value| is_url(value)).count();
                 urls = urls.max(count);
                 has_states |= name.record.state != State::Active;

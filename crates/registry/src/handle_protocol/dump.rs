@@ -9,7 +9,7 @@ use handfast_wire::Value;
 
 use crate::authority::policy::AuthorityStatus;
 use crate::error::RegistryError;
-use crate::handle_protocol::transactions::{MOST_AT_ONCE, MOST_BYTES, handle_of, size};
+use crate::handle_protocol::transactions::{MAX_PAGE_BYTES, MAX_PAGE_ITEMS, handle_of, size};
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
@@ -52,7 +52,7 @@ impl Registry {
                     if Some(&key) == after.as_ref() {
                         return ControlFlow::Continue(());
                     }
-                    if looked == MOST_AT_ONCE || bytes >= MOST_BYTES {
+                    if looked == MAX_PAGE_ITEMS || bytes >= MAX_PAGE_BYTES {
                         // There is more.
                         return ControlFlow::Break(());
                     }
@@ -92,10 +92,10 @@ impl Registry {
     /// among them, because their names keep resolving.
     pub fn homed(&self) -> Result<Vec<String>, RegistryError> {
         let authorities = self.authorities()?;
-        let kept = authorities
+        let stored = authorities
             .iter()
             .filter(|authority| !matches!(authority.status, AuthorityStatus::Requested { .. }));
-        let prefixes = kept.filter_map(|authority| authority.path.prefix());
+        let prefixes = stored.filter_map(|authority| authority.path.prefix());
         let mut handles: Vec<_> = prefixes
             .map(|prefix| format!("0.NA/{}", prefix.as_str().to_ascii_uppercase()))
             .collect();

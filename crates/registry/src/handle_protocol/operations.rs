@@ -12,7 +12,7 @@ use crate::access::principal::Principal;
 use crate::authority::manage::{NewAuthority, prefix_key};
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, AuthorityStatus, Persistence, Role};
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::{RegistryError, ValueProblem};
 use crate::log::event::Action;
@@ -96,7 +96,7 @@ impl Registry {
         operation: Operation,
     ) -> Result<Performed, RegistryError> {
         self.malformed_urls.count(&operation);
-        self.change(who, move |draft| draft.perform(operation))
+        self.change(who, move |change_set| change_set.perform(operation))
     }
 
     /// A handle as it is kept, whoever asks, with the computed values of a prefix; `None` if there is
@@ -112,7 +112,7 @@ impl Registry {
                 Ok(_) | Err(RegistryError::NotFound(_) | RegistryError::Identifier { .. }) => {
                     Ok(None)
                 }
-                Err(refusal) => Err(refusal),
+                Err(error) => Err(error),
             }
         })
     }
@@ -124,7 +124,7 @@ impl Registry {
             return Ok(Vec::new());
         };
         self.read(|view| {
-            let identifier = view.identify_kept(handle)?;
+            let identifier = view.identify_registered(handle)?;
             let path = AuthorityPath::of(&identifier, view);
             let before = record.values.clone();
             let text = record.text.clone();
@@ -175,7 +175,7 @@ impl Registry {
             match view.show(&Principal::Operator, &whole) {
                 Ok(shown) => Ok(Some(shown.record.state)),
                 Err(RegistryError::NotFound(_) | RegistryError::Identifier { .. }) => Ok(None),
-                Err(refusal) => Err(refusal),
+                Err(error) => Err(error),
             }
         })
     }
@@ -214,7 +214,7 @@ impl Registry {
     ) -> Result<Reading, RegistryError> {
         self.read(|view| {
             let whole = with_slash(handle);
-            let identifier = view.identify_kept(&whole)?;
+            let identifier = view.identify_registered(&whole)?;
             let path = AuthorityPath::of(&identifier, view);
             let record = view.record(identifier.key(view).as_str())?;
             view.reading(who, &path, record.as_ref(), values)
@@ -276,7 +276,7 @@ impl View<'_> {
     }
 }
 
-impl Draft<'_> {
+impl ChangeSet<'_> {
     fn need_exact(&self, operation: &Operation) -> Result<(), RegistryError> {
         if let Operation::Create {
             handle, mint: true, ..
@@ -368,7 +368,7 @@ impl Draft<'_> {
             if authority.status == AuthorityStatus::Retired {
                 self.need_to_create(&path, authority.parent.as_ref())?;
                 authority.status = AuthorityStatus::Active;
-                self.keep_authority(authority.clone(), Action::ApproveAuthority)?;
+                self.store_authority(authority.clone(), Action::ApproveAuthority)?;
             }
             return Ok(authority);
         }
@@ -377,7 +377,7 @@ impl Draft<'_> {
         self.decline_in_passing(&path)?;
         let new = NewAuthority::default();
         let authority = self.new_authority(&path, parent, new, AuthorityStatus::Active)?;
-        self.keep_authority(authority.clone(), Action::CreateAuthority)?;
+        self.store_authority(authority.clone(), Action::CreateAuthority)?;
         self.home(&path)?;
         Ok(authority)
     }
@@ -397,23 +397,23 @@ impl Draft<'_> {
             Some(prefix) => self.create_prefix(prefix, &new),
             None => self.create(handle, &new, Origin::Supplied).map(|_| ()),
         };
-        let Err(refusal) = created else {
+        let Err(error) = created else {
             return Ok(false);
         };
         // Whoever may not create a handle may still be allowed to replace what is in one.
         let may_exist = matches!(
-            refusal,
+            error,
             RegistryError::Exists { .. } | RegistryError::Denied { .. }
         );
         if !(overwrite && may_exist) {
-            return Err(refusal);
+            return Err(error);
         }
         let Ok(mut name) = self.find(handle) else {
-            return Err(refusal);
+            return Err(error);
         };
         // What was withdrawn is never given again, whatever is asked.
         if name.record.state == State::Withdrawn {
-            return Err(refusal);
+            return Err(error);
         }
         let old = name.record.clone();
         let indexes: Vec<_> = old.values.iter().map(|value| value.index).collect();
@@ -428,7 +428,7 @@ impl Draft<'_> {
         } else {
             name.overwrite(self, wanted)?
         };
-        self.keep_name(&old, name, action);
+        self.store_name(&old, name, action);
         Ok(true)
     }
 
@@ -444,12 +444,12 @@ impl Draft<'_> {
                     event: Some(authority.last_event),
                 });
             }
-            if let Err(refusal) = self.need(self.who(), Role::Lead, &path)
+            if let Err(error) = self.need(self.who(), Role::Lead, &path)
                 && self
                     .need_to_create(&path, authority.parent.as_ref())
                     .is_err()
             {
-                return Err(refusal);
+                return Err(error);
             }
         }
         let authority = self.home_prefix(prefix)?;
@@ -469,7 +469,7 @@ impl Draft<'_> {
         };
         name.record.values = values::settle(&[], values, self.timestamp())?;
         if !name.record.values.is_empty() {
-            self.keep_name(&old, name, Action::Change);
+            self.store_name(&old, name, Action::Change);
         }
         Ok(())
     }
@@ -501,7 +501,7 @@ impl Draft<'_> {
             match self.create(&handle, &new, Origin::Minted) {
                 Ok(shown) => return Ok(shown.record.text),
                 Err(RegistryError::Exists { .. }) => {}
-                Err(refusal) => return Err(refusal),
+                Err(error) => return Err(error),
             }
         }
         let problem = "no name that was never used could be found";
@@ -530,7 +530,7 @@ impl Draft<'_> {
         let (mut name, old) = (name, self.find_active(handle)?.record);
         let values = name.applied(&Edit::put(add))?;
         let action = name.overwrite(self, values)?;
-        Ok((self.keep_name(&old, name, action), true))
+        Ok((self.store_name(&old, name, action), true))
     }
 
     /// Replaces values, all of which must be there; returns the event's number.
@@ -554,7 +554,7 @@ impl Draft<'_> {
         let mut name = self.find_active(handle)?;
         let old = name.record.clone();
         let action = name.apply(self, edit)?;
-        Ok(self.keep_name(&old, name, action))
+        Ok(self.store_name(&old, name, action))
     }
 
     /// Erases, or withdraws; returns the event's number.
@@ -574,7 +574,7 @@ impl Draft<'_> {
             successor: None,
         };
         let action = name.withdraw(self, tombstone)?;
-        Ok(self.keep_name(&old, name, action))
+        Ok(self.store_name(&old, name, action))
     }
 
     /// Whoever has no say in a name hears nothing of what not everybody may read in it: neither that an index is taken,

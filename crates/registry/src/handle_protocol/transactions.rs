@@ -36,14 +36,14 @@ use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
 /// The longest handle that the protocol knows, in bytes.
-pub(crate) const LONGEST_HANDLE: usize = 2_048;
+pub(crate) const MAX_HANDLE_BYTES: usize = 2_048;
 /// How much is read at once, in events or records.
-pub(crate) const MOST_AT_ONCE: usize = 1_000;
+pub(crate) const MAX_PAGE_ITEMS: usize = 1_000;
 /// The same, in bytes of values.
-pub(crate) const MOST_BYTES: usize = 4 << 20;
+pub(crate) const MAX_PAGE_BYTES: usize = 4 << 20;
 /// How many events ahead the keys of hidden names are looked for: one look goes through all names of their
 /// authority.
-const LOOK_AHEAD: u64 = 100_000;
+const MAX_LOOK_AHEAD: u64 = 100_000;
 
 /// What a mirror is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,12 +163,12 @@ impl Transactions {
         registry.read(|view| {
             let mut read = Vec::new();
             let mut bytes = 0;
-            for _ in 0..MOST_AT_ONCE {
-                if self.after >= self.last || bytes >= MOST_BYTES {
+            for _ in 0..MAX_PAGE_ITEMS {
+                if self.after >= self.last || bytes >= MAX_PAGE_BYTES {
                     break;
                 }
                 let number = self.after + 1;
-                if let Some((after, through)) = registry.barren.around(number) {
+                if let Some((after, through)) = registry.unmirrored.around(number) {
                     self.meant = self.meant.min(after);
                     self.after = through.min(self.last);
                     continue;
@@ -183,7 +183,7 @@ impl Transactions {
                 self.after = number;
             }
             if self.after == self.last {
-                registry.barren.note(self.meant, self.last);
+                registry.unmirrored.note(self.meant, self.last);
             }
             Ok(Some(read))
         })
@@ -272,7 +272,7 @@ impl Transactions {
         let number = event.number;
         let looked = self.looked.get(&event.authority).copied();
         if looked.is_none_or(|looked| looked < number) {
-            let until = number.saturating_add(LOOK_AHEAD);
+            let until = number.saturating_add(MAX_LOOK_AHEAD);
             self.hidden.retain(|known, _| *known >= number);
             view.keys_of(&event.authority, number, until, &mut self.hidden)?;
             self.looked.insert(event.authority.clone(), until);
@@ -386,7 +386,7 @@ fn shown_grants(authority: &Authority) -> impl Iterator<Item = &Grant> {
 /// The handle that a key is of, if it is one that the protocol knows.
 pub(crate) fn handle_of(key: &str) -> Option<&str> {
     let handle = key.strip_prefix("hdl:")?;
-    (handle.len() <= LONGEST_HANDLE).then_some(handle)
+    (handle.len() <= MAX_HANDLE_BYTES).then_some(handle)
 }
 
 /// How many bytes values take.

@@ -16,26 +16,26 @@ use handfast_wire::{Ttl, Value};
 use sha2::{Digest, Sha256};
 
 use crate::authority::path::AuthorityPath;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
+use crate::import::apply::{ConflictPolicy, WantedRecord};
 use crate::import::changes::{Changes, ValueCounts};
-use crate::import::given::GivenAuthority;
-use crate::import::load::{Loaded, Loader, judged};
+use crate::import::load::{Loaded, Loader, split_failure};
 use crate::import::outcome::{Counts, Done, Outcome};
-use crate::import::ready::{Reading, check_text};
-use crate::import::take::{Taking, Wanted};
+use crate::import::parsed::ParsedAuthority;
+use crate::import::prepared_name::{NameOptions, check_text};
 use crate::import::{Report, check_stop};
 use crate::jobs::job::Job;
-use crate::jobs::running::Underway;
+use crate::jobs::running::RunningJob;
 use crate::name::manage::{Edit, Origin};
 use crate::name::record::{Record, State};
 use crate::name::values::NewValue;
 use crate::registry::Registry;
 
 /// How many operations share a transaction.
-pub(super) const TOGETHER: usize = 500;
+pub(super) const OPERATIONS_PER_BATCH: usize = 500;
 /// How many bytes the values of operations that share a transaction have, about: they are held in memory.
-const MAX_TOGETHER: usize = 8 << 20;
+const MAX_BATCH_BYTES: usize = 8 << 20;
 
 impl Registry {
     /// Does the operations of a batch.
@@ -48,38 +48,38 @@ impl Registry {
     ) -> Result<(Option<Job>, Counts, ValueCounts), RegistryError> {
         let Batching {
             by,
-            reading,
+            options,
             read,
-            underway,
+            running_job,
         } = *run;
-        let mut told = Told {
+        let mut reporter = Reporter {
             counts: job.as_ref().map(|job| job.counts).unwrap_or_default(),
             values: ValueCounts::default(),
             read,
             report,
         };
         let done = job.as_ref().map_or(0, |job| job.done);
-        let mut batch = Batch {
+        let mut batch = BatchInput {
             entries: BatchReader::new(BufReader::with_capacity(1 << 16, input)),
             done,
             seen: [0; 32],
             expected: job.as_ref().map(|job| job.seen),
         };
         let Some(job) = &mut job else {
-            self.rehearse_batch(by, reading, &mut batch, &mut told)?;
-            return Ok((None, told.counts, told.values));
+            self.rehearse_batch(by, options, &mut batch, &mut reporter)?;
+            return Ok((None, reporter.counts, reporter.values));
         };
-        while let Some(together) = batch.next()? {
-            check_stop(underway)?;
-            let (by, reading) = (by.at(self.now()), reading.clone());
+        while let Some(operations) = batch.next()? {
+            check_stop(running_job)?;
+            let (by, options) = (by.at(self.now()), options.clone());
             let mut after = Job {
                 seen: batch.seen,
-                done: together.last().map_or(job.done, |entry| entry.line),
+                done: operations.last().map_or(job.done, |entry| entry.line),
                 ..job.clone()
             };
             let (after, loaded) = self.load(move |loading| {
                 let from = crate::log::tree::read(&loading.snapshot())?.size() + 1;
-                let loaded = by.operations(loading, &reading, together)?;
+                let loaded = by.operations(loading, &options, operations)?;
                 let to = crate::log::tree::read(&loading.snapshot())?.size() + 1;
                 after.add_events(from, to);
                 after.counts.add_counts(loaded.counts);
@@ -87,23 +87,23 @@ impl Registry {
                 Ok((after, loaded))
             })?;
             *job = after;
-            told.tell(&loaded);
+            reporter.tell(&loaded);
         }
-        Ok((Some(job.clone()), told.counts, told.values))
+        Ok((Some(job.clone()), reporter.counts, reporter.values))
     }
 }
 
 /// What a batch is done with.
 pub(crate) struct Batching<'b> {
     pub(crate) by: &'b Loader,
-    pub(crate) reading: &'b Reading,
+    pub(crate) options: &'b NameOptions,
     /// How much has been read, in bytes.
     pub(crate) read: &'b AtomicU64,
-    pub(crate) underway: Option<&'b Underway>,
+    pub(crate) running_job: Option<&'b RunningJob>,
 }
 
 /// Operations, some at a time.
-pub(super) struct Batch<R> {
+pub(super) struct BatchInput<R> {
     entries: BatchReader<BufReader<R>>,
     /// The line up to which they have been done.
     done: u64,
@@ -113,10 +113,10 @@ pub(super) struct Batch<R> {
     expected: Option<[u8; 32]>,
 }
 
-impl<R: Read> Batch<R> {
+impl<R: Read> BatchInput<R> {
     /// The next ones that have not been done; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Vec<Entry>>, RegistryError> {
-        let mut together = Vec::new();
+        let mut operations = Vec::new();
         let mut size = 0;
         while let Some(entry) = self.entries.next() {
             let entry = entry.map_err(|source| RegistryError::Input {
@@ -130,13 +130,13 @@ impl<R: Read> Batch<R> {
             self.seen = tell_apart(self.seen, &entry);
             if is_new {
                 size += size_of(&entry);
-                together.push(entry);
+                operations.push(entry);
             }
-            if together.len() == TOGETHER || size > MAX_TOGETHER {
+            if operations.len() == OPERATIONS_PER_BATCH || size > MAX_BATCH_BYTES {
                 break;
             }
         }
-        Ok(Some(together).filter(|together| !together.is_empty()))
+        Ok(Some(operations).filter(|operations| !operations.is_empty()))
     }
 
     /// Whether the operations that were done are those that stand in front of the others now.
@@ -200,14 +200,14 @@ fn tell_apart(before: [u8; 32], entry: &Entry) -> [u8; 32] {
 }
 
 /// What has come of the operations so far.
-pub(super) struct Told<'r> {
+pub(super) struct Reporter<'r> {
     pub(super) counts: Counts,
     pub(super) values: ValueCounts,
     read: &'r AtomicU64,
     report: &'r mut dyn FnMut(Report<'_>),
 }
 
-impl Told<'_> {
+impl Reporter<'_> {
     pub(super) fn tell(&mut self, loaded: &Loaded) {
         self.counts.add_counts(loaded.counts);
         self.values.add(loaded.values);
@@ -225,19 +225,19 @@ impl Loader {
     pub(super) fn operations(
         &self,
         loading: &mut handfast_store::Loading<'_>,
-        reading: &Reading,
+        options: &NameOptions,
         entries: Vec<Entry>,
     ) -> Result<Loaded, RegistryError> {
         let mut loaded = Loaded::default();
         for entry in entries {
             let line = entry.line;
-            let done = self.decide(loading, |draft| {
-                operation(draft, entry, reading, self.taking)
+            let done = self.decide(loading, |change_set| {
+                operation(change_set, entry, options, self.conflicts)
             })?;
             match done {
                 Ok(outcomes) => loaded.add_all(outcomes, self.tells_all),
-                Err(refusal) => {
-                    loaded.add(Outcome::refused(line, None, &refusal), self.tells_all);
+                Err(error) => {
+                    loaded.add(Outcome::refused(line, None, &error), self.tells_all);
                 }
             }
         }
@@ -255,10 +255,10 @@ impl Loaded {
 
 /// Does one operation, and says what became of it; nothing if it is none of ours.
 fn operation(
-    draft: &mut Draft<'_>,
+    change_set: &mut ChangeSet<'_>,
     entry: Entry,
-    reading: &Reading,
-    taking: Taking,
+    options: &NameOptions,
+    conflicts: ConflictPolicy,
 ) -> Result<Vec<Outcome>, RegistryError> {
     let line = entry.line;
     let operation = match entry.operation {
@@ -273,54 +273,59 @@ fn operation(
             )]);
         }
     };
-    let whole = |handle: String| reading.whole(handle);
-    let before = draft.record_before(&operation, reading)?;
+    let whole = |handle: String| options.whole(handle);
+    let before = change_set.record_before(&operation, options)?;
     let (id, done) = match operation {
         Operation::Create { handle, values } => {
             let handle = whole(handle);
             let done = read_values(&values)
-                .and_then(|new| draft.create_handle(&handle, new, reading.migrate, taking));
+                .and_then(|new| change_set.create_handle(&handle, new, options.migrate, conflicts));
             (handle, done)
         }
         Operation::Add { handle, values } => {
             let handle = whole(handle);
             let done = read_values(&values)
-                .and_then(|put| draft.add_values(&handle, put, false))
+                .and_then(|put| change_set.add_values(&handle, put, false))
                 .map(|(event, _)| Done::Changed(Some(event)));
             (handle, done)
         }
         Operation::Modify { handle, values } => {
             let handle = whole(handle);
             let done = read_values(&values)
-                .and_then(|put| draft.modify_values(&handle, put))
+                .and_then(|put| change_set.modify_values(&handle, put))
                 .map(|event| Done::Changed(Some(event)));
             (handle, done)
         }
         Operation::Remove { indexes, handle } => {
             let handle = whole(handle);
-            let done = draft
+            let done = change_set
                 .edit_handle(&handle, &Edit::remove(&indexes))
                 .map(|event| Done::Changed(Some(event)));
             (handle, done)
         }
         Operation::Delete { handle } => {
             let handle = whole(handle);
-            let done = draft
+            let done = change_set
                 .delete_handle(&handle)
                 .map(|event| Done::Changed(Some(event)));
             (handle, done)
         }
-        Operation::Home { prefixes, .. } => return draft.home_all(line, &prefixes, taking),
-        Operation::Unhome { prefixes, .. } => return draft.unhome_all(line, &prefixes),
+        Operation::Home { prefixes, .. } => return change_set.home_all(line, &prefixes, conflicts),
+        Operation::Unhome { prefixes, .. } => return change_set.unhome_all(line, &prefixes),
         // Whoever runs the import is known already, and what is on this machine needs no session.
         _ => return Ok(Vec::new()),
     };
-    let done = judged(done)?;
+    let done = split_failure(done)?;
     let changes = match (&done, before) {
         (Ok(Done::Changed(_)), Some(before)) => {
-            let (key, path) = before.place;
-            let after = draft.record(&key)?;
-            draft.changes(&path, &before.record, after.as_ref(), taking.lists_changes)?
+            let (key, path) = before.position;
+            let after = change_set.record(&key)?;
+            change_set.changes(
+                &path,
+                &before.record,
+                after.as_ref(),
+                conflicts.lists_changes,
+            )?
         }
         _ => Changes::default(),
     };
@@ -334,15 +339,15 @@ fn operation(
 struct Before {
     record: Record,
     /// Its key, and its authority.
-    place: (String, AuthorityPath),
+    position: (String, AuthorityPath),
 }
 
-impl Draft<'_> {
+impl ChangeSet<'_> {
     /// The name that an operation is about, if there is one.
     fn record_before(
         &self,
         operation: &Operation,
-        reading: &Reading,
+        options: &NameOptions,
     ) -> Result<Option<Before>, RegistryError> {
         let (Operation::Add { handle, .. }
         | Operation::Create { handle, .. }
@@ -352,16 +357,16 @@ impl Draft<'_> {
         else {
             return Ok(None);
         };
-        let whole = reading.whole(handle.clone());
+        let whole = options.whole(handle.clone());
         let Ok(identifier) = Handle::from_stored(&whole).map(Identifier::Handle) else {
             return Ok(None);
         };
         let key = identifier.key(&**self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, &**self);
-        let record = judged(self.record(&key))?.ok().flatten();
+        let record = split_failure(self.record(&key))?.ok().flatten();
         Ok(record.map(|record| Before {
             record,
-            place: (key, path),
+            position: (key, path),
         }))
     }
 
@@ -370,7 +375,7 @@ impl Draft<'_> {
         handle: &str,
         values: Vec<NewValue>,
         migrate: bool,
-        taking: Taking,
+        conflicts: ConflictPolicy,
     ) -> Result<Done, RegistryError> {
         check_text(handle)?;
         let identifier = match (Handle::parse(handle), migrate) {
@@ -401,26 +406,26 @@ impl Draft<'_> {
             let shown = self.create(handle, &new, Origin::Supplied)?;
             return Ok(Done::Created(Some(shown.record.first_event)));
         }
-        let ttl = self.kept(&path)?.policy.default_ttl;
+        let ttl = self.existing_authority(&path)?.policy.default_ttl;
         let values: Vec<Value<'static>> =
             new.values.iter().map(|value| value.settle(ttl)).collect();
         let wanted = Record {
             values: crate::name::values::settle(&[], values, self.timestamp())?,
             ..Record::new(handle.to_string(), path.key(), State::Active, self.time())
         };
-        let wanted = Wanted {
+        let wanted = WantedRecord {
             record: wanted,
             says_state: true,
             named: None,
         };
-        Ok(self.take(&key, wanted, taking)?.done)
+        Ok(self.apply_record(&key, wanted, conflicts)?.done)
     }
 
     fn home_all(
         &mut self,
         line: u64,
         prefixes: &[String],
-        taking: Taking,
+        conflicts: ConflictPolicy,
     ) -> Result<Vec<Outcome>, RegistryError> {
         let mut outcomes = Vec::new();
         for prefix in prefixes {
@@ -428,8 +433,9 @@ impl Draft<'_> {
             let done = if self.authority(&path)?.is_some() {
                 Ok(Done::Unchanged)
             } else {
-                let taken = self.take_authority(&GivenAuthority::named(prefix), taking, None);
-                judged(taken.map(|(done, _)| done))?
+                let applied =
+                    self.apply_authority(&ParsedAuthority::named(prefix), conflicts, None);
+                split_failure(applied.map(|(done, _)| done))?
             };
             outcomes.push(Outcome::of(line, prefix.clone(), done));
         }
@@ -445,7 +451,7 @@ impl Draft<'_> {
         let mut outcomes = Vec::new();
         for prefix in prefixes {
             let before = self.next_event();
-            let done = judged(self.retire(prefix, true))?;
+            let done = split_failure(self.retire(prefix, true))?;
             let done = done.map(|()| Done::Changed(Some(before)));
             outcomes.push(Outcome::of(line, prefix.clone(), done));
         }

@@ -3,7 +3,7 @@
 use handfast_wire::{Ttl, Value};
 
 use crate::authority::path::AuthorityPath;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::import::outcome::shortened;
 use crate::name::manage::Reading;
@@ -60,9 +60,9 @@ pub struct Changes {
 }
 
 /// How many bytes a value is shown with.
-const MAX_SHOWN: usize = 300;
+const MAX_SHOWN_BYTES: usize = 300;
 /// How many values of one name are listed.
-const MAX_LISTED: usize = 100;
+const MAX_LISTED_VALUES: usize = 100;
 
 impl Changes {
     /// How many values are not listed.
@@ -82,7 +82,7 @@ impl Changes {
     }
 }
 
-impl Draft<'_> {
+impl ChangeSet<'_> {
     /// What became of a name. Values are listed only where someone wants to see them, and secrets are never shown.
     pub(crate) fn changes(
         &self,
@@ -106,7 +106,7 @@ impl Draft<'_> {
                     _ => &mut changes.counts.changed,
                 };
                 *count += 1;
-                if lists && changes.listed.len() < MAX_LISTED {
+                if lists && changes.listed.len() < MAX_LISTED_VALUES {
                     let change = shown(index, before.as_ref(), after.as_ref(), reading);
                     changes.listed.push(change);
                 }
@@ -142,7 +142,7 @@ fn shown(
     let text = |value: &Value<'static>| {
         let mut text = match value.text() {
             _ if value.is_secret() || !reading.shows(value) => "(hidden)".to_string(),
-            Some(text) => shortened(text.to_string(), MAX_SHOWN),
+            Some(text) => shortened(text.to_string(), MAX_SHOWN_BYTES),
             None => format!("({} bytes)", value.data.len()),
         };
         // What differs is something else.
@@ -161,7 +161,7 @@ fn shown(
     let value_type = either.map_or_else(String::new, |value| value.value_type.to_string());
     ValueChange {
         index,
-        value_type: shortened(value_type, MAX_SHOWN),
+        value_type: shortened(value_type, MAX_SHOWN_BYTES),
         before: before.map(text),
         after: after.map(text),
     }

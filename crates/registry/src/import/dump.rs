@@ -13,12 +13,14 @@ use handfast_wire::json::ParsedValue;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use crate::import::given::GivenName;
 use crate::import::outcome::Outcome;
-use crate::import::source::{BLOCK, Block, BoundedItems, Item, ItemBudget, NAMES, Source};
+use crate::import::parsed::ParsedName;
+use crate::import::source::{
+    BLOCK_BYTES, Block, BoundedItems, Item, ItemBudget, MAX_NAMES_PER_BLOCK, Source,
+};
 
 /// How many blocks of records wait to be prepared.
-const WAITING_BLOCKS: usize = 2;
+const MAX_WAITING_BLOCKS: usize = 2;
 /// How many bytes the list of prefixes has, at most.
 const MAX_PREFIXES: u64 = 64 << 20;
 
@@ -32,17 +34,17 @@ pub(crate) enum Part {
 }
 
 /// Names from a dump that another thread reads.
-pub(crate) struct Dump {
+pub(crate) struct DumpInput {
     parts: Receiver<Part>,
     /// Prefixes that the server is responsible for, which come first.
     pub(crate) prefixes: Vec<String>,
     waiting: Option<Part>,
 }
 
-impl Dump {
+impl DumpInput {
     /// A dump, and what reads it.
     pub(crate) fn new<R: Read>(input: R) -> (Self, impl FnOnce()) {
-        let (send, parts) = sync_channel(WAITING_BLOCKS);
+        let (send, parts) = sync_channel(MAX_WAITING_BLOCKS);
         let dump = Self {
             parts,
             prefixes: Vec::new(),
@@ -79,7 +81,7 @@ impl Dump {
     }
 }
 
-impl Source for Dump {
+impl Source for DumpInput {
     fn next(&mut self) -> io::Result<Option<Block>> {
         let Some(part) = self.waiting.take().or_else(|| self.parts.recv().ok()) else {
             return Ok(None);
@@ -157,7 +159,7 @@ impl Collected<'_> {
     fn push<E: Error>(&mut self, item: Item, size: usize) -> Result<(), E> {
         self.items.push(item);
         self.size += size;
-        if self.items.len() < NAMES && self.size < BLOCK {
+        if self.items.len() < MAX_NAMES_PER_BLOCK && self.size < BLOCK_BYTES {
             return Ok(());
         }
         self.send()
@@ -195,11 +197,11 @@ impl<'de> Visitor<'de> for Records<'_, '_> {
             line += 1;
             // As text first: a record that is none does not spoil the others.
             let text = map.next_value::<Box<serde_json::value::RawValue>>()?;
-            let given = serde_json::from_str::<DumpRecord>(text.get());
-            let given = match given {
-                Ok(record) => Ok(GivenName {
+            let parsed = serde_json::from_str::<DumpRecord>(text.get());
+            let parsed = match parsed {
+                Ok(record) => Ok(ParsedName {
                     values: record.values,
-                    ..GivenName::new(record.handle.unwrap_or(key))
+                    ..ParsedName::new(record.handle.unwrap_or(key))
                 }),
                 Err(error) => Err(Outcome::bad(
                     line,
@@ -208,7 +210,7 @@ impl<'de> Visitor<'de> for Records<'_, '_> {
                     error.to_string(),
                 )),
             };
-            self.block.push(Item { line, given }, text.get().len())?;
+            self.block.push(Item { line, parsed }, text.get().len())?;
             self.budget.renew();
         }
         Ok(())

@@ -14,25 +14,25 @@ use crate::import::changes::ValueCounts;
 use crate::import::load::{Chunk, Loaded, Loader};
 use crate::import::outcome::{Counts, Done, Outcome};
 use crate::import::prepare::{Group, Preparer};
-use crate::import::ready::{Kept, Reading, Ready};
+use crate::import::prepared_name::{NameOptions, PreparedName, PreparedRecord};
 use crate::import::source::Source;
 use crate::import::{Import, Report, check_stop};
-use crate::jobs::running::Underway;
-use crate::lookup::value_index::Held;
+use crate::jobs::running::RunningJob;
+use crate::lookup::value_index::IndexBuilder;
 use crate::name::record::Record;
-use crate::registry::{Awaited, Registry};
+use crate::registry::{PendingLoad, Registry};
 
 /// How many names of a sorted input are kept together.
-const CHUNK: usize = 50_000;
+const NAMES_PER_CHUNK: usize = 50_000;
 /// How many chunks may wait for the writer.
-const WAITING: usize = 2;
+const MAX_WAITING_CHUNKS: usize = 2;
 
 /// An import on its way.
 pub(crate) struct Flow<'r> {
     registry: &'r Registry,
     loader: Loader,
     import: &'r Import,
-    underway: Option<&'r Arc<Underway>>,
+    running_job: Option<&'r Arc<RunningJob>>,
     read: &'r AtomicU64,
     report: &'r mut dyn FnMut(Report<'_>),
     counts: Counts,
@@ -51,9 +51,9 @@ pub(crate) struct Flow<'r> {
     /// Authorities that are to be retired when their names are there.
     retired: Vec<String>,
     /// The values of the names that the writer does not put into their index.
-    held: Held,
+    index: IndexBuilder,
     /// Chunks that the writer has not answered for.
-    waiting: VecDeque<Awaited<Loaded>>,
+    waiting: VecDeque<PendingLoad<Loaded>>,
 }
 
 impl<'r> Flow<'r> {
@@ -61,7 +61,7 @@ impl<'r> Flow<'r> {
         registry: &'r Registry,
         loader: Loader,
         import: &'r Import,
-        underway: Option<&'r Arc<Underway>>,
+        running_job: Option<&'r Arc<RunningJob>>,
         read: &'r AtomicU64,
         report: &'r mut dyn FnMut(Report<'_>),
     ) -> Self {
@@ -69,7 +69,7 @@ impl<'r> Flow<'r> {
             registry,
             loader,
             import,
-            underway,
+            running_job,
             read,
             report,
             counts: Counts::default(),
@@ -81,7 +81,7 @@ impl<'r> Flow<'r> {
             assumed: HashSet::new(),
             planned: Arc::default(),
             retired: Vec::new(),
-            held: Held::new(registry),
+            index: IndexBuilder::new(registry),
             waiting: VecDeque::new(),
         }
     }
@@ -90,13 +90,13 @@ impl<'r> Flow<'r> {
     pub(crate) fn run(
         &mut self,
         mut source: impl Source + Send,
-        reading: &Reading,
+        options: &NameOptions,
         prefixes: &[String],
     ) -> Result<(), RegistryError> {
         let loader = self.loader.clone();
-        let mut preparer = Preparer::new(self.registry, &loader, reading, self.import);
+        let mut preparer = Preparer::new(self.registry, &loader, options, self.import);
         let first = preparer.prefixes(prefixes)?;
-        self.take(first)?;
+        self.push_group(first)?;
         thread::scope(|scope| {
             let (give, groups) = sync_channel(1);
             scope.spawn(move || {
@@ -106,13 +106,13 @@ impl<'r> Flow<'r> {
                 {}
             });
             for group in groups {
-                self.take(group?)?;
+                self.push_group(group?)?;
             }
             Ok(())
         })
     }
 
-    fn take(&mut self, group: Group) -> Result<(), RegistryError> {
+    fn push_group(&mut self, group: Group) -> Result<(), RegistryError> {
         if let Err(stopped) = self.check_stop() {
             return Err(self.stopped(stopped)?);
         }
@@ -122,9 +122,9 @@ impl<'r> Flow<'r> {
             self.tell(&outcome);
         }
         if !self.import.dry_run {
-            self.held.add(&group.held)?;
+            self.index.add(&group.index)?;
         }
-        self.place(group.chunk)?;
+        self.position(group.chunk)?;
         self.tell_progress();
         if let Some(source) = group.failed {
             self.finish()?;
@@ -135,7 +135,7 @@ impl<'r> Flow<'r> {
     }
 
     /// Hands a sorted chunk to the writer if it comes behind all before it, and else to the sorter.
-    fn place(&mut self, chunk: Chunk) -> Result<(), RegistryError> {
+    fn position(&mut self, chunk: Chunk) -> Result<(), RegistryError> {
         let Some(first) = chunk.names.first() else {
             return Ok(());
         };
@@ -169,7 +169,7 @@ impl<'r> Flow<'r> {
             sorter.add(seen)?;
         }
         for name in chunk.names {
-            sorter.push(name.key.as_bytes(), name.line, &name.kept.to_bytes())?;
+            sorter.push(name.key.as_bytes(), name.line, &name.prepared.to_bytes())?;
         }
         self.sorter = Some(sorter);
         self.assumed.extend(chunk.assumed);
@@ -177,12 +177,12 @@ impl<'r> Flow<'r> {
     }
 
     /// Whether a name stands in an earlier line; if not it is now the last.
-    fn is_duplicate(&mut self, name: &Ready) -> bool {
+    fn is_duplicate(&mut self, name: &PreparedName) -> bool {
         if let Some((last, line)) = &self.last
             && *last == name.key
         {
             let reason = format!("the same name stands in line {line} already");
-            let id = Record::name_in(&name.kept.record);
+            let id = Record::name_in(&name.prepared.record);
             self.tell(&Outcome::bad(name.line, id, "duplicate", reason));
             return true;
         }
@@ -193,9 +193,9 @@ impl<'r> Flow<'r> {
     /// What was sorted goes to the writer; when all is on disk the index of values is built.
     pub(crate) fn finish(&mut self) -> Result<(Counts, ValueCounts), RegistryError> {
         if let Some(sorter) = self.sorter.take()
-            && let Err(refusal) = self.merge(sorter)
+            && let Err(error) = self.merge(sorter)
         {
-            return Err(self.stopped(refusal)?);
+            return Err(self.stopped(error)?);
         }
         self.wait_for_all()?;
         if self.is_cut_short
@@ -212,8 +212,8 @@ impl<'r> Flow<'r> {
     }
 
     /// What has been handed to the writer is told of. Unless someone goes on with it, it is found by its values, too.
-    fn stopped(&mut self, refusal: RegistryError) -> Result<RegistryError, RegistryError> {
-        match refusal.code() {
+    fn stopped(&mut self, error: RegistryError) -> Result<RegistryError, RegistryError> {
+        match error.code() {
             "cancelled" => self.finish_what_is_there()?,
             "cut-short" => {
                 self.wait_for_all()?;
@@ -221,14 +221,14 @@ impl<'r> Flow<'r> {
             }
             _ => {}
         }
-        Ok(refusal)
+        Ok(error)
     }
 
     fn finish_what_is_there(&mut self) -> Result<(), RegistryError> {
         self.wait_for_all()?;
         if !self.import.dry_run {
-            let held = std::mem::replace(&mut self.held, Held::new(self.registry));
-            held.finish(self.registry)?;
+            let index = std::mem::replace(&mut self.index, IndexBuilder::new(self.registry));
+            index.finish(self.registry)?;
         }
         self.tell_progress();
         Ok(())
@@ -244,7 +244,7 @@ impl<'r> Flow<'r> {
         self.registry.load(move |loading| {
             for path in retired {
                 // One that is retired already was retired before an import was cut short.
-                drop(loader.decide(loading, |draft| draft.retire(&path, true))?);
+                drop(loader.decide(loading, |change_set| change_set.retire(&path, true))?);
             }
             Ok(())
         })
@@ -264,8 +264,8 @@ impl<'r> Flow<'r> {
             let corrupt = || RegistryError::Corrupt {
                 what: format!("what was prepared for {key}"),
             };
-            let name = Ready {
-                kept: Kept::from_bytes(entry.payload).ok_or_else(corrupt)?,
+            let name = PreparedName {
+                prepared: PreparedRecord::from_bytes(entry.payload).ok_or_else(corrupt)?,
                 line: entry.order,
                 key,
             };
@@ -273,7 +273,7 @@ impl<'r> Flow<'r> {
                 continue;
             }
             chunk.names.push(name);
-            if chunk.names.len() == CHUNK {
+            if chunk.names.len() == NAMES_PER_CHUNK {
                 let full = std::mem::take(&mut chunk);
                 self.submit(Chunk {
                     assumed: self.assumed.clone(),
@@ -299,12 +299,12 @@ impl<'r> Flow<'r> {
             self.tell_loaded(&loaded);
             return Ok(());
         }
-        while self.waiting.len() >= WAITING {
+        while self.waiting.len() >= MAX_WAITING_CHUNKS {
             self.wait()?;
         }
         let loader = self.loader.at(self.registry.now());
-        let underway = self.underway.cloned();
-        let is_to_stop = move || underway.as_ref().is_some_and(|it| it.stop().is_some());
+        let running_job = self.running_job.cloned();
+        let is_to_stop = move || running_job.as_ref().is_some_and(|it| it.stop().is_some());
         let awaited = self
             .registry
             .begin_load(move |loading| loader.load(loading, chunk, is_to_stop));
@@ -313,7 +313,7 @@ impl<'r> Flow<'r> {
     }
 
     fn check_stop(&self) -> Result<(), RegistryError> {
-        check_stop(self.underway.map(|underway| &**underway))
+        check_stop(self.running_job.map(|running_job| &**running_job))
     }
 
     fn wait_for_all(&mut self) -> Result<(), RegistryError> {
@@ -335,8 +335,8 @@ impl<'r> Flow<'r> {
         self.counts.add_counts(loaded.counts);
         self.values.add(loaded.values);
         self.is_cut_short |= loaded.is_cut_short;
-        let (given, before, after) = loaded.given;
-        self.held.were_given(given, before, after);
+        let (parsed, before, after) = loaded.parsed;
+        self.index.were_given(parsed, before, after);
         for outcome in &loaded.outcomes {
             (self.report)(Report::Line(outcome));
         }

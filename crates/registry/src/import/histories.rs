@@ -14,9 +14,9 @@ pub(crate) struct Histories {
 }
 
 /// How much of a long name is in the place of its entries.
-const BEGINNING: usize = 448;
+const LONG_KEY_PREFIX_BYTES: usize = 448;
 /// The longest key that is compared: behind it stand the 8 bytes of a number.
-const MAX_KEY: usize = BEGINNING - 8;
+const MAX_KEY: usize = LONG_KEY_PREFIX_BYTES - 8;
 
 impl Histories {
     /// Whether a key certainly has no events.
@@ -41,7 +41,7 @@ impl Histories {
 
 /// Whether an entry may be of a key, or stand before those that are.
 fn is_alike(key: &[u8], entry: &[u8]) -> bool {
-    let length = key.len().min(BEGINNING);
+    let length = key.len().min(LONG_KEY_PREFIX_BYTES);
     entry.get(..length) == key.get(..length)
 }
 
@@ -50,8 +50,8 @@ fn first_behind(now: &Snapshot<'_>, key: &[u8]) -> Result<Option<Vec<u8>>, Store
     let mut found = None;
     now.scan(&TableKey::event_of(key, 0), &mut |table_key, _| {
         let name = table_key.name();
-        let mut entry = name.get(..BEGINNING).unwrap_or(name).to_vec();
-        if name.len() < BEGINNING {
+        let mut entry = name.get(..LONG_KEY_PREFIX_BYTES).unwrap_or(name).to_vec();
+        if name.len() < LONG_KEY_PREFIX_BYTES {
             entry.extend_from_slice(&table_key.number().unwrap_or_default().to_be_bytes());
         }
         found = Some(entry);

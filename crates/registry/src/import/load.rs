@@ -9,25 +9,25 @@ use handfast_store::{Loading, Snapshot, TableKey};
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Authority;
-use crate::change::change_set::{Call, Draft, has_nul, last_time};
+use crate::change::change_set::{Call, ChangeSet, has_nul, last_time};
 use crate::change::view::View;
 use crate::error::RegistryError;
+use crate::import::apply::{ConflictPolicy, WantedRecord};
 use crate::import::changes::{Changes, ValueCounts};
 use crate::import::histories::Histories;
 use crate::import::outcome::{Counts, Done, Outcome};
-use crate::import::ready::{Kept, Ready, Stamp};
-use crate::import::take::{Taking, Wanted};
+use crate::import::prepared_name::{ImportContext, PreparedName, PreparedRecord};
 use crate::log::event::Event;
 use crate::log::tree;
 use crate::lookup::value_index;
 use crate::name::manage::check_name;
 use crate::name::record::Record;
-use crate::namespace::Book;
+use crate::namespace::NamespaceRules;
 
 /// Names that are kept together, by key, none twice.
 #[derive(Default)]
 pub(crate) struct Chunk {
-    pub(crate) names: Vec<Ready>,
+    pub(crate) names: Vec<PreparedName>,
     /// The authorities that were relied on when they were prepared, and their versions: all of them, where an authority
     /// was changed meanwhile.
     pub(crate) assumed: HashSet<(String, u64)>,
@@ -47,7 +47,7 @@ pub(crate) struct Loaded {
     listed_bytes: usize,
     /// How many names were given without being put into the index of values, and how many events there
     /// were before and after.
-    pub(crate) given: (u64, u64, u64),
+    pub(crate) parsed: (u64, u64, u64),
     /// Whether the rest of the chunk was left, because the import is to stop.
     pub(crate) is_cut_short: bool,
 }
@@ -72,12 +72,12 @@ const MAX_LISTED_BYTES: usize = 16 << 20;
 /// Keeps chunks.
 #[derive(Clone)]
 pub(crate) struct Loader {
-    pub(crate) rules: Arc<Book>,
+    pub(crate) rules: Arc<NamespaceRules>,
     /// Those who may do everything.
     pub(crate) administrators: Arc<[Principal]>,
     pub(crate) who: Principal,
-    pub(crate) stamp: Stamp,
-    pub(crate) taking: Taking,
+    pub(crate) context: ImportContext,
+    pub(crate) conflicts: ConflictPolicy,
     /// Whether to tell of all lines, and not only of those that were refused.
     pub(crate) tells_all: bool,
     /// The import, if it is one and no dry run: its events are stored with it, so that it can be undone.
@@ -114,7 +114,7 @@ impl Loader {
     /// The same, for what is done at another time.
     pub(crate) fn at(&self, time: u64) -> Self {
         let mut loader = self.clone();
-        loader.stamp.time = time;
+        loader.context.time = time;
         loader
     }
 
@@ -131,8 +131,8 @@ impl Loader {
         let has_same_rules = self.rules.at(&loading.snapshot())?.number == chunk.namespaces;
         let mut tree = tree::read(&loading.snapshot())?;
         let before = tree.size();
-        let time = last_time(&loading.snapshot(), &tree)?.max(self.stamp.time);
-        let mut given = 0;
+        let time = last_time(&loading.snapshot(), &tree)?.max(self.context.time);
+        let mut parsed = 0;
         let mut histories = Histories::default();
         value_index::leave_for_later(loading, before + 1)?;
         for name in chunk.names {
@@ -140,13 +140,19 @@ impl Loader {
                 loaded.is_cut_short = true;
                 break;
             }
-            let Ready { key, line, kept } = name;
-            if !has_same_rules && let Some(moved) = self.moved(loading, &key, &kept.record, line)? {
+            let PreparedName {
+                key,
+                line,
+                prepared,
+            } = name;
+            if !has_same_rules
+                && let Some(moved) = self.moved(loading, &key, &prepared.record, line)?
+            {
                 loaded.add(moved, self.tells_all);
                 continue;
             }
             if !has_same_policies
-                && let Some(refused) = self.check_again(loading, &key, &kept.record, line)?
+                && let Some(refused) = self.check_again(loading, &key, &prepared.record, line)?
             {
                 loaded.add(refused, self.tells_all);
                 continue;
@@ -155,23 +161,23 @@ impl Loader {
             let is_new = loading.is_behind(&table_key)?
                 || loading.snapshot().get(&table_key, |_| ())?.is_none();
             let is_new = is_new && !loading.snapshot().is_of_other_name(&table_key)?;
-            let mut kept = kept;
+            let mut prepared = prepared;
             // What has no record and yet a history, or a character that new names cannot have, is looked at closely.
             let is_free =
                 is_new && !has_nul(&key) && histories.has_none(&loading.snapshot(), &key)?;
-            if is_free && is_current && kept.is_plain {
+            if is_free && is_current && prepared.is_plain {
                 let number = tree.size() + 1;
-                Event::set_number(&mut kept.event, number);
-                Event::set_time(&mut kept.event, time);
-                let leaf = Event::leaf(&kept.event);
+                Event::set_number(&mut prepared.event, number);
+                Event::set_time(&mut prepared.event, time);
+                let leaf = Event::leaf(&prepared.event);
                 tree::append(&mut tree, leaf, loading)?;
-                kept.event.extend_from_slice(&leaf);
-                Record::set_event(&mut kept.record, number, time);
-                loading.put(&TableKey::event(number), &kept.event)?;
+                prepared.event.extend_from_slice(&leaf);
+                Record::set_event(&mut prepared.record, number, time);
+                loading.put(&TableKey::event(number), &prepared.event)?;
                 loading.put(&TableKey::event_of(key.as_bytes(), number), &[])?;
-                loading.put(&table_key, &kept.record)?;
+                loading.put(&table_key, &prepared.record)?;
                 if self.tells_all {
-                    let id = Record::name_in(&kept.record).map(str::to_string);
+                    let id = Record::name_in(&prepared.record).map(str::to_string);
                     let done = Done::Created(Some(number));
                     let changes = Changes::default();
                     loaded.outcomes.push(Outcome {
@@ -182,19 +188,21 @@ impl Loader {
                     });
                 }
                 loaded.counts.created += 1;
-                given += 1;
+                parsed += 1;
                 continue;
             }
             tree::write(&tree, loading)?;
-            let wanted = prepared(&key, kept)?;
+            let wanted = wanted_record(&key, prepared)?;
             let id = wanted.record.text.clone();
-            let taken = self.decide(loading, |draft| draft.take(&key, wanted, self.taking))?;
-            loaded.add(Outcome::of_taken(line, id, taken), self.tells_all);
+            let applied = self.decide(loading, |change_set| {
+                change_set.apply_record(&key, wanted, self.conflicts)
+            })?;
+            loaded.add(Outcome::of_applied(line, id, applied), self.tells_all);
             tree = tree::read(&loading.snapshot())?;
         }
         tree::write(&tree, loading)?;
         self.note_events(loading, before)?;
-        loaded.given = (given, before, tree.size());
+        loaded.parsed = (parsed, before, tree.size());
         Ok(loaded)
     }
 
@@ -216,8 +224,8 @@ impl Loader {
             return Ok(None);
         }
         let problem = "the rules of its namespace have changed meanwhile: import it again";
-        let refusal = RegistryError::policy("rules-changed", problem);
-        Ok(Some(Outcome::refused(line, Some(text), &refusal)))
+        let error = RegistryError::policy("rules-changed", problem);
+        Ok(Some(Outcome::refused(line, Some(text), &error)))
     }
 
     /// What would become of a chunk.
@@ -229,12 +237,13 @@ impl Loader {
     ) -> Result<Loaded, RegistryError> {
         let mut loaded = Loaded::default();
         for name in chunk.names {
-            let wanted = prepared(&name.key, name.kept)?;
+            let wanted = wanted_record(&name.key, name.prepared)?;
             let id = wanted.record.text.clone();
             let view = self.view(now).with_planned(planned);
-            let mut draft = Draft::begin(view, self.call())?;
-            let taken = judged(draft.take(&name.key, wanted, self.taking))?;
-            loaded.add(Outcome::of_taken(name.line, id, taken), self.tells_all);
+            let mut change_set = ChangeSet::begin(view, self.call())?;
+            let applied =
+                split_failure(change_set.apply_record(&name.key, wanted, self.conflicts))?;
+            loaded.add(Outcome::of_applied(name.line, id, applied), self.tells_all);
         }
         Ok(loaded)
     }
@@ -290,10 +299,10 @@ impl Loader {
                 let problem = "the rules of its authority have changed meanwhile: import it again";
                 return Err(RegistryError::policy("rules-changed", problem));
             }
-            check_name(&identifier, &view.kept(&path)?, &view)
+            check_name(&identifier, &view.existing_authority(&path)?, &view)
         };
-        let refusal = judged(checked())?.err();
-        Ok(refusal.map(|refusal| Outcome::refused(line, Some(text), &refusal)))
+        let error = split_failure(checked())?.err();
+        Ok(error.map(|error| Outcome::refused(line, Some(text), &error)))
     }
 
     /// Decides on something as on any other change, and writes it. A refusal leaves nothing; only what
@@ -301,14 +310,14 @@ impl Loader {
     pub(crate) fn decide<T>(
         &self,
         loading: &mut Loading<'_>,
-        decide: impl FnOnce(&mut Draft<'_>) -> Result<T, RegistryError>,
+        decide: impl FnOnce(&mut ChangeSet<'_>) -> Result<T, RegistryError>,
     ) -> Result<Result<T, RegistryError>, RegistryError> {
         let (done, writes) = {
             let snapshot = loading.snapshot();
-            let mut draft = Draft::begin(self.view(&snapshot), self.call())?;
-            match judged(decide(&mut draft))? {
-                Ok(done) => (done, draft.into_writes()),
-                Err(refusal) => return Ok(Err(refusal)),
+            let mut change_set = ChangeSet::begin(self.view(&snapshot), self.call())?;
+            match split_failure(decide(&mut change_set))? {
+                Ok(done) => (done, change_set.into_writes()),
+                Err(error) => return Ok(Err(error)),
             }
         };
         for write in &writes {
@@ -320,15 +329,15 @@ impl Loader {
     pub(crate) fn call(&self) -> Call {
         Call {
             actor: self.who.clone(),
-            time: self.stamp.time,
-            node: self.stamp.node,
-            random: self.stamp.random,
+            time: self.context.time,
+            node: self.context.node,
+            random: self.context.random,
         }
     }
 }
 
 /// Sets what failed apart from what was refused. That one record is lost is no reason to leave the others out.
-pub(crate) fn judged<T>(
+pub(crate) fn split_failure<T>(
     decided: Result<T, RegistryError>,
 ) -> Result<Result<T, RegistryError>, RegistryError> {
     match decided {
@@ -338,13 +347,13 @@ pub(crate) fn judged<T>(
     }
 }
 
-fn prepared(key: &str, kept: Kept) -> Result<Wanted, RegistryError> {
-    let record = Record::from_bytes(&kept.record).map_err(|_| RegistryError::Corrupt {
+fn wanted_record(key: &str, prepared: PreparedRecord) -> Result<WantedRecord, RegistryError> {
+    let record = Record::from_bytes(&prepared.record).map_err(|_| RegistryError::Corrupt {
         what: format!("what was prepared for {key}"),
     })?;
-    Ok(Wanted {
+    Ok(WantedRecord {
         record,
-        says_state: kept.says_state,
-        named: kept.named,
+        says_state: prepared.says_state,
+        named: prepared.named,
     })
 }

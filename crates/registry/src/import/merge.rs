@@ -47,26 +47,26 @@ pub(crate) fn merged(
     let is_named = |value: &Value<'_>| others.iter().any(|(_, other)| other.index == value.index);
     let is_url = |value: &Value<'_>| value.value_type.eq_ignore_ascii_case("URL");
     let unnamed = old.iter().filter(|value| is_url(value) && !is_named(value));
-    let places: Vec<u32> = unnamed.map(|value| value.index).collect();
+    let positions: Vec<u32> = unnamed.map(|value| value.index).collect();
     let mut urls: Vec<_> = urls
         .into_iter()
         .map(|(named, value)| (named.and_then(|named| named.url), named, value))
         .collect();
-    urls.sort_by_key(|(place, ..)| *place);
-    let mut taken: HashSet<u32> = values.iter().map(|value| value.index).collect();
+    urls.sort_by_key(|(position, ..)| *position);
+    let mut applied: HashSet<u32> = values.iter().map(|value| value.index).collect();
     let mut free = 1;
-    for (place, named, value) in urls {
-        let place = place.and_then(|place| usize::try_from(place).ok());
-        let index = place.and_then(|place| places.get(place));
+    for (position, named, value) in urls {
+        let position = position.and_then(|position| usize::try_from(position).ok());
+        let index = position.and_then(|position| positions.get(position));
         let found = values.iter_mut().find(|found| Some(&found.index) == index);
         if let Some(found) = found {
             update(found, &value, named);
             continue;
         }
-        while taken.contains(&free) {
+        while applied.contains(&free) {
             free += 1;
         }
-        taken.insert(free);
+        applied.insert(free);
         values.push(Value {
             index: free,
             ..value

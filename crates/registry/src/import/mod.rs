@@ -13,23 +13,23 @@
 //! input: what is there already and equal is not done twice, and is counted as what it was.
 
 mod admission;
+mod apply;
 mod authority;
 mod batch;
 mod changes;
 mod counted_lines;
+mod dry_run;
 mod dump;
 mod flow;
-mod given;
 mod histories;
 mod load;
 mod merge;
 mod outcome;
+mod parsed;
 mod prepare;
-mod ready;
-mod rehearse;
+mod prepared_name;
 mod source;
 mod table;
-mod take;
 
 use std::fmt;
 use std::io::{self, Cursor, Read};
@@ -38,24 +38,24 @@ use std::sync::{Arc, PoisonError};
 
 use sha2::{Digest, Sha256};
 
+pub(crate) use apply::ConflictPolicy;
 pub use changes::{Changes, ValueChange, ValueCounts};
-pub(crate) use given::GivenAuthority;
-pub(crate) use load::{Loader, judged};
+pub(crate) use load::{Loader, split_failure};
 pub use outcome::{Counts, Done, Outcome};
-pub(crate) use ready::Stamp;
-pub(crate) use take::Taking;
+pub(crate) use parsed::ParsedAuthority;
+pub(crate) use prepared_name::ImportContext;
 
 use crate::access::principal::Principal;
 use crate::error::RegistryError;
 use crate::import::batch::Batching;
-use crate::import::dump::Dump;
+use crate::import::dump::DumpInput;
 use crate::import::flow::Flow;
-use crate::import::ready::Reading;
-use crate::import::source::Lines;
-use crate::import::table::Table;
-use crate::jobs::errors::Refusals;
+use crate::import::prepared_name::NameOptions;
+use crate::import::source::LineInput;
+use crate::import::table::TableInput;
+use crate::jobs::errors::JobErrors;
 use crate::jobs::job::{Begun, Job, JobKind};
-use crate::jobs::running::{Stop, Underway};
+use crate::jobs::running::{RunningJob, Stop};
 use crate::registry::Registry;
 
 /// How names are taken from elsewhere.
@@ -143,11 +143,11 @@ impl Format {
     /// ```
     /// use handfast_registry::Format;
     ///
-    /// assert_eq!(Format::guess("names.csv", b""), Format::Csv);
-    /// assert_eq!(Format::guess("-", br#"{"handleRecords": {}}"#), Format::Dump);
+    /// assert_eq!(Format::detect("names.csv", b""), Format::Csv);
+    /// assert_eq!(Format::detect("-", br#"{"handleRecords": {}}"#), Format::Dump);
     /// ```
     #[must_use]
-    pub fn guess(name: &str, beginning: &[u8]) -> Self {
+    pub fn detect(name: &str, beginning: &[u8]) -> Self {
         let end = name
             .rsplit_once('.')
             .map(|(_, end)| end.to_ascii_lowercase());
@@ -230,7 +230,7 @@ pub struct Imported {
 }
 
 /// How much of the input is looked at to tell it from others, and what it is.
-const BEGINNING: u64 = 1 << 20;
+const DETECTION_BYTES: u64 = 1 << 20;
 
 impl Registry {
     /// Takes names from elsewhere. Lines that are refused are told of and leave nothing; all others are
@@ -260,15 +260,15 @@ impl Registry {
         };
         let mut beginning = Vec::new();
         input
-            .take(BEGINNING)
+            .take(DETECTION_BYTES)
             .read_to_end(&mut beginning)
             .map_err(unreadable)?;
         // Some editors put a mark in front.
         if beginning.starts_with(b"\xEF\xBB\xBF") {
             beginning.drain(..3);
         }
-        let guess = || Format::guess(&import.source, &beginning);
-        let format = import.format.unwrap_or_else(guess);
+        let detect = || Format::detect(&import.source, &beginning);
+        let format = import.format.unwrap_or_else(detect);
         if format == Format::Csv {
             table::check_header(&beginning).map_err(|problem| {
                 RegistryError::policy("bad-header", format!("{}: {problem}", import.source))
@@ -281,7 +281,7 @@ impl Registry {
                 Ok(path)
             })
         };
-        let reading = Reading {
+        let options = NameOptions {
             authority: import.authority.as_ref().map(path).transpose()?,
             migrate: import.migrate,
             handles: format == Format::Dump,
@@ -293,7 +293,7 @@ impl Registry {
         };
         // What has nothing in it leaves nothing behind, no job either.
         let is_blank = beginning.iter().all(u8::is_ascii_whitespace)
-            && u64::try_from(beginning.len()).is_ok_and(|length| length < BEGINNING - 3);
+            && u64::try_from(beginning.len()).is_ok_and(|length| length < DETECTION_BYTES - 3);
         let begun = if import.dry_run || is_blank {
             None
         } else {
@@ -303,12 +303,12 @@ impl Registry {
             Some(self.begin_job(who, kind, &[])?)
         };
         if let (Some(begun), Some(size)) = (&begun, import.size) {
-            begun.entered.underway.set_total(size);
+            begun.entered.running_job.set_total(size);
         }
         Ok(StartedImport {
             import: import.clone(),
             format,
-            reading,
+            options,
             beginning,
             begun,
         })
@@ -325,7 +325,7 @@ impl Registry {
         let StartedImport {
             import,
             format,
-            reading,
+            options,
             beginning,
             begun,
         } = started;
@@ -336,12 +336,12 @@ impl Registry {
         };
         // One at a time: each builds the index of values at its end. Dry runs build none, and wait for each other, because
         // of the memory that they take.
-        let turn = if import.dry_run {
-            self.rehearsing.lock()
+        let lock = if import.dry_run {
+            self.dry_running.lock()
         } else {
             self.importing.lock()
         };
-        let _only = turn.unwrap_or_else(PoisonError::into_inner);
+        let _only = lock.unwrap_or_else(PoisonError::into_inner);
         let (job, entered, actor) = match begun {
             Some(begun) => {
                 let job = if begun.is_new {
@@ -359,53 +359,53 @@ impl Registry {
         };
         let loader = self.loader(who, actor, &import, format, job.as_ref());
         let number = loader.job;
-        let mut refusals = match number {
-            Some(number) => Some(Refusals::of(self, number)?),
+        let mut errors = match number {
+            Some(number) => Some(JobErrors::of(self, number)?),
             None => None,
         };
-        let underway = entered.as_ref().map(|entered| &entered.underway);
-        let mut telling = |told: Report<'_>| {
-            match &told {
+        let running_job = entered.as_ref().map(|entered| &entered.running_job);
+        let mut telling = |reporter: Report<'_>| {
+            match &reporter {
                 Report::Line(outcome) => {
-                    if let Some(refusals) = &mut refusals {
-                        refusals.add(outcome);
-                        if refusals.are_many() {
+                    if let Some(errors) = &mut errors {
+                        errors.add(outcome);
+                        if errors.are_many() {
                             // What cannot be kept is told, at least.
-                            drop(refusals.write(self));
+                            drop(errors.write(self));
                         }
                     }
                 }
                 Report::Progress { bytes, counts } => {
-                    if let Some(underway) = underway {
-                        underway.at(*bytes, *counts);
+                    if let Some(running_job) = running_job {
+                        running_job.at(*bytes, *counts);
                     }
                 }
             }
-            match told {
+            match reporter {
                 Report::Line(outcome) if import.dry_run => {
                     report(Report::Line(&outcome.clone().planned()));
                 }
-                told => report(told),
+                reporter => report(reporter),
             }
         };
         let outcome = if format == Format::Batch {
             let run = Batching {
                 by: &loader,
-                reading: &reading,
+                options: &options,
                 read: &read,
-                underway: underway.map(|underway| &**underway),
+                running_job: running_job.map(|running_job| &**running_job),
             };
             self.import_batch(&run, job.clone(), input, &mut telling)
         } else {
-            let mut flow = Flow::new(self, loader, &import, underway, &read, &mut telling);
-            let taken = flow_of(format, &mut flow, input, &reading);
-            taken.and_then(|()| {
+            let mut flow = Flow::new(self, loader, &import, running_job, &read, &mut telling);
+            let applied = flow_of(format, &mut flow, input, &options);
+            applied.and_then(|()| {
                 let (counts, values) = flow.finish()?;
                 Ok((job.clone(), counts, values))
             })
         };
-        if let Some(refusals) = &mut refusals {
-            refusals.write(self)?;
+        if let Some(errors) = &mut errors {
+            errors.write(self)?;
         }
         let (counts, values) = self.end_import(job, outcome)?;
         Ok(Imported {
@@ -426,7 +426,7 @@ impl Registry {
         format: Format,
         job: Option<&Job>,
     ) -> Loader {
-        let taking = Taking {
+        let conflicts = ConflictPolicy {
             update: import.update,
             // A batch knows how far it has come, and meets nothing of its own again.
             since: match job {
@@ -436,7 +436,7 @@ impl Registry {
             lists_changes: import.tells_all,
         };
         Loader {
-            taking,
+            conflicts,
             tells_all: import.tells_all,
             job: job.map(|job| job.number),
             ..self.runner(who, actor)
@@ -456,11 +456,10 @@ impl Registry {
                 }
                 Ok((counts, values))
             }
-            Err(refusal) => {
+            Err(error) => {
                 // An input that is broken will be broken the next time: there is nothing to go on with.
-                let is_broken =
-                    matches!(refusal, RegistryError::Input { .. }) && !refusal.is_failure();
-                let is_cancelled = refusal.code() == "cancelled";
+                let is_broken = matches!(error, RegistryError::Input { .. }) && !error.is_failure();
+                let is_cancelled = error.code() == "cancelled";
                 if let Some(job) = job.filter(|_| is_broken || is_cancelled) {
                     let progress = self.progress(job.number);
                     let counts = progress.map_or(job.counts, |progress| progress.counts);
@@ -470,7 +469,7 @@ impl Registry {
                         ..job
                     })?;
                 }
-                Err(refusal)
+                Err(error)
             }
         }
     }
@@ -481,9 +480,9 @@ impl Registry {
             return Ok(job);
         }
         let who = job.who.clone();
-        self.change(&who, move |draft| {
-            job.first_event = draft.next_event();
-            draft.keep_job(&job)?;
+        self.change(&who, move |change_set| {
+            job.first_event = change_set.next_event();
+            change_set.store_job(&job)?;
             Ok(job)
         })
     }
@@ -493,7 +492,7 @@ impl Registry {
 pub struct StartedImport {
     import: Import,
     format: Format,
-    reading: Reading,
+    options: NameOptions,
     beginning: Vec<u8>,
     begun: Option<Begun>,
 }
@@ -509,7 +508,7 @@ impl StartedImport {
     #[must_use]
     pub fn left_alone(self) -> Self {
         if let Some(begun) = &self.begun {
-            begun.entered.leave_alone();
+            begun.entered.detach();
         }
         self
     }
@@ -522,8 +521,8 @@ impl fmt::Debug for StartedImport {
 }
 
 /// An import that is to stop ends as what was refused does.
-fn check_stop(underway: Option<&Underway>) -> Result<(), RegistryError> {
-    match underway.and_then(Underway::stop) {
+fn check_stop(running_job: Option<&RunningJob>) -> Result<(), RegistryError> {
+    match running_job.and_then(RunningJob::stop) {
         None => Ok(()),
         Some(Stop::Cancel) => Err(RegistryError::policy(
             "cancelled",
@@ -541,21 +540,21 @@ fn flow_of<R: Read + Send>(
     format: Format,
     flow: &mut Flow<'_>,
     input: R,
-    reading: &Reading,
+    options: &NameOptions,
 ) -> Result<(), RegistryError> {
     match format {
-        Format::Csv => match Table::new(input) {
-            Ok(table) => flow.run(table, reading, &[]),
+        Format::Csv => match TableInput::new(input) {
+            Ok(table) => flow.run(table, options, &[]),
             Err(problem) => Err(RegistryError::policy("bad-header", problem)),
         },
         Format::Dump => std::thread::scope(|scope| {
-            let (mut dump, read) = Dump::new(input);
+            let (mut dump, read) = DumpInput::new(input);
             scope.spawn(read);
             dump.read_prefixes();
             let prefixes = std::mem::take(&mut dump.prefixes);
-            flow.run(dump, reading, &prefixes)
+            flow.run(dump, options, &prefixes)
         }),
-        Format::Batch | Format::Ndjson => flow.run(Lines::new(input), reading, &[]),
+        Format::Batch | Format::Ndjson => flow.run(LineInput::new(input), options, &[]),
     }
 }
 

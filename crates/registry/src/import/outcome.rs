@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::RegistryError;
+use crate::import::apply::Applied;
 use crate::import::changes::Changes;
-use crate::import::take::Taken;
 
 /// What became of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,15 +79,19 @@ impl Outcome {
                 done,
                 changes: Changes::default(),
             },
-            Err(refusal) => Self::refused(line, Some(&id), &refusal),
+            Err(error) => Self::refused(line, Some(&id), &error),
         }
     }
 
     /// The same, for a name whose values may have changed.
-    pub(crate) fn of_taken(line: u64, id: String, taken: Result<Taken, RegistryError>) -> Self {
-        let (done, changes) = match taken {
-            Ok(taken) => (Ok(taken.done), taken.changes),
-            Err(refusal) => (Err(refusal), Changes::default()),
+    pub(crate) fn of_applied(
+        line: u64,
+        id: String,
+        applied: Result<Applied, RegistryError>,
+    ) -> Self {
+        let (done, changes) = match applied {
+            Ok(applied) => (Ok(applied.done), applied.changes),
+            Err(error) => (Err(error), Changes::default()),
         };
         Self {
             changes,
@@ -95,10 +99,10 @@ impl Outcome {
         }
     }
 
-    pub(crate) fn refused(line: u64, id: Option<&str>, refusal: &RegistryError) -> Self {
-        let hint = refusal.hint().map(|hint| format!("; {hint}"));
-        let reason = format!("{refusal}{}", hint.unwrap_or_default());
-        Self::bad(line, id, refusal.code(), reason)
+    pub(crate) fn refused(line: u64, id: Option<&str>, error: &RegistryError) -> Self {
+        let hint = error.hint().map(|hint| format!("; {hint}"));
+        let reason = format!("{error}{}", hint.unwrap_or_default());
+        Self::bad(line, id, error.code(), reason)
     }
 
     pub(crate) fn bad(line: u64, id: Option<&str>, code: &str, reason: String) -> Self {
@@ -120,9 +124,9 @@ const MAX_REFUSED_ID: usize = 2_048;
 /// How many bytes the reason has.
 const MAX_REASON: usize = 4_096;
 
-pub(crate) fn shortened(mut text: String, longest: usize) -> String {
-    if text.len() > longest {
-        text.truncate(text.floor_char_boundary(longest));
+pub(crate) fn shortened(mut text: String, max_bytes: usize) -> String {
+    if text.len() > max_bytes {
+        text.truncate(text.floor_char_boundary(max_bytes));
         text.push('…');
     }
     text

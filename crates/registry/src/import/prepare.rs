@@ -9,19 +9,19 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use sha2::{Digest, Sha256};
 
 use crate::authority::policy::Authority;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::import::Import;
-use crate::import::given::{GivenAuthority, GivenName, GivenStatus};
-use crate::import::load::{Chunk, Loader, judged};
+use crate::import::load::{Chunk, Loader, split_failure};
 use crate::import::outcome::{Done, Outcome};
-use crate::import::ready::{Preparing, Reading, Ready};
+use crate::import::parsed::{ParsedAuthority, ParsedName, ParsedStatus};
+use crate::import::prepared_name::{NameOptions, PreparedName, Preparing};
 use crate::import::source::{Block, Source};
-use crate::lookup::value_index::HeldValues;
+use crate::lookup::value_index::IndexEntries;
 use crate::registry::Registry;
 
 /// How many blocks are prepared side by side, and then kept together.
-const BLOCKS: usize = 8;
+const BLOCKS_PER_GROUP: usize = 8;
 
 /// How many authorities one import takes: which of them it has met is kept in memory.
 const MAX_AUTHORITIES: usize = 500_000;
@@ -30,7 +30,7 @@ const MAX_AUTHORITIES: usize = 500_000;
 pub(crate) struct Preparer<'r> {
     registry: &'r Registry,
     loader: &'r Loader,
-    reading: &'r Reading,
+    options: &'r NameOptions,
     import: &'r Import,
     /// Authorities that would be there after a dry run.
     planned: Arc<HashMap<String, Authority>>,
@@ -49,7 +49,7 @@ pub(crate) struct Group {
     pub(crate) retired: Vec<String>,
     pub(crate) planned: Arc<HashMap<String, Authority>>,
     /// What the names hold.
-    pub(crate) held: Vec<HeldValues>,
+    pub(crate) index: Vec<IndexEntries>,
     /// Why the input ends here.
     pub(crate) failed: Option<io::Error>,
 }
@@ -57,23 +57,23 @@ pub(crate) struct Group {
 /// What became of a block.
 #[derive(Default)]
 struct Prepared {
-    names: Vec<Ready>,
+    names: Vec<PreparedName>,
     refused: Vec<Outcome>,
     assumed: HashSet<(String, u64)>,
-    held: HeldValues,
+    index: IndexEntries,
 }
 
 impl<'r> Preparer<'r> {
     pub(crate) fn new(
         registry: &'r Registry,
         loader: &'r Loader,
-        reading: &'r Reading,
+        options: &'r NameOptions,
         import: &'r Import,
     ) -> Self {
         Self {
             registry,
             loader,
-            reading,
+            options,
             import,
             planned: Arc::default(),
             lines: HashMap::new(),
@@ -86,8 +86,8 @@ impl<'r> Preparer<'r> {
         source: &mut impl Source,
     ) -> Result<Option<Group>, RegistryError> {
         let mut group = Group::default();
-        let mut blocks = Vec::with_capacity(BLOCKS);
-        while blocks.len() < BLOCKS && group.failed.is_none() {
+        let mut blocks = Vec::with_capacity(BLOCKS_PER_GROUP);
+        while blocks.len() < BLOCKS_PER_GROUP && group.failed.is_none() {
             match source.next() {
                 Ok(Some(block)) => blocks.push(block),
                 Ok(None) => break,
@@ -107,14 +107,14 @@ impl<'r> Preparer<'r> {
     /// Authorities for the prefixes that a handle server is responsible for.
     pub(crate) fn prefixes(&mut self, prefixes: &[String]) -> Result<Group, RegistryError> {
         let mut group = Group::default();
-        let given = prefixes.iter().map(|prefix| GivenAuthority::named(prefix));
+        let parsed = prefixes.iter().map(|prefix| ParsedAuthority::named(prefix));
         // All that a dump says of a prefix is that it is there: one that is there is right.
-        let is_new = |given: &GivenAuthority| {
-            let found = self.registry.authority(&self.loader.who, &given.authority);
+        let is_new = |parsed: &ParsedAuthority| {
+            let found = self.registry.authority(&self.loader.who, &parsed.authority);
             found.is_err()
         };
-        let new = given.filter(is_new).map(|given| (0, given)).collect();
-        self.take_authorities(new, &mut group)?;
+        let new = parsed.filter(is_new).map(|parsed| (0, parsed)).collect();
+        self.apply_authorities(new, &mut group)?;
         group.planned = Arc::clone(&self.planned);
         Ok(group)
     }
@@ -130,24 +130,24 @@ impl<'r> Preparer<'r> {
                 if !is_authority(line) {
                     continue;
                 }
-                match serde_json::from_slice::<GivenAuthority>(line) {
-                    Ok(given) => found.push((number, given)),
+                match serde_json::from_slice::<ParsedAuthority>(line) {
+                    Ok(parsed) => found.push((number, parsed)),
                     Err(error) => group.outcomes.push(bad_json(number, &error)),
                 }
             }
         }
-        self.take_authorities(found, group)
+        self.apply_authorities(found, group)
     }
 
-    fn take_authorities(
+    fn apply_authorities(
         &mut self,
-        found: Vec<(u64, GivenAuthority)>,
+        found: Vec<(u64, ParsedAuthority)>,
         group: &mut Group,
     ) -> Result<(), RegistryError> {
         let mut new = Vec::new();
-        for (line, given) in found {
-            let id = Some(given.authority.as_str());
-            let digest = digest(&given.authority);
+        for (line, parsed) in found {
+            let id = Some(parsed.authority.as_str());
+            let digest = digest(&parsed.authority);
             if let Some(first) = self.lines.get(&digest) {
                 let reason = format!("the same authority stands in line {first} already");
                 let outcome = Outcome::bad(line, id, "duplicate", reason);
@@ -160,36 +160,40 @@ impl<'r> Preparer<'r> {
                 group.outcomes.push(outcome);
             } else {
                 self.lines.insert(digest, line);
-                new.push((line, given));
+                new.push((line, parsed));
             }
         }
         let found = new;
         if found.is_empty() {
             return Ok(());
         }
-        let is_retired = |(_, given): &(u64, GivenAuthority)| given.status == GivenStatus::Retired;
+        let is_retired =
+            |(_, parsed): &(u64, ParsedAuthority)| parsed.status == ParsedStatus::Retired;
         let retired: Vec<_> = found.iter().map(is_retired).collect();
         let outcomes = if self.import.dry_run {
             self.plan_authorities(&found)?
         } else {
             let loader = self.loader.at(self.registry.now());
             let registry = self.registry;
-            let looked = found.into_iter().map(|(line, given)| {
-                let look = |draft: &mut Draft<'_>| Ok(draft.look_for_erased_by(&given));
-                let nothing_erased = registry.consider(&loader.who, look)?;
-                Ok((line, given, nothing_erased))
+            let looked = found.into_iter().map(|(line, parsed)| {
+                let look =
+                    |change_set: &mut ChangeSet<'_>| Ok(change_set.look_for_erased_by(&parsed));
+                let nothing_erased = registry.dry_run(&loader.who, look)?;
+                Ok((line, parsed, nothing_erased))
             });
             let looked = looked.collect::<Result<Vec<_>, RegistryError>>()?;
             registry.load(move |loading| {
                 let mut outcomes = Vec::new();
                 let before = crate::log::tree::read(&loading.snapshot())?.size();
-                for (line, given, nothing_erased) in looked {
-                    let done = loader.decide(loading, |draft| {
+                for (line, parsed, nothing_erased) in looked {
+                    let done = loader.decide(loading, |change_set| {
                         let nothing_erased = nothing_erased.as_ref();
-                        let taking = loader.taking;
-                        Ok(draft.take_authority(&given, taking, nothing_erased)?.0)
+                        let conflicts = loader.conflicts;
+                        Ok(change_set
+                            .apply_authority(&parsed, conflicts, nothing_erased)?
+                            .0)
                     })?;
-                    outcomes.push(Outcome::of(line, given.authority, done));
+                    outcomes.push(Outcome::of(line, parsed.authority, done));
                 }
                 loader.note_events(loading, before)?;
                 Ok(outcomes)
@@ -207,28 +211,29 @@ impl<'r> Preparer<'r> {
 
     fn plan_authorities(
         &mut self,
-        found: &[(u64, GivenAuthority)],
+        found: &[(u64, ParsedAuthority)],
     ) -> Result<Vec<Outcome>, RegistryError> {
         let mut outcomes = Vec::new();
-        for (line, given) in found {
-            let taken = self.registry.store.read(|now| {
+        for (line, parsed) in found {
+            let applied = self.registry.store.read(|now| {
                 let view = self.loader.view(now).with_planned(&self.planned);
-                let draft = Draft::begin(view, self.loader.call());
-                Ok(draft
-                    .and_then(|mut draft| draft.take_authority(given, self.loader.taking, None)))
+                let change_set = ChangeSet::begin(view, self.loader.call());
+                Ok(change_set.and_then(|mut change_set| {
+                    change_set.apply_authority(parsed, self.loader.conflicts, None)
+                }))
             })?;
-            let done = judged(taken)?.map(|(done, authority)| {
+            let done = split_failure(applied)?.map(|(done, authority)| {
                 let key = authority.path.key().to_string();
                 Arc::make_mut(&mut self.planned).insert(key, authority);
                 done
             });
-            outcomes.push(Outcome::of(*line, given.authority.clone(), done));
+            outcomes.push(Outcome::of(*line, parsed.authority.clone(), done));
         }
         Ok(outcomes)
     }
 
     fn names(&mut self, blocks: Vec<Block>, group: &mut Group) -> Result<(), RegistryError> {
-        let (registry, loader, reading) = (self.registry, self.loader, self.reading);
+        let (registry, loader, options) = (self.registry, self.loader, self.options);
         let planned = &*self.planned;
         // Before any snapshot is taken: what changes in between is noticed when the names are kept.
         group.chunk.namespaces = registry.rules.newest().number;
@@ -237,7 +242,7 @@ impl<'r> Preparer<'r> {
             .map(|block| {
                 registry.store.read(|now| {
                     let view = loader.view(now).with_planned(planned);
-                    let preparing = Preparing::new(&view, reading, &loader.stamp);
+                    let preparing = Preparing::new(&view, options, &loader.context);
                     Ok(prepare(preparing, block))
                 })
             })
@@ -252,7 +257,7 @@ impl<'r> Preparer<'r> {
             chunk.names.extend(block.names);
             chunk.assumed.extend(block.assumed);
             group.outcomes.extend(block.refused);
-            group.held.push(block.held);
+            group.index.push(block.index);
         }
         // Stable, because what is sorted already is then left as it is.
         chunk
@@ -268,7 +273,7 @@ fn prepare(mut preparing: Preparing<'_>, block: Block) -> Result<Prepared, Regis
         Block::Lines { first, text } => {
             // Room for all of it, so that nothing is moved while it grows.
             prepared.names.reserve(text.len() / 100);
-            prepared.held = HeldValues::with_room(text.len());
+            prepared.index = IndexEntries::with_capacity(text.len());
             for (line, text) in numbered(first, &text) {
                 if is_authority(text) {
                     continue;
@@ -277,16 +282,16 @@ fn prepare(mut preparing: Preparing<'_>, block: Block) -> Result<Prepared, Regis
                     prepared.refused.push(no_object(line, text));
                     continue;
                 }
-                match serde_json::from_slice::<GivenName<'_>>(text) {
-                    Ok(given) => prepared.take(&mut preparing, line, &given)?,
+                match serde_json::from_slice::<ParsedName<'_>>(text) {
+                    Ok(parsed) => prepared.prepare_name(&mut preparing, line, &parsed)?,
                     Err(error) => prepared.refused.push(bad_json(line, &error)),
                 }
             }
         }
         Block::Names(items) => {
             for item in items {
-                match item.given {
-                    Ok(given) => prepared.take(&mut preparing, item.line, &given)?,
+                match item.parsed {
+                    Ok(parsed) => prepared.prepare_name(&mut preparing, item.line, &parsed)?,
                     Err(outcome) => prepared.refused.push(outcome),
                 }
             }
@@ -300,16 +305,16 @@ fn prepare(mut preparing: Preparing<'_>, block: Block) -> Result<Prepared, Regis
 }
 
 impl Prepared {
-    fn take(
+    fn prepare_name(
         &mut self,
         preparing: &mut Preparing<'_>,
         line: u64,
-        given: &GivenName<'_>,
+        parsed: &ParsedName<'_>,
     ) -> Result<(), RegistryError> {
-        match judged(preparing.ready(line, given, &mut self.held))? {
+        match split_failure(preparing.prepared_name(line, parsed, &mut self.index))? {
             Ok(name) => self.names.push(name),
-            Err(refusal) => {
-                let outcome = Outcome::refused(line, Some(&given.id.0), &refusal);
+            Err(error) => {
+                let outcome = Outcome::refused(line, Some(&parsed.id.0), &error);
                 self.refused.push(outcome);
             }
         }

@@ -9,9 +9,11 @@ use handfast_wire::json::ParsedValue;
 
 use crate::export::spreadsheet::unescape;
 use crate::import::counted_lines::CountedLines;
-use crate::import::given::{GivenName, GivenTombstone, Text};
 use crate::import::outcome::Outcome;
-use crate::import::source::{BLOCK, Block, BoundedItems, Item, ItemBudget, NAMES, Source};
+use crate::import::parsed::{ParsedName, ParsedTombstone, Text};
+use crate::import::source::{
+    BLOCK_BYTES, Block, BoundedItems, Item, ItemBudget, MAX_NAMES_PER_BLOCK, Source,
+};
 use crate::name::record::State;
 
 /// What stands in a column.
@@ -64,25 +66,25 @@ impl Column {
 /// Columns of URLs that have the same number count in their order.
 fn count_urls(columns: &mut [Column]) {
     let urls = columns.iter_mut().filter_map(|column| match column {
-        Column::Url(place) => Some(place),
+        Column::Url(position) => Some(position),
         _ => None,
     });
     let mut urls: Vec<_> = urls.collect();
-    let numbers: HashSet<u32> = urls.iter().map(|place| **place).collect();
+    let numbers: HashSet<u32> = urls.iter().map(|position| **position).collect();
     if numbers.len() < urls.len() {
-        for (number, place) in (0..).zip(&mut urls) {
-            **place = number;
+        for (number, position) in (0..).zip(&mut urls) {
+            **position = number;
         }
     }
 }
 
 /// Whether a file begins with a header.
 pub(crate) fn check_header(beginning: &[u8]) -> Result<(), String> {
-    Table::new(beginning).map(|_| ())
+    TableInput::new(beginning).map(|_| ())
 }
 
 /// Names from a table.
-pub(crate) struct Table<R> {
+pub(crate) struct TableInput<R> {
     reader: Reader<CountedLines<BoundedItems<R>>>,
     budget: ItemBudget,
     /// Why the input ends behind the rows that were given.
@@ -90,7 +92,7 @@ pub(crate) struct Table<R> {
     columns: Vec<Column>,
 }
 
-impl<R: Read> Table<R> {
+impl<R: Read> TableInput<R> {
     /// Reads the header.
     pub(crate) fn new(input: R) -> Result<Self, String> {
         let (input, budget) = BoundedItems::new(input, 0);
@@ -124,16 +126,16 @@ impl<R: Read> Table<R> {
         row.get(at?).map(unescape)
     }
 
-    fn read(&self, row: &StringRecord) -> Result<GivenName<'static>, String> {
+    fn read(&self, row: &StringRecord) -> Result<ParsedName<'static>, String> {
         if row.len() > self.columns.len() {
             let (found, known) = (row.len(), self.columns.len());
             return Err(format!(
                 "{found} fields, but the header names {known} columns"
             ));
         }
-        let mut given = GivenName::new("");
+        let mut parsed = ParsedName::new("");
         let mut urls = Vec::new();
-        let mut tombstone = GivenTombstone {
+        let mut tombstone = ParsedTombstone {
             reason: Text(Cow::Borrowed("")),
             date: None,
             successor: None,
@@ -141,18 +143,18 @@ impl<R: Read> Table<R> {
         let owned = |text: &str| Text(Cow::Owned(text.to_string()));
         for (column, field) in self.columns.iter().zip(row.iter().map(unescape)) {
             match column {
-                Column::Id => given.id = owned(field),
+                Column::Id => parsed.id = owned(field),
                 // An empty field says nothing.
                 _ if field.is_empty() => {}
-                Column::Url(place) => urls.push((*place, owned(field))),
+                Column::Url(position) => urls.push((*position, owned(field))),
                 Column::State => {
                     let state = State::parse(field);
                     let state = state.ok_or("`state` is active, reserved or withdrawn")?;
-                    given.state = Some(state);
+                    parsed.state = Some(state);
                 }
                 Column::Reason => tombstone.reason = owned(field),
                 Column::Successor => tombstone.successor = Some(owned(field)),
-                Column::Value { value_type, index } => given.values.push(ParsedValue {
+                Column::Value { value_type, index } => parsed.values.push(ParsedValue {
                     index: *index,
                     value_type: Cow::Owned(value_type.clone()),
                     data: Cow::Owned(field.as_bytes().to_vec()),
@@ -163,16 +165,16 @@ impl<R: Read> Table<R> {
                 }),
             }
         }
-        urls.sort_by_key(|(place, _)| *place);
-        (given.url_places, given.urls) = urls.into_iter().unzip();
-        if given.state == Some(State::Withdrawn) {
-            given.withdrawn = Some(tombstone);
+        urls.sort_by_key(|(position, _)| *position);
+        (parsed.url_positions, parsed.urls) = urls.into_iter().unzip();
+        if parsed.state == Some(State::Withdrawn) {
+            parsed.withdrawn = Some(tombstone);
         }
-        Ok(given)
+        Ok(parsed)
     }
 }
 
-impl<R: Read> Source for Table<R> {
+impl<R: Read> Source for TableInput<R> {
     fn next(&mut self) -> io::Result<Option<Block>> {
         let mut items = Vec::new();
         let mut row = StringRecord::new();
@@ -180,13 +182,13 @@ impl<R: Read> Source for Table<R> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
-        while items.len() < NAMES && size < BLOCK {
+        while items.len() < MAX_NAMES_PER_BLOCK && size < BLOCK_BYTES {
             self.budget.renew();
             let start = self.reader.position().byte();
             let read = self.reader.read_record(&mut row);
             size += row.as_slice().len();
             let line = self.reader.get_mut().line_at(start);
-            let given = match read {
+            let parsed = match read {
                 Ok(false) => break,
                 Ok(true) => self
                     .read(&row)
@@ -205,7 +207,7 @@ impl<R: Read> Source for Table<R> {
                     _ => Err(Outcome::bad(line, None, "bad-row", "no row".into())),
                 },
             };
-            items.push(Item { line, given });
+            items.push(Item { line, parsed });
         }
         Ok(Some(items)
             .filter(|items| !items.is_empty())
@@ -233,19 +235,19 @@ mod tests {
     #[test]
     fn rows_keep_the_number_of_their_line() {
         let text = "id,url,EMAIL:5\n20.1/a,https://x,\"a\nb\"\n20.1/b,,\n20.1/c,1,2,3\n";
-        let mut table = Table::new(text.as_bytes()).unwrap();
+        let mut table = TableInput::new(text.as_bytes()).unwrap();
         let Some(Block::Names(items)) = table.next().unwrap() else {
             panic!("a block");
         };
         let lines: Vec<_> = items.iter().map(|item| item.line).collect();
         assert_eq!(lines, [2, 4, 5]);
         assert_eq!(
-            items[0].given.as_ref().unwrap().values[0].data.as_ref(),
+            items[0].parsed.as_ref().unwrap().values[0].data.as_ref(),
             b"a\nb"
         );
-        assert!(items[1].given.as_ref().unwrap().values.is_empty());
-        assert!(items[2].given.is_err());
-        assert!(Table::new(&b"name,url\n"[..]).is_err());
+        assert!(items[1].parsed.as_ref().unwrap().values.is_empty());
+        assert!(items[2].parsed.is_err());
+        assert!(TableInput::new(&b"name,url\n"[..]).is_err());
     }
 
     /// In files of Windows every number was one too small, so that people looked at the wrong row.
@@ -258,7 +260,7 @@ mod tests {
             ("id,url\n\n20.1/a,x\n\n\n20.1/b,y\n", &[3, 6]),
             ("\n\nid,url\n20.1/a,x\n", &[4]),
         ] {
-            let mut table = Table::new(text.as_bytes()).unwrap();
+            let mut table = TableInput::new(text.as_bytes()).unwrap();
             let Some(Block::Names(items)) = table.next().unwrap() else {
                 panic!("a block");
             };
@@ -270,7 +272,7 @@ mod tests {
         for row in 0..5_000 {
             text.extend_from_slice(format!("20.1/{row},https://example.org/{row}\r\n").as_bytes());
         }
-        let mut table = Table::new(&text[..]).unwrap();
+        let mut table = TableInput::new(&text[..]).unwrap();
         let mut line = 1;
         while let Some(Block::Names(items)) = table.next().unwrap() {
             for item in items {

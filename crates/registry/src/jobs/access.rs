@@ -52,7 +52,7 @@ impl Registry {
                 page.jobs.push(job);
                 Ok(ControlFlow::Continue(()))
             })
-            .unwrap_or_else(|refusal| outcome = Err(refusal));
+            .unwrap_or_else(|error| outcome = Err(error));
             outcome.map(|()| page)
         })
     }
@@ -133,14 +133,14 @@ impl View<'_> {
             return Ok(found.flatten().map(|authority| authority.path));
         }
         if name.is_none() {
-            self.visit_refusals(job.number, 0, &mut |_, outcome| {
+            self.visit_errors(job.number, 0, &mut |_, outcome| {
                 name = outcome
                     .id
                     .filter(|_| matches!(outcome.done, Done::Refused { .. }));
                 ControlFlow::Break(())
             })?;
         }
-        let identifier = name.as_deref().map(|id| self.identify_kept(id));
+        let identifier = name.as_deref().map(|id| self.identify_registered(id));
         Ok(match identifier {
             Some(Ok(identifier)) => Some(AuthorityPath::of(&identifier, self)),
             _ => None,

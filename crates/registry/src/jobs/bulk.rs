@@ -10,11 +10,11 @@ use handfast_store::TableKey;
 
 use crate::access::principal::Principal;
 use crate::authority::policy::Role;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
-use crate::import::{Counts, Done, Loader, Outcome, Stamp, Taking, judged};
-use crate::jobs::errors::Refusals;
+use crate::import::{ConflictPolicy, Counts, Done, ImportContext, Loader, Outcome, split_failure};
+use crate::jobs::errors::JobErrors;
 use crate::jobs::job::{Begun, Job, JobKind};
 use crate::jobs::running::Stop;
 use crate::jobs::undo::ToUndo;
@@ -28,7 +28,7 @@ use crate::registry::Registry;
 const MAX_JOB_TEXT: usize = 10_000;
 
 /// How many names share a transaction.
-const TOGETHER: usize = 500;
+const NAMES_PER_BATCH: usize = 500;
 
 /// What came of a bulk change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl StartedJob {
     /// Nobody waits for it: it stops at its next batch when the process is about to end.
     #[must_use]
     pub fn left_alone(self) -> Self {
-        self.begun.entered.leave_alone();
+        self.begun.entered.detach();
         self
     }
 }
@@ -164,15 +164,15 @@ impl Registry {
         let events = self.events_to_undo(&job.kind)?;
         match &job.kind {
             JobKind::Undo { .. } => entered
-                .underway
+                .running_job
                 .set_total(events.len().try_into().unwrap_or(0)),
-            JobKind::Withdraw { count, .. } => entered.underway.set_total(*count),
+            JobKind::Withdraw { count, .. } => entered.running_job.set_total(*count),
             _ => {}
         }
-        let mut refusals = Refusals::of(self, job.number)?;
+        let mut errors = JobErrors::of(self, job.number)?;
         let counts = loop {
             let tasks = self.next_tasks(&job, &events, &[])?;
-            let stop = entered.underway.stop();
+            let stop = entered.running_job.stop();
             if tasks.is_empty() || stop.is_some() {
                 let counts = job.counts;
                 if !tasks.is_empty() && stop == Some(Stop::Pause) {
@@ -183,8 +183,8 @@ impl Registry {
                 break counts;
             }
             let (runner, before) = (runner.at(self.now()), job);
-            let mut kept = refusals;
-            let (after, outcomes, kept) = self.load(move |loading| {
+            let mut stored = errors;
+            let (after, outcomes, stored) = self.load(move |loading| {
                 let mut job = before;
                 let from = crate::log::tree::read(&loading.snapshot())?.size() + 1;
                 let mut outcomes = Vec::new();
@@ -192,21 +192,22 @@ impl Registry {
                     if matches!(task, Task::Refused) {
                         continue;
                     }
-                    let done = runner.decide(loading, |draft| draft.step(&job.kind, task))?;
+                    let done =
+                        runner.decide(loading, |change_set| change_set.step(&job.kind, task))?;
                     outcomes.push(outcome(line, task, done));
                 }
                 let to = crate::log::tree::read(&loading.snapshot())?.size() + 1;
                 job.add_events(from, to);
                 job.advance(&tasks, &outcomes);
                 for outcome in &outcomes {
-                    kept.add(outcome);
+                    stored.add(outcome);
                 }
-                kept.take().put(loading)?;
+                stored.take().put(loading)?;
                 loading.apply(&job.to_write()?)?;
-                Ok((job, outcomes, kept))
+                Ok((job, outcomes, stored))
             })?;
-            (job, refusals) = (after, kept);
-            entered.underway.at(job.done, job.counts);
+            (job, errors) = (after, stored);
+            entered.running_job.at(job.done, job.counts);
             outcomes.iter().for_each(&mut *report);
         };
         let stay = self.created_by_undone(&job.kind)?;
@@ -254,13 +255,13 @@ impl Registry {
             rules: Arc::clone(&self.rules),
             administrators: self.administrators(),
             who: who.clone(),
-            stamp: Stamp {
+            context: ImportContext {
                 time: self.now(),
                 actor,
                 node: 1,
                 random,
             },
-            taking: Taking {
+            conflicts: ConflictPolicy {
                 update: true,
                 since: u64::MAX,
                 lists_changes: false,
@@ -295,7 +296,7 @@ impl Registry {
             JobKind::ReplaceUrl { authority, .. } | JobKind::SetTtl { authority, .. } => {
                 self.read(|view| {
                     let path = view.path(authority)?;
-                    view.kept(&path)?;
+                    view.existing_authority(&path)?;
                     view.need(who, Role::Write, &path)
                 })
             }
@@ -313,12 +314,12 @@ impl Registry {
         let done = usize::try_from(job.done).unwrap_or(usize::MAX);
         match &job.kind {
             JobKind::Undo { .. } => {
-                let next = events.iter().skip(done).take(TOGETHER);
+                let next = events.iter().skip(done).take(NAMES_PER_BATCH);
                 Ok(next.cloned().map(Task::Events).collect())
             }
             // One that is only looked at has no list but the one that is given.
             JobKind::Withdraw { .. } if job.number == 0 => {
-                let next = list.iter().skip(done).take(TOGETHER);
+                let next = list.iter().skip(done).take(NAMES_PER_BATCH);
                 Ok(next.cloned().map(Task::Id).collect())
             }
             JobKind::Withdraw { .. } => {
@@ -348,8 +349,8 @@ impl Registry {
         self.read(|view| {
             let mut outcomes = Vec::new();
             for (line, task) in (job.done + 1..).zip(tasks) {
-                let mut draft = Draft::begin(runner.view(view.now), runner.call())?;
-                let done = judged(draft.step(&job.kind, task))?;
+                let mut change_set = ChangeSet::begin(runner.view(view.now), runner.call())?;
+                let done = split_failure(change_set.step(&job.kind, task))?;
                 let done = done.and_then(|(done, id)| {
                     if matches!(task, Task::Id(_)) && !met.insert(id.clone()) {
                         return Err(RegistryError::State {
@@ -382,7 +383,7 @@ fn next_keys(
     let from = TableKey::record(cursor.unwrap_or(start).as_bytes());
     view.now.scan(&from, &mut |table_key, bytes| {
         let key = String::from_utf8_lossy(table_key.name());
-        if !key.starts_with(start) || tasks.len() == TOGETHER {
+        if !key.starts_with(start) || tasks.len() == NAMES_PER_BATCH {
             return ControlFlow::Break(());
         }
         let authority = Record::authority_in(bytes);
@@ -393,8 +394,8 @@ fn next_keys(
         let may_read = known.map_or_else(|| view.may_read_under(who, authority), Ok);
         let may_read = match may_read {
             Ok(may_read) => may_read,
-            Err(refusal) => {
-                outcome = Err(refusal);
+            Err(error) => {
+                outcome = Err(error);
                 return ControlFlow::Break(());
             }
         };
@@ -428,14 +429,14 @@ fn outcome(number: u64, task: &Task, done: Result<(Done, String), RegistryError>
     };
     match done {
         Ok((done, id)) => Outcome::of(line, id, Ok(done)),
-        Err(refusal) => {
+        Err(error) => {
             let id = match task {
                 Task::Id(id) => Some(id.as_str()),
                 Task::Key(key) => Some(without_tag(key)),
                 Task::Events(undo) => undo.key.as_deref().map(without_tag),
                 Task::Refused => None,
             };
-            Outcome::refused(line, id, &refusal)
+            Outcome::refused(line, id, &error)
         }
     }
 }
@@ -475,7 +476,7 @@ impl Job {
     }
 }
 
-impl Draft<'_> {
+impl ChangeSet<'_> {
     /// Does to one name what a job does to all; also gives the name.
     fn step(&mut self, kind: &JobKind, task: &Task) -> Result<(Done, String), RegistryError> {
         let mut name = match task {
@@ -511,7 +512,7 @@ impl Draft<'_> {
                     successor: None,
                 };
                 let action = name.withdraw(self, tombstone)?;
-                let event = self.keep_name(&old, name, action);
+                let event = self.store_name(&old, name, action);
                 return Ok((Done::Changed(Some(event)), id));
             }
             JobKind::Undo { .. } => {
@@ -532,7 +533,7 @@ impl Draft<'_> {
             return Ok((Done::Unchanged, id));
         };
         let action = name.edit(self, values)?;
-        let event = self.keep_name(&old, name, action);
+        let event = self.store_name(&old, name, action);
         Ok((Done::Changed(Some(event)), id))
     }
 

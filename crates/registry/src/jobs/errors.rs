@@ -7,22 +7,22 @@ use std::ops::ControlFlow;
 
 use handfast_store::{Loading, Table, TableKey, Write};
 
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::import::{Done, Outcome};
 use crate::registry::Registry;
 
 /// How many are kept of a job.
-const MOST: u64 = 10_000;
+const MAX_ERRORS_PER_JOB: u64 = 10_000;
 /// Of how many jobs they are kept.
-const JOBS: u64 = 100;
+const MAX_JOBS_WITH_ERRORS: u64 = 100;
 /// How many bytes are kept of a job of an account: whoever may do nothing can have everything refused.
-const MAX_BYTES: usize = 256 << 10;
+const MAX_ERROR_BYTES: usize = 256 << 10;
 /// How many bytes are kept of a job of the operator, or of an administrator.
-const MAX_ADMINISTRATOR_BYTES: usize = 4 << 20;
+const MAX_ADMINISTRATOR_ERROR_BYTES: usize = 4 << 20;
 /// How many are gathered before they are written.
-const TOGETHER: usize = 1_000;
+const WRITE_BATCH: usize = 1_000;
 
 fn start(job: u64) -> Vec<u8> {
     [b"job-refused:", &job.to_be_bytes()[..]].concat()
@@ -33,7 +33,7 @@ fn key(job: u64, number: u64) -> Vec<u8> {
 }
 
 /// The refusals of a job, on their way into the store.
-pub(crate) struct Refusals {
+pub(crate) struct JobErrors {
     job: u64,
     /// How many there are in the store, and on the way.
     count: u64,
@@ -42,18 +42,18 @@ pub(crate) struct Refusals {
     bytes_left: usize,
 }
 
-impl Refusals {
+impl JobErrors {
     /// Those of a job that may have some already.
     pub(crate) fn of(registry: &Registry, job: u64) -> Result<Self, RegistryError> {
         let who = registry.job(job)?.who;
-        let most = if registry.is_administrator(&who)? {
-            MAX_ADMINISTRATOR_BYTES
+        let limit = if registry.is_administrator(&who)? {
+            MAX_ADMINISTRATOR_ERROR_BYTES
         } else {
-            MAX_BYTES
+            MAX_ERROR_BYTES
         };
         let (mut count, mut bytes_used) = (0, 0);
         registry.read(|view| {
-            view.refusals(job, 0, &mut |number, bytes| {
+            view.errors(job, 0, &mut |number, bytes| {
                 count = number;
                 bytes_used += bytes.len();
                 ControlFlow::Continue(())
@@ -63,7 +63,7 @@ impl Refusals {
             job,
             count,
             gathered: Vec::new(),
-            bytes_left: most.saturating_sub(bytes_used),
+            bytes_left: limit.saturating_sub(bytes_used),
         })
     }
 
@@ -77,7 +77,7 @@ impl Refusals {
             self.bytes_left = 0;
             return;
         };
-        if self.count < MOST {
+        if self.count < MAX_ERRORS_PER_JOB {
             self.bytes_left = bytes_left;
             self.count += 1;
             self.gathered.push((self.count, outcome.clone()));
@@ -85,12 +85,12 @@ impl Refusals {
     }
 
     pub(crate) fn are_many(&self) -> bool {
-        self.gathered.len() >= TOGETHER
+        self.gathered.len() >= WRITE_BATCH
     }
 
     /// What is to be written, in a load that writes something else too.
-    pub(crate) fn take(&mut self) -> Gathered {
-        Gathered {
+    pub(crate) fn take(&mut self) -> ErrorBatch {
+        ErrorBatch {
             job: self.job,
             outcomes: std::mem::take(&mut self.gathered),
         }
@@ -107,12 +107,12 @@ impl Refusals {
 }
 
 /// Some refusals of a job.
-pub(crate) struct Gathered {
+pub(crate) struct ErrorBatch {
     job: u64,
     outcomes: Vec<(u64, Outcome)>,
 }
 
-impl Gathered {
+impl ErrorBatch {
     pub(crate) fn put(&self, loading: &mut Loading<'_>) -> Result<(), RegistryError> {
         for (number, outcome) in &self.outcomes {
             let corrupt = |_| RegistryError::Corrupt {
@@ -128,17 +128,17 @@ impl Gathered {
 
 impl Registry {
     /// What a job has refused, each with its number, behind a number.
-    pub fn refusals(
+    pub fn job_errors(
         &self,
         job: u64,
         after: u64,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<(u64, Outcome)>, RegistryError> {
         let mut found = Vec::new();
         self.read(|view| {
-            view.visit_refusals(job, after.saturating_add(1), &mut |number, outcome| {
+            view.visit_errors(job, after.saturating_add(1), &mut |number, outcome| {
                 found.push((number, outcome));
-                if found.len() < most {
+                if found.len() < limit {
                     ControlFlow::Continue(())
                 } else {
                     ControlFlow::Break(())
@@ -150,7 +150,7 @@ impl Registry {
 }
 
 impl View<'_> {
-    fn refusals(
+    fn errors(
         &self,
         job: u64,
         from: u64,
@@ -171,13 +171,13 @@ impl View<'_> {
 
 impl View<'_> {
     /// Visits what a job has refused, from a number on.
-    pub(crate) fn visit_refusals(
+    pub(crate) fn visit_errors(
         &self,
         job: u64,
         from: u64,
         visit: &mut dyn FnMut(u64, Outcome) -> ControlFlow<()>,
     ) -> Result<(), RegistryError> {
-        self.refusals(
+        self.errors(
             job,
             from,
             &mut |number, bytes| match postcard::from_bytes(bytes) {
@@ -188,19 +188,19 @@ impl View<'_> {
     }
 }
 
-impl Draft<'_> {
+impl ChangeSet<'_> {
     /// A job begins: those of one long ago go.
-    pub(crate) fn forget_refusals(&mut self, new: u64) -> Result<(), RegistryError> {
-        match new.checked_sub(JOBS) {
-            Some(old) => self.drop_refusals(old),
+    pub(crate) fn forget_errors(&mut self, new: u64) -> Result<(), RegistryError> {
+        match new.checked_sub(MAX_JOBS_WITH_ERRORS) {
+            Some(old) => self.drop_errors(old),
             None => Ok(()),
         }
     }
 
     /// Forgets what a job has refused.
-    pub(crate) fn drop_refusals(&mut self, old: u64) -> Result<(), RegistryError> {
+    pub(crate) fn drop_errors(&mut self, old: u64) -> Result<(), RegistryError> {
         let mut numbers = Vec::new();
-        self.refusals(old, 0, &mut |number, _| {
+        self.errors(old, 0, &mut |number, _| {
             numbers.push(number);
             ControlFlow::Continue(())
         })?;

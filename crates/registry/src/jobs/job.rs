@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::principal::Principal;
 use crate::access::quota::{JobsOfAccount, OldJobs};
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::import::Counts;
-use crate::jobs::running::Entered;
+use crate::jobs::running::RunningJobGuard;
 use crate::registry::Registry;
 
 /// Long work, under way or done.
@@ -159,11 +159,11 @@ pub(crate) struct Begun {
     /// The opaque id of whoever acts.
     pub(crate) actor: [u8; 16],
     pub(crate) is_new: bool,
-    pub(crate) entered: Entered,
+    pub(crate) entered: RunningJobGuard,
 }
 
 /// How many names a part of a list has.
-pub(crate) const PART: usize = 500;
+pub(crate) const JOB_BATCH: usize = 500;
 
 /// The key of a part of the list of a job.
 fn part_key(job: u64, part: u64) -> Vec<u8> {
@@ -189,8 +189,8 @@ impl View<'_> {
         self.now.scan(&from, &mut |table_key, bytes| {
             let job = Job::from_bytes(bytes);
             let job = job.ok_or_else(|| damaged(table_key.number().unwrap_or_default()));
-            job.and_then(&mut *visit).unwrap_or_else(|refusal| {
-                outcome = Err(refusal);
+            job.and_then(&mut *visit).unwrap_or_else(|error| {
+                outcome = Err(error);
                 ControlFlow::Break(())
             })
         })?;
@@ -199,8 +199,9 @@ impl View<'_> {
 
     /// The names of the list of a job from a number on, up to the end of their part.
     pub(crate) fn listed(&self, job: u64, from: u64) -> Result<Vec<String>, RegistryError> {
-        let size = u64::try_from(PART).unwrap_or(u64::MAX);
-        let names: Option<Vec<String>> = self.posted(Table::Meta, &part_key(job, from / size))?;
+        let size = u64::try_from(JOB_BATCH).unwrap_or(u64::MAX);
+        let names: Option<Vec<String>> =
+            self.decode_stored(Table::Meta, &part_key(job, from / size))?;
         let skip = usize::try_from(from % size).unwrap_or(usize::MAX);
         Ok(names.unwrap_or_default().into_iter().skip(skip).collect())
     }
@@ -245,7 +246,7 @@ impl Registry {
         kind: JobKind,
         list: &[String],
     ) -> Result<Begun, RegistryError> {
-        let beginning = self.underways.beginning.lock();
+        let beginning = self.running_jobs.beginning.lock();
         let _only = beginning.unwrap_or_else(PoisonError::into_inner);
         let mut unfinished = None;
         let mut theirs = JobsOfAccount::default();
@@ -273,18 +274,18 @@ impl Registry {
             refused: u64::try_from(refused).unwrap_or(0),
             ..Counts::default()
         };
-        let (job, actor) = self.change(who, move |draft| {
-            let actor = draft.actor_id();
+        let (job, actor) = self.change(who, move |change_set| {
+            let actor = change_set.actor_id();
             if let Some(job) = unfinished {
                 return Ok((job, actor));
             }
             let job = Job {
-                number: draft.now.last_number(Table::Jobs)?.unwrap_or(0) + 1,
+                number: change_set.now.last_number(Table::Jobs)?.unwrap_or(0) + 1,
                 kind,
-                who: draft.who().lasting(),
-                started: draft.time(),
+                who: change_set.who().lasting(),
+                started: change_set.time(),
                 ended: None,
-                first_event: draft.next_event(),
+                first_event: change_set.next_event(),
                 events: Vec::new(),
                 done: 0,
                 cursor: None,
@@ -292,12 +293,12 @@ impl Registry {
                 counts,
                 is_cancelled: false,
             };
-            draft.forget_refusals(job.number)?;
-            draft.prune_jobs(&old)?;
-            draft.keep_job(&job)?;
-            for (part, names) in (0..).zip(list.chunks(PART)) {
+            change_set.forget_errors(job.number)?;
+            change_set.prune_jobs(&old)?;
+            change_set.store_job(&job)?;
+            for (part, names) in (0..).zip(list.chunks(JOB_BATCH)) {
                 let names: Vec<_> = names.iter().collect();
-                draft.keep_posted(Table::Meta, &part_key(job.number, part), &names)?;
+                change_set.store_encoded(Table::Meta, &part_key(job.number, part), &names)?;
             }
             Ok((job, actor))
         })?;
@@ -310,7 +311,7 @@ impl Registry {
             _ => "names",
         };
         Begun {
-            entered: self.underways.enter(&job, unit),
+            entered: self.running_jobs.enter(&job, unit),
             job,
             actor,
             is_new,
@@ -318,7 +319,7 @@ impl Registry {
     }
 
     fn is_at_rest(&self, job: &Job) -> Result<(), RegistryError> {
-        if self.underways.holds(job.number) {
+        if self.running_jobs.holds(job.number) {
             let problem = format!("job {} does this, and is under way", job.number);
             return Err(RegistryError::policy("under-way", problem));
         }
@@ -327,12 +328,12 @@ impl Registry {
 
     /// Goes on with a job that was cut short: whoever began it may, and those who may do everything.
     pub(crate) fn take_up(&self, who: &Principal, number: u64) -> Result<Begun, RegistryError> {
-        let beginning = self.underways.beginning.lock();
+        let beginning = self.running_jobs.beginning.lock();
         let _only = beginning.unwrap_or_else(PoisonError::into_inner);
         let job = self.job_of(who, number)?;
         job.check_unfinished()?;
         self.is_at_rest(&job)?;
-        let actor = self.change(who, |draft| Ok(draft.actor_id()))?;
+        let actor = self.change(who, |change_set| Ok(change_set.actor_id()))?;
         Ok(self.enter(job, actor, false))
     }
 
@@ -347,21 +348,21 @@ impl Registry {
     /// Says that a job is done. Its list has been gone through, and is dropped: what was done stands in the events.
     pub(crate) fn end_job(&self, mut job: Job) -> Result<Job, RegistryError> {
         let who = job.who.clone();
-        self.change(&who, move |draft| {
+        self.change(&who, move |change_set| {
             // Those of an import are stored as it goes on.
-            if let Some(stored) = draft.job(job.number)? {
+            if let Some(stored) = change_set.job(job.number)? {
                 job.events = stored.events;
             }
-            job.ended = Some(draft.time());
-            draft.keep_job(&job)?;
-            draft.drop_list(&job);
+            job.ended = Some(change_set.time());
+            change_set.store_job(&job)?;
+            change_set.drop_list(&job);
             Ok(job)
         })
     }
 }
 
-impl Draft<'_> {
-    pub(crate) fn keep_job(&mut self, job: &Job) -> Result<(), RegistryError> {
+impl ChangeSet<'_> {
+    pub(crate) fn store_job(&mut self, job: &Job) -> Result<(), RegistryError> {
         self.push(job.to_write()?);
         Ok(())
     }
@@ -370,7 +371,7 @@ impl Draft<'_> {
         let JobKind::Withdraw { count, .. } = job.kind else {
             return;
         };
-        let size = u64::try_from(PART).unwrap_or(u64::MAX);
+        let size = u64::try_from(JOB_BATCH).unwrap_or(u64::MAX);
         for part in 0..count.div_ceil(size) {
             let key = part_key(job.number, part);
             self.push(Write::Delete(
@@ -382,13 +383,13 @@ impl Draft<'_> {
     /// Forgets jobs that ended long ago, and what was refused by some that are not so old.
     fn prune_jobs(&mut self, old: &OldJobs) -> Result<(), RegistryError> {
         for number in &old.without_outcomes {
-            self.drop_refusals(*number)?;
+            self.drop_errors(*number)?;
         }
         for number in &old.forgotten {
             if let Some(job) = self.job(*number)? {
                 self.drop_list(&job);
             }
-            self.drop_refusals(*number)?;
+            self.drop_errors(*number)?;
             self.push(Write::Delete(table_key(*number)));
         }
         Ok(())

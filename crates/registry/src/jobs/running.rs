@@ -41,7 +41,7 @@ const PAUSE: u8 = 2;
 
 /// A job that is under way, for whoever watches it and for what works on it.
 #[derive(Debug)]
-pub(crate) struct Underway {
+pub(crate) struct RunningJob {
     done: AtomicU64,
     /// The greatest number if it is not known.
     total: AtomicU64,
@@ -52,7 +52,7 @@ pub(crate) struct Underway {
     is_waited_for: AtomicBool,
 }
 
-impl Underway {
+impl RunningJob {
     pub(crate) fn set_total(&self, total: u64) {
         self.total.store(total, Ordering::Relaxed);
     }
@@ -82,11 +82,11 @@ impl Underway {
     }
 }
 
-type ByNumber = HashMap<u64, Arc<Underway>>;
+type ByNumber = HashMap<u64, Arc<RunningJob>>;
 
 /// All that are under way.
 #[derive(Debug, Default)]
-pub(crate) struct Underways {
+pub(crate) struct RunningJobs {
     by_number: Arc<Mutex<ByNumber>>,
     /// Held while a job begins, so that none is gone on with twice.
     pub(crate) beginning: Mutex<()>,
@@ -94,7 +94,7 @@ pub(crate) struct Underways {
     is_ending: Arc<AtomicBool>,
 }
 
-impl Underways {
+impl RunningJobs {
     fn all(&self) -> MutexGuard<'_, ByNumber> {
         let locked = self.by_number.lock();
         locked.unwrap_or_else(PoisonError::into_inner)
@@ -105,8 +105,8 @@ impl Underways {
     }
 
     /// A job is under way from now on, until what comes back is dropped.
-    pub(crate) fn enter(&self, job: &Job, unit: &'static str) -> Entered {
-        let underway = Arc::new(Underway {
+    pub(crate) fn enter(&self, job: &Job, unit: &'static str) -> RunningJobGuard {
+        let running_job = Arc::new(RunningJob {
             done: AtomicU64::new(if unit == "names" { job.done } else { 0 }),
             total: AtomicU64::new(u64::MAX),
             unit,
@@ -114,10 +114,10 @@ impl Underways {
             stop: AtomicU8::new(GOES_ON),
             is_waited_for: AtomicBool::new(true),
         });
-        self.all().insert(job.number, Arc::clone(&underway));
-        Entered {
+        self.all().insert(job.number, Arc::clone(&running_job));
+        RunningJobGuard {
             number: job.number,
-            underway,
+            running_job,
             of: Arc::clone(&self.by_number),
             is_ending: Arc::clone(&self.is_ending),
         }
@@ -126,25 +126,25 @@ impl Underways {
 
 /// A job that is under way as long as this is kept.
 #[derive(Debug)]
-pub(crate) struct Entered {
+pub(crate) struct RunningJobGuard {
     number: u64,
-    pub(crate) underway: Arc<Underway>,
+    pub(crate) running_job: Arc<RunningJob>,
     of: Arc<Mutex<ByNumber>>,
     is_ending: Arc<AtomicBool>,
 }
 
-impl Entered {
+impl RunningJobGuard {
     /// Nobody waits for it: it stops when the process is about to end.
-    pub(crate) fn leave_alone(&self) {
-        let underway = &self.underway;
-        underway.is_waited_for.store(false, Ordering::Relaxed);
+    pub(crate) fn detach(&self) {
+        let running_job = &self.running_job;
+        running_job.is_waited_for.store(false, Ordering::Relaxed);
         if self.is_ending.load(Ordering::Relaxed) {
-            underway.stop.store(PAUSE, Ordering::Relaxed);
+            running_job.stop.store(PAUSE, Ordering::Relaxed);
         }
     }
 }
 
-impl Drop for Entered {
+impl Drop for RunningJobGuard {
     fn drop(&mut self) {
         let mut all = self.of.lock().unwrap_or_else(PoisonError::into_inner);
         all.remove(&self.number);
@@ -154,8 +154,8 @@ impl Drop for Entered {
 impl Registry {
     /// How far a job has come that is under way in this process.
     pub(crate) fn progress(&self, number: u64) -> Option<Progress> {
-        let all = self.underways.all();
-        all.get(&number).map(|underway| underway.progress())
+        let all = self.running_jobs.all();
+        all.get(&number).map(|running_job| running_job.progress())
     }
 
     /// A job that was looked up, and how far it has come if it is under way in this process. One that ended in between
@@ -183,7 +183,7 @@ impl Registry {
                 format!("job {number} {problem}"),
             ));
         }
-        let running = self.underways.all().get(&number).cloned();
+        let running = self.running_jobs.all().get(&number).cloned();
         if let Some(running) = running {
             running.stop.store(CANCEL, Ordering::Relaxed);
             return Ok(job);
@@ -195,19 +195,19 @@ impl Registry {
     /// How many jobs are under way in this process.
     #[must_use]
     pub fn jobs_under_way(&self) -> usize {
-        self.underways.all().len()
+        self.running_jobs.all().len()
     }
 
     /// Has all jobs that nobody waits for stop at their next batch, to be gone on with by another process.
     pub fn pause_jobs(&self) {
-        self.underways.is_ending.store(true, Ordering::Relaxed);
-        let all = self.underways.all();
-        let left_alone = |underway: &&Arc<Underway>| {
-            let is_waited_for = underway.is_waited_for.load(Ordering::Relaxed);
+        self.running_jobs.is_ending.store(true, Ordering::Relaxed);
+        let all = self.running_jobs.all();
+        let left_alone = |running_job: &&Arc<RunningJob>| {
+            let is_waited_for = running_job.is_waited_for.load(Ordering::Relaxed);
             !is_waited_for
         };
-        for underway in all.values().filter(left_alone) {
-            let stop = &underway.stop;
+        for running_job in all.values().filter(left_alone) {
+            let stop = &running_job.stop;
             // One that is to be cancelled is.
             let _ = stop.compare_exchange(GOES_ON, PAUSE, Ordering::Relaxed, Ordering::Relaxed);
         }

@@ -11,7 +11,7 @@ use handfast_store::TableKey;
 use crate::access::principal::Principal;
 use crate::change::view::View;
 use crate::error::RegistryError;
-use crate::import::judged;
+use crate::import::split_failure;
 use crate::jobs::job::{Job, JobKind};
 use crate::jobs::undone;
 use crate::log::event::Subject;
@@ -52,7 +52,7 @@ impl Registry {
     fn may_undo_import(&self, import: &Job) -> Result<(), RegistryError> {
         let number = import.number;
         let refuse = |problem: String| Err(RegistryError::policy("cannot-undo", problem));
-        if self.underways.holds(number) {
+        if self.running_jobs.holds(number) {
             return refuse(format!(
                 "job {number} is under way: cancel it first with `handfast job cancel {number}`"
             ));
@@ -135,15 +135,15 @@ impl Registry {
 /// Puts all that was done to a name together, the name that was changed last first.
 fn by_name(events: Vec<(u64, Option<String>)>) -> Vec<ToUndo> {
     let mut names: Vec<ToUndo> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut positions: HashMap<String, usize> = HashMap::new();
     for (number, key) in events.into_iter().rev() {
-        let place = key.as_ref().and_then(|key| places.get(key)).copied();
-        if let Some(name) = place.and_then(|place| names.get_mut(place)) {
+        let position = key.as_ref().and_then(|key| positions.get(key)).copied();
+        if let Some(name) = position.and_then(|position| names.get_mut(position)) {
             name.events.push(number);
             continue;
         }
         if let Some(key) = &key {
-            places.insert(key.clone(), names.len());
+            positions.insert(key.clone(), names.len());
         }
         let events = vec![number];
         names.push(ToUndo { events, key });
@@ -156,7 +156,7 @@ fn is_created_by(view: &View<'_>, job: &Job, name: &ToUndo) -> Result<bool, Regi
     let Some(key) = &name.key else {
         return Ok(false);
     };
-    let first = judged(view.record(key))?.ok().flatten();
+    let first = split_failure(view.record(key))?.ok().flatten();
     let Some(first) = first.map(|record| record.first_event) else {
         return Ok(false);
     };
@@ -174,23 +174,24 @@ fn find_hidden(
     if hidden.is_empty() {
         return Ok(());
     }
-    view.now.scan(&TableKey::record(b""), &mut |place, bytes| {
-        let key = String::from_utf8_lossy(place.name());
-        let salt = Record::from_bytes(bytes)
-            .ok()
-            .and_then(|record| record.salt);
-        if let Some(salt) = salt
-            && let Subject::Hidden(commitment) = Subject::hide(&key, &salt)
-            && let Some(places) = hidden.get(&commitment)
-        {
-            for place in places {
-                if let Some(event) = events.get_mut(*place) {
-                    event.1 = Some(key.to_string());
+    view.now
+        .scan(&TableKey::record(b""), &mut |position, bytes| {
+            let key = String::from_utf8_lossy(position.name());
+            let salt = Record::from_bytes(bytes)
+                .ok()
+                .and_then(|record| record.salt);
+            if let Some(salt) = salt
+                && let Subject::Hidden(commitment) = Subject::hide(&key, &salt)
+                && let Some(positions) = hidden.get(&commitment)
+            {
+                for position in positions {
+                    if let Some(event) = events.get_mut(*position) {
+                        event.1 = Some(key.to_string());
+                    }
                 }
             }
-        }
-        ControlFlow::Continue(())
-    })?;
+            ControlFlow::Continue(())
+        })?;
     Ok(())
 }
 
@@ -213,13 +214,15 @@ mod tests {
         let undo = |job: Job| {
             let number = job.number;
             registry
-                .change(&Principal::Operator, move |draft| draft.keep_job(&job))
+                .change(&Principal::Operator, move |change_set| {
+                    change_set.store_job(&job)
+                })
                 .unwrap();
             let kind = JobKind::Undo { job: number };
             let undone = registry.run_job(&Principal::Operator, kind, false, &mut |_| ());
-            let refusal = undone.unwrap_err();
-            assert_eq!(refusal.code(), "cannot-undo");
-            refusal.to_string()
+            let error = undone.unwrap_err();
+            assert_eq!(error.code(), "cannot-undo");
+            error.to_string()
         };
         let old = Job {
             number: 1,

@@ -77,19 +77,19 @@ impl Registry {
                 match view.may_withdraw(who, id, &mut roles) {
                     Ok(()) => permitted.list.push(id.clone()),
                     Err(failure) if failure.is_failure() => return Err(failure),
-                    Err(refusal) => {
+                    Err(error) => {
                         permitted.list.push(String::new());
                         permitted.refused.push((line, id.clone()));
-                        let said = match refusal {
+                        let said = match error {
                             RegistryError::Denied { .. } => &mut denied,
                             _ => &mut first,
                         };
-                        said.get_or_insert(refusal);
+                        said.get_or_insert(error);
                     }
                 }
             }
             match denied.or(first) {
-                Some(refusal) if permitted.refused.len() == permitted.list.len() => Err(refusal),
+                Some(error) if permitted.refused.len() == permitted.list.len() => Err(error),
                 _ => Ok(permitted),
             }
         })
@@ -109,7 +109,7 @@ impl Registry {
             let why = self.read(|view| Ok(view.may_withdraw(who, id, &mut roles)))?;
             let gone =
                 |()| RegistryError::policy("not-now", "it was not permitted when the job began");
-            let why = why.map_or_else(|refusal| refusal, gone);
+            let why = why.map_or_else(|error| error, gone);
             report(&Outcome::refused(*line, Some(id), &why));
         }
         Ok(())
@@ -124,7 +124,7 @@ impl View<'_> {
         id: &str,
         roles: &mut HashMap<String, bool>,
     ) -> Result<(), RegistryError> {
-        let identifier = self.identify_kept(id)?;
+        let identifier = self.identify_registered(id)?;
         let path = AuthorityPath::of(&identifier, self);
         let has_role = if let Some(has_role) = roles.get(path.key()) {
             *has_role

@@ -18,8 +18,8 @@ use crate::name::manage::is_stable;
 use crate::name::record::Record;
 use crate::name::url::url_problem;
 use crate::namespace::comments::COMMENT;
-use crate::namespace::kept::{ENTRY, Kept, NAMESPACE_HISTORY};
 use crate::namespace::policy::POLICY;
+use crate::namespace::stored::{ENTRY, NAMESPACE_HISTORY, StoredNamespace};
 use crate::namespace::{NamespaceComment, NamespacePolicy};
 use crate::registry::Registry;
 
@@ -177,7 +177,7 @@ impl Check {
     }
 
     fn records(&mut self, view: &View<'_>) {
-        let mut held = 0;
+        let mut indexed = 0;
         self.table(view, Table::Records, |check, table_key, bytes| {
             check.records += 1;
             let key = String::from_utf8_lossy(table_key.name()).into_owned();
@@ -195,7 +195,7 @@ impl Check {
                         .push(Problem::RecordAndEvent(name, record.last_event));
                 }
                 Ok(record) => {
-                    held += distinct_values(&record);
+                    indexed += distinct_values(&record);
                     if has_malformed_url(&record) {
                         check.malformed_urls += 1;
                     }
@@ -215,8 +215,8 @@ impl Check {
         let is_left = !matches!(left_for_later(view), Ok(None));
         match view.now.count(Table::Reverse) {
             // What cannot be read has been reported, and what is left for later is not there yet.
-            Ok(found) if is_whole && !is_left && found != held => {
-                let expected = held;
+            Ok(found) if is_whole && !is_left && found != indexed => {
+                let expected = indexed;
                 self.problems.push(Problem::Index { found, expected });
             }
             Ok(_) => {}
@@ -287,7 +287,7 @@ impl Check {
             let is_known = match table_key.name().strip_prefix(b"id:") {
                 Some(id) => postcard::from_bytes::<Principal>(bytes).is_ok_and(|who| {
                     let key = [b"who:", who.key().as_bytes()].concat();
-                    matches!(view.posted::<[u8; 16]>(Table::Actors, &key), Ok(Some(found)) if found == id)
+                    matches!(view.decode_stored::<[u8; 16]>(Table::Actors, &key), Ok(Some(found)) if found == id)
                 }),
                 None => postcard::from_bytes::<[u8; 16]>(bytes).is_ok_and(|id| {
                     let key = [b"who:", view.actor(&id).ok().flatten().map(|who| who.key()).unwrap_or_default().as_bytes()].concat();
@@ -352,7 +352,7 @@ impl Check {
         let is_gone = matches!(event.action, Action::Erase | Action::DeclineAuthority);
         let made_by = match key.strip_prefix(AUTHORITY_HISTORY) {
             _ if key.starts_with(NAMESPACE_HISTORY) => view
-                .kept_namespace(key.trim_start_matches(NAMESPACE_HISTORY))
+                .stored_namespace(key.trim_start_matches(NAMESPACE_HISTORY))
                 .map(|found| found.map(|found| found.last_event)),
             Some(key) => view
                 .authority_by_key(key)
@@ -443,11 +443,11 @@ fn is_committed_authority(view: &View<'_>, authority: &Authority) -> bool {
 /// Whether an event committed to an entry, or to an earlier version of one. What came with the program has no
 /// event.
 fn is_committed_namespace(view: &View<'_>, name: &str, version: Option<u64>, bytes: &[u8]) -> bool {
-    let Ok(kept) = postcard::from_bytes::<Kept>(bytes) else {
+    let Ok(stored) = postcard::from_bytes::<StoredNamespace>(bytes) else {
         return false;
     };
-    let (last_event, commitments) = (kept.last_event, kept.commitments());
-    let Some(entry) = kept.read() else {
+    let (last_event, commitments) = (stored.last_event, stored.commitments());
+    let Some(entry) = stored.read() else {
         return false;
     };
     if entry.name() != name || version.is_some_and(|version| version != entry.version) {

@@ -15,13 +15,13 @@ use handfast_store::{Table, TableKey, Write};
 use serde::{Deserialize, Serialize};
 
 use crate::Principal;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::handle_protocol::transactions::LogStart;
 use crate::log::event::{Action, Commitments, Subject};
 use crate::log::proof::Growth;
-use crate::log::tree::{self, Kept};
+use crate::log::tree::{self, StoredHashes};
 use crate::registry::Registry;
 
 /// The file of the secret key, in the data folder.
@@ -31,7 +31,7 @@ const NEW_KEY_FILE: &str = "log.key.new";
 /// Where the identity of the log is kept.
 const IDENTITY: &[u8] = b"log";
 /// Where the number of the log's first own event is kept.
-const BEGINNING: &[u8] = b"log-from";
+const FIRST_EVENT: &[u8] = b"log-from";
 /// Where the last checkpoint that was signed is kept.
 const CHECKPOINT: &[u8] = b"checkpoint";
 
@@ -59,7 +59,7 @@ impl Registry {
     /// some that are no longer so.
     pub fn log_start(&self) -> Result<Option<LogStart>, RegistryError> {
         self.read(|view| {
-            let number: u64 = view.posted(Table::Meta, BEGINNING)?.unwrap_or(1);
+            let number: u64 = view.decode_stored(Table::Meta, FIRST_EVENT)?.unwrap_or(1);
             let event = view.event(number)?;
             Ok(event.map(|event| LogStart {
                 number,
@@ -141,12 +141,12 @@ impl Registry {
         let identity = Identity {
             key: key.verifying_key().to_string(),
         };
-        self.change(who, move |draft| {
-            let first = draft.next_event();
-            draft.keep_posted(Table::Meta, BEGINNING, &first)?;
-            draft.continue_log();
-            draft.push(Write::Delete(TableKey::named(Table::Meta, CHECKPOINT)));
-            draft.keep_posted(Table::Meta, IDENTITY, &identity)
+        self.change(who, move |change_set| {
+            let first = change_set.next_event();
+            change_set.store_encoded(Table::Meta, FIRST_EVENT, &first)?;
+            change_set.continue_log();
+            change_set.push(Write::Delete(TableKey::named(Table::Meta, CHECKPOINT)));
+            change_set.store_encoded(Table::Meta, IDENTITY, &identity)
         })?;
         self.signing_key(key.verifying_key())?;
         Ok(key.verifying_key().clone())
@@ -158,7 +158,7 @@ impl Registry {
         let old = from.parse::<SignedNote>().map_err(|_| bad())?;
         let old: Checkpoint = old.unverified_text().parse().map_err(|_| bad())?;
         self.read_signed(|view, new| {
-            let hashes = Kept(view.now);
+            let hashes = StoredHashes(view.now);
             let is_ours = old.size <= new.size
                 && root_at(&hashes, old.size).is_ok_and(|root| root == old.root);
             if !is_ours {
@@ -197,7 +197,7 @@ impl Registry {
                         break;
                     };
                     write_once(folder, &tile.path(), tile.is_full(), || {
-                        let hashes = Kept(view.now);
+                        let hashes = StoredHashes(view.now);
                         let row = handfast_log::Hashes::hashes(
                             &hashes,
                             level,
@@ -224,7 +224,7 @@ impl Registry {
                 return Ok(None);
             }
             let (level, first, width) = (tile.level(), tile.first(), tile.width());
-            let row = handfast_log::Hashes::hashes(&Kept(view.now), level, first, width)?;
+            let row = handfast_log::Hashes::hashes(&StoredHashes(view.now), level, first, width)?;
             Ok(Some(row.concat()))
         })
     }
@@ -262,7 +262,7 @@ impl Registry {
 
 /// The public key of the log.
 pub(crate) fn log_key(view: &View<'_>) -> Result<VerifyingKey, RegistryError> {
-    let identity: Option<Identity> = view.posted(Table::Meta, IDENTITY)?;
+    let identity: Option<Identity> = view.decode_stored(Table::Meta, IDENTITY)?;
     let key = identity.and_then(|identity| identity.key.parse().ok());
     key.ok_or_else(key_problem)
 }
@@ -274,7 +274,7 @@ pub(crate) fn last_checkpoint(view: &View<'_>) -> Result<Option<String>, Registr
     Ok(view.now.get(&table_key, read)?)
 }
 
-impl Draft<'_> {
+impl ChangeSet<'_> {
     /// An event that names the head of the log so far, if there is anything in it.
     fn continue_log(&mut self) {
         let (size, root) = (self.tree().size(), self.tree().root());

@@ -293,7 +293,7 @@ pub enum Commitments {
     /// reason of a withdrawal.
     Each(Vec<(u32, [u8; 32])>),
     /// One for all of more values than an event may list.
-    Together {
+    Combined {
         /// How many there are.
         count: u32,
         /// SHA-256 over all indexes and commitments.
@@ -302,9 +302,9 @@ pub enum Commitments {
 }
 
 /// The largest number of commitments that an event lists: it stays far below 65,535 bytes.
-pub(crate) const MAX_LISTED: usize = 256;
+pub(crate) const MAX_LISTED_COMMITMENTS: usize = 256;
 /// Stands for a count of commitments that are not listed.
-const TOGETHER: u16 = 0xFFFF;
+const COMBINED_MARK: u16 = 0xFFFF;
 /// The format of the bytes.
 const FORMAT: u8 = 1;
 /// Where the time stands in the bytes of an event: behind the format, the action and the number.
@@ -320,7 +320,7 @@ impl Commitments {
 
     /// Commitments by index: each of them, or if they are many one for all.
     pub(crate) fn from_each(each: Vec<(u32, [u8; 32])>) -> Self {
-        if each.len() <= MAX_LISTED {
+        if each.len() <= MAX_LISTED_COMMITMENTS {
             return Self::Each(each);
         }
         let mut all = Sha256::new();
@@ -328,7 +328,7 @@ impl Commitments {
             all.update(index.to_be_bytes());
             all.update(commitment);
         }
-        Self::Together {
+        Self::Combined {
             count: u32::try_from(each.len()).unwrap_or(u32::MAX),
             digest: all.finalize().into(),
         }
@@ -387,15 +387,19 @@ impl Event {
         out.extend(self.version.to_be_bytes());
         match &self.commitments {
             Commitments::Each(each) => {
-                // At most `MAX_LISTED`.
-                out.extend(u16::try_from(each.len()).unwrap_or(TOGETHER).to_be_bytes());
+                // At most `MAX_LISTED_COMMITMENTS`.
+                out.extend(
+                    u16::try_from(each.len())
+                        .unwrap_or(COMBINED_MARK)
+                        .to_be_bytes(),
+                );
                 for (index, commitment) in each {
                     out.extend(index.to_be_bytes());
                     out.extend(commitment);
                 }
             }
-            Commitments::Together { count, digest } => {
-                out.extend(TOGETHER.to_be_bytes());
+            Commitments::Combined { count, digest } => {
+                out.extend(COMBINED_MARK.to_be_bytes());
                 out.extend(count.to_be_bytes());
                 out.extend(digest);
             }
@@ -455,7 +459,7 @@ impl Event {
             authority: text(reader)?,
             version: reader.u64()?,
             commitments: match reader.u16()? {
-                TOGETHER => Commitments::Together {
+                COMBINED_MARK => Commitments::Combined {
                     count: reader.u32()?,
                     digest: reader.array()?,
                 },

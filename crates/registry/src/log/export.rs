@@ -143,13 +143,13 @@ impl Registry {
             let mut audited = finished.audited;
             if finished.tree != tree::read(view.now)? {
                 let problem = "the tree that is kept is not that of the events".to_string();
-                audited.findings.push(Finding::Kept(problem));
+                audited.findings.push(Finding::StoreDiffers(problem));
             }
             audited.findings.extend(keys_of_other_case(view)?);
             Ok(audited)
         })?;
         let problems = self.check()?.problems.into_iter();
-        let problems = problems.map(|problem| Finding::Kept(problem.to_string()));
+        let problems = problems.map(|problem| Finding::StoreDiffers(problem.to_string()));
         audited.findings.extend(problems);
         Ok(audited)
     }
@@ -222,11 +222,11 @@ pub fn verify_export(
 }
 
 /// The longest line: an event has at most 65,535 bytes.
-const LONGEST: u64 = 1 << 20;
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
 fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
     line.clear();
-    let read = io::Read::take(&mut *input, LONGEST).read_until(b'\n', line)?;
+    let read = io::Read::take(&mut *input, MAX_LINE_BYTES).read_until(b'\n', line)?;
     Ok(u64::try_from(read).unwrap_or(u64::MAX))
 }
 
@@ -344,7 +344,7 @@ fn keys_of_other_case(view: &View<'_>) -> Result<Vec<Finding>, RegistryError> {
             if last.as_ref().is_some_and(|(_, counts)| !counts) {
                 let key = String::from_utf8_lossy(table_key.name());
                 let problem = format!("{key} is not in upper case, but case does not count there");
-                findings.push(Finding::Kept(problem));
+                findings.push(Finding::StoreDiffers(problem));
             }
             ControlFlow::Continue(())
         })?;
@@ -356,16 +356,16 @@ fn compare_tiles(
     audit: &mut Audit,
     tiles: &BTreeMap<(u8, u64), [u8; 32]>,
 ) -> Result<(), RegistryError> {
-    let mut kept = BTreeMap::new();
+    let mut stored = BTreeMap::new();
     let from = TableKey::numbered(Table::Tiles, 0);
     view.now.scan(&from, &mut |table_key, bytes| {
         let at = tree::level_and_index(table_key.number().unwrap_or_default());
-        kept.insert(at, <[u8; 32]>::try_from(bytes).unwrap_or_default());
+        stored.insert(at, <[u8; 32]>::try_from(bytes).unwrap_or_default());
         ControlFlow::Continue(())
     })?;
-    if kept != *tiles {
+    if stored != *tiles {
         let problem = "the hashes that are kept are not those of the events".to_string();
-        audit.find(Finding::Kept(problem));
+        audit.find(Finding::StoreDiffers(problem));
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
 use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject, commit_with, salt};
-use crate::log::tree::Kept;
+use crate::log::tree::StoredHashes;
 use crate::name::manage::Shown;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
@@ -134,7 +134,7 @@ impl Registry {
             // A name that may be erased is hidden for ever, and so is what would open it.
             let last = view.event(record.last_event)?;
             let is_hidden = last.is_some_and(|last| matches!(last.subject, Subject::Hidden(_)));
-            let path = AuthorityPath::of(&view.identify_kept(id)?, view);
+            let path = AuthorityPath::of(&view.identify_registered(id)?, view);
             let sees_all = view.may_see(who, &path, &record)?;
             if is_hidden && !sees_all {
                 return Err(RegistryError::Denied {
@@ -155,7 +155,7 @@ impl Registry {
                     event.map(|(event, _)| event.to_vec())
                 };
                 let bytes = view.now.get(&TableKey::event(number), read)?.flatten();
-                let path = inclusion(&Kept(view.now), number - 1, size);
+                let path = inclusion(&StoredHashes(view.now), number - 1, size);
                 events.push(ProvenEvent {
                     number,
                     event: STANDARD.encode(bytes.ok_or_else(missing)?),
@@ -198,7 +198,7 @@ fn openings(record: &Record) -> (Vec<Opening>, Vec<(u32, String)>) {
     let each = crate::change::change_set::all_commitments(record);
     let listed = match Commitments::from_each(each.clone()) {
         Commitments::Each(_) => Vec::new(),
-        Commitments::Together { .. } => {
+        Commitments::Combined { .. } => {
             let each = each.into_iter();
             each.map(|(index, hash)| (index, encode(&hash))).collect()
         }
@@ -269,12 +269,12 @@ impl Proof {
     fn open(&self, last: &Event) -> Result<Vec<Value<'static>>, ProofProblem> {
         let listed = match &last.commitments {
             Commitments::Each(each) => each.clone(),
-            together @ Commitments::Together { .. } => {
+            combined @ Commitments::Combined { .. } => {
                 let each = self.commitments.iter();
                 let each = each.map(|(index, hash)| Some((*index, decode(hash)?)));
                 let each: Option<Vec<_>> = each.collect();
                 let each = each.ok_or(ProofProblem::Unreadable("a commitment"))?;
-                if Commitments::from_each(each.clone()) != *together {
+                if Commitments::from_each(each.clone()) != *combined {
                     return Err(ProofProblem::Value(0));
                 }
                 each

@@ -17,7 +17,7 @@ fn edge() -> TableKey<'static> {
 }
 
 /// Where the root of a tile is kept.
-fn table_key(level: u8, index: u64) -> TableKey<'static> {
+fn tile_key(level: u8, index: u64) -> TableKey<'static> {
     TableKey::numbered(Table::Tiles, u64::from(level) << 56 | index)
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn read(now: &Snapshot<'_>) -> Result<Tree, RegistryError> {
 /// Appends the leaf of an event; what completes a tile is pushed to be kept.
 pub(crate) fn push(tree: &mut Tree, leaf: Hash, writes: &mut Vec<Write>) {
     tree.append(leaf, &mut |tile: TileHash| {
-        writes.push(Write::put(table_key(tile.level, tile.index), &tile.hash));
+        writes.push(Write::put(tile_key(tile.level, tile.index), &tile.hash));
     });
 }
 
@@ -54,26 +54,26 @@ pub(crate) fn append(
     let mut outcome = Ok(());
     tree.append(leaf, &mut |tile: TileHash| {
         if outcome.is_ok() {
-            outcome = loading.put(&table_key(tile.level, tile.index), &tile.hash);
+            outcome = loading.put(&tile_key(tile.level, tile.index), &tile.hash);
         }
     });
     Ok(outcome?)
 }
 
 /// Keeps the right edge.
-pub(crate) fn kept(tree: &Tree) -> Write {
+pub(crate) fn edge_write(tree: &Tree) -> Write {
     Write::Put(edge(), tree.to_bytes())
 }
 
 /// The same, in a load.
 pub(crate) fn write(tree: &Tree, loading: &mut Loading<'_>) -> Result<(), RegistryError> {
-    Ok(loading.apply(&kept(tree))?)
+    Ok(loading.apply(&edge_write(tree))?)
 }
 
 /// The hashes of a snapshot.
-pub(crate) struct Kept<'n>(pub(crate) &'n Snapshot<'n>);
+pub(crate) struct StoredHashes<'n>(pub(crate) &'n Snapshot<'n>);
 
-impl Hashes for Kept<'_> {
+impl Hashes for StoredHashes<'_> {
     type Error = RegistryError;
 
     fn hash(&self, level: u8, index: u64) -> Result<Hash, RegistryError> {
@@ -85,7 +85,7 @@ impl Hashes for Kept<'_> {
         // Events count from 1.
         let from = match level {
             0 => TableKey::event(start + 1),
-            level => table_key(level, start),
+            level => tile_key(level, start),
         };
         let mut hashes = Vec::with_capacity(usize::from(count));
         self.0.scan(&from, &mut |found, bytes| {

@@ -25,17 +25,17 @@ pub struct NameCounts {
 }
 
 /// How many names are looked at in one snapshot.
-const TOGETHER: usize = 50_000;
+const NAMES_PER_SNAPSHOT: usize = 50_000;
 
 impl Registry {
     /// The last count, and whether it is time for another: it is old, and something has happened since.
     pub fn name_counts(&self, oldest: u64) -> Result<(Option<NameCounts>, bool), RegistryError> {
         let events = self.event_count()?;
-        let kept = self
+        let cached = self
             .name_counts
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        Ok(match &*kept {
+        Ok(match &*cached {
             Some((of, name_counts)) => {
                 let is_old = *of != events && name_counts.time.saturating_add(oldest) < self.now();
                 (Some(name_counts.clone()), is_old)
@@ -64,7 +64,7 @@ impl Registry {
                     if before.as_deref() == Some(table_key.name()) {
                         return ControlFlow::Continue(());
                     }
-                    if looked_at == TOGETHER {
+                    if looked_at == NAMES_PER_SNAPSHOT {
                         return ControlFlow::Break(());
                     }
                     looked_at += 1;
@@ -74,15 +74,15 @@ impl Registry {
                 })?;
                 Ok(())
             })?;
-            if looked_at < TOGETHER {
+            if looked_at < NAMES_PER_SNAPSHOT {
                 break;
             }
         }
-        let mut kept = self
+        let mut cached = self
             .name_counts
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        *kept = Some((events, name_counts.clone()));
+        *cached = Some((events, name_counts.clone()));
         Ok(name_counts)
     }
 }

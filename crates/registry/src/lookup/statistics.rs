@@ -73,7 +73,7 @@ impl Registry {
         value_type: &str,
         data: &[u8],
         after: Option<&str>,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<Shown>, RegistryError> {
         let sought = reverse_value(&Value::new(0, value_type, data));
         self.read(|view| {
@@ -83,9 +83,9 @@ impl Registry {
                 };
                 // A withdrawn name leads nowhere any more.
                 let mut values = record.values.iter();
-                let is_held =
+                let has_value =
                     values.any(|value| value.is_public() && reverse_value(value) == sought);
-                if record.state != State::Active || !is_held {
+                if record.state != State::Active || !has_value {
                     return Ok(None);
                 }
                 view.show(who, &record.text)
@@ -100,10 +100,10 @@ impl Registry {
                 looked_at += 1;
                 match holder(&key) {
                     Ok(shown) => found.extend(shown),
-                    Err(refusal) => outcome = Err(refusal),
+                    Err(error) => outcome = Err(error),
                 }
                 // Some may be of others with the same beginning, or not for everybody.
-                let is_enough = found.len() >= most || looked_at >= LOOKED_AT;
+                let is_enough = found.len() >= limit || looked_at >= MAX_SCANNED_NAMES;
                 if outcome.is_err() || is_enough {
                     ControlFlow::Break(())
                 } else {
@@ -116,4 +116,4 @@ impl Registry {
 }
 
 /// How many names that may hold a value are looked at.
-const LOOKED_AT: usize = 10_000;
+const MAX_SCANNED_NAMES: usize = 10_000;

@@ -34,17 +34,17 @@ pub struct Words(Vec<String>);
 #[error("give one to ten words, of at most 200 bytes in all")]
 pub struct WordsError;
 
-const MOST_WORDS: usize = 10;
-const LONGEST: usize = 200;
+const MAX_WORDS: usize = 10;
+const MAX_QUERY_BYTES: usize = 200;
 
 impl Words {
     /// Reads words, with spaces between them.
     pub fn parse(text: &str) -> Result<Self, WordsError> {
-        if text.len() > LONGEST {
+        if text.len() > MAX_QUERY_BYTES {
             return Err(WordsError);
         }
         let words: Vec<_> = text.split_whitespace().map(str::to_lowercase).collect();
-        if words.is_empty() || words.len() > MOST_WORDS {
+        if words.is_empty() || words.len() > MAX_WORDS {
             return Err(WordsError);
         }
         Ok(Self(words))
@@ -78,7 +78,7 @@ pub struct SearchPage {
 }
 
 /// How many names are looked at for one page.
-const LOOKED_AT: usize = 20_000;
+const MAX_SCANNED_NAMES: usize = 20_000;
 
 impl Registry {
     /// Active names with some words in them or in their public values, and names that begin with a text, of those that
@@ -89,17 +89,17 @@ impl Registry {
         words: Option<&Words>,
         prefix: Option<&str>,
         after: Option<&str>,
-        most: usize,
+        limit: usize,
     ) -> Result<SearchPage, RegistryError> {
         self.read(|view| {
             let start = prefix.map(|prefix| view.key_start(prefix));
             let start = start.unwrap_or_default();
-            let mut search = Search {
+            let mut search = TextScan {
                 view,
                 who,
                 words,
                 after: after.unwrap_or_default(),
-                most,
+                limit,
                 looked_at: 0,
                 found: SearchPage::default(),
             };
@@ -123,7 +123,7 @@ impl Registry {
         &self,
         words: Option<&Words>,
         prefix: Option<&str>,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<Authority>, RegistryError> {
         let is_meant = |authority: &Authority| {
             let path = authority.path.to_string();
@@ -140,7 +140,7 @@ impl Registry {
             if authority.status.is_in_force() && is_meant(&authority) {
                 found.push(authority);
             }
-            if found.len() < most {
+            if found.len() < limit {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(())
@@ -194,17 +194,17 @@ impl View<'_> {
     }
 }
 
-struct Search<'s> {
+struct TextScan<'s> {
     view: &'s View<'s>,
     who: &'s Principal,
     words: Option<&'s Words>,
     after: &'s str,
-    most: usize,
+    limit: usize,
     looked_at: usize,
     found: SearchPage,
 }
 
-impl Search<'_> {
+impl TextScan<'_> {
     /// Looks through the names whose keys have a beginning; whether there is time for more.
     fn under(&mut self, start: &str, root: &str) -> Result<bool, RegistryError> {
         let after = Some(self.after).filter(|after| *after > start);
@@ -220,7 +220,9 @@ impl Search<'_> {
             if Some(&*key) == after {
                 return ControlFlow::Continue(());
             }
-            if self.looked_at == LOOKED_AT || self.found.names.len() + keys.len() == self.most {
+            if self.looked_at == MAX_SCANNED_NAMES
+                || self.found.names.len() + keys.len() == self.limit
+            {
                 goes_on = false;
                 return ControlFlow::Break(());
             }

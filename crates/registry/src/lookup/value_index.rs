@@ -12,7 +12,7 @@ use handfast_wire::Value;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::name::record::Record;
-use crate::registry::{Awaited, Registry};
+use crate::registry::{PendingLoad, Registry};
 
 /// What the index finds a value by: its type in uppercase, a NUL, and its data.
 pub(crate) fn reverse_value(value: &Value<'_>) -> Vec<u8> {
@@ -39,7 +39,7 @@ fn mark() -> TableKey<'static> {
 }
 
 /// How many entries share a transaction.
-const CHUNK: usize = 200_000;
+const ENTRIES_PER_TRANSACTION: usize = 200_000;
 
 /// Says that the names of events from a number on are not in the index.
 pub(crate) fn leave_for_later(loading: &mut Loading<'_>, event: u64) -> Result<(), RegistryError> {
@@ -57,7 +57,7 @@ pub(crate) fn left_for_later(view: &View<'_>) -> Result<Option<u64>, RegistryErr
 
 /// Values and the names that hold them, in the order they come.
 #[derive(Default)]
-pub(crate) struct HeldValues {
+pub(crate) struct IndexEntries {
     bytes: Vec<u8>,
     /// Where each value, and then its name, ends.
     ends: Vec<(usize, usize)>,
@@ -65,9 +65,9 @@ pub(crate) struct HeldValues {
     names: u64,
 }
 
-impl HeldValues {
+impl IndexEntries {
     /// With room for the values of so many bytes of lines.
-    pub(crate) fn with_room(bytes: usize) -> Self {
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
         Self {
             bytes: Vec::with_capacity(bytes),
             ends: Vec::with_capacity(bytes / 100),
@@ -98,7 +98,7 @@ impl HeldValues {
 }
 
 /// Values and the names that hold them, on their way into the index.
-pub(crate) struct Held {
+pub(crate) struct IndexBuilder {
     sorter: Sorter,
     names: u64,
     /// How many of the names were given, each by one event.
@@ -108,7 +108,7 @@ pub(crate) struct Held {
     is_exact: bool,
 }
 
-impl Held {
+impl IndexBuilder {
     pub(crate) fn new(registry: &Registry) -> Self {
         Self {
             sorter: Sorter::new(registry.folder()),
@@ -128,7 +128,7 @@ impl Held {
         self.given += given;
     }
 
-    pub(crate) fn add(&mut self, blocks: &[HeldValues]) -> Result<(), RegistryError> {
+    pub(crate) fn add(&mut self, blocks: &[IndexEntries]) -> Result<(), RegistryError> {
         for block in blocks {
             self.names += block.names;
             for (value, key) in block.iter() {
@@ -144,26 +144,27 @@ impl Held {
         let is_exact = self.is_exact && self.given == self.names;
         let seen = self.events.filter(|_| is_exact);
         let mut merge = self.sorter.merge()?;
-        let mut chunk = HeldValues::default();
-        let mut before: Option<Awaited<()>> = None;
+        let mut chunk = IndexEntries::default();
+        let mut before: Option<PendingLoad<()>> = None;
         while let Some(entry) = merge.next()? {
             chunk.bytes.extend_from_slice(entry.key);
             let middle = chunk.bytes.len();
             chunk.bytes.extend_from_slice(entry.payload);
             chunk.ends.push((middle, chunk.bytes.len()));
-            if chunk.ends.len() == CHUNK {
+            if chunk.ends.len() == ENTRIES_PER_TRANSACTION {
                 let full = std::mem::take(&mut chunk);
                 if let Some(before) = before.take() {
-                    Awaited::wait(before)?;
+                    PendingLoad::wait(before)?;
                 }
-                before = Some(registry.begin_load(move |loading| hold(loading, &full, seen)));
+                before =
+                    Some(registry.begin_load(move |loading| insert_entries(loading, &full, seen)));
             }
         }
         if let Some(before) = before {
             before.wait()?;
         }
         registry.load(move |loading| {
-            hold(loading, &chunk, seen)?;
+            insert_entries(loading, &chunk, seen)?;
             Ok(loading.apply(&Write::Delete(mark()))?)
         })
     }
@@ -172,7 +173,7 @@ impl Held {
 impl Registry {
     /// Puts names into the index that an import which was cut short has left for later.
     pub(crate) fn finish_reverse(&self) -> Result<(), RegistryError> {
-        let mut held = Held::new(self);
+        let mut index = IndexBuilder::new(self);
         let is_left = self.read(|view| {
             let Some(from) = left_for_later(view)? else {
                 return Ok(false);
@@ -180,7 +181,7 @@ impl Registry {
             let mut outcome = Ok(());
             view.now
                 .scan(&TableKey::record(b""), &mut |table_key, bytes| {
-                    outcome = held.gather(table_key, bytes, from);
+                    outcome = index.gather(table_key, bytes, from);
                     match outcome {
                         Ok(()) => ControlFlow::Continue(()),
                         Err(_) => ControlFlow::Break(()),
@@ -188,11 +189,11 @@ impl Registry {
                 })?;
             outcome.map(|()| true)
         })?;
-        if is_left { held.finish(self) } else { Ok(()) }
+        if is_left { index.finish(self) } else { Ok(()) }
     }
 }
 
-impl Held {
+impl IndexBuilder {
     fn gather(
         &mut self,
         table_key: &TableKey<'_>,
@@ -207,7 +208,7 @@ impl Held {
             what: format!("the record of {key}"),
         };
         let record = Record::from_bytes(bytes).map_err(corrupt)?;
-        let mut values = HeldValues::default();
+        let mut values = IndexEntries::default();
         values.add(&key, &record.values);
         self.add(&[values])
     }
@@ -215,26 +216,26 @@ impl Held {
 
 /// Unless there are just the events that were seen, what was gathered may have been refused, or have
 /// changed since: then it is compared with what is kept.
-fn hold(
+fn insert_entries(
     loading: &mut Loading<'_>,
-    entries: &HeldValues,
+    entries: &IndexEntries,
     seen: Option<u64>,
 ) -> Result<(), RegistryError> {
     let is_as_seen = Some(crate::log::tree::read(&loading.snapshot())?.size()) == seen;
     for (value, key) in entries.iter() {
-        if is_as_seen || is_held(loading, value, key)? {
+        if is_as_seen || still_has_value(loading, value, key)? {
             loading.index_insert(value, key)?;
         }
     }
     Ok(())
 }
 
-fn is_held(loading: &Loading<'_>, value: &[u8], key: &[u8]) -> Result<bool, RegistryError> {
+fn still_has_value(loading: &Loading<'_>, value: &[u8], key: &[u8]) -> Result<bool, RegistryError> {
     let record = loading
         .snapshot()
         .get(&TableKey::record(key), Record::from_bytes)?;
     Ok(record.and_then(Result::ok).is_some_and(|record| {
         let mut values = record.values.iter();
-        values.any(|held| held.is_public() && reverse_value(held) == value)
+        values.any(|index| index.is_public() && reverse_value(index) == value)
     }))
 }

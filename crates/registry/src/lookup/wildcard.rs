@@ -26,7 +26,7 @@ pub struct Matching {
     /// How many are passed over.
     pub skip: u64,
     /// How many are wanted.
-    pub most: u64,
+    pub limit: u64,
 }
 
 /// A text in which `*` stands for any text.
@@ -100,7 +100,7 @@ impl Registry {
         self.read(|view| {
             let first = Value::new(1, value_type, pattern.start().as_bytes());
             let start = reverse_value(&first);
-            let mut search = Search {
+            let mut search = WildcardScan {
                 view,
                 who,
                 wanted,
@@ -111,11 +111,11 @@ impl Registry {
                 give: visit,
             };
             let mut outcome = Ok(());
-            if wanted.most > 0 && search.may_find_any()? {
+            if wanted.limit > 0 && search.may_find_any()? {
                 view.now.scan_index(&start, &mut |value, key, bytes| {
                     let visited = search.visit(value, key, bytes);
-                    visited.unwrap_or_else(|refusal| {
-                        outcome = Err(refusal);
+                    visited.unwrap_or_else(|error| {
+                        outcome = Err(error);
                         ControlFlow::Break(())
                     })
                 })?;
@@ -125,7 +125,7 @@ impl Registry {
     }
 }
 
-struct Search<'s> {
+struct WildcardScan<'s> {
     view: &'s View<'s>,
     who: &'s Principal,
     wanted: &'s Matching,
@@ -137,10 +137,10 @@ struct Search<'s> {
     give: &'s mut dyn FnMut(&Record) -> ControlFlow<()>,
 }
 
-impl Search<'_> {
+impl WildcardScan<'_> {
     fn visit(
         &mut self,
-        kept: &[u8],
+        sought: &[u8],
         key: &[u8],
         bytes: &[u8],
     ) -> Result<ControlFlow<()>, RegistryError> {
@@ -161,7 +161,7 @@ impl Search<'_> {
         let Ok(record) = Record::from_bytes(bytes) else {
             return next;
         };
-        if record.state != State::Active || !self.holds_first(&record, kept) {
+        if record.state != State::Active || !self.is_first_match(&record, sought) {
             return next;
         }
         if !self.may_list(&record.authority)? {
@@ -173,7 +173,7 @@ impl Search<'_> {
         }
         self.found += 1;
         let wish = (self.give)(&record);
-        Ok(if self.found < self.wanted.most {
+        Ok(if self.found < self.wanted.limit {
             wish
         } else {
             ControlFlow::Break(())
@@ -181,7 +181,7 @@ impl Search<'_> {
     }
 
     /// Whether a record matches, and is met here for the first time: at the first of its values that does.
-    fn holds_first(&self, record: &Record, kept: &[u8]) -> bool {
+    fn is_first_match(&self, record: &Record, sought: &[u8]) -> bool {
         let types = self.wanted.values.iter().map(|(value_type, _)| value_type);
         if !types.into_iter().all(|value_type| {
             let mut values = self.matching(record, value_type);
@@ -191,7 +191,7 @@ impl Search<'_> {
         }
         let all = self.matching(record, self.narrowest);
         let first = all.map(|value| index_value(&reverse_value(value)).into_owned());
-        first.min().is_some_and(|first| first == kept)
+        first.min().is_some_and(|first| first == sought)
     }
 
     fn matching<'r>(

@@ -43,7 +43,7 @@ impl Registry {
     pub fn may_know_all(&self, who: &Principal, id: &str) -> Result<bool, RegistryError> {
         self.read(|view| {
             let Shown { key, .. } = view.show(who, id)?;
-            let path = AuthorityPath::of(&view.identify_kept(id)?, view);
+            let path = AuthorityPath::of(&view.identify_registered(id)?, view);
             match view.record(&key)? {
                 Some(record) => view.may_see(who, &path, &record),
                 None => Ok(false),
@@ -75,8 +75,8 @@ impl Registry {
         action: NameAction,
     ) -> Result<Option<Shown>, RegistryError> {
         let id = id.to_string();
-        self.change(who, move |draft| {
-            let mut name = draft.find(&id)?;
+        self.change(who, move |change_set| {
+            let mut name = change_set.find(&id)?;
             let old = name.record.clone();
             if expected.is_some_and(|expected| expected != old.version) {
                 return Err(other_version(&id, old.version));
@@ -84,33 +84,35 @@ impl Registry {
             let key = name.key.clone();
             let done = match action {
                 NameAction::Erase => {
-                    draft.erase(&name)?;
+                    change_set.erase(&name)?;
                     return Ok(None);
                 }
                 NameAction::Undo(event) => {
-                    draft.undo(name, event, &[])?;
+                    change_set.undo(name, event, &[])?;
                     None
                 }
-                NameAction::Activate => Some((name.activate(draft)?, name)),
-                NameAction::Edit(edit) => Some((name.apply(draft, &edit)?, name)),
-                NameAction::Restore => Some((name.restore(draft)?, name)),
-                NameAction::Transfer(to) => Some((name.transfer(draft, Some(to))?, name)),
+                NameAction::Activate => Some((name.activate(change_set)?, name)),
+                NameAction::Edit(edit) => Some((name.apply(change_set, &edit)?, name)),
+                NameAction::Restore => Some((name.restore(change_set)?, name)),
+                NameAction::Transfer(to) => Some((name.transfer(change_set, Some(to))?, name)),
                 NameAction::Withdraw { reason, successor } => {
-                    let date = draft.time();
+                    let date = change_set.time();
                     let tombstone = Tombstone {
                         reason,
                         date,
                         successor,
                     };
-                    Some((name.withdraw(draft, tombstone)?, name))
+                    Some((name.withdraw(change_set, tombstone)?, name))
                 }
             };
             if let Some((action, name)) = done {
-                draft.keep_name(&old, name, action);
+                change_set.store_name(&old, name, action);
             }
-            let path = AuthorityPath::of(&draft.identify_kept(&id)?, &**draft);
-            let record = draft.record(&key)?.ok_or(RegistryError::NotFound(id))?;
-            let record = draft.readable(draft.who(), &path, record)?;
+            let path = AuthorityPath::of(&change_set.identify_registered(&id)?, &**change_set);
+            let record = change_set
+                .record(&key)?
+                .ok_or(RegistryError::NotFound(id))?;
+            let record = change_set.readable(change_set.who(), &path, record)?;
             Ok(Some(Shown { key, record }))
         })
     }

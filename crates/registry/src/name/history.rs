@@ -74,7 +74,7 @@ impl Registry {
     ) -> Result<HistoryPage, RegistryError> {
         self.read(|view| {
             let Shown { key, record } = view.show(who, id)?;
-            let identifier = view.identify_kept(id)?;
+            let identifier = view.identify_registered(id)?;
             let path = AuthorityPath::of(&identifier, view);
             let versions = Versions {
                 view,
@@ -142,7 +142,7 @@ impl Registry {
     ) -> Result<Shown, RegistryError> {
         self.read(|view| {
             let Shown { key, record } = view.show(who, id)?;
-            let path = AuthorityPath::of(&view.identify_kept(id)?, view);
+            let path = AuthorityPath::of(&view.identify_registered(id)?, view);
             let sees_all = view.may_see(who, &path, &record)?;
             let is_past = |record: &Record| match point {
                 HistoryPoint::Event(number) => record.last_event <= number,
@@ -159,7 +159,7 @@ impl Registry {
                 if is_past(&record) && (sees_all || record.state != State::Reserved) {
                     let mut record = view.readable(who, &path, record)?;
                     if let Some(current) = current.filter(|_| !sees_all) {
-                        keep_public(&mut record, &current);
+                        retain_public(&mut record, &current);
                     }
                     return Ok(Shown { key, record });
                 }
@@ -207,7 +207,7 @@ impl Versions<'_> {
         };
         let mut record = self.view.readable(self.who, &self.path, record)?;
         if let Some(current) = self.current.as_ref().filter(|_| !self.sees_all) {
-            keep_public(&mut record, current);
+            retain_public(&mut record, current);
         }
         Ok(Some(record))
     }
@@ -261,7 +261,7 @@ impl HistoryEntry {
 
 impl View<'_> {
     /// The numbers of events of a name after a number, so many of them.
-    fn events_after(&self, key: &str, after: u64, most: usize) -> Result<Vec<u64>, RegistryError> {
+    fn events_after(&self, key: &str, after: u64, limit: usize) -> Result<Vec<u64>, RegistryError> {
         let mut numbers = Vec::new();
         let from = TableKey::event_of(key.as_bytes(), after.saturating_add(1));
         self.now.scan(&from, &mut |table_key, _| {
@@ -271,7 +271,7 @@ impl View<'_> {
                 Some([0, ..]) => {}
                 _ => return ControlFlow::Break(()),
             }
-            if numbers.len() < most {
+            if numbers.len() < limit {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(())
@@ -283,7 +283,7 @@ impl View<'_> {
 
 /// What was public and is not any more is not for the public: nothing of a name that was withdrawn, nor what only
 /// administrators may read today.
-fn keep_public(version: &mut Record, current: &Record) {
+fn retain_public(version: &mut Record, current: &Record) {
     if current.state == State::Withdrawn {
         version.values.clear();
     }

@@ -10,7 +10,7 @@ use crate::access::hs_admin::touches_admins;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::{Authority, Persistence, Role};
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::log::event::Action;
@@ -123,17 +123,21 @@ impl Registry {
         new: NewName,
     ) -> Result<Shown, RegistryError> {
         let id = id.to_string();
-        self.change(who, move |draft| draft.create(&id, &new, Origin::Supplied))
+        self.change(who, move |change_set| {
+            change_set.create(&id, &new, Origin::Supplied)
+        })
     }
 
     /// Changes the values of a name.
     pub fn edit_name(&self, who: &Principal, id: &str, edit: Edit) -> Result<Shown, RegistryError> {
-        self.change_name(who, id, move |draft, name| name.apply(draft, &edit))
+        self.change_name(who, id, move |change_set, name| {
+            name.apply(change_set, &edit)
+        })
     }
 
     /// Makes a reserved name active. Where names wait for approval a `lead` does.
     pub fn activate_name(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
-        self.change_name(who, id, |draft, name| name.activate(draft))
+        self.change_name(who, id, |change_set, name| name.activate(change_set))
     }
 
     /// Withdraws a name, leaving a tombstone.
@@ -145,10 +149,10 @@ impl Registry {
         successor: Option<&str>,
     ) -> Result<Shown, RegistryError> {
         let (reason, successor) = (reason.to_string(), successor.map(str::to_string));
-        self.change_name(who, id, move |draft, name| {
-            let date = draft.time();
+        self.change_name(who, id, move |change_set, name| {
+            let date = change_set.time();
             name.withdraw(
-                draft,
+                change_set,
                 Tombstone {
                     reason,
                     date,
@@ -160,7 +164,7 @@ impl Registry {
 
     /// Makes a withdrawn name active again.
     pub fn restore_name(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
-        self.change_name(who, id, |draft, name| name.restore(draft))
+        self.change_name(who, id, |change_set, name| name.restore(change_set))
     }
 
     /// Hands the administration of a name to someone (`HDL-9`); the name stays.
@@ -171,15 +175,17 @@ impl Registry {
         to: &Principal,
     ) -> Result<Shown, RegistryError> {
         let to = to.clone();
-        self.change_name(who, id, move |draft, name| name.transfer(draft, Some(to)))
+        self.change_name(who, id, move |change_set, name| {
+            name.transfer(change_set, Some(to))
+        })
     }
 
     /// Erases a name under an authority where that is allowed.
     pub fn erase_name(&self, who: &Principal, id: &str) -> Result<(), RegistryError> {
         let id = id.to_string();
-        self.change(who, move |draft| {
-            let name = draft.find(&id)?;
-            draft.erase(&name).map(|_| ())
+        self.change(who, move |change_set| {
+            let name = change_set.find(&id)?;
+            change_set.erase(&name).map(|_| ())
         })
     }
 
@@ -199,7 +205,7 @@ impl Registry {
     ) -> Result<(), RegistryError> {
         self.read(|view| {
             let path = view.path(path)?;
-            view.kept(&path)?;
+            view.existing_authority(&path)?;
             let start = path.start_of_names();
             let role = view.role(who, &path)?;
             if role.is_none() && !view.prefix_grants(who, &path, AdminPermissions::LIST_HANDLES)? {
@@ -240,16 +246,20 @@ impl Registry {
         &self,
         who: &Principal,
         id: &str,
-        change: impl FnOnce(&mut Draft<'_>, &mut Name) -> Result<Action, RegistryError> + Send + 'static,
+        change: impl FnOnce(&mut ChangeSet<'_>, &mut Name) -> Result<Action, RegistryError>
+        + Send
+        + 'static,
     ) -> Result<Shown, RegistryError> {
         let id = id.to_string();
-        self.change(who, move |draft| {
-            let mut name = draft.find(&id)?;
+        self.change(who, move |change_set| {
+            let mut name = change_set.find(&id)?;
             let old = name.record.clone();
-            let action = change(draft, &mut name)?;
+            let action = change(change_set, &mut name)?;
             let key = name.key.clone();
-            draft.keep_name(&old, name, action);
-            let record = draft.record(&key)?.ok_or(RegistryError::NotFound(id))?;
+            change_set.store_name(&old, name, action);
+            let record = change_set
+                .record(&key)?
+                .ok_or(RegistryError::NotFound(id))?;
             Ok(Shown { key, record })
         })
     }
@@ -283,7 +293,7 @@ impl Reading {
 
 impl View<'_> {
     pub(crate) fn show(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
-        let identifier = self.identify_kept(id)?;
+        let identifier = self.identify_registered(id)?;
         let key = identifier.key(self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, self);
         let not_found = || RegistryError::NotFound(id.to_string());
@@ -399,10 +409,10 @@ fn permissions_of(role: Role) -> AdminPermissions {
     }
 }
 
-impl Draft<'_> {
+impl ChangeSet<'_> {
     /// A name that exists and that whoever acts may know of.
     pub(crate) fn find(&self, id: &str) -> Result<Name, RegistryError> {
-        let identifier = self.identify_kept(id)?;
+        let identifier = self.identify_registered(id)?;
         let key = identifier.key(&**self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, &**self);
         let not_found = || RegistryError::NotFound(id.to_string());
@@ -413,7 +423,7 @@ impl Draft<'_> {
         Ok(Name {
             key,
             record,
-            authority: self.kept(&path)?,
+            authority: self.existing_authority(&path)?,
         })
     }
 
@@ -435,9 +445,9 @@ impl Draft<'_> {
     }
 
     /// Keeps what has become of a name; returns the event's number.
-    pub(crate) fn keep_name(&mut self, old: &Record, name: Name, action: Action) -> u64 {
+    pub(crate) fn store_name(&mut self, old: &Record, name: Name, action: Action) -> u64 {
         let persistence = name.persistence();
-        self.keep_changed(&name.key, old, name.record, action, persistence)
+        self.store_changed(&name.key, old, name.record, action, persistence)
     }
 
     pub(crate) fn create(

@@ -9,7 +9,7 @@ use handfast_store::Table;
 
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::name::manage::{NewName, Origin};
 use crate::registry::Registry;
@@ -99,9 +99,9 @@ pub struct Minted {
 }
 
 /// How many names share one change.
-const BATCH: u64 = 500;
+const NAMES_PER_CHANGE: u64 = 500;
 /// How often a random name may meet one that existed before the style is called used up.
-const TRIES: u32 = 100;
+const MAX_TRIES: u32 = 100;
 
 impl Registry {
     /// Makes `count` names, each with URLs in which `{name}` stands for its local part, and hands each to
@@ -117,16 +117,16 @@ impl Registry {
     ) -> Result<(), RegistryError> {
         let mut left = count;
         while left > 0 {
-            let batch = left.min(BATCH);
+            let batch = left.min(NAMES_PER_CHANGE);
             let mut seed = [0; 32];
             self.random(&mut seed);
             let (authority, style, urls) = (authority.to_string(), style.cloned(), urls.to_vec());
-            let minted = self.change(who, move |draft| {
-                let path = draft.path(&authority)?;
-                let mut mint = Mint::begin(draft, path, style, seed)?;
-                let names = (0..batch).map(|_| mint.next(draft, &urls));
+            let minted = self.change(who, move |change_set| {
+                let path = change_set.path(&authority)?;
+                let mut mint = Mint::begin(change_set, path, style, seed)?;
+                let names = (0..batch).map(|_| mint.next(change_set, &urls));
                 let names = names.collect::<Result<Vec<_>, _>>()?;
-                mint.end(draft)?;
+                mint.end(change_set)?;
                 Ok(names)
             })?;
             minted.into_iter().try_for_each(&mut made)?;
@@ -149,24 +149,26 @@ struct Mint {
 
 impl Mint {
     fn begin(
-        draft: &Draft<'_>,
+        change_set: &ChangeSet<'_>,
         path: AuthorityPath,
         style: Option<Style>,
         seed: [u8; 32],
     ) -> Result<Self, RegistryError> {
-        let authority = draft.active(&path)?;
+        let authority = change_set.active(&path)?;
         let style = match style {
             Some(style) => style,
             None if authority.policy.cordra => Style::Guid,
             None => Style::Random { length: 9 },
         };
         let counter_key = counter_key(&path, &style, authority.policy.case_rule());
-        let counter = draft.posted(Table::Meta, &counter_key)?.unwrap_or(0);
+        let counter = change_set
+            .decode_stored(Table::Meta, &counter_key)?
+            .unwrap_or(0);
         // A node of its own for each batch: no two batches can meet.
         let [n0, n1, n2, n3, n4, n5, s1, s0, ..] = seed;
         let node = TimeGuids::random_node([n0, n1, n2, n3, n4, n5]);
         let timed = TimeGuids::new(node, u16::from_be_bytes([s1, s0]));
-        let time = Duration::from_millis(draft.time());
+        let time = Duration::from_millis(change_set.time());
         Ok(Self {
             path,
             style,
@@ -180,11 +182,15 @@ impl Mint {
     }
 
     /// The next name that has never existed, created.
-    fn next(&mut self, draft: &mut Draft<'_>, urls: &[String]) -> Result<Minted, RegistryError> {
+    fn next(
+        &mut self,
+        change_set: &mut ChangeSet<'_>,
+        urls: &[String],
+    ) -> Result<Minted, RegistryError> {
         let tries = if matches!(self.style, Style::Sequence { .. }) {
             u32::MAX
         } else {
-            TRIES
+            MAX_TRIES
         };
         for _ in 0..tries {
             let local = self.local();
@@ -198,7 +204,7 @@ impl Mint {
                 urls: urls.clone(),
                 ..NewName::default()
             };
-            match draft.create(&id, &new, Origin::Minted) {
+            match change_set.create(&id, &new, Origin::Minted) {
                 Ok(shown) => {
                     return Ok(Minted {
                         id: shown.record.text,
@@ -207,15 +213,15 @@ impl Mint {
                 }
                 // A counter that fell behind, or chance: the next one then.
                 Err(RegistryError::Exists { .. }) => {}
-                Err(refusal) => return Err(refusal),
+                Err(error) => return Err(error),
             }
         }
         let problem = "too many names of this style exist: choose a longer one, or another";
         Err(RegistryError::policy("used-up", problem))
     }
 
-    fn end(&self, draft: &mut Draft<'_>) -> Result<(), RegistryError> {
-        draft.keep_posted(Table::Meta, &self.counter_key, &self.counter)
+    fn end(&self, change_set: &mut ChangeSet<'_>) -> Result<(), RegistryError> {
+        change_set.store_encoded(Table::Meta, &self.counter_key, &self.counter)
     }
 
     fn local(&mut self) -> String {

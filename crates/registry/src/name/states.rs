@@ -8,7 +8,7 @@ use handfast_wire::{AdminPermissions, Value};
 use crate::access::hs_admin::{needed_for, touches_identities};
 use crate::access::principal::Principal;
 use crate::authority::policy::{Authority, Persistence, Role};
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::error::{RegistryError, ValueProblem};
 use crate::log::event::Action;
 use crate::name::manage::Edit;
@@ -16,19 +16,19 @@ use crate::name::record::{Record, State, Tombstone};
 use crate::name::values;
 
 /// The longest reason of a withdrawal, in bytes.
-const MOST_REASON: usize = 10_000;
+const MAX_REASON_BYTES: usize = 10_000;
 
 /// What becomes of values that are read-only.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Locks {
-    IndexInsert,
-    Yield,
+enum ReadOnlyRule {
+    Enforce,
+    Ignore,
 }
 
 /// Whether a text can be the reason of a withdrawal.
 pub(crate) fn check_reason(reason: &str) -> Result<(), RegistryError> {
-    if reason.trim().is_empty() || reason.len() > MOST_REASON {
-        let problem = format!("a reason is needed, of at most {MOST_REASON} bytes");
+    if reason.trim().is_empty() || reason.len() > MAX_REASON_BYTES {
+        let problem = format!("a reason is needed, of at most {MAX_REASON_BYTES} bytes");
         return Err(RegistryError::policy("bad-reason", problem));
     }
     Ok(())
@@ -46,14 +46,14 @@ impl Name {
     /// Gives it other values.
     pub(crate) fn edit(
         &mut self,
-        draft: &Draft<'_>,
+        change_set: &ChangeSet<'_>,
         new: Vec<Value<'static>>,
     ) -> Result<Action, RegistryError> {
         if self.record.state == State::Withdrawn {
             return Err(self.in_state("restore it first"));
         }
-        let new = values::settle(&self.record.values, new, draft.timestamp())?;
-        self.may_edit(draft, &new, Locks::IndexInsert)?;
+        let new = values::settle(&self.record.values, new, change_set.timestamp())?;
+        self.may_edit(change_set, &new, ReadOnlyRule::Enforce)?;
         self.record.values = new;
         Ok(Action::Change)
     }
@@ -61,11 +61,11 @@ impl Name {
     /// Gives it other values where the protocol overwrites: that values are read-only does not count (§9).
     pub(crate) fn overwrite(
         &mut self,
-        draft: &Draft<'_>,
+        change_set: &ChangeSet<'_>,
         new: Vec<Value<'static>>,
     ) -> Result<Action, RegistryError> {
-        let new = values::settle(&self.record.values, new, draft.timestamp())?;
-        self.may_edit(draft, &new, Locks::Yield)?;
+        let new = values::settle(&self.record.values, new, change_set.timestamp())?;
+        self.may_edit(change_set, &new, ReadOnlyRule::Ignore)?;
         self.record.values = new;
         Ok(Action::Change)
     }
@@ -73,11 +73,11 @@ impl Name {
     /// Changes its values.
     pub(crate) fn apply(
         &mut self,
-        draft: &Draft<'_>,
+        change_set: &ChangeSet<'_>,
         edit: &Edit,
     ) -> Result<Action, RegistryError> {
         let new = self.applied(edit)?;
-        self.edit(draft, new)
+        self.edit(change_set, new)
     }
 
     /// What its values would be after an edit.
@@ -88,13 +88,13 @@ impl Name {
     }
 
     /// Makes it active. Where names wait for approval a `lead` does.
-    pub(crate) fn activate(&mut self, draft: &Draft<'_>) -> Result<Action, RegistryError> {
+    pub(crate) fn activate(&mut self, change_set: &ChangeSet<'_>) -> Result<Action, RegistryError> {
         let needs = if self.authority.policy.approval {
             Role::Lead
         } else {
             Role::Write
         };
-        self.need(draft, needs)?;
+        self.need(change_set, needs)?;
         if self.record.state != State::Reserved {
             return Err(self.in_state("only a reserved name can be activated"));
         }
@@ -105,12 +105,12 @@ impl Name {
     /// Withdraws it, leaving a tombstone.
     pub(crate) fn withdraw(
         &mut self,
-        draft: &Draft<'_>,
+        change_set: &ChangeSet<'_>,
         tombstone: Tombstone,
     ) -> Result<Action, RegistryError> {
         let by_protocol = AdminPermissions::DELETE_HANDLE;
-        if !draft.protocol_grants(draft.who(), by_protocol, &self.record.values)? {
-            self.need(draft, self.role_for_all())?;
+        if !change_set.protocol_grants(change_set.who(), by_protocol, &self.record.values)? {
+            self.need(change_set, self.role_for_all())?;
         }
         match self.record.state {
             State::Active => {}
@@ -122,7 +122,7 @@ impl Name {
         if self.is_prefix() {
             return Err(prefix_record());
         }
-        self.check_tombstone(draft, &tombstone)?;
+        self.check_tombstone(change_set, &tombstone)?;
         self.record.state = State::Withdrawn;
         self.record.tombstone = Some(tombstone);
         Ok(Action::Withdraw)
@@ -130,13 +130,13 @@ impl Name {
 
     fn check_tombstone(
         &self,
-        draft: &Draft<'_>,
+        change_set: &ChangeSet<'_>,
         tombstone: &Tombstone,
     ) -> Result<(), RegistryError> {
         check_reason(&tombstone.reason)?;
         if let Some(successor) = &tombstone.successor {
-            let successor = draft.identify(successor)?;
-            if successor.key(&**draft).as_str() == self.key {
+            let successor = change_set.identify(successor)?;
+            if successor.key(&**change_set).as_str() == self.key {
                 let problem = "a name cannot succeed itself";
                 return Err(RegistryError::policy("bad-successor", problem));
             }
@@ -145,8 +145,8 @@ impl Name {
     }
 
     /// Makes it active again.
-    pub(crate) fn restore(&mut self, draft: &Draft<'_>) -> Result<Action, RegistryError> {
-        self.need(draft, self.role_for_all())?;
+    pub(crate) fn restore(&mut self, change_set: &ChangeSet<'_>) -> Result<Action, RegistryError> {
+        self.need(change_set, self.role_for_all())?;
         if self.record.state != State::Withdrawn {
             return Err(self.in_state("only a withdrawn name can be restored"));
         }
@@ -158,24 +158,28 @@ impl Name {
     /// Hands its administration to someone, or back to its authority (`HDL-9`).
     pub(crate) fn transfer(
         &mut self,
-        draft: &mut Draft<'_>,
+        change_set: &mut ChangeSet<'_>,
         to: Option<Principal>,
     ) -> Result<Action, RegistryError> {
-        self.need(draft, Role::Admin)?;
+        self.need(change_set, Role::Admin)?;
         check_holder(to.as_ref())?;
         if let Some(to) = &to {
-            draft.ensure_account(to)?;
+            change_set.ensure_account(to)?;
         }
         self.record.holder = to;
         Ok(Action::Transfer)
     }
 
     /// A role on the authority, or being whom the name was handed to.
-    pub(crate) fn need(&self, draft: &Draft<'_>, needs: Role) -> Result<(), RegistryError> {
-        if needs <= Role::Write && draft.holds(draft.who(), needs, &self.record)? {
+    pub(crate) fn need(
+        &self,
+        change_set: &ChangeSet<'_>,
+        needs: Role,
+    ) -> Result<(), RegistryError> {
+        if needs <= Role::Write && change_set.holds(change_set.who(), needs, &self.record)? {
             return Ok(());
         }
-        draft.need(draft.who(), needs, &self.authority.path)
+        change_set.need(change_set.who(), needs, &self.authority.path)
     }
 
     /// What is needed to make all values come or go: a name by which, or by whose groups and keys, anybody
@@ -190,12 +194,12 @@ impl Name {
 
     fn may_edit(
         &self,
-        draft: &Draft<'_>,
+        change_set: &ChangeSet<'_>,
         new: &[Value<'_>],
-        locks: Locks,
+        rule: ReadOnlyRule,
     ) -> Result<(), RegistryError> {
         let old = &self.record.values;
-        let is_identity = matches!(draft.who(), Principal::Identity { .. });
+        let is_identity = matches!(change_set.who(), Principal::Identity { .. });
         let needed = needed_for(old, new);
         let is_changed = new.len() != old.len()
             || new
@@ -205,9 +209,11 @@ impl Name {
         if is_identity && !is_changed {
             // §9: what overwrites nothing needs nothing; a modification needs its permission all the same.
             let modifies = AdminPermissions::MODIFY_VALUE;
-            let may = match locks {
-                Locks::Yield => true,
-                Locks::IndexInsert => draft.protocol_grants(draft.who(), modifies, old)?,
+            let may = match rule {
+                ReadOnlyRule::Ignore => true,
+                ReadOnlyRule::Enforce => {
+                    change_set.protocol_grants(change_set.who(), modifies, old)?
+                }
             };
             if may {
                 return Ok(());
@@ -215,10 +221,10 @@ impl Name {
         }
         // What the public may write anybody who is known may; nobody writes nothing at all.
         let is_public = is_identity && is_changed && needed == AdminPermissions::NONE;
-        if is_public || is_changed && draft.protocol_grants(draft.who(), needed, old)? {
-            return match locks {
-                Locks::IndexInsert => check_writable(old, new),
-                Locks::Yield => Ok(()),
+        if is_public || is_changed && change_set.protocol_grants(change_set.who(), needed, old)? {
+            return match rule {
+                ReadOnlyRule::Enforce => check_writable(old, new),
+                ReadOnlyRule::Ignore => Ok(()),
             };
         }
         // The record of a prefix says who may do what under it.
@@ -227,7 +233,7 @@ impl Name {
         } else {
             Role::Write
         };
-        self.need(draft, needs)
+        self.need(change_set, needs)
     }
 
     fn in_state(&self, way_out: &'static str) -> RegistryError {
@@ -263,11 +269,11 @@ pub(crate) fn check_holder(to: Option<&Principal>) -> Result<(), RegistryError> 
 
 /// The protocol changes no value that its administrators may not write.
 fn check_writable(old: &[Value<'_>], new: &[Value<'_>]) -> Result<(), RegistryError> {
-    let is_kept = |value: &Value<'_>| new.iter().any(|after| after.is_unchanged_from(value));
+    let is_unchanged = |value: &Value<'_>| new.iter().any(|after| after.is_unchanged_from(value));
     let is_replaced = |value: &Value<'_>| new.iter().any(|after| after.index == value.index);
     let locked = old.iter().find(|value| {
         let is_writable = value.permissions.admin_write() || value.permissions.public_write();
-        is_replaced(value) && !is_kept(value) && !is_writable
+        is_replaced(value) && !is_unchanged(value) && !is_writable
     });
     match locked {
         Some(value) => Err(RegistryError::Value {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use handfast_wire::Value;
 
 use crate::access::principal::Principal;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::{Action, Event};
 use crate::name::manage::Shown;
@@ -26,17 +26,19 @@ impl Registry {
         event: Option<u64>,
     ) -> Result<Shown, RegistryError> {
         let id = id.to_string();
-        self.change(who, move |draft| {
-            let name = draft.find(&id)?;
+        self.change(who, move |change_set| {
+            let name = change_set.find(&id)?;
             let key = name.key.clone();
-            draft.undo(name, event, &[])?;
-            let record = draft.record(&key)?.ok_or(RegistryError::NotFound(id))?;
+            change_set.undo(name, event, &[])?;
+            let record = change_set
+                .record(&key)?
+                .ok_or(RegistryError::NotFound(id))?;
             Ok(Shown { key, record })
         })
     }
 }
 
-impl Draft<'_> {
+impl ChangeSet<'_> {
     /// Undoes what an event, by default the last one, did to a name; returns the number of the new event. `own` are
     /// events that are undone with it: they are no later changes.
     pub(crate) fn undo(
@@ -78,7 +80,7 @@ impl Draft<'_> {
                 ));
             }
         };
-        Ok(self.keep_name(&old, name, action))
+        Ok(self.store_name(&old, name, action))
     }
 
     /// Undoes all that a job did to a name, last first; `None` if the name is as it was before: someone has undone it
@@ -229,8 +231,11 @@ struct Compared<'v> {
 /// What changed between two sets of values, by index.
 pub(crate) fn differences(old: &[Value<'static>], new: &[Value<'static>]) -> Vec<Difference> {
     let by_index = |values: &'_ [Value<'static>]| -> HashMap<u32, usize> {
-        let places = values.iter().enumerate();
-        places.map(|(at, value)| (value.index, at)).rev().collect()
+        let positions = values.iter().enumerate();
+        positions
+            .map(|(at, value)| (value.index, at))
+            .rev()
+            .collect()
     };
     let (in_old, in_new) = (by_index(old), by_index(new));
     let mut indexes: Vec<_> = old.iter().chain(new).map(|value| value.index).collect();

@@ -5,12 +5,12 @@ use handfast_wire::{Permissions, Reference, Ttl, Value};
 use crate::error::{RegistryError, ValueProblem};
 
 /// The most bytes that the values of a record take: they must fit a message of the protocol.
-const MOST_BYTES: usize = 260_000;
+const MAX_RECORD_BYTES: usize = 260_000;
 /// The most values that clients of the protocol take.
-const MOST_VALUES: usize = 2_048;
+const MAX_VALUES: usize = 2_048;
 
 /// Schemes that run code or stand for anything at all: no redirect should ever go there.
-const REFUSED: [&str; 3] = ["javascript:", "data:", "vbscript:"];
+const FORBIDDEN_SCHEMES: [&str; 3] = ["javascript:", "data:", "vbscript:"];
 
 /// Checks the values of a new version and puts them in order. Those that are unchanged keep their time;
 /// the others have the one they come with, or are of now.
@@ -38,16 +38,16 @@ pub(crate) fn settle<'v>(
         };
         bytes += value.encoded_length();
     }
-    if new.len() > MOST_VALUES {
+    if new.len() > MAX_VALUES {
         return Err(RegistryError::policy(
             "too-many-values",
-            format!("a name has at most {MOST_VALUES} values"),
+            format!("a name has at most {MAX_VALUES} values"),
         ));
     }
-    if bytes > MOST_BYTES {
+    if bytes > MAX_RECORD_BYTES {
         return Err(RegistryError::policy(
             "too-large",
-            format!("values take at most {MOST_BYTES} bytes"),
+            format!("values take at most {MAX_RECORD_BYTES} bytes"),
         ));
     }
     Ok(new)
@@ -80,7 +80,9 @@ fn is_dangerous(url: &[u8]) -> bool {
         .take(16)
         .map(|byte| char::from(byte.to_ascii_lowercase()))
         .collect();
-    REFUSED.iter().any(|scheme| start.starts_with(scheme))
+    FORBIDDEN_SCHEMES
+        .iter()
+        .any(|scheme| start.starts_with(scheme))
 }
 
 /// `URL` values at indexes 1, 2, … in order; where another value has an index, the next free one.

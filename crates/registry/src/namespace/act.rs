@@ -8,14 +8,14 @@ use handfast_store::{Table, TableKey, Write};
 use super::clash;
 use super::entry::{Capacity, NamespaceAside, NamespaceEntry, NamespaceStatus};
 use super::form::NamespaceForm;
-use super::kept::{Kept, LAST_CHANGE, entry_key, history_key};
 use super::lifecycle::{NamespaceAct, Transition, has_all_of, transition};
 use super::moved::{LookedThrough, look_again, look_through};
 use super::read::bare;
-use super::validate::{MOST_TEXT, check, check_declaration, check_review, check_text};
+use super::stored::{LAST_CHANGE, StoredNamespace, entry_key, history_key};
+use super::validate::{MAX_TEXT_BYTES, check, check_declaration, check_review, check_text};
 use crate::access::principal::Principal;
 use crate::authority::policy::Role;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::clock::rfc3339;
 use crate::error::RegistryError;
 use crate::log::event::{Action, Subject};
@@ -23,21 +23,21 @@ use crate::name::conditional::other_version;
 use crate::registry::Registry;
 
 /// The most candidates that one account has.
-const MOST_PROPOSALS: usize = 20;
+const MAX_PROPOSALS_PER_ACCOUNT: usize = 20;
 /// The most entries of all: they are kept in memory.
-const MOST_ENTRIES: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 /// The most versions of an entry in a day that its authority makes.
-const MOST_A_DAY: u64 = 100;
+const MAX_VERSIONS_PER_DAY: u64 = 100;
 /// Claims make no more once there are so many: strangers must not use up what its authority may.
-const MOST_BY_CLAIMS: u64 = 20;
+const MAX_CLAIM_VERSIONS_PER_DAY: u64 = 20;
 /// The most claims of one account that wait to be decided.
-const MOST_CLAIMS: usize = 5;
+const MAX_CLAIMS_PER_ACCOUNT: usize = 5;
 /// A day, in milliseconds.
-const DAY: u64 = 24 * 60 * 60 * 1_000;
+const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 /// For how long a provisional entry may go on, in milliseconds: twelve months.
-const LONGEST_PROVISIONAL: u64 = 366 * 24 * 60 * 60 * 1_000;
+const MAX_PROVISIONAL_MS: u64 = 366 * 24 * 60 * 60 * 1_000;
 /// Identifiers that are looked up by other schemes, whose rules these cannot change.
-const OTHERS: [&str; 3] = ["ark", "doi", "hdl"];
+const NAMESPACES_OF_OTHERS: [&str; 3] = ["ark", "doi", "hdl"];
 
 /// What is to be done with an entry, and why.
 #[derive(Clone, Debug)]
@@ -97,9 +97,9 @@ impl Registry {
     ) -> Result<Arc<NamespaceEntry>, RegistryError> {
         let name = bare(name);
         let ready = self.prepare_namespace(who, &name, order)?;
-        self.change(who, move |draft| {
-            let (entry, action) = draft.act_on_namespace(&name, ready)?;
-            draft.keep_namespace(entry, action).map(Arc::new)
+        self.change(who, move |change_set| {
+            let (entry, action) = change_set.act_on_namespace(&name, ready)?;
+            change_set.store_namespace(entry, action).map(Arc::new)
         })
     }
 
@@ -112,8 +112,8 @@ impl Registry {
     ) -> Result<NamespaceEntry, RegistryError> {
         let name = bare(name);
         let ready = self.prepare_namespace(who, &name, order)?;
-        self.consider(who, move |draft| {
-            let (entry, _) = draft.act_on_namespace(&name, ready)?;
+        self.dry_run(who, move |change_set| {
+            let (entry, _) = change_set.act_on_namespace(&name, ready)?;
             Ok(entry)
         })
     }
@@ -124,14 +124,16 @@ impl Registry {
         who: &Principal,
         name: &str,
         mut order: NamespaceOrder,
-    ) -> Result<Ready, RegistryError> {
+    ) -> Result<CheckedOrder, RegistryError> {
         // INFO-10: strings that differ in case are one, and registered in lowercase.
         if let NamespaceAct::Propose(form) | NamespaceAct::Change(form) = &mut order.act {
             form.namespace = bare(&form.namespace);
         }
         // Whoever may not do it anyway has nothing tried for them.
-        self.consider(who, |draft| draft.may_act(name, &order).map(|_| ()))?;
-        check_text("the reason", &order.why, MOST_TEXT)?;
+        self.dry_run(who, |change_set| {
+            change_set.may_act(name, &order).map(|_| ())
+        })?;
+        check_text("the reason", &order.why, MAX_TEXT_BYTES)?;
         if order.act.needs_reason() && order.why.trim().is_empty() {
             let problem = "a reason is needed: it stands in the history of the entry";
             return Err(RegistryError::policy("bad-reason", problem));
@@ -151,12 +153,12 @@ impl Registry {
             let rules = coming_into_force(current.as_ref(), &order.act)?;
             rules.map(|rules| look_through(view, &rules)).transpose()
         })?;
-        Ok(Ready { order, looked })
+        Ok(CheckedOrder { order, looked })
     }
 }
 
 /// An order that was looked at as far as that can be done without the writer.
-struct Ready {
+struct CheckedOrder {
     order: NamespaceOrder,
     looked: Option<LookedThrough>,
 }
@@ -182,7 +184,7 @@ fn coming_into_force(
 
 /// The rules of what is looked up by another scheme are not for changing.
 pub(super) fn check_fixed(name: &str) -> Result<(), RegistryError> {
-    if !OTHERS.contains(&name) {
+    if !NAMESPACES_OF_OTHERS.contains(&name) {
         return Ok(());
     }
     let problem = format!(
@@ -191,14 +193,14 @@ pub(super) fn check_fixed(name: &str) -> Result<(), RegistryError> {
     Err(RegistryError::policy("fixed-rules", problem))
 }
 
-impl Draft<'_> {
+impl ChangeSet<'_> {
     /// What an entry becomes.
     fn act_on_namespace(
         &self,
         name: &str,
-        ready: Ready,
+        ready: CheckedOrder,
     ) -> Result<(NamespaceEntry, Action), RegistryError> {
-        let Ready { order, looked } = ready;
+        let CheckedOrder { order, looked } = ready;
         let allowed = self.may_act(name, &order)?;
         let NamespaceOrder {
             act, why, despite, ..
@@ -227,8 +229,8 @@ impl Draft<'_> {
         match by {
             // What was claimed has been counted.
             _ if matches!(act, NamespaceAct::TakeBack) => {}
-            Capacity::Authority => self.check_rate(&current, MOST_A_DAY)?,
-            Capacity::Claimant => self.check_rate(&current, MOST_BY_CLAIMS)?,
+            Capacity::Authority => self.check_rate(&current, MAX_VERSIONS_PER_DAY)?,
+            Capacity::Claimant => self.check_rate(&current, MAX_CLAIM_VERSIONS_PER_DAY)?,
             _ => {}
         }
         if let Some(rules) = coming_into_force(Some(&current), &act)? {
@@ -345,8 +347,9 @@ impl Draft<'_> {
         let open = all.entries.iter().filter(|entry| {
             entry.status == NamespaceStatus::Candidate && entry.owner.as_ref() == Some(&owner)
         });
-        if open.count() >= MOST_PROPOSALS || all.entries.len() >= MOST_ENTRIES {
-            let problem = format!("an account has at most {MOST_PROPOSALS} candidates at a time");
+        if open.count() >= MAX_PROPOSALS_PER_ACCOUNT || all.entries.len() >= MAX_ENTRIES {
+            let problem =
+                format!("an account has at most {MAX_PROPOSALS_PER_ACCOUNT} candidates at a time");
             return Err(RegistryError::policy("too-many-proposals", problem));
         }
         Ok(NamespaceEntry {
@@ -386,7 +389,7 @@ impl Draft<'_> {
             (true, _) => Ok(why),
             (false, Some(reason)) => {
                 let whole = format!("{why}; despite {}: {reason}", clashes.join(", "));
-                check_text("the reason", &whole, MOST_TEXT)?;
+                check_text("the reason", &whole, MAX_TEXT_BYTES)?;
                 Ok(whole)
             }
             (false, None) => {
@@ -414,8 +417,9 @@ impl Draft<'_> {
         let all = self.namespaces()?;
         let open = all.entries.iter();
         let open = open.filter(|entry| entry.claimant.as_ref() == Some(&who));
-        if open.count() >= MOST_CLAIMS {
-            let problem = format!("an account has at most {MOST_CLAIMS} claims at a time");
+        if open.count() >= MAX_CLAIMS_PER_ACCOUNT {
+            let problem =
+                format!("an account has at most {MAX_CLAIMS_PER_ACCOUNT} claims at a time");
             return Err(RegistryError::policy("too-many-claims", problem));
         }
         entry.claimant = Some(who);
@@ -423,8 +427,8 @@ impl Draft<'_> {
     }
 
     /// All versions are kept: nobody makes as many as they like.
-    fn check_rate(&self, current: &NamespaceEntry, most: u64) -> Result<(), RegistryError> {
-        let Some(first) = (current.version + 1).checked_sub(most).filter(|v| *v > 0) else {
+    fn check_rate(&self, current: &NamespaceEntry, limit: u64) -> Result<(), RegistryError> {
+        let Some(first) = (current.version + 1).checked_sub(limit).filter(|v| *v > 0) else {
             return Ok(());
         };
         let made = if first == current.version {
@@ -433,16 +437,17 @@ impl Draft<'_> {
             let version = self.namespace_version(current.name(), first)?;
             version.map(|version| version.made().0)
         };
-        if made.is_none_or(|made| made.saturating_add(DAY) <= self.time()) {
+        if made.is_none_or(|made| made.saturating_add(DAY_MS) <= self.time()) {
             return Ok(());
         }
-        let problem = format!("an entry has at most {most} new versions a day: try again tomorrow");
+        let problem =
+            format!("an entry has at most {limit} new versions a day: try again tomorrow");
         Err(RegistryError::policy("too-often", problem))
     }
 
     fn check_until(&self, until: Option<u64>) -> Result<(), RegistryError> {
         let now = self.time();
-        let is_fit = until.is_none_or(|until| until > now && until - now <= LONGEST_PROVISIONAL);
+        let is_fit = until.is_none_or(|until| until > now && until - now <= MAX_PROVISIONAL_MS);
         if is_fit {
             return Ok(());
         }
@@ -451,17 +456,17 @@ impl Draft<'_> {
     }
 
     /// Keeps a new version of an entry, with its event.
-    pub(super) fn keep_namespace(
+    pub(super) fn store_namespace(
         &mut self,
         mut entry: NamespaceEntry,
         action: Action,
     ) -> Result<NamespaceEntry, RegistryError> {
         let name = entry.name().to_string();
         let (number, history) = (self.next_event(), history_key(&name));
-        let old = match self.kept_namespace(&name)? {
-            Some(kept) => Some(kept),
+        let old = match self.stored_namespace(&name)? {
+            Some(stored) => Some(stored),
             None => super::seeds::seed(&name)
-                .map(|seed| Kept::of(seed))
+                .map(|seed| StoredNamespace::of(seed))
                 .transpose()?,
         };
         entry.version = 1;
@@ -469,7 +474,7 @@ impl Draft<'_> {
             let bytes = old.to_bytes()?;
             let version = old
                 .read()
-                .ok_or_else(|| super::kept::damaged(&name))?
+                .ok_or_else(|| super::stored::damaged(&name))?
                 .version;
             let table_key = TableKey::version(history.as_bytes(), version).into_owned();
             self.push(Write::Put(table_key, bytes));
@@ -482,19 +487,19 @@ impl Draft<'_> {
         entry.seed = self.random("seed");
         entry.claimed = entry.was_registered() && entry.owner.is_some();
         entry.claim_pending = entry.claimant.is_some();
-        let kept = Kept::of(&entry)?;
+        let stored = StoredNamespace::of(&entry)?;
         let authority = format!("info:{name}");
         self.add_event(
             action,
             Subject::None,
             &authority,
             entry.version,
-            kept.commitments(),
+            stored.commitments(),
         );
         let table_key = TableKey::event_of(history.as_bytes(), number).into_owned();
         self.push(Write::Put(table_key, Vec::new()));
-        self.keep_posted(Table::Namespaces, entry_key(&name).as_bytes(), &kept)?;
-        self.keep_posted(Table::Meta, LAST_CHANGE, &number)?;
+        self.store_encoded(Table::Namespaces, entry_key(&name).as_bytes(), &stored)?;
+        self.store_encoded(Table::Meta, LAST_CHANGE, &number)?;
         Ok(entry)
     }
 }

@@ -124,7 +124,7 @@ const NIDS: [&str; 75] = [
 ];
 
 /// How short strings are for which one letter makes all the difference.
-const SHORT: usize = 4;
+const MAX_SHORT_NAME: usize = 4;
 
 /// What a string could be taken for: a URI scheme, a URN namespace, or an entry that differs in one character.
 pub(super) fn clashes<'e>(name: &str, entries: impl Iterator<Item = &'e str>) -> Vec<String> {
@@ -139,7 +139,7 @@ pub(super) fn clashes<'e>(name: &str, entries: impl Iterator<Item = &'e str>) ->
     let similar = entries.filter(|other| {
         *other != name
             && (plain(other) == plain(name)
-                || other.len().min(name.len()) >= SHORT && is_one_apart(other, name))
+                || other.len().min(name.len()) >= MAX_SHORT_NAME && is_one_apart(other, name))
     });
     found.extend(similar.map(|other| format!("info:{other}")));
     found

@@ -11,18 +11,18 @@ use super::validate::check_text;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Subject};
 use crate::registry::Registry;
 
 /// The longest comment, in bytes.
-const MOST_BYTES: usize = 4_000;
+const MAX_COMMENT_BYTES: usize = 4_000;
 /// The most comments on an entry.
-const MOST_COMMENTS: usize = 500;
+const MAX_COMMENTS: usize = 500;
 /// The most comments of one account on an entry.
-const MOST_OF_ONE: usize = 20;
+const MAX_COMMENTS_PER_ACCOUNT: usize = 20;
 
 /// A comment on a candidate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl Registry {
         name: &str,
         text: &str,
     ) -> Result<NamespaceRemark, RegistryError> {
-        check_text("a comment", text, MOST_BYTES)?;
+        check_text("a comment", text, MAX_COMMENT_BYTES)?;
         if text.trim().is_empty() {
             return Err(RegistryError::policy(
                 "empty-comment",
@@ -73,10 +73,10 @@ impl Registry {
             ));
         }
         let (name, text) = (bare(name), text.to_string());
-        self.change(who, move |draft| {
-            let entry = draft.namespace_entry(&name)?;
-            let comment = draft.comment(&name, text)?;
-            draft.remark(comment, &entry, true)
+        self.change(who, move |change_set| {
+            let entry = change_set.namespace_entry(&name)?;
+            let comment = change_set.comment(&name, text)?;
+            change_set.remark(comment, &entry, true)
         })
     }
 
@@ -149,7 +149,7 @@ impl View<'_> {
     }
 }
 
-impl Draft<'_> {
+impl ChangeSet<'_> {
     fn comment(&mut self, name: &str, text: String) -> Result<NamespaceComment, RegistryError> {
         let entry = self.namespace_entry(name)?;
         self.may_ask(name)?;
@@ -163,9 +163,9 @@ impl Draft<'_> {
         let before = self.comments(name)?;
         let author = self.who().lasting();
         let own = before.iter().filter(|comment| comment.author == author);
-        if before.len() >= MOST_COMMENTS || own.count() >= MOST_OF_ONE {
+        if before.len() >= MAX_COMMENTS || own.count() >= MAX_COMMENTS_PER_ACCOUNT {
             let problem = format!(
-                "there are at most {MOST_COMMENTS} comments on an entry, {MOST_OF_ONE} of one account"
+                "there are at most {MAX_COMMENTS} comments on an entry, {MAX_COMMENTS_PER_ACCOUNT} of one account"
             );
             return Err(RegistryError::policy("too-many-comments", problem));
         }
@@ -188,7 +188,7 @@ impl Draft<'_> {
             number,
             commitments,
         );
-        self.keep_posted(Table::Namespaces, &comment.key(name), &comment)?;
+        self.store_encoded(Table::Namespaces, &comment.key(name), &comment)?;
         Ok(comment)
     }
 }

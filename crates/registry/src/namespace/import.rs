@@ -11,13 +11,13 @@ use super::validate::check_historical;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::authority::policy::Role;
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::Action;
 use crate::registry::Registry;
 
 /// The largest text of records that is read, in bytes.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_INPUT_BYTES: usize = 16 << 20;
 
 /// A record of the original registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,8 +50,8 @@ impl NamespaceImport {
     /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn read(text: &str) -> Result<Vec<Self>, RegistryError> {
-        if text.len() > MOST_BYTES {
-            let problem = format!("records have at most {MOST_BYTES} bytes in all");
+        if text.len() > MAX_INPUT_BYTES {
+            let problem = format!("records have at most {MAX_INPUT_BYTES} bytes in all");
             return Err(RegistryError::policy("too-large", problem));
         }
         let text = text.trim_start_matches('\u{feff}').trim_start();
@@ -103,9 +103,9 @@ impl Registry {
     ) -> Result<Vec<NamespaceImported>, RegistryError> {
         let take = |given: NamespaceImport| {
             let namespace = given.form.namespace.clone();
-            let outcome = self.change(who, move |draft| draft.import_namespace(given));
+            let outcome = self.change(who, move |change_set| change_set.import_namespace(given));
             match outcome {
-                Err(refusal) if refusal.is_failure() => Err(refusal),
+                Err(error) if error.is_failure() => Err(error),
                 outcome => Ok(NamespaceImported { namespace, outcome }),
             }
         };
@@ -120,13 +120,13 @@ impl Registry {
     ) -> Result<Vec<NamespaceImported>, RegistryError> {
         let take = |given: NamespaceImport| NamespaceImported {
             namespace: given.form.namespace.clone(),
-            outcome: self.consider(who, move |draft| draft.import_namespace(given)),
+            outcome: self.dry_run(who, move |change_set| change_set.import_namespace(given)),
         };
         Ok(records.into_iter().map(take).collect())
     }
 }
 
-impl Draft<'_> {
+impl ChangeSet<'_> {
     fn import_namespace(&mut self, given: NamespaceImport) -> Result<bool, RegistryError> {
         self.need(self.who(), Role::Admin, &AuthorityPath::info_root())?;
         let current = self.find_namespace(&given.form.namespace)?;
@@ -183,7 +183,7 @@ impl Draft<'_> {
             super::act::check_fixed(entry.name())?;
             look_through(self, &rules)?;
         }
-        self.keep_namespace(entry, Action::ImportNamespace)?;
+        self.store_namespace(entry, Action::ImportNamespace)?;
         Ok(true)
     }
 }

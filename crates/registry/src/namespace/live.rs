@@ -13,21 +13,21 @@ use handfast_id::{HttpResolver, Namespace, Namespaces, RuleBook, Rules};
 use handfast_store::{Snapshot, Store, Table, TableKey};
 
 use super::entry::NamespaceEntry;
-use super::kept::{ENTRY, Kept, LAST_CHANGE};
 use super::seeds::seeds;
+use super::stored::{ENTRY, LAST_CHANGE, StoredNamespace};
 use crate::error::RegistryError;
 
 /// All rules: those that were configured, and the entries of the registry.
-pub(crate) struct Book {
+pub(crate) struct NamespaceRules {
     pub(crate) base: RuleBook,
-    newest: RwLock<Arc<Generation>>,
-    doors: RwLock<Option<ForDoors>>,
+    newest: RwLock<Arc<NamespaceGeneration>>,
+    public: RwLock<Option<PublicRules>>,
     /// The resolvers that were configured and those of this server, once it knows its addresses.
     resolvers: OnceLock<Vec<HttpResolver>>,
 }
 
 /// All entries after an event.
-pub(crate) struct Generation {
+pub(crate) struct NamespaceGeneration {
     /// The number of the last event that changed one; 0 if none did.
     pub(crate) number: u64,
     /// All entries, by name.
@@ -37,19 +37,19 @@ pub(crate) struct Generation {
 }
 
 /// Rules as doors use them.
-struct ForDoors {
+struct PublicRules {
     generation: u64,
     /// When a provisional entry lapses next.
     until: Option<u64>,
     rules: Arc<RuleBook>,
 }
 
-impl Book {
+impl NamespaceRules {
     pub(crate) fn new(base: RuleBook) -> Self {
         Self {
             base,
-            newest: RwLock::new(Generation::original()),
-            doors: RwLock::new(None),
+            newest: RwLock::new(NamespaceGeneration::original()),
+            public: RwLock::new(None),
             resolvers: OnceLock::new(),
         }
     }
@@ -59,7 +59,7 @@ impl Book {
         Self {
             base,
             newest: RwLock::new(self.newest()),
-            doors: RwLock::new(None),
+            public: RwLock::new(None),
             resolvers: OnceLock::new(),
         }
     }
@@ -81,7 +81,7 @@ impl Book {
     }
 
     /// The newest entries.
-    pub(crate) fn newest(&self) -> Arc<Generation> {
+    pub(crate) fn newest(&self) -> Arc<NamespaceGeneration> {
         Arc::clone(&self.newest.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -97,23 +97,23 @@ impl Book {
     }
 
     /// The entries of a snapshot. They are not remembered: what a change sees may not come to be.
-    pub(crate) fn at(&self, now: &Snapshot<'_>) -> Result<Arc<Generation>, RegistryError> {
+    pub(crate) fn at(&self, now: &Snapshot<'_>) -> Result<Arc<NamespaceGeneration>, RegistryError> {
         let newest = self.newest();
         let number = last_change(now)?;
         if number == newest.number {
             return Ok(newest);
         }
         if number == 0 {
-            return Ok(Generation::original());
+            return Ok(NamespaceGeneration::original());
         }
-        Ok(Arc::new(Generation::read(number, now, &newest)?))
+        Ok(Arc::new(NamespaceGeneration::read(number, now, &newest)?))
     }
 
     /// The rules at a time, for those who read identifiers and keep nothing.
-    pub(crate) fn for_doors(&self, now: u64) -> Arc<RuleBook> {
+    pub(crate) fn public_rules(&self, now: u64) -> Arc<RuleBook> {
         let newest = self.newest();
         {
-            let known = self.doors.read().unwrap_or_else(PoisonError::into_inner);
+            let known = self.public.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(known) = &*known
                 && known.generation == newest.number
                 && known.until.is_none_or(|until| now < until)
@@ -133,8 +133,8 @@ impl Book {
             }
         }
         let rules = Arc::new(self.base.clone().with_registry(live));
-        let mut known = self.doors.write().unwrap_or_else(PoisonError::into_inner);
-        *known = Some(ForDoors {
+        let mut known = self.public.write().unwrap_or_else(PoisonError::into_inner);
+        *known = Some(PublicRules {
             generation: newest.number,
             until,
             rules: Arc::clone(&rules),
@@ -143,11 +143,11 @@ impl Book {
     }
 }
 
-impl Generation {
+impl NamespaceGeneration {
     /// As it is before anybody has changed anything: the same for all folders.
     fn original() -> Arc<Self> {
-        static ORIGINAL: LazyLock<Arc<Generation>> = LazyLock::new(|| {
-            Arc::new(Generation {
+        static ORIGINAL: LazyLock<Arc<NamespaceGeneration>> = LazyLock::new(|| {
+            Arc::new(NamespaceGeneration {
                 number: 0,
                 entries: seeds().to_vec(),
                 rules: Namespaces::historical().clone(),
@@ -167,8 +167,8 @@ impl Generation {
             let Some(name) = table_key.name().strip_prefix(ENTRY.as_bytes()) else {
                 return ControlFlow::Break(());
             };
-            let read = postcard::from_bytes::<Kept>(bytes).ok();
-            let Some(entry) = read.and_then(Kept::read) else {
+            let read = postcard::from_bytes::<StoredNamespace>(bytes).ok();
+            let Some(entry) = read.and_then(StoredNamespace::read) else {
                 damaged = Some(String::from_utf8_lossy(name).into_owned());
                 return ControlFlow::Break(());
             };
@@ -176,7 +176,7 @@ impl Generation {
             ControlFlow::Continue(())
         })?;
         if let Some(name) = damaged {
-            return Err(super::kept::damaged(&name));
+            return Err(super::stored::damaged(&name));
         }
         let mut rules = Namespaces::default();
         for entry in entries.values().filter(|entry| entry.was_registered()) {
@@ -207,7 +207,7 @@ impl Generation {
             return Ok(rules.clone());
         }
         let rules = entry.rules();
-        rules.map_err(|_| super::kept::damaged(entry.name()))
+        rules.map_err(|_| super::stored::damaged(entry.name()))
     }
 }
 

@@ -17,7 +17,7 @@ use crate::registry::Registry;
 /// taken.
 pub struct LiveRules<'r> {
     registry: &'r Registry,
-    book: Arc<RuleBook>,
+    rules: Arc<RuleBook>,
     info_grammar: InfoGrammar,
     /// Resolvers in place of those of the registry.
     resolvers: Option<Vec<HttpResolver>>,
@@ -27,11 +27,11 @@ impl Registry {
     /// The rules that hold now.
     #[must_use]
     pub fn rules(&self) -> LiveRules<'_> {
-        let book = self.rules.for_doors(self.now());
+        let rules = self.rules.public_rules(self.now());
         LiveRules {
             registry: self,
-            info_grammar: book.info_grammar(),
-            book,
+            info_grammar: rules.info_grammar(),
+            rules,
             resolvers: None,
         }
     }
@@ -40,7 +40,7 @@ impl Registry {
     /// them.
     #[must_use]
     pub fn rule_book(&self) -> Arc<RuleBook> {
-        self.rules.for_doors(self.now())
+        self.rules.public_rules(self.now())
     }
 
     /// The URN namespaces that have rules of their own.
@@ -90,20 +90,20 @@ impl LiveRules<'_> {
 impl Rules for LiveRules<'_> {
     fn case_rule(&self, prefix: &Prefix<'_>) -> CaseRule {
         let known = self.known(prefix).map(|known| known.case);
-        known.unwrap_or_else(|| self.book.case_rule(prefix))
+        known.unwrap_or_else(|| self.rules.case_rule(prefix))
     }
 
     fn knows(&self, prefix: &Prefix<'_>) -> bool {
-        self.known(prefix).is_some() || self.book.knows(prefix)
+        self.known(prefix).is_some() || self.rules.knows(prefix)
     }
 
     fn handle_profile(&self, prefix: &Prefix<'_>) -> HandleProfile {
         let known = self.known(prefix).map(|known| known.profile);
-        known.unwrap_or_else(|| self.book.handle_profile(prefix))
+        known.unwrap_or_else(|| self.rules.handle_profile(prefix))
     }
 
     fn urn_profile(&self, nid: &str) -> Option<&UrnProfile> {
-        self.book.urn_profile(nid)
+        self.rules.urn_profile(nid)
     }
 
     fn info_grammar(&self) -> InfoGrammar {
@@ -111,7 +111,7 @@ impl Rules for LiveRules<'_> {
     }
 
     fn namespace(&self, name: &str) -> NamespaceLookup<'_> {
-        self.book.namespace(name)
+        self.rules.namespace(name)
     }
 
     fn resolvers(&self) -> &[HttpResolver] {

@@ -14,7 +14,6 @@ pub(crate) mod comments;
 mod entry;
 mod form;
 mod import;
-pub(crate) mod kept;
 mod lifecycle;
 mod literals;
 mod live;
@@ -26,6 +25,7 @@ pub(crate) mod policy;
 mod preview;
 mod read;
 mod seeds;
+pub(crate) mod stored;
 pub(crate) mod to_json;
 mod trials;
 mod validate;
@@ -39,7 +39,7 @@ pub use form::{
 };
 pub use import::{NamespaceImport, NamespaceImported};
 pub use lifecycle::NamespaceAct;
-pub(crate) use live::{Book, Generation};
+pub(crate) use live::{NamespaceGeneration, NamespaceRules};
 pub use policy::NamespacePolicy;
 pub use preview::ExampleChange;
 pub use read::{

@@ -13,9 +13,9 @@ use crate::error::RegistryError;
 use crate::name::record::{Record, State};
 
 /// How many of them are named.
-const NAMED: usize = 10;
+const MAX_LISTED_NAMES: usize = 10;
 /// How many events are looked at to see whether names have come since.
-const MOST_EVENTS: u64 = 10_000;
+const MAX_EVENTS: u64 = 10_000;
 
 /// The names of a namespace, as they were looked through.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ pub(super) fn look_through(
                 // Not everybody may know of a reserved one.
                 let is_open =
                     Record::from_bytes(bytes).is_ok_and(|record| record.state != State::Reserved);
-                if is_open && moved.len() < NAMED {
+                if is_open && moved.len() < MAX_LISTED_NAMES {
                     moved.push(text.to_string());
                 }
             }
@@ -83,7 +83,7 @@ pub(super) fn look_again(
 ) -> Result<(), RegistryError> {
     let authority = format!("info:{}", rules.name());
     let last = view.now.count(Table::Events)?;
-    let mut is_settled = last.saturating_sub(before.event) <= MOST_EVENTS;
+    let mut is_settled = last.saturating_sub(before.event) <= MAX_EVENTS;
     for number in before.event + 1..=last {
         if !is_settled {
             break;

@@ -14,7 +14,7 @@ use super::validate::is_web_address;
 use crate::error::RegistryError;
 
 /// The most nodes of a document.
-const MOST_NODES: u32 = 500_000;
+const MAX_XML_NODES: u32 = 500_000;
 
 /// Reads all records of a document, wherever in it they stand.
 pub(super) fn read(text: &str) -> Result<Vec<NamespaceImport>, RegistryError> {
@@ -25,7 +25,7 @@ pub(super) fn read(text: &str) -> Result<Vec<NamespaceImport>, RegistryError> {
     let options = ParsingOptions {
         // What entities stand for grows without bounds.
         allow_dtd: false,
-        nodes_limit: MOST_NODES,
+        nodes_limit: MAX_XML_NODES,
         ..ParsingOptions::default()
     };
     let document = Document::parse_with_options(text, options)

@@ -15,7 +15,7 @@ use crate::log::event::{Action, Commitments, Subject};
 use crate::registry::Registry;
 
 /// The longest policy, in bytes.
-const MOST_BYTES: usize = 100_000;
+const MAX_POLICY_BYTES: usize = 100_000;
 
 /// The policy, in one of its versions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ impl Registry {
         who: &Principal,
         text: &str,
     ) -> Result<NamespacePolicy, RegistryError> {
-        check_text("a policy", text, MOST_BYTES)?;
+        check_text("a policy", text, MAX_POLICY_BYTES)?;
         if text.trim().is_empty() {
             return Err(RegistryError::policy(
                 "empty-policy",
@@ -74,19 +74,19 @@ impl Registry {
             ));
         }
         let text = text.to_string();
-        self.change(who, move |draft| {
+        self.change(who, move |change_set| {
             let root = AuthorityPath::info_root();
-            draft.need(draft.who(), Role::Admin, &root)?;
-            let last = draft.policies()?.last().map_or(0, |last| last.version);
+            change_set.need(change_set.who(), Role::Admin, &root)?;
+            let last = change_set.policies()?.last().map_or(0, |last| last.version);
             let policy = NamespacePolicy {
                 version: last + 1,
                 text,
-                time: draft.time(),
-                event: draft.next_event(),
-                seed: draft.random("seed"),
+                time: change_set.time(),
+                event: change_set.next_event(),
+                seed: change_set.random("seed"),
             };
             let commitments = policy.commitments();
-            draft.add_event(
+            change_set.add_event(
                 Action::NamespacePolicy,
                 Subject::None,
                 root.key(),
@@ -94,7 +94,7 @@ impl Registry {
                 commitments,
             );
             let key = [POLICY, &policy.version.to_be_bytes()[..]].concat();
-            draft.keep_posted(Table::Namespaces, &key, &policy)?;
+            change_set.store_encoded(Table::Namespaces, &key, &policy)?;
             Ok(policy)
         })
     }

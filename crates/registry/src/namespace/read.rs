@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::entry::{NamespaceEntry, NamespaceStatus};
-use super::live::Generation;
+use super::live::NamespaceGeneration;
 use super::seeds::seed;
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
@@ -244,18 +244,18 @@ impl View<'_> {
         &self,
         name: &str,
     ) -> Result<Option<NamespaceEntry>, RegistryError> {
-        match self.kept_namespace(name)? {
-            Some(kept) => match kept.read() {
+        match self.stored_namespace(name)? {
+            Some(stored) => match stored.read() {
                 Some(entry) => Ok(Some(entry)),
-                None => Err(super::kept::damaged(name)),
+                None => Err(super::stored::damaged(name)),
             },
             None => Ok(seed(name).map(|seed| NamespaceEntry::clone(seed))),
         }
     }
 
     /// All entries as the snapshot shows them.
-    pub(crate) fn namespaces(&self) -> Result<Arc<Generation>, RegistryError> {
-        self.book().at(self.now)
+    pub(crate) fn namespaces(&self) -> Result<Arc<NamespaceGeneration>, RegistryError> {
+        self.rules().at(self.now)
     }
 
     fn namespace_made(

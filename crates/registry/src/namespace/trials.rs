@@ -6,23 +6,23 @@ use super::form::NamespaceForm;
 use super::literals::literals;
 
 /// How many are made up by chance.
-const BY_CHANCE: usize = 400;
+const RANDOM_TRIALS: usize = 400;
 /// How many are made from each example.
-const FROM_EXAMPLE: usize = 12;
+const TRIALS_PER_EXAMPLE: usize = 12;
 /// How many examples are used.
-const EXAMPLES: usize = 30;
+const MAX_EXAMPLES: usize = 30;
 /// How many characters are tried in all orders.
-const IN_ALL_ORDERS: usize = 9;
+const MAX_PERMUTED: usize = 9;
 
 /// How many texts that stand in patterns are used.
-const LITERALS: usize = 12;
+const MAX_LITERALS: usize = 12;
 /// The longest of them, in bytes.
-const LONGEST_LITERAL: usize = 40;
+const MAX_LITERAL_BYTES: usize = 40;
 
 /// Some thousand `info` URIs, the same ones for the same form: made of what stands in its steps and examples,
 /// since rules say most about those characters.
 pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
-    let mut chance = Chance(0x9E37_79B9_7F4A_7C15);
+    let mut chance = RandomNumbers(0x9E37_79B9_7F4A_7C15);
     let own = own_characters(form);
     let start = format!("info:{}/", form.namespace);
     let mut all = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
         .map(bare_or_triplet)
         .collect();
     let few = tokens
-        .get(tokens.len().saturating_sub(IN_ALL_ORDERS)..)
+        .get(tokens.len().saturating_sub(MAX_PERMUTED)..)
         .unwrap_or_default();
     for a in few {
         for b in few {
@@ -46,7 +46,7 @@ pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
         let text: String = text.chars().map(bare_or_triplet).collect();
         all.push(format!("{start}{text}"));
     }
-    for _ in 0..BY_CHANCE {
+    for _ in 0..RANDOM_TRIALS {
         let mut text = start.clone();
         // Of few characters, so that they meet.
         let few = [
@@ -60,11 +60,11 @@ pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
         }
         all.push(text);
     }
-    for sample in form.examples.iter().take(EXAMPLES) {
+    for sample in form.examples.iter().take(MAX_EXAMPLES) {
         let identifier = sample.input.get(start.len()..).unwrap_or_default();
         // What is dropped in front or behind may stand there twice.
         all.push(format!("{start}{identifier}{identifier}"));
-        for _ in 0..FROM_EXAMPLE {
+        for _ in 0..TRIALS_PER_EXAMPLE {
             let mut tokens: Vec<String> = identifier.chars().map(String::from).collect();
             for _ in 0..=chance.below(3) {
                 let at = chance.below(tokens.len() + 1);
@@ -93,7 +93,7 @@ fn with_literals(form: &NamespaceForm) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     for piece in words.flat_map(literals) {
         let is_new = !pieces.contains(&piece);
-        if is_new && pieces.len() < LITERALS && piece.len() <= LONGEST_LITERAL {
+        if is_new && pieces.len() < MAX_LITERALS && piece.len() <= MAX_LITERAL_BYTES {
             pieces.push(piece);
         }
     }
@@ -140,9 +140,9 @@ fn own_characters(form: &NamespaceForm) -> Vec<char> {
 const COMMON: &[u8] = b"aAzZbB0123456789-.:/_()+ ~";
 
 /// A plain generator of numbers: trials must be the same each time, and need not surprise anybody.
-struct Chance(u64);
+struct RandomNumbers(u64);
 
-impl Chance {
+impl RandomNumbers {
     fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -204,6 +204,6 @@ mod tests {
             ..NamespaceForm::default()
         };
         assert_eq!(trials(&form), trials(&form));
-        assert!(trials(&form).len() >= BY_CHANCE);
+        assert!(trials(&form).len() >= RANDOM_TRIALS);
     }
 }

@@ -13,21 +13,21 @@ use super::trials::trials;
 use crate::error::RegistryError;
 
 /// The longest namespace string.
-const MOST_NAME: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 /// The longest title, name or contact, in bytes.
-const MOST_LINE: usize = 500;
+const MAX_LINE_BYTES: usize = 500;
 /// The longest URI.
-const MOST_URI: usize = 2_000;
+const MAX_URI_BYTES: usize = 2_000;
 /// The longest text.
-pub(super) const MOST_TEXT: usize = 10_000;
+pub(super) const MAX_TEXT_BYTES: usize = 10_000;
 /// The most URIs in one place.
-const MOST_URIS: usize = 20;
+const MAX_URIS: usize = 20;
 /// The most examples.
-const MOST_EXAMPLES: usize = 100;
+const MAX_EXAMPLES: usize = 100;
 /// The longest example, in bytes.
-const MOST_EXAMPLE: usize = 500;
+const MAX_EXAMPLE_BYTES: usize = 500;
 /// The largest form, in bytes of JSON: all entries are in memory, and all versions are kept.
-const MOST_FORM: usize = 64 << 10;
+const MAX_FORM_BYTES: usize = 64 << 10;
 
 /// Checks a form, and gives its rules.
 pub(super) fn check(form: &NamespaceForm) -> Result<Namespace, RegistryError> {
@@ -38,8 +38,8 @@ pub(super) fn check(form: &NamespaceForm) -> Result<Namespace, RegistryError> {
 /// The same for one from the original registry, which may lack what a proposal must have.
 pub(super) fn check_historical(form: &NamespaceForm) -> Result<Namespace, RegistryError> {
     let length = serde_json::to_string(form).map_or(usize::MAX, |text| text.len());
-    if length > MOST_FORM {
-        let problem = format!("an entry has at most {MOST_FORM} bytes in all, as JSON");
+    if length > MAX_FORM_BYTES {
+        let problem = format!("an entry has at most {MAX_FORM_BYTES} bytes in all, as JSON");
         return Err(RegistryError::policy("too-large", problem));
     }
     check_texts(form)?;
@@ -137,31 +137,39 @@ fn check_texts(form: &NamespaceForm) -> Result<(), RegistryError> {
         written.into_iter().chain(native)
     });
     let lines = [
-        ("namespace", &form.namespace, MOST_NAME),
-        ("title", &form.title, MOST_LINE),
-        ("authority.organisation", &authority.organisation, MOST_LINE),
-        ("authority.contact", &authority.contact, MOST_LINE),
-        ("authority.address", &authority.address, MOST_URI),
-        ("description", &form.description, MOST_TEXT),
-        ("syntax.summary", &form.syntax.summary, MOST_TEXT),
+        ("namespace", &form.namespace, MAX_NAME_BYTES),
+        ("title", &form.title, MAX_LINE_BYTES),
+        (
+            "authority.organisation",
+            &authority.organisation,
+            MAX_LINE_BYTES,
+        ),
+        ("authority.contact", &authority.contact, MAX_LINE_BYTES),
+        ("authority.address", &authority.address, MAX_URI_BYTES),
+        ("description", &form.description, MAX_TEXT_BYTES),
+        ("syntax.summary", &form.syntax.summary, MAX_TEXT_BYTES),
         (
             "normalisation.summary",
             &form.normalisation.summary,
-            MOST_TEXT,
+            MAX_TEXT_BYTES,
         ),
-        ("resolution.summary", &form.resolution.summary, MOST_TEXT),
+        (
+            "resolution.summary",
+            &form.resolution.summary,
+            MAX_TEXT_BYTES,
+        ),
     ];
     let lines = lines.into_iter();
-    let lines = lines.chain(examples.map(|(field, text)| (field, text, MOST_EXAMPLE)));
+    let lines = lines.chain(examples.map(|(field, text)| (field, text, MAX_EXAMPLE_BYTES)));
     let security = form.resolution.security.iter();
-    let lines = lines.chain(security.map(|text| ("resolution.security", text, MOST_TEXT)));
-    for (field, text, most) in lines {
-        check_text(field, text, most)?;
+    let lines = lines.chain(security.map(|text| ("resolution.security", text, MAX_TEXT_BYTES)));
+    for (field, text, limit) in lines {
+        check_text(field, text, limit)?;
     }
     let uris = [&form.see, &form.syntax.see, &form.normalisation.see];
     for see in uris.into_iter().chain([&form.resolution.see]) {
-        if see.len() > MOST_URIS {
-            let problem = format!("at most {MOST_URIS} addresses stand in one place");
+        if see.len() > MAX_URIS {
+            let problem = format!("at most {MAX_URIS} addresses stand in one place");
             return Err(RegistryError::policy("too-large", problem));
         }
         see.iter().try_for_each(|uri| check_uri("see", uri))?;
@@ -173,10 +181,10 @@ fn check_texts(form: &NamespaceForm) -> Result<(), RegistryError> {
 }
 
 /// A text is bounded and plain. It may hold anything that can be printed, and is escaped where it is shown.
-pub(super) fn check_text(field: &str, text: &str, most: usize) -> Result<(), RegistryError> {
-    if text.len() > most {
+pub(super) fn check_text(field: &str, text: &str, limit: usize) -> Result<(), RegistryError> {
+    if text.len() > limit {
         let problem = format!(
-            "{field} has at most {most} bytes, this one has {}",
+            "{field} has at most {limit} bytes, this one has {}",
             text.len()
         );
         return Err(RegistryError::policy("too-large", problem));
@@ -190,7 +198,7 @@ pub(super) fn check_text(field: &str, text: &str, most: usize) -> Result<(), Reg
 }
 
 fn check_uri(field: &str, uri: &str) -> Result<(), RegistryError> {
-    check_text(field, uri, MOST_URI)?;
+    check_text(field, uri, MAX_URI_BYTES)?;
     if is_web_address(uri) {
         return Ok(());
     }
@@ -236,7 +244,7 @@ fn check_resolution(said: &ResolutionForm) -> Result<(), RegistryError> {
         return Ok(());
     };
     // The very function that resolution uses.
-    if mechanism.len() > MOST_URI || said.location("sample-1").is_none() {
+    if mechanism.len() > MAX_URI_BYTES || said.location("sample-1").is_none() {
         let problem = format!(
             "{mechanism:?} is no mechanism: that is an http or https address with one {{id}} behind its host, and \
              behind a / or ? there"
@@ -253,7 +261,7 @@ fn check_resolution(said: &ResolutionForm) -> Result<(), RegistryError> {
 
 /// What all patterns of an entry take together, in bytes. It bounds what an identifier costs, which strangers
 /// send: some tenths of a second for the longest one, whatever the patterns.
-const MOST_COMPILED: usize = 1 << 18;
+const MAX_COMPILED_BYTES: usize = 1 << 18;
 
 /// Patterns run in linear time, but how long a byte takes grows with them.
 fn check_cost(form: &NamespaceForm) -> Result<(), RegistryError> {
@@ -264,7 +272,7 @@ fn check_cost(form: &NamespaceForm) -> Result<(), RegistryError> {
     });
     let patterns: Vec<&str> = rewrites.chain(form.syntax.pattern.as_deref()).collect();
     for pattern in &patterns {
-        if Pattern::within(pattern, MOST_COMPILED / patterns.len()).is_err() {
+        if Pattern::within(pattern, MAX_COMPILED_BYTES / patterns.len()).is_err() {
             let problem =
                 format!("the pattern {pattern:?} costs too much: it has too many repetitions");
             return Err(RegistryError::policy("bad-pattern", problem));
@@ -274,8 +282,8 @@ fn check_cost(form: &NamespaceForm) -> Result<(), RegistryError> {
 }
 
 fn check_examples(form: &NamespaceForm, book: &RuleBook) -> Result<(), RegistryError> {
-    if form.examples.len() > MOST_EXAMPLES {
-        let problem = format!("an entry has at most {MOST_EXAMPLES} examples");
+    if form.examples.len() > MAX_EXAMPLES {
+        let problem = format!("an entry has at most {MAX_EXAMPLES} examples");
         return Err(RegistryError::policy("too-large", problem));
     }
     for sample in &form.examples {
@@ -317,7 +325,7 @@ fn check_examples(form: &NamespaceForm, book: &RuleBook) -> Result<(), RegistryE
 }
 
 /// Rules under which an identifier this short, in bytes, has no canonical form are no rules.
-const SHORT: usize = 200;
+const MAX_SHORT_BYTES: usize = 200;
 
 /// `info-registry.md` §6: steps must be idempotent on generated trials, too.
 fn check_trials(form: &NamespaceForm, book: &RuleBook) -> Result<(), RegistryError> {
@@ -330,10 +338,10 @@ fn check_trials(form: &NamespaceForm, book: &RuleBook) -> Result<(), RegistryErr
             continue;
         };
         let Ok(once) = uri.canonical(book) else {
-            if trial.len() > SHORT {
+            if trial.len() > MAX_SHORT_BYTES {
                 continue;
             }
-            let problem = format!("the steps leave nothing that can be kept of {trial:?}");
+            let problem = format!("the steps leave nothing that can be stored of {trial:?}");
             return Err(RegistryError::policy("bad-steps", problem));
         };
         let once = once.as_str();

@@ -59,9 +59,9 @@ fn a_name_whose_record_is_lost_is_not_free() {
     let registry = without_records(&scene, &lost);
     let new = || NewName::urls(&["https://other.example/"]);
     for id in ["20.1/a", "20.2/a"] {
-        let refusal = registry.create_name(&OPERATOR, id, new()).unwrap_err();
-        assert_eq!(refusal.code(), "lost-record");
-        assert!(refusal.hint().unwrap().contains("restore from a backup"));
+        let error = registry.create_name(&OPERATOR, id, new()).unwrap_err();
+        assert_eq!(error.code(), "lost-record");
+        assert!(error.hint().unwrap().contains("restore from a backup"));
         let create = Operation::Create {
             handle: id.to_string(),
             values: Vec::new(),

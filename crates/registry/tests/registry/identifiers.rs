@@ -148,8 +148,8 @@ fn live_rules_are_those_of_the_authorities() {
     let uri = format!("hdl:300/{HEX}?q");
     let cordra = handfast_id::parse_as(&uri, handfast_id::Scheme::Cordra, &rules);
     assert_eq!(cordra.unwrap().to_string(), format!("300/{upper}?q"));
-    let draft = scene.rules().with_info_grammar(InfoGrammar::Draft);
-    let slash = inspect(b"info:lccn/a/b", handfast_id::Scheme::Info, &draft);
+    let rules = scene.rules().with_info_grammar(InfoGrammar::Draft);
+    let slash = inspect(b"info:lccn/a/b", handfast_id::Scheme::Info, &rules);
     assert!(slash.outcome.is_err());
 }
 

@@ -295,7 +295,7 @@ fn names_that_could_not_be_registered_are_taken_from_those_who_decide() {
 
 /// One entry of an input was held in memory, however long it was.
 #[test]
-fn an_entry_of_any_length_is_not_held_in_memory() {
+fn an_entry_of_any_length_is_not_buffered_whole() {
     let scene = scene();
     authority(&scene, "20.1");
     let long = "x".repeat(10 << 20);

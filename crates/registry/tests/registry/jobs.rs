@@ -108,7 +108,7 @@ fn an_undo_that_was_undone_can_be_done_again() {
 }
 
 #[test]
-fn whoever_goes_on_with_a_job_that_is_over_is_told_what_to_do_instead() {
+fn resuming_a_job_that_is_over_says_what_to_do_instead() {
     let scene = scene();
     names(&scene);
     let import = scene.jobs().unwrap().last().unwrap().number;
@@ -116,15 +116,15 @@ fn whoever_goes_on_with_a_job_that_is_over_is_told_what_to_do_instead() {
     let part = undo_some(&scene, first).number;
     let resume = |job| scene.resume_job(&OPERATOR, job).map(|_| ()).unwrap_err();
     let cancel = |job| scene.cancel_job(&OPERATOR, job).map(|_| ()).unwrap_err();
-    for (refusal, code, word) in [
+    for (error, code, word) in [
         (resume(part), "cancelled", "undo job 2 again"),
         (resume(first), "done", "nothing is left"),
         (cancel(part), "done", "cancelled already"),
         (cancel(first), "done", "undo it instead"),
         (cancel(import), "done", "undo it instead"),
     ] {
-        assert_eq!(refusal.code(), code);
-        assert!(refusal.to_string().contains(word), "{refusal}");
+        assert_eq!(error.code(), code);
+        assert!(error.to_string().contains(word), "{error}");
     }
 }
 
@@ -144,9 +144,9 @@ fn an_import_that_was_cancelled_stops_where_the_writer_is_and_is_taken_again() {
     assert_eq!(code(outcome), "cancelled");
     let job = scene.jobs().unwrap().pop().unwrap();
     assert!(job.is_cancelled && job.counts.created < MANY, "{job:?}");
-    let refusal = scene.resume_job(&OPERATOR, job.number).unwrap_err();
-    assert_eq!(refusal.code(), "cancelled");
-    assert!(refusal.to_string().contains("import the same again"));
+    let error = scene.resume_job(&OPERATOR, job.number).unwrap_err();
+    assert_eq!(error.code(), "cancelled");
+    assert!(error.to_string().contains("import the same again"));
     assert!(scene.check().unwrap().problems.is_empty());
     let rest = scene.import(&OPERATOR, &import, lines.as_bytes(), &mut |_| ());
     let rest = rest.unwrap().counts;

@@ -104,8 +104,8 @@ fn is_honest(registry: &Registry) {
     let verify = Verify::default();
     let (exported, _) = verify_export(&mut &export[..], &verify, &mut |_, _| ()).unwrap();
     assert_eq!(exported.findings, []);
-    let kept = registry.verify_log(&verify, &mut |_, _| ()).unwrap();
-    assert_eq!(kept.findings, []);
+    let verified = registry.verify_log(&verify, &mut |_, _| ()).unwrap();
+    assert_eq!(verified.findings, []);
 }
 
 fn scene() -> Scene {

@@ -39,7 +39,7 @@ fn hdl_7_urn_7_a_name_that_existed_is_never_given_again_in_any_spelling() {
 }
 
 #[test]
-fn urn_9_urls_keep_their_order_and_versions_are_kept() {
+fn urn_9_urls_keep_their_order_and_versions_are_stored() {
     let scene = scene();
     authority(&scene, "20.1");
     let urls = ["https://z", "https://a", "https://m"];
@@ -67,11 +67,11 @@ fn urn_9_urls_keep_their_order_and_versions_are_kept() {
     assert!(history.iter().all(|entry| entry.who == Some(OPERATOR)));
     assert!(history.iter().all(|entry| entry.version.is_some()));
     let created = history[0].event.clone();
-    for moment in [
+    for point in [
         HistoryPoint::Event(created.number),
         HistoryPoint::Time(created.time),
     ] {
-        let then = scene.show_at(&OPERATOR, "20.1/x", moment).unwrap();
+        let then = scene.show_at(&OPERATOR, "20.1/x", point).unwrap();
         assert_eq!(then.record.values.len(), 3);
         assert_eq!(then.record.state, State::Active);
     }
@@ -157,10 +157,10 @@ fn bad_values_are_refused_and_leave_no_trace() {
 fn names_of_every_kind_and_length() {
     let scene = scene();
     authority(&scene, "20.1");
-    let longest = format!("20.1/{}", "x".repeat(2_043));
+    let max_length_name = format!("20.1/{}", "x".repeat(2_043));
     let long = format!("20.1/{}", "y".repeat(600));
     for id in [
-        longest.as_str(),
+        max_length_name.as_str(),
         &long,
         "20.1/a/b?c#d%",
         "20.1/中文",
@@ -270,11 +270,11 @@ fn the_history_of_a_name_that_was_erased_is_its_own() {
     scene.erase_name(&OPERATOR, "20.9/x").unwrap();
     name(&scene, "20.9/x");
     let history = scene.history(&OPERATOR, "20.9/x").unwrap();
-    let kept: Vec<_> = history
+    let stored: Vec<_> = history
         .iter()
         .map(|entry| entry.version.is_some())
         .collect();
-    assert_eq!(kept, [false, false, true]);
+    assert_eq!(stored, [false, false, true]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::*;
 
 /// Trials cannot find everything: a name whose canonical form is not its own would never be found again.
 #[test]
-fn info_6_no_name_is_kept_where_it_is_not_looked_for() {
+fn info_6_no_name_is_stored_where_it_is_not_looked_for() {
     let stage = stage();
     stage
         .register(form(
@@ -129,8 +129,8 @@ fn a_lapsed_entry_is_not_revived_by_its_owner() {
 fn comments_are_plain_bounded_and_of_accounts() {
     let stage = stage();
     stage.propose(oai()).unwrap();
-    let stranger = account("stranger");
-    let say = |text: &str| stage.comment_on_namespace(&stranger, "oai", text);
+    let outsider = account("stranger");
+    let say = |text: &str| stage.comment_on_namespace(&outsider, "oai", text);
     assert_eq!(say("<script>alert(1)</script>").unwrap().comment.number, 1);
     assert_eq!(code(say(&"x".repeat(4_001))), "too-large");
     assert_eq!(code(say("\u{1b}[2J")), "not-plain-text");
@@ -139,9 +139,9 @@ fn comments_are_plain_bounded_and_of_accounts() {
     assert_eq!(code(nobody), "no-account");
     (1..20).for_each(|_| drop(say("again").unwrap()));
     assert_eq!(code(say("again")), "too-many-comments");
-    let comments = stage.namespace_comments(&stranger, "oai").unwrap();
+    let comments = stage.namespace_comments(&outsider, "oai").unwrap();
     assert_eq!(comments.len(), 20);
-    assert_eq!(comments[0].comment.author, stranger);
+    assert_eq!(comments[0].comment.author, outsider);
     // The public sees as what someone came, the roles and they themselves see who.
     for (who, is_signed) in [
         ("stranger", true),
@@ -281,11 +281,8 @@ fn info_10_a_refused_string_is_free_a_withdrawn_one_never() {
         .unwrap();
     for who in ["other", "owner", "admin"] {
         let again = NamespaceAct::Propose(Box::new(oai()));
-        let refusal = stage.act(&account(who), "oai", again).unwrap_err();
-        assert!(
-            refusal.to_string().contains("never used again"),
-            "{refusal}"
-        );
+        let error = stage.act(&account(who), "oai", again).unwrap_err();
+        assert!(error.to_string().contains("never used again"), "{error}");
     }
 }
 
@@ -328,11 +325,11 @@ fn provisional_entries_lapse_by_the_clock() {
 fn a_claim_is_beside_the_entry() {
     let stage = stage();
     let before = stage.namespace("lccn").unwrap();
-    let (stranger, lead) = (account("stranger"), account("lead"));
+    let (outsider, lead) = (account("stranger"), account("lead"));
     let claim = NamespaceOrder::new(NamespaceAct::Claim, "buy at evil.example");
     let said =
         |entry: &handfast_registry::NamespaceEntry| (entry.changed, entry.by, entry.why.clone());
-    let claimed = stage.act_on_namespace(&stranger, "lccn", claim).unwrap();
+    let claimed = stage.act_on_namespace(&outsider, "lccn", claim).unwrap();
     assert_eq!((said(&claimed), claimed.version), (said(&before), 2));
     let shown = handfast_registry::json::namespace(&claimed, stage.time()).to_string();
     assert!(
@@ -348,12 +345,12 @@ fn a_claim_is_beside_the_entry() {
     // Only whoever made it takes it back; a refusal is no change either.
     let take_back = |who: &Principal| stage.act(who, "lccn", NamespaceAct::TakeBack);
     assert_eq!(code(take_back(&account("other"))), "denied");
-    assert!(!take_back(&stranger).unwrap().claim_pending);
-    assert_eq!(code(take_back(&stranger)), "state");
-    stage.act(&stranger, "lccn", NamespaceAct::Claim).unwrap();
+    assert!(!take_back(&outsider).unwrap().claim_pending);
+    assert_eq!(code(take_back(&outsider)), "state");
+    stage.act(&outsider, "lccn", NamespaceAct::Claim).unwrap();
     let refused = stage.act(&lead, "lccn", NamespaceAct::Refuse).unwrap();
     assert_eq!(said(&refused), said(&before));
-    let history = stage.namespace_history(&stranger, "lccn", 0, 10).unwrap();
+    let history = stage.namespace_history(&outsider, "lccn", 0, 10).unwrap();
     let made: Vec<_> = history
         .iter()
         .map(|version| {
@@ -371,7 +368,7 @@ fn a_claim_is_beside_the_entry() {
             (true, "operator", "because"),
         ]
     );
-    stage.act(&stranger, "lccn", NamespaceAct::Claim).unwrap();
+    stage.act(&outsider, "lccn", NamespaceAct::Claim).unwrap();
     let verified = stage.act(&lead, "lccn", NamespaceAct::Verify).unwrap();
     assert_eq!(
         (verified.changed, verified.by.as_str()),
@@ -383,13 +380,13 @@ fn a_claim_is_beside_the_entry() {
 #[test]
 fn claims_are_few() {
     let stage = stage();
-    let stranger = account("stranger");
-    let claim = |name: &str| stage.act(&stranger, name, NamespaceAct::Claim);
+    let outsider = account("stranger");
+    let claim = |name: &str| stage.act(&outsider, name, NamespaceAct::Claim);
     for name in ["ark", "bnf", "doi", "lccn", "pmid"] {
         claim(name).unwrap();
     }
     assert_eq!(code(claim("pronom")), "too-many-claims");
-    stage.act(&stranger, "doi", NamespaceAct::TakeBack).unwrap();
+    stage.act(&outsider, "doi", NamespaceAct::TakeBack).unwrap();
     claim("pronom").unwrap();
     // Nobody fills a history with claims, and claims do not use up what an authority may.
     stage.register(oai()).unwrap();

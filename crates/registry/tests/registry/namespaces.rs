@@ -203,12 +203,12 @@ impl Stage {
             "comment" => {
                 return match self.comment_on_namespace(&who, name, "Fine.") {
                     Ok(_) => self.namespace(name).unwrap().state(self.time()).as_str(),
-                    Err(refusal) => refusal.code(),
+                    Err(error) => error.code(),
                 };
             }
             "policy" => {
                 let set = self.set_namespace_policy(&who, "Ask first.");
-                return set.map_or_else(|refusal| refusal.code(), |_| "ok");
+                return set.map_or_else(|error| error.code(), |_| "ok");
             }
             "import" => {
                 let mut form = form();
@@ -220,7 +220,7 @@ impl Stage {
                 };
                 let mut done = self.import_namespaces(&who, vec![given]).unwrap();
                 let done = done.pop().unwrap();
-                return done.outcome.map_or_else(|refusal| refusal.code(), |_| "ok");
+                return done.outcome.map_or_else(|error| error.code(), |_| "ok");
             }
             other => panic!("{other}"),
         };
@@ -232,7 +232,7 @@ impl Stage {
         };
         match done {
             Ok(entry) => entry.state(self.time()).as_str(),
-            Err(refusal) => refusal.code(),
+            Err(error) => error.code(),
         }
     }
 
@@ -361,9 +361,9 @@ fn rules_that_would_move_or_merge_names_are_refused() {
     stage.register(plain.clone()).unwrap();
     authority(&stage, "info:oai");
     name(&stage, "info:oai/ABC");
-    let refusal = stage.change(oai()).unwrap_err();
-    assert_eq!(refusal.code(), "moves-names");
-    assert!(refusal.to_string().contains("info:oai/ABC"), "{refusal}");
+    let error = stage.change(oai()).unwrap_err();
+    assert_eq!(error.code(), "moves-names");
+    assert!(error.to_string().contains("info:oai/ABC"), "{error}");
 
     // Rules under which each name stays where it is are fine.
     name(&stage, "info:oai/abc");
@@ -372,10 +372,10 @@ fn rules_that_would_move_or_merge_names_are_refused() {
         name(&stage, &format!("info:oai/X-{i}"));
     }
     plain.normalisation.strip = "-".into();
-    let refusal = stage.change(plain.clone()).unwrap_err().to_string();
+    let error = stage.change(plain.clone()).unwrap_err().to_string();
     assert!(
-        refusal.contains("info:oai/X-0") && refusal.contains("10 more"),
-        "{refusal}"
+        error.contains("info:oai/X-0") && error.contains("10 more"),
+        "{error}"
     );
     // A reserved name counts, and is not told.
     let reserved = NewName {
@@ -386,8 +386,8 @@ fn rules_that_would_move_or_merge_names_are_refused() {
         .create_name(&OPERATOR, "info:oai/secret_", reserved)
         .unwrap();
     plain.normalisation.strip = "_".into();
-    let refusal = stage.change(plain.clone()).unwrap_err().to_string();
-    assert!(!refusal.contains("secret"), "{refusal}");
+    let error = stage.change(plain.clone()).unwrap_err().to_string();
+    assert!(!error.contains("secret"), "{error}");
     // What changes no name may change.
     plain.normalisation.strip = "~".into();
     plain.title = "Another".into();
@@ -634,7 +634,7 @@ fn names_and_rules_may_race() {
             // Refused if a name was faster.
             match stage.change(form) {
                 Ok(_) => {}
-                Err(refusal) => assert_eq!(refusal.code(), "moves-names"),
+                Err(error) => assert_eq!(error.code(), "moves-names"),
             }
             creating.join().unwrap()
         });
@@ -704,7 +704,7 @@ proptest! {
         form.normalisation.steps = Some(steps);
         let stage = stage();
         match stage.register(form) {
-            Err(refusal) => prop_assert_eq!(refusal.code(), "not-idempotent"),
+            Err(error) => prop_assert_eq!(error.code(), "not-idempotent"),
             Ok(_) => {
                 for text in texts {
                     let once = stage.canonical(&format!("info:p/{text}")).0;

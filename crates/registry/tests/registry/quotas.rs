@@ -19,7 +19,7 @@ fn withdraw(scene: &Scene, who: &Principal, ids: &[String]) -> Result<Vec<Outcom
 
 /// Guards: an account without a role stored its lists for ever, 60 MB a second.
 #[test]
-fn whoever_may_withdraw_nothing_stores_nothing() {
+fn a_withdrawal_without_the_right_stores_nothing() {
     let scene = scene();
     authority(&scene, "20.1");
     name(&scene, "20.1/n0");

@@ -208,7 +208,7 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
         "retire" => scene.retire_authority(&who, "20.1"),
         other => panic!("unknown operation {other}"),
     };
-    outcome.map_or_else(|refusal| refusal.code(), |()| "ok")
+    outcome.map_or_else(|error| error.code(), |()| "ok")
 }
 
 #[test]
@@ -502,7 +502,7 @@ fn values_say_who_may_write_them() {
         )
         .unwrap();
     let ann = Principal::parse("300:20.1/ann").unwrap();
-    let stranger = Principal::parse("300:99/stranger").unwrap();
+    let outsider = Principal::parse("300:99/stranger").unwrap();
     let note = |index, text: &[u8]| {
         Edit::put(vec![NewValue {
             permissions: Some("1111".parse().unwrap()),
@@ -516,14 +516,14 @@ fn values_say_who_may_write_them() {
     scene.edit_name(&ann, "20.1/x", note(3, b"new")).unwrap();
     // What the public may write anybody who is known may, and that alone.
     scene
-        .edit_name(&stranger, "20.1/x", note(2, b"new"))
+        .edit_name(&outsider, "20.1/x", note(2, b"new"))
         .unwrap();
     assert_eq!(
-        code(scene.edit_name(&stranger, "20.1/x", note(2, b"new"))),
+        code(scene.edit_name(&outsider, "20.1/x", note(2, b"new"))),
         "denied"
     );
     assert_eq!(
-        code(scene.edit_name(&stranger, "20.1/x", Edit::remove(&[2]))),
+        code(scene.edit_name(&outsider, "20.1/x", Edit::remove(&[2]))),
         "denied"
     );
     assert_eq!(
@@ -554,11 +554,11 @@ fn a_public_writable_value_never_becomes_a_key_or_an_administrator() {
     let box_itself = Principal::parse("0:20.1/box").unwrap();
     let granted = scene.grant(&OPERATOR, "20.1", &box_itself, Role::Write);
     granted.unwrap();
-    let (stranger, public) = (
+    let (outsider, public) = (
         Principal::parse("300:20.2/stranger").unwrap(),
         Principal::parse("0:0.SITE/PUBLIC").unwrap(),
     );
-    for who in [&stranger, &public, &account("bob")] {
+    for who in [&outsider, &public, &account("bob")] {
         for value in [
             with(1, "HS_SECKEY", "1111", b"known"),
             with(1, "hs_seckey", "1111", b"known"),
@@ -595,7 +595,7 @@ fn a_public_writable_value_never_becomes_a_key_or_an_administrator() {
             }
         }
     }
-    for (who, data) in [(&stranger, b"1"), (&public, b"2")] {
+    for (who, data) in [(&outsider, b"1"), (&public, b"2")] {
         let edit = Edit::put(vec![with(1, "NOTE", "1111", data)]);
         scene.edit_name(who, "20.1/box", edit).unwrap();
     }

@@ -120,11 +120,11 @@ fn an_earlier_change_is_undone_beside_later_ones_but_never_over_them() {
     scene
         .edit_name(&OPERATOR, "20.1/x", put(&[(7, "e")]))
         .unwrap();
-    let kept = record(&scene, "20.1/x");
-    let refusal = scene.undo(&OPERATOR, "20.1/x", Some(replaced)).unwrap_err();
-    assert_eq!(refusal.code(), "changed-since");
-    assert!(refusal.to_string().contains("value 7"), "{refusal}");
-    assert_eq!(record(&scene, "20.1/x"), kept, "a refusal leaves nothing");
+    let before = record(&scene, "20.1/x");
+    let error = scene.undo(&OPERATOR, "20.1/x", Some(replaced)).unwrap_err();
+    assert_eq!(error.code(), "changed-since");
+    assert!(error.to_string().contains("value 7"), "{error}");
+    assert_eq!(record(&scene, "20.1/x"), before, "a refusal leaves nothing");
     // The later one first, then the earlier one: back to where it was.
     scene.undo(&OPERATOR, "20.1/x", None).unwrap();
     scene.undo(&OPERATOR, "20.1/x", Some(replaced)).unwrap();

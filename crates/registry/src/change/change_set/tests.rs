@@ -9,14 +9,14 @@ const OPERATOR: Principal = Principal::Operator;
 /// Assigns a name as earlier programs did, whatever its characters.
 fn assign_unchecked(registry: &Registry, id: &str) {
     let id = id.to_string();
-    let assigned = registry.change(&OPERATOR, move |draft| {
+    let assigned = registry.change(&OPERATOR, move |change_set| {
         let (prefix, _) = id.split_once('/').unwrap_or_default();
         let (key, authority) = (
             format!("hdl:{}", id.to_ascii_uppercase()),
             format!("hdl:{prefix}"),
         );
-        let record = Record::new(id, &authority, State::Active, draft.time());
-        Ok(draft.keep_record(&key, None, record, Action::Create, Persistence::Permanent))
+        let record = Record::new(id, &authority, State::Active, change_set.time());
+        Ok(change_set.store_record(&key, None, record, Action::Create, Persistence::Permanent))
     });
     assigned.unwrap();
 }

@@ -28,7 +28,7 @@ pub(super) fn form_of(key: &str) -> Form {
         "urn" => Urn::parse(key).is_ok_and(|urn| urn.to_string() == key),
         "info" => {
             let uri = InfoUri::parse(key).ok();
-            if uri.as_ref().is_some_and(|uri| is_named_elsewhere(uri)) {
+            if uri.as_ref().is_some_and(|uri| is_named_by_other(uri)) {
                 return Form::Wrong("handles, DOIs and ARKs have keys of their own scheme");
             }
             uri.is_some_and(|uri| uri.to_string() == key)
@@ -42,7 +42,7 @@ pub(super) fn form_of(key: &str) -> Form {
     }
 }
 
-fn is_named_elsewhere(uri: &InfoUri<'_>) -> bool {
+fn is_named_by_other(uri: &InfoUri<'_>) -> bool {
     ["ark", "doi", "hdl"].contains(&uri.namespace())
 }
 

@@ -9,7 +9,7 @@ const MAX_SKEW: u64 = 24 * 60 * 60 * 1_000;
 
 /// The times of the events so far.
 #[derive(Default)]
-pub(super) struct Clock {
+pub(super) struct EventClock {
     /// What time it is, if that is known.
     now: Option<u64>,
     /// Events that are dated later than now by more than the skew: how many, and the first.
@@ -21,7 +21,7 @@ pub(super) struct Clock {
     back: Option<(u64, u64, u64)>,
 }
 
-impl Clock {
+impl EventClock {
     pub(super) fn set_now(&mut self, now: u64) {
         self.now = Some(now);
     }
@@ -46,9 +46,9 @@ impl Clock {
             return;
         }
         match &mut self.back {
-            Some((count, _, most)) => {
+            Some((count, _, largest)) => {
                 *count += 1;
-                *most = by.max(*most);
+                *largest = by.max(*largest);
             }
             None => self.back = Some((1, number, by)),
         }
@@ -58,8 +58,12 @@ impl Clock {
         if let Some((count, event)) = self.ahead {
             notes.add(Note::TimeAhead { count, event });
         }
-        if let Some((count, event, most)) = self.back {
-            notes.add(Note::TimeBack { count, event, most });
+        if let Some((count, event, largest)) = self.back {
+            notes.add(Note::TimeBack {
+                count,
+                event,
+                largest,
+            });
         }
     }
 }

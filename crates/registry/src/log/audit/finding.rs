@@ -27,7 +27,7 @@ pub enum Finding {
         size: u64,
     },
     /// What the events say and what is kept do not agree.
-    Kept(String),
+    StoreDiffers(String),
     /// An event that begins a log does not name the head before it.
     Link(u64),
     /// An event is missing; or several, up to and with another.
@@ -80,7 +80,7 @@ impl Finding {
             Self::AssignedTwice { .. } => "assigned-twice",
             Self::Changed(_) => "changed",
             Self::Head { .. } => "other-head",
-            Self::Kept(_) => "kept-otherwise",
+            Self::StoreDiffers(_) => "kept-otherwise",
             Self::Link(_) => "bad-link",
             Self::Missing(..) => "missing",
             Self::OutOfOrder(_) => "out-of-order",
@@ -128,7 +128,7 @@ impl fmt::Display for Finding {
                 f,
                 "the first {size} events are not those of {what}: one of them was changed"
             ),
-            Self::Kept(problem) => f.write_str(problem),
+            Self::StoreDiffers(problem) => f.write_str(problem),
             Self::Link(number) => {
                 write!(
                     f,

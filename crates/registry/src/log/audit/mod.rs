@@ -19,12 +19,12 @@ use std::collections::{BTreeMap, HashSet};
 use handfast_log::{Checkpoint, Hash, TileHash, Tree};
 
 use self::authorities::Authorities;
-use self::clock::Clock;
+use self::clock::EventClock;
 use self::finding::Findings;
 use self::names::{Context, Names};
 use self::namespaces::Namespaces;
 use self::note::Notes;
-use crate::log::event::{Action, Commitments, Event, MAX_LISTED, Subject};
+use crate::log::event::{Action, Commitments, Event, MAX_LISTED_COMMITMENTS, Subject};
 
 pub use self::broken_rule::BrokenRule;
 pub use self::finding::Finding;
@@ -61,7 +61,7 @@ pub(crate) struct Audit {
     authorities: Authorities,
     names: Names,
     namespaces: Namespaces,
-    clock: Clock,
+    clock: EventClock,
     /// The number of the next event.
     next: u64,
     /// Numbers that were left out, from and to, and may yet come.
@@ -89,7 +89,7 @@ impl Audit {
             authorities: Authorities::default(),
             names: Names::default(),
             namespaces: Namespaces::default(),
-            clock: Clock::default(),
+            clock: EventClock::default(),
             next: 1,
             missing: BTreeMap::new(),
             findings: Findings::default(),
@@ -267,9 +267,9 @@ fn wrong_form(event: &Event) -> Option<&'static str> {
         return Some("nobody did it");
     }
     let (each, is_listed) = match &event.commitments {
-        Commitments::Each(each) => (each.as_slice(), each.len() <= MAX_LISTED),
-        Commitments::Together { count, .. } => {
-            let is_many = usize::try_from(*count).is_ok_and(|count| count > MAX_LISTED);
+        Commitments::Each(each) => (each.as_slice(), each.len() <= MAX_LISTED_COMMITMENTS),
+        Commitments::Combined { count, .. } => {
+            let is_many = usize::try_from(*count).is_ok_and(|count| count > MAX_LISTED_COMMITMENTS);
             (&[][..], is_many)
         }
     };
@@ -290,9 +290,9 @@ fn wrong_form(event: &Event) -> Option<&'static str> {
     if each.iter().any(|(index, _)| *index > MAX_INDEX) {
         return Some("no value has such an index");
     }
-    let is_together = matches!(event.commitments, Commitments::Together { .. });
-    let is_empty = each.is_empty() && !is_together;
-    let has_detail = is_together || each.first().is_some_and(|(index, _)| *index == 0);
+    let is_combined = matches!(event.commitments, Commitments::Combined { .. });
+    let is_empty = each.is_empty() && !is_combined;
+    let has_detail = is_combined || each.first().is_some_and(|(index, _)| *index == 0);
     match event.action {
         Action::Erase if !is_empty => Some("nothing is left of an erased name"),
         Action::Erase => None,

@@ -55,7 +55,7 @@ pub enum Note {
         /// The first of them.
         event: u64,
         /// By how many milliseconds at most.
-        most: u64,
+        largest: u64,
     },
 }
 
@@ -117,10 +117,14 @@ impl fmt::Display for Note {
                 f,
                 "{count} events are dated more than a day after now, first event {event}"
             ),
-            Self::TimeBack { count, event, most } => write!(
+            Self::TimeBack {
+                count,
+                event,
+                largest,
+            } => write!(
                 f,
                 "{count} events are dated before an earlier one, first event {event}, by {} s at most",
-                most.div_ceil(1_000)
+                largest.div_ceil(1_000)
             ),
         }
     }

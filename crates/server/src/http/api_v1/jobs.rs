@@ -81,7 +81,7 @@ fn find(call: &Call) -> Result<Job, Problem> {
 pub(super) fn outcomes(call: &Call) -> Result<Answer, Problem> {
     let (limit, after) = (call.limit()?, call.number("after")?.unwrap_or(0));
     let job = find(call)?;
-    let found = call.registry().refusals(job.number, after, limit)?;
+    let found = call.registry().job_errors(job.number, after, limit)?;
     let next = found.last().map(|(number, _)| number.to_string());
     let next = next.filter(|_| found.len() == limit);
     let page: Vec<Json> = found

@@ -14,7 +14,7 @@ use crate::log::event::Commitments;
 
 /// An entry, in postcard form in the table `namespaces`, or of an earlier version in `versions`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct StoredNamespace {
     /// The entry in JSON.
     text: String,
     people: People,
@@ -29,7 +29,7 @@ struct People {
     claimant: Option<Principal>,
 }
 
-impl Kept {
+impl StoredNamespace {
     pub(crate) fn of(entry: &NamespaceEntry) -> Result<Self, RegistryError> {
         let text = serde_json::to_string(entry).map_err(|_| damaged(entry.name()))?;
         Ok(Self {
@@ -91,8 +91,11 @@ pub(crate) fn damaged(name: &str) -> RegistryError {
 
 impl View<'_> {
     /// An entry as it is kept, if anybody has touched it.
-    pub(crate) fn kept_namespace(&self, name: &str) -> Result<Option<Kept>, RegistryError> {
-        self.posted(Table::Namespaces, entry_key(name).as_bytes())
+    pub(crate) fn stored_namespace(
+        &self,
+        name: &str,
+    ) -> Result<Option<StoredNamespace>, RegistryError> {
+        self.decode_stored(Table::Namespaces, entry_key(name).as_bytes())
     }
 
     /// An earlier version.
@@ -103,7 +106,7 @@ impl View<'_> {
     ) -> Result<Option<NamespaceEntry>, RegistryError> {
         let key = history_key(name);
         let table_key = TableKey::version(key.as_bytes(), version);
-        let read = |bytes: &[u8]| postcard::from_bytes::<Kept>(bytes).ok()?.read();
+        let read = |bytes: &[u8]| postcard::from_bytes::<StoredNamespace>(bytes).ok()?.read();
         match self.now.get(&table_key, read)? {
             None => Ok(None),
             Some(Some(entry)) => Ok(Some(entry)),

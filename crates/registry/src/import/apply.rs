@@ -5,7 +5,7 @@ use handfast_wire::{AdminPermissions, Value};
 
 use crate::access::hs_admin::touches_admins;
 use crate::authority::policy::{Authority, Role};
-use crate::change::change_set::Draft;
+use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::import::changes::Changes;
 use crate::import::merge::{NamedValue, merged};
@@ -16,7 +16,7 @@ use crate::name::states::{Name, check_holder};
 
 /// How a name that exists is met.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Taking {
+pub(crate) struct ConflictPolicy {
     /// Whether one that is different is changed.
     pub(crate) update: bool,
     /// The first event that is of this import: what an import that was cut short has done is its own.
@@ -26,7 +26,7 @@ pub(crate) struct Taking {
 }
 
 /// What a line says.
-pub(crate) struct Wanted {
+pub(crate) struct WantedRecord {
     pub(crate) record: Record,
     /// Whether it says which state the name is to be in.
     pub(crate) says_state: bool,
@@ -36,12 +36,12 @@ pub(crate) struct Wanted {
 
 /// What became of a name.
 #[derive(Debug)]
-pub(crate) struct Taken {
+pub(crate) struct Applied {
     pub(crate) done: Done,
     pub(crate) changes: Changes,
 }
 
-impl From<Done> for Taken {
+impl From<Done> for Applied {
     fn from(done: Done) -> Self {
         Self {
             done,
@@ -50,15 +50,15 @@ impl From<Done> for Taken {
     }
 }
 
-impl Draft<'_> {
+impl ChangeSet<'_> {
     /// Makes a name what it is to be. Where it is not said which state that is, it stays in the one it is in.
-    pub(crate) fn take(
+    pub(crate) fn apply_record(
         &mut self,
         key: &str,
-        wanted: Wanted,
-        taking: Taking,
-    ) -> Result<Taken, RegistryError> {
-        let Wanted {
+        wanted: WantedRecord,
+        conflicts: ConflictPolicy,
+    ) -> Result<Applied, RegistryError> {
+        let WantedRecord {
             record: mut wanted,
             says_state,
             named,
@@ -70,12 +70,12 @@ impl Draft<'_> {
             .authority_by_key(&wanted.authority)?
             .ok_or_else(corrupt)?;
         let Some(old) = self.record(key)? else {
-            return self.take_new(key, wanted, &authority).map(Taken::from);
+            return self.apply_new(key, wanted, &authority).map(Applied::from);
         };
         self.may_know(&old, &authority)?;
         if let Some(named) = &named {
             wanted.values = merged(&old.values, wanted.values, named)?;
-            keep_unsaid_tombstone(&old, &mut wanted);
+            retain_tombstone(&old, &mut wanted);
         }
         // As if it were created: it waits for someone who may activate it.
         let waits = authority.policy.approval && old.state == State::Reserved;
@@ -85,9 +85,9 @@ impl Draft<'_> {
             wanted.tombstone.clone_from(&old.tombstone);
         }
         if is_same(&old, &wanted) {
-            let done = if old.first_event >= taking.since {
+            let done = if old.first_event >= conflicts.since {
                 Done::Created(Some(old.first_event))
-            } else if old.last_event >= taking.since {
+            } else if old.last_event >= conflicts.since {
                 Done::Changed(Some(old.last_event))
             } else {
                 Done::Unchanged
@@ -101,7 +101,7 @@ impl Draft<'_> {
         };
         // The record of a prefix came with its authority, and is empty until something is put there.
         let is_empty = name.is_prefix() && name.record.values.is_empty();
-        if !taking.update && !is_empty {
+        if !conflicts.update && !is_empty {
             return Err(RegistryError::Differs {
                 id: wanted.text,
                 event: name.record.last_event,
@@ -111,10 +111,10 @@ impl Draft<'_> {
             name.record.created = wanted.created;
         }
         let (before, path) = (name.record.clone(), name.authority.path.clone());
-        let done = self.take_changed(name, wanted)?;
+        let done = self.apply_changed(name, wanted)?;
         let after = self.record(key)?;
-        let changes = self.changes(&path, &before, after.as_ref(), taking.lists_changes)?;
-        Ok(Taken { done, changes })
+        let changes = self.changes(&path, &before, after.as_ref(), conflicts.lists_changes)?;
+        Ok(Applied { done, changes })
     }
 
     /// Whether an answer tells whoever acts nothing that they may not know.
@@ -138,7 +138,7 @@ impl Draft<'_> {
     }
 
     /// As creating it would, but that a withdrawn one is created and withdrawn.
-    fn take_new(
+    fn apply_new(
         &mut self,
         key: &str,
         mut wanted: Record,
@@ -190,22 +190,22 @@ impl Draft<'_> {
                 authority: authority.clone(),
             };
             let action = name.withdraw(self, tombstone)?;
-            self.keep_name(&record, name, action);
+            self.store_name(&record, name, action);
         }
         Ok(Done::Created(Some(event)))
     }
 
-    fn take_changed(&mut self, mut name: Name, wanted: Record) -> Result<Done, RegistryError> {
+    fn apply_changed(&mut self, mut name: Name, wanted: Record) -> Result<Done, RegistryError> {
         let mut event = None;
         let mut old = name.record.clone();
-        let mut keep = |draft: &mut Self, name: &mut Name, action: Action| {
+        let mut keep = |change_set: &mut Self, name: &mut Name, action: Action| {
             let changed = Name {
                 key: name.key.clone(),
                 record: name.record.clone(),
                 authority: name.authority.clone(),
             };
-            event = Some(draft.keep_name(&old, changed, action));
-            if let Some(record) = draft.record(&name.key)? {
+            event = Some(change_set.store_name(&old, changed, action));
+            if let Some(record) = change_set.record(&name.key)? {
                 name.record = record;
             }
             old = name.record.clone();
@@ -266,7 +266,7 @@ pub(crate) fn is_same(old: &Record, wanted: &Record) -> bool {
 }
 
 /// Of a name that is withdrawn and stays so, the reason and the successor stay unless the line gives others.
-fn keep_unsaid_tombstone(old: &Record, wanted: &mut Record) {
+fn retain_tombstone(old: &Record, wanted: &mut Record) {
     if let (Some(old), Some(wanted)) = (&old.tombstone, &mut wanted.tombstone) {
         if wanted.reason.is_empty() {
             wanted.reason.clone_from(&old.reason);
