@@ -20,8 +20,8 @@ use crate::jobs::job::{Job, JobKind};
 use crate::jobs::running::Progress;
 use crate::log::event::Action;
 use crate::name::history::HistoryEntry;
-use crate::name::manage::Shown;
 use crate::name::record::{Record, State, Tombstone};
+use crate::name::show::Shown;
 
 pub use crate::namespace::to_json::{
     listed_namespace, namespace, namespace_acted_on, namespace_comment, namespace_policy,

@@ -44,8 +44,9 @@ pub use access::hs_admin::is_public_write;
 pub use access::principal::{Limit, Principal, PrincipalError};
 pub use access::quota::Limits;
 pub use access::token::{NewToken, Token};
+pub use authority::change::{AuthorityAction, AuthorityChange};
+pub use authority::create::{NewAuthority, RESERVED_SEGMENTS};
 pub use authority::list::AuthorityPage;
-pub use authority::manage::{AuthorityAction, AuthorityChange, NewAuthority, RESERVED_SEGMENTS};
 pub use authority::path::{AuthorityPath, PathError};
 pub use authority::policy::{
     Authority, AuthorityStatus, Grant, Persistence, Policy, Role, RoleError,
@@ -76,11 +77,13 @@ pub use lookup::statistics::Statistics;
 pub use lookup::text_search::{SearchPage, Words, WordsError};
 pub use lookup::usage::{DiskSpace, Usage};
 pub use lookup::wildcard::{Matching, Wildcard};
-pub use name::conditional::NameAction;
+pub use name::change::NameAction;
+pub use name::create::NewName;
+pub use name::edit::Edit;
 pub use name::history::{HistoryEntry, HistoryPage, HistoryPoint};
-pub use name::manage::{Edit, NewName, Reading, Shown};
 pub use name::mint::{Minted, Style, StyleError};
 pub use name::record::{Record, RecordError, State, Tombstone};
+pub use name::show::{Reading, Shown};
 pub use name::undo::Difference;
 pub use name::url::{check_urls, url_problem};
 pub use name::values::NewValue;

@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 use handfast_store::{Table, TableKey};
 
 use crate::access::principal::Principal;
-use crate::authority::manage::NewAuthority;
+use crate::authority::create::NewAuthority;
 use crate::authority::policy::{Authority, AuthorityStatus};
 use crate::error::RegistryError;
 use crate::jobs::job::Job;

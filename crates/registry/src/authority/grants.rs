@@ -1,64 +1,59 @@
-//! Who may do what on an authority: granting, revoking, deciding requests.
+//! Granting and revoking roles, and transferring an authority.
 
 use crate::access::account::no_account;
 use crate::access::principal::Principal;
+use crate::authority::change::AuthorityAction;
 use crate::authority::path::AuthorityPath;
-use crate::authority::policy::{AuthorityStatus, Grant, Role};
+use crate::authority::policy::{Grant, Role};
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::Action;
+use crate::registry::Registry;
+
+impl Registry {
+    /// Grants a role; a role that was granted before is replaced. An account that is not there yet is created, if the
+    /// operator or an administrator grants: [`AuthorityAction::Grant`] can refuse it instead.
+    pub fn grant(
+        &self,
+        who: &Principal,
+        path: &str,
+        to: &Principal,
+        role: Role,
+    ) -> Result<(), RegistryError> {
+        let to = to.clone();
+        let grant = AuthorityAction::Grant {
+            to,
+            role,
+            creates_account: true,
+        };
+        self.act_on_authority(who, path, None, grant)
+    }
+
+    /// Revokes the role that someone was granted there; with `role`, only if it is that one.
+    pub fn revoke(
+        &self,
+        who: &Principal,
+        path: &str,
+        from: &Principal,
+        role: Option<Role>,
+    ) -> Result<(), RegistryError> {
+        let from = from.clone();
+        self.act_on_authority(who, path, None, AuthorityAction::Revoke { from, role })
+    }
+
+    /// Hands an authority to someone, who becomes its only `admin`.
+    pub fn transfer_authority(
+        &self,
+        who: &Principal,
+        path: &str,
+        to: &Principal,
+    ) -> Result<(), RegistryError> {
+        let action = AuthorityAction::Transfer(to.clone());
+        self.act_on_authority(who, path, None, action)
+    }
+}
 
 impl ChangeSet<'_> {
-    pub(crate) fn decide_request(
-        &mut self,
-        path: &AuthorityPath,
-        approve: bool,
-    ) -> Result<(), RegistryError> {
-        let mut authority = self.existing_authority(path)?;
-        self.need_over_child(path, authority.parent.clone().as_ref())?;
-        let AuthorityStatus::Requested { by } = authority.status.clone() else {
-            return Err(RegistryError::policy(
-                "not-requested",
-                format!("nobody waits for {path}"),
-            ));
-        };
-        if !approve {
-            self.store_authority(authority, Action::DeclineAuthority)?;
-            self.forget_authority(path);
-            return Ok(());
-        }
-        if by == *self.who() && by != Principal::Operator {
-            let problem = "someone else must approve what you have asked for";
-            return Err(RegistryError::policy("own-request", problem));
-        }
-        authority.status = AuthorityStatus::Active;
-        if by != Principal::Operator {
-            authority.grants.push(Grant {
-                to: by,
-                role: Role::Admin,
-            });
-        }
-        self.store_authority(authority, Action::ApproveAuthority)?;
-        self.home(path)
-    }
-
-    /// Whoever may create an authority need not decide on a request for it first: creating it declines the request,
-    /// which is an event of its own. Says whose it was.
-    pub(crate) fn decline_in_passing(
-        &mut self,
-        path: &AuthorityPath,
-    ) -> Result<Option<Principal>, RegistryError> {
-        let Some(authority) = self.authority(path)? else {
-            return Ok(None);
-        };
-        let AuthorityStatus::Requested { by } = authority.status.clone() else {
-            return Ok(None);
-        };
-        self.store_authority(authority, Action::DeclineAuthority)?;
-        self.forget_authority(path);
-        Ok(Some(by))
-    }
-
     pub(crate) fn grant(
         &mut self,
         path: &AuthorityPath,

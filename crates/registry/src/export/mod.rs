@@ -241,7 +241,7 @@ impl<'v> Walk<'v> {
             let Some(prefix) = authority.path.prefix() else {
                 continue;
             };
-            let key = crate::authority::manage::prefix_key(&prefix);
+            let key = crate::authority::create::prefix_key(&prefix);
             if let Some(record) = self.view.record(&key)?
                 && !record.values.is_empty()
                 && self.give(&key, record, secrets, visit)?.is_break()

@@ -26,7 +26,7 @@ use handfast_store::TableKey;
 use handfast_wire::Value;
 
 use crate::access::principal::Principal;
-use crate::authority::manage::prefix_key;
+use crate::authority::create::prefix_key;
 use crate::authority::policy::{Authority, Grant};
 use crate::change::change_set::AUTHORITY_HISTORY;
 use crate::change::view::View;

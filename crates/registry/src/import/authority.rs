@@ -1,8 +1,9 @@
 //! Authorities among the lines of an import.
 
 use crate::access::principal::Principal;
+use crate::authority::change::AuthorityChange;
+use crate::authority::create::NewAuthority;
 use crate::authority::erasures::NothingErased;
-use crate::authority::manage::{AuthorityChange, NewAuthority};
 use crate::authority::policy::{Authority, AuthorityStatus, Grant, Persistence, Policy, Role};
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;

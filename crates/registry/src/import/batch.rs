@@ -27,7 +27,8 @@ use crate::import::prepared_name::{NameOptions, check_text};
 use crate::import::{Report, check_stop};
 use crate::jobs::job::Job;
 use crate::jobs::running::RunningJob;
-use crate::name::manage::{Edit, Origin};
+use crate::name::create::Origin;
+use crate::name::edit::Edit;
 use crate::name::record::{Record, State};
 use crate::name::values::NewValue;
 use crate::registry::Registry;
@@ -391,9 +392,9 @@ impl ChangeSet<'_> {
         })?;
         let key = identifier.key(&**self).as_str().to_string();
         let path = AuthorityPath::of(&identifier, &**self);
-        let new = crate::name::manage::NewName {
+        let new = crate::name::create::NewName {
             values,
-            ..crate::name::manage::NewName::default()
+            ..crate::name::create::NewName::default()
         };
         let old = self.record(&key)?;
         if let Some(old) = old.as_ref().filter(|old| old.state == State::Withdrawn) {

@@ -6,8 +6,8 @@ use crate::authority::path::AuthorityPath;
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::import::outcome::shortened;
-use crate::name::manage::Reading;
 use crate::name::record::{Record, State};
+use crate::name::show::Reading;
 use crate::name::undo::{Difference, differences};
 
 /// How many values were added, changed and removed.

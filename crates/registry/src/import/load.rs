@@ -20,7 +20,7 @@ use crate::import::prepared_name::{ImportContext, PreparedName, PreparedRecord};
 use crate::log::event::Event;
 use crate::log::tree;
 use crate::lookup::value_index;
-use crate::name::manage::check_name;
+use crate::name::create::check_name;
 use crate::name::record::Record;
 use crate::namespace::NamespaceRules;
 

@@ -21,7 +21,7 @@ use crate::import::merge::NamedValue;
 use crate::import::parsed::ParsedName;
 use crate::log::event::{Action, Commitments, Event};
 use crate::lookup::value_index::IndexEntries;
-use crate::name::manage::{check_name, registered_text};
+use crate::name::create::{check_name, registered_text};
 use crate::name::record::{Record, State, Tombstone};
 use crate::name::url::url_problem;
 use crate::name::values;

@@ -16,7 +16,7 @@ use crate::error::RegistryError;
 use crate::import::Outcome;
 use crate::jobs::job::JobKind;
 use crate::name::record::State;
-use crate::name::states::check_reason;
+use crate::name::withdraw::check_reason;
 use crate::registry::Registry;
 
 /// A withdrawal, as a job.

@@ -14,7 +14,7 @@ use crate::change::view::{View, read_event};
 use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject};
 use crate::lookup::value_index::{left_for_later, reverse_value};
-use crate::name::manage::is_stable;
+use crate::name::create::is_stable;
 use crate::name::record::Record;
 use crate::name::url::url_problem;
 use crate::namespace::comments::COMMENT;

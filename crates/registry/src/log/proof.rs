@@ -16,8 +16,8 @@ use crate::authority::policy::Role;
 use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Event, Subject, commit_with, salt};
 use crate::log::tree::StoredHashes;
-use crate::name::manage::Shown;
 use crate::name::record::{Record, State};
+use crate::name::show::Shown;
 use crate::registry::Registry;
 
 /// The proof that the log holds the history of a name.

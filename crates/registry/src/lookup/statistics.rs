@@ -8,8 +8,8 @@ use handfast_wire::Value;
 use crate::access::principal::Principal;
 use crate::error::RegistryError;
 use crate::lookup::value_index::reverse_value;
-use crate::name::manage::Shown;
 use crate::name::record::State;
+use crate::name::show::Shown;
 use crate::registry::Registry;
 
 /// How much there is.

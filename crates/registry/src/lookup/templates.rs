@@ -5,7 +5,7 @@ use handfast_id::{CaseRule, Handle, Identifier, Rules};
 use handfast_wire::namespace::{Namespace, Outcome, delimiter, evaluate, namespace_value, split};
 use handfast_wire::{Reference, Value};
 
-use crate::authority::manage::prefix_key;
+use crate::authority::create::prefix_key;
 use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::handle_protocol::operations::{prefix_of, with_slash};

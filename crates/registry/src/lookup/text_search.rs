@@ -12,8 +12,8 @@ use crate::access::principal::Principal;
 use crate::authority::policy::Authority;
 use crate::change::view::View;
 use crate::error::RegistryError;
-use crate::name::manage::Shown;
 use crate::name::record::{Record, State};
+use crate::name::show::Shown;
 use crate::registry::Registry;
 
 /// Words that are looked for, all of them.

@@ -11,8 +11,8 @@ use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::handle_protocol::transactions::size;
 use crate::log::event::Event;
-use crate::name::manage::Shown;
 use crate::name::record::{Record, State};
+use crate::name::show::Shown;
 use crate::name::undo::{Difference, differences};
 use crate::registry::Registry;
 

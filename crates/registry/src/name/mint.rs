@@ -11,7 +11,7 @@ use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
-use crate::name::manage::{NewName, Origin};
+use crate::name::create::{NewName, Origin};
 use crate::registry::Registry;
 
 /// What minted names look like.

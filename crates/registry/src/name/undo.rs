@@ -4,39 +4,14 @@ use std::collections::HashMap;
 
 use handfast_wire::Value;
 
-use crate::access::principal::Principal;
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::log::event::{Action, Event};
-use crate::name::manage::Shown;
 use crate::name::record::Record;
 use crate::name::states::Name;
-use crate::registry::Registry;
 
 /// The code of what is not undone at the cost of a later change.
 const CHANGED_SINCE: &str = "changed-since";
-
-impl Registry {
-    /// Undoes the change that an event made to a name, by default the last one. Whoever may make the
-    /// opposite change may.
-    pub fn undo(
-        &self,
-        who: &Principal,
-        id: &str,
-        event: Option<u64>,
-    ) -> Result<Shown, RegistryError> {
-        let id = id.to_string();
-        self.change(who, move |change_set| {
-            let name = change_set.find(&id)?;
-            let key = name.key.clone();
-            change_set.undo(name, event, &[])?;
-            let record = change_set
-                .record(&key)?
-                .ok_or(RegistryError::NotFound(id))?;
-            Ok(Shown { key, record })
-        })
-    }
-}
 
 impl ChangeSet<'_> {
     /// Undoes what an event, by default the last one, did to a name; returns the number of the new event. `own` are

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::RegistryError;
 use crate::handle_protocol::operations::Operation;
-use crate::name::manage::{Edit, NewName};
+use crate::name::create::NewName;
+use crate::name::edit::Edit;
 use crate::name::values::NewValue;
 use crate::registry::Registry;
 

@@ -19,7 +19,7 @@ use crate::change::change_set::ChangeSet;
 use crate::clock::rfc3339;
 use crate::error::RegistryError;
 use crate::log::event::{Action, Subject};
-use crate::name::conditional::other_version;
+use crate::name::change::other_version;
 use crate::registry::Registry;
 
 /// The most candidates that one account has.

@@ -1,7 +1,7 @@
 //! Names that earlier programs assigned.
 
 use super::*;
-use crate::name::manage::Edit;
+use crate::name::edit::Edit;
 use crate::{Environment, NewAuthority, NewName, Registry, Verify};
 
 const OPERATOR: Principal = Principal::Operator;

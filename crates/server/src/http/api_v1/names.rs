@@ -245,7 +245,7 @@ fn act(call: &Call, action: NameAction) -> Result<Answer, Problem> {
     let expected = call.expected()?;
     let acted = call
         .registry()
-        .act(&call.who, call.id(), expected, action)?;
+        .change_name(&call.who, call.id(), expected, action)?;
     Ok(match acted {
         Some(shown) => Answer::json(json::name(&shown)).version(shown.record.version),
         None => Answer::done(),

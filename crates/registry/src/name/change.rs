@@ -1,10 +1,14 @@
-//! A change of a name that is made only if the name is still what it was taken to be.
+//! Changing a name that exists: every change goes through [`Registry::change_name`].
 
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
+use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
-use crate::name::manage::{Edit, Shown};
-use crate::name::record::Tombstone;
+use crate::log::event::Action;
+use crate::name::edit::Edit;
+use crate::name::record::{Record, State, Tombstone};
+use crate::name::show::Shown;
+use crate::name::states::Name;
 use crate::registry::Registry;
 
 /// What is to become of a name.
@@ -39,18 +43,6 @@ pub enum NameAction {
 }
 
 impl Registry {
-    /// Whether someone looks after a name, and may know what is not for the public.
-    pub fn may_know_all(&self, who: &Principal, id: &str) -> Result<bool, RegistryError> {
-        self.read(|view| {
-            let Shown { key, .. } = view.show(who, id)?;
-            let path = AuthorityPath::of(&view.identify_registered(id)?, view);
-            match view.record(&key)? {
-                Some(record) => view.may_see(who, &path, &record),
-                None => Ok(false),
-            }
-        })
-    }
-
     /// Changes a name, if it has the version that is expected of it. What comes back is what whoever asked may read of
     /// it; nothing if it was erased.
     ///
@@ -62,12 +54,12 @@ impl Registry {
     /// # registry.create_authority(&operator, "20.1000", NewAuthority::default())?;
     /// registry.create_name(&operator, "20.1000/a", NewName::default())?;
     /// let edit = || NameAction::Edit(Edit::urls(&["https://example.org/"]));
-    /// registry.act(&operator, "20.1000/a", Some(1), edit())?;
-    /// let late = registry.act(&operator, "20.1000/a", Some(1), edit());
+    /// registry.change_name(&operator, "20.1000/a", Some(1), edit())?;
+    /// let late = registry.change_name(&operator, "20.1000/a", Some(1), edit());
     /// assert_eq!(late.unwrap_err().code(), "other-version");
     /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
-    pub fn act(
+    pub fn change_name(
         &self,
         who: &Principal,
         id: &str,
@@ -115,6 +107,95 @@ impl Registry {
             let record = change_set.readable(change_set.who(), &path, record)?;
             Ok(Some(Shown { key, record }))
         })
+    }
+
+    /// Changes the values of a name.
+    pub fn edit_name(&self, who: &Principal, id: &str, edit: Edit) -> Result<Shown, RegistryError> {
+        self.apply_to_name(who, id, NameAction::Edit(edit))
+    }
+
+    /// Activates a reserved name. Under an authority that approves its names this takes a `lead`.
+    pub fn activate_name(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
+        self.apply_to_name(who, id, NameAction::Activate)
+    }
+
+    /// Withdraws a name and leaves a tombstone.
+    pub fn withdraw_name(
+        &self,
+        who: &Principal,
+        id: &str,
+        reason: &str,
+        successor: Option<&str>,
+    ) -> Result<Shown, RegistryError> {
+        let (reason, successor) = (reason.to_string(), successor.map(str::to_string));
+        self.apply_to_name(who, id, NameAction::Withdraw { reason, successor })
+    }
+
+    /// Makes a withdrawn name active again.
+    pub fn restore_name(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
+        self.apply_to_name(who, id, NameAction::Restore)
+    }
+
+    /// Hands the administration of a name to a principal (`HDL-9`); the name stays the same.
+    pub fn transfer_name(
+        &self,
+        who: &Principal,
+        id: &str,
+        to: &Principal,
+    ) -> Result<Shown, RegistryError> {
+        self.apply_to_name(who, id, NameAction::Transfer(to.clone()))
+    }
+
+    /// Undoes the change that an event made to a name, by default the last one. This takes the
+    /// right to make the opposite change.
+    pub fn undo(
+        &self,
+        who: &Principal,
+        id: &str,
+        event: Option<u64>,
+    ) -> Result<Shown, RegistryError> {
+        self.apply_to_name(who, id, NameAction::Undo(event))
+    }
+
+    /// Erases a name, if its authority allows that.
+    pub fn erase_name(&self, who: &Principal, id: &str) -> Result<(), RegistryError> {
+        self.change_name(who, id, None, NameAction::Erase)
+            .map(|_| ())
+    }
+
+    fn apply_to_name(
+        &self,
+        who: &Principal,
+        id: &str,
+        action: NameAction,
+    ) -> Result<Shown, RegistryError> {
+        let changed = self.change_name(who, id, None, action)?;
+        changed.ok_or_else(|| RegistryError::NotFound(id.to_string()))
+    }
+}
+
+impl ChangeSet<'_> {
+    /// A name that exists and that whoever acts may know of.
+    pub(crate) fn find(&self, id: &str) -> Result<Name, RegistryError> {
+        let identifier = self.identify_registered(id)?;
+        let key = identifier.key(&**self).as_str().to_string();
+        let path = AuthorityPath::of(&identifier, &**self);
+        let not_found = || RegistryError::NotFound(id.to_string());
+        let record = self.record(&key)?.ok_or_else(not_found)?;
+        if record.state == State::Reserved && !self.may_see(self.who(), &path, &record)? {
+            return Err(not_found());
+        }
+        Ok(Name {
+            key,
+            record,
+            authority: self.existing_authority(&path)?,
+        })
+    }
+
+    /// Keeps what has become of a name; returns the event's number.
+    pub(crate) fn store_name(&mut self, old: &Record, name: Name, action: Action) -> u64 {
+        let persistence = name.persistence();
+        self.store_changed(&name.key, old, name.record, action, persistence)
     }
 }
 
