@@ -1,9 +1,9 @@
 //! The domain: authorities, rights, names, minting, history, proof, import and export.
 //!
-//! A [`Registry`] keeps names so that nothing acknowledged is lost and no name is ever given twice.
-//! Everything that changes something says who asks ([`Principal`]), is looked at against the current
-//! state by the store's one writer, and leaves an [`Event`]. What is refused says why and what would
-//! help ([`RegistryError`]), and leaves no trace.
+//! A [`Registry`] stores names. It loses no acknowledged change and never assigns a name twice.
+//! Every change names the principal who asks ([`Principal`]); the one writer of the store decides
+//! it against the current state and records it as an [`Event`]. A change that fails returns a
+//! [`RegistryError`], which says why and what would help, and writes nothing.
 //!
 //! ```
 //! use handfast_registry::{NewAuthority, NewName, Principal, Registry, Environment};

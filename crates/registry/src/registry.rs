@@ -1,4 +1,4 @@
-//! The registry itself.
+//! The registry: opening, reading, changing and loading it.
 
 use std::fmt;
 use std::fs::File;
@@ -28,30 +28,30 @@ pub struct Registry {
     pub(crate) rules: Arc<NamespaceRules>,
     administrators: Arc<[Principal]>,
     environment: Environment,
-    /// What is known of prefixes without looking.
+    /// A cache of the rules of prefixes.
     pub(crate) prefixes: Arc<Prefixes>,
-    /// What mirrors need not be told.
+    /// Ranges of events that mean nothing to mirrors.
     pub(crate) unmirrored: UnmirroredEvents,
-    /// Held by the one import that goes on.
+    /// Locked by the one running import.
     pub(crate) importing: Mutex<()>,
-    /// The one dry run of an import that goes on.
+    /// Locked by the one running dry run of an import.
     pub(crate) dry_running: Mutex<()>,
-    /// Jobs that go on in this process.
+    /// Jobs that run in this process.
     pub(crate) running_jobs: RunningJobs,
-    /// The last count of names, and of how many events.
+    /// The last count of names, and the number of events at that time.
     pub(crate) name_counts: Mutex<Option<(u64, NameCounts)>>,
-    /// URLs that the protocol was given and that are none.
+    /// Counts malformed URLs that came by the handle protocol.
     pub(crate) malformed_urls: MalformedUrls,
-    /// What one account may have at most.
+    /// The limits for one account.
     pub(crate) limits: Limits,
-    /// How many authorities accounts have asked for.
+    /// How many authorities each account has requested.
     pub(crate) open_requests: Mutex<OpenRequests>,
-    /// Held while somebody asks for an authority.
+    /// Locked while an authority is requested.
     pub(crate) requesting: Mutex<()>,
 }
 
 impl Registry {
-    /// Makes a registry in a folder that has none.
+    /// Creates a registry in a folder that has none.
     pub fn create(folder: &Path, environment: Environment) -> Result<Self, RegistryError> {
         let registry = Self::with(Store::create(folder)?, environment);
         registry.begin_log(&Principal::Operator, None)?;
@@ -61,25 +61,25 @@ impl Registry {
     /// Opens the registry in a folder.
     pub fn open(folder: &Path, environment: Environment) -> Result<Self, RegistryError> {
         let registry = Self::with(Store::open(folder)?, environment);
-        // If entries of namespaces cannot be read, everything else still can.
+        // If the entries of namespaces cannot be read, everything else still can.
         drop(registry.rules.refresh(&registry.store));
-        // What an import that was cut short has left is done now. If the disk is too full for that,
-        // everything else can still be read.
+        // Finishes the index of values that an interrupted import has left incomplete. If the disk
+        // is too full for that, everything else can still be read.
         drop(registry.finish_reverse());
         Ok(registry)
     }
 
-    /// Opens the registry in a folder for reading alone: beside a process that may be writing it, and without writing
-    /// anything to it, so that a damaged folder stays as it is.
+    /// Opens the registry in a folder read-only, also while another process writes it. It writes
+    /// nothing, so that a damaged folder stays as it is.
     pub fn open_read_only(folder: &Path, environment: Environment) -> Result<Self, RegistryError> {
         let registry = Self::with(Store::open_read_only(folder)?, environment);
-        // If entries of namespaces cannot be read, everything else still can.
+        // If the entries of namespaces cannot be read, everything else still can.
         drop(registry.rules.refresh(&registry.store));
         Ok(registry)
     }
 
-    /// Makes a registry in a folder that has none from a backup. It begins a new log, which names the
-    /// head it continues from: what was published after the backup was made is not in it.
+    /// Creates a registry from a backup, in a folder that has none. It begins a new log, which
+    /// names the head that it continues from: events published after the backup are not in it.
     pub fn restore(
         file: &Path,
         folder: &Path,
@@ -110,7 +110,7 @@ impl Registry {
         }
     }
 
-    /// The same registry under other rules than the standard ones, such as further URN profiles.
+    /// Replaces the standard rules, for example to add URN profiles.
     #[must_use]
     pub fn with_rules(self, rules: RuleBook) -> Self {
         Self {
@@ -119,9 +119,9 @@ impl Registry {
         }
     }
 
-    /// The same registry with identities that may do everything the operator may with authorities and names:
-    /// "server administrators with full access" (`handle-protocol.md` §7.4). What they do is theirs in the
-    /// events. Members of a group that is among them are meant too.
+    /// Sets the identities that may do everything with authorities and names that the operator may:
+    /// "server administrators with full access" (`handle-protocol.md` §7.4). Events name them as
+    /// the actors. Members of a group in the list are administrators, too.
     ///
     /// ```
     /// # use handfast_registry::{NewAuthority, Operation, Principal, Registry, Environment};
@@ -142,17 +142,17 @@ impl Registry {
         }
     }
 
-    /// Writes a copy to a new file, while reads and writes go on.
+    /// Writes a copy to a new file, while reads and writes continue.
     pub fn backup(&self, file: &Path) -> Result<(), RegistryError> {
         Ok(self.store.backup(file)?)
     }
 
-    /// The same, to a file that is open.
+    /// Writes a copy to an open file.
     pub fn backup_to(&self, file: &mut File) -> Result<(), RegistryError> {
         Ok(self.store.backup_to(file)?)
     }
 
-    /// Where it is.
+    /// The data folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.store.folder()
@@ -166,7 +166,7 @@ impl Registry {
         self.store.read(|now| Ok(read(&self.view(now))))?
     }
 
-    /// Decides a change against the current state, and waits until it is on disk or refused.
+    /// Decides a change against the current state, and waits until it is on disk or rejected.
     pub(crate) fn change<T: Send + 'static>(
         &self,
         actor: &Principal,
@@ -190,15 +190,16 @@ impl Registry {
             self.prefixes.changed();
         }
         if touches_namespaces {
-            // What was asked for is done. If it cannot be read back, whoever decides the next change hears so.
+            // The change is committed. If the entries cannot be read back, the next change reports
+            // it.
             drop(self.rules.refresh(&self.store));
-            // The rules are put together here, and not by the next thread that serves sockets.
+            // Builds the public rules here, so that no thread that serves sockets has to.
             drop(self.rules.public_rules(time));
         }
         Ok(done)
     }
 
-    /// Decides a change against the current state, and does nothing.
+    /// Decides a change against the current state and writes nothing.
     pub(crate) fn dry_run<T>(
         &self,
         actor: &Principal,
@@ -211,7 +212,7 @@ impl Registry {
         })?
     }
 
-    /// Those who may do everything.
+    /// The identities that may do everything.
     pub(crate) fn administrators(&self) -> Arc<[Principal]> {
         Arc::clone(&self.administrators)
     }
@@ -231,7 +232,7 @@ impl Registry {
         }
     }
 
-    /// Writes many entries, and waits until they are on disk or refused.
+    /// Writes many entries, and waits until they are on disk or rejected.
     pub(crate) fn load<T: Send + 'static>(
         &self,
         load: impl FnOnce(&mut Loading<'_>) -> Result<T, RegistryError> + Send + 'static,
@@ -239,7 +240,7 @@ impl Registry {
         self.begin_load(load).wait()
     }
 
-    /// Writes, says what came of it, and takes everything back.
+    /// Runs a load, returns its result and rolls the transaction back.
     pub(crate) fn dry_run_load<T: Send + 'static>(
         &self,
         load: impl FnOnce(&mut Loading<'_>) -> Result<T, RegistryError> + Send + 'static,
@@ -247,7 +248,7 @@ impl Registry {
         let (answer, answered) = sync_channel(1);
         self.store.load(
             move |loading| match load(loading) {
-                // What ends in an error is not kept.
+                // A load that ends in an error is rolled back.
                 Ok(done) => Err::<(), _>(DryRun::Done(done)),
                 Err(error) => Err(DryRun::Refused(error)),
             },
@@ -260,7 +261,7 @@ impl Registry {
         }
     }
 
-    /// Has many entries written while something else is done.
+    /// Starts a load; the caller continues and waits for it later.
     pub(crate) fn begin_load<T: Send + 'static>(
         &self,
         load: impl FnOnce(&mut Loading<'_>) -> Result<T, RegistryError> + Send + 'static,
@@ -274,19 +275,19 @@ impl Registry {
         };
         self.store.load(watched, move |outcome| {
             let outcome = outcome.map(|(done, touches_prefixes)| {
-                // It is on disk by now: what threads know of prefixes from before ends here.
+                // The load is on disk. The cached rules of prefixes are now out of date.
                 if touches_prefixes {
                     prefixes.changed();
                 }
                 done
             });
-            // Nobody is waiting any more only if the caller has gone with its thread.
+            // The receiver is gone only if the caller's thread has ended.
             drop(answer.send(outcome));
         });
         PendingLoad(answered)
     }
 
-    /// Reads all of every table.
+    /// Reads every entry of every table.
     pub(crate) fn check_tables(&self) -> Result<Vec<TableCheck>, RegistryError> {
         Ok(self.store.check()?)
     }
@@ -295,7 +296,7 @@ impl Registry {
         self.environment.fill(bytes);
     }
 
-    /// What the clock says, in milliseconds since 1970.
+    /// The time of the clock, in milliseconds since 1970.
     #[must_use]
     pub fn time(&self) -> u64 {
         self.now()
@@ -307,7 +308,7 @@ impl Registry {
     }
 }
 
-/// How a load that is not to be kept ends.
+/// How a dry run of a load ends.
 enum DryRun<T> {
     Done(T),
     Refused(RegistryError),
@@ -319,7 +320,7 @@ impl<T> From<StoreError> for DryRun<T> {
     }
 }
 
-/// What a load will come to.
+/// The result of a load that is still running.
 pub(crate) struct PendingLoad<T>(Receiver<Result<T, RegistryError>>);
 
 impl<T> PendingLoad<T> {

@@ -12,7 +12,7 @@ use crate::error::RegistryError;
 use crate::log::event::Action;
 use crate::registry::Registry;
 
-/// Someone who can be given roles, and for whom programs act by tokens.
+/// An account: it can be granted roles, and programs act for it with tokens.
 ///
 /// ```
 /// # use handfast_registry::{Principal, Registry, Environment};
@@ -24,42 +24,43 @@ use crate::registry::Registry;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
-    /// What grants call it.
+    /// Its name, as grants use it.
     pub name: String,
-    /// Who that is, for people.
+    /// A title for people.
     pub title: String,
     /// When it was created, in milliseconds since 1970.
     pub created: u64,
-    /// Whether its tokens count no more.
+    /// Whether it is suspended: its tokens are rejected.
     pub is_suspended: bool,
-    /// Whether it may do everything, over the web too.
+    /// Whether it is an administrator, over the web, too.
     pub is_administrator: bool,
 }
 
-/// What is to change of an account.
+/// A change of an account; unset fields stay as they are.
 #[derive(Clone, Debug, Default)]
 pub struct AccountChange {
-    /// Who that is, for people.
+    /// A title for people.
     pub title: Option<String>,
-    /// Whether its tokens count no more.
+    /// Whether it is suspended: its tokens are rejected.
     pub suspended: Option<bool>,
-    /// Whether it may do everything.
+    /// Whether it is an administrator.
     pub administrator: Option<bool>,
 }
 
 impl Account {
-    /// Accounts of earlier versions do not say that they are suspended or administer: they are not, and do not.
+    /// Accounts stored by earlier versions lack the two flags: they are neither suspended nor
+    /// administrators.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let whole = postcard::from_bytes(bytes).ok();
         whole.or_else(|| postcard::from_bytes(&[bytes, &[0, 0]].concat()).ok())
     }
 }
 
-/// The longest title of an account, in bytes.
+/// The maximum length of the title of an account, in bytes.
 const MAX_TITLE_BYTES: usize = 1_000;
 
 impl Registry {
-    /// Creates an account. The operator and administrators may.
+    /// Creates an account. Only the operator and administrators may.
     pub fn create_account(
         &self,
         who: &Principal,
@@ -80,7 +81,7 @@ impl Registry {
         })
     }
 
-    /// Changes an account. The operator and administrators may.
+    /// Changes an account. Only the operator and administrators may.
     ///
     /// ```
     /// # use handfast_registry::{AccountChange, NewToken, Principal, Registry, Environment};
@@ -174,7 +175,7 @@ impl View<'_> {
             .transpose()
     }
 
-    /// Whether someone has an account, and not only a part of it, that may do everything.
+    /// Whether the principal is an administrator's account without the limits of a token.
     pub(crate) fn administers(&self, who: &Principal) -> Result<bool, RegistryError> {
         if !matches!(who, Principal::Account(name) if !name.is_empty()) {
             return Ok(false);
@@ -185,7 +186,7 @@ impl View<'_> {
 }
 
 impl ChangeSet<'_> {
-    /// The operator, and those who may do everything.
+    /// Checks that the principal is the operator or an administrator.
     pub(crate) fn need_administrator(&self) -> Result<(), RegistryError> {
         if self.may_do_all(self.who())? {
             return Ok(());
@@ -207,7 +208,7 @@ impl ChangeSet<'_> {
         Ok(())
     }
 
-    /// Whoever is to have a token has an account.
+    /// Checks that the owner of a token has an account.
     pub(crate) fn need_account(&self, account: &Principal) -> Result<(), RegistryError> {
         match self.account(account)? {
             Some(found) if found.is_suspended => {
@@ -219,7 +220,7 @@ impl ChangeSet<'_> {
         }
     }
 
-    /// Makes sure that an account that is given something exists.
+    /// Creates the account of a principal that is granted something, if it is missing.
     pub(crate) fn ensure_account(&mut self, who: &Principal) -> Result<(), RegistryError> {
         match who {
             Principal::Account(_) if self.account(who)?.is_none() => self.make_account(who, ""),

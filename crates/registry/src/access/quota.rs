@@ -1,7 +1,7 @@
-//! How much one account may have waiting and stored.
+//! Quotas: how much one account may have open and stored.
 //!
-//! Whoever has an account, and no role, can still ask for authorities and start jobs. Both are stored, so both are
-//! counted by account. The operator and administrators have no quotas.
+//! An account without any role can still request authorities and start jobs. Both are stored, so
+//! both are counted by account. The operator and administrators have no quotas.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use crate::error::RegistryError;
 use crate::jobs::job::Job;
 use crate::registry::Registry;
 
-/// What one account may have at most.
+/// The limits for one account.
 ///
 /// ```
 /// use handfast_registry::Limits;
@@ -26,11 +26,11 @@ use crate::registry::Registry;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Jobs that an account starts in 24 hours.
+    /// Jobs that an account may start in 24 hours.
     pub jobs_per_day: u64,
     /// Jobs of an account that wait, run or were interrupted.
     pub open_jobs: u64,
-    /// Authorities that an account has asked for, and that nobody has decided on.
+    /// Authorities that an account has requested and nobody has decided on.
     pub requested_authorities: u64,
 }
 
@@ -47,43 +47,43 @@ impl Default for Limits {
 /// A day, in milliseconds.
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
-/// The longest title, meaning, contact and path of an authority that is only asked for, in bytes.
+/// The maximum length of title, meaning, contact and path of a requested authority, in bytes.
 const MAX_REQUEST_TEXT: usize = 1_000;
 
-/// How many authorities each account has asked for, in a version of the prefixes.
+/// How many authorities each account has requested, in a version of the prefixes.
 #[derive(Default)]
 pub(crate) struct OpenRequests {
     version: u64,
     by_account: HashMap<String, u64>,
 }
 
-/// The jobs of one account, counted.
+/// Counts of the jobs of one account.
 #[derive(Default)]
 pub(crate) struct JobsOfAccount {
     /// How many have not ended.
     open: u64,
-    /// When those of the last day started, oldest first.
+    /// When the jobs of the last day started, oldest first.
     recent: Vec<u64>,
-    /// The numbers of those that have ended, oldest first.
+    /// The numbers of its ended jobs, oldest first.
     ended: Vec<u64>,
 }
 
-/// Jobs of an account that make room for a new one.
+/// Old jobs of an account that are pruned when a new one starts.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct OldJobs {
-    /// Those that are forgotten.
+    /// Jobs to delete.
     pub(crate) forgotten: Vec<u64>,
-    /// Those of which it is forgotten what they refused.
+    /// Jobs whose errors are deleted.
     pub(crate) without_outcomes: Vec<u64>,
 }
 
-/// How many jobs of an account that have ended are stored, unless it may start more in a day.
+/// The maximum number of stored ended jobs of an account, unless it may start more in a day.
 const MAX_STORED_JOBS: usize = 1_000;
 
-/// Of how many jobs of an account it is stored what they refused.
+/// The maximum number of jobs of an account whose errors are stored.
 const MAX_JOBS_WITH_OUTCOMES: usize = 10;
 
-/// How many old jobs are forgotten when a new one begins.
+/// The maximum number of old jobs that are deleted when a new one starts.
 const MAX_PRUNED_AT_ONCE: usize = 20;
 
 impl JobsOfAccount {
@@ -98,7 +98,7 @@ impl JobsOfAccount {
         }
     }
 
-    /// What is forgotten when another one begins.
+    /// The jobs to prune when another one starts.
     pub(crate) fn old(&self, limits: &Limits) -> OldJobs {
         let per_day = usize::try_from(limits.jobs_per_day).unwrap_or(usize::MAX);
         let stored = MAX_STORED_JOBS.max(per_day);
@@ -106,7 +106,7 @@ impl JobsOfAccount {
         let mut forgotten: Vec<_> = newest_first().skip(stored - 1).collect();
         forgotten.reverse();
         forgotten.truncate(MAX_PRUNED_AT_ONCE);
-        // One falls out each time.
+        // One more leaves the list each time.
         let without_outcomes = newest_first().skip(MAX_JOBS_WITH_OUTCOMES - 1).take(1);
         OldJobs {
             forgotten,
@@ -114,7 +114,7 @@ impl JobsOfAccount {
         }
     }
 
-    /// Whether the account may start another one.
+    /// Checks that the account may start another job.
     pub(crate) fn check(&self, limits: &Limits, now: u64) -> Result<(), RegistryError> {
         if self.open >= limits.open_jobs {
             let open = limits.open_jobs;
@@ -136,14 +136,14 @@ impl JobsOfAccount {
 }
 
 impl Registry {
-    /// The same registry with other quotas than the usual ones.
+    /// Replaces the default quotas.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Whether someone may ask for one more authority.
+    /// Checks that a principal may request one more authority.
     pub(crate) fn check_request(
         &self,
         who: &Principal,
@@ -171,13 +171,13 @@ impl Registry {
         Ok(())
     }
 
-    /// How many authorities have been asked for, and are not decided on.
+    /// The number of open requests for authorities.
     pub fn requested_authorities(&self) -> Result<u64, RegistryError> {
         self.open_requests(|open| open.values().sum())
     }
 
-    /// Reads how many each account has asked for. All authorities are counted again only when one has changed, so that
-    /// requests that are refused cost nothing.
+    /// Reads the number of open requests of each account. It counts all authorities again only
+    /// after one has changed, so that rejected requests cost nothing.
     fn open_requests<T>(
         &self,
         read: impl FnOnce(&HashMap<String, u64>) -> T,
@@ -201,8 +201,8 @@ impl Registry {
         Ok(read(&open.by_account))
     }
 
-    /// Visits authorities in the order of their keys, from after a key on, one at a time: also those that were asked
-    /// for, and with who has which role there.
+    /// Visits authorities one by one in the order of their keys, after a key, with their grants;
+    /// open requests, too.
     pub fn visit_authorities(
         &self,
         after: Option<&str>,

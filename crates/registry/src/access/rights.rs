@@ -1,7 +1,7 @@
-//! May this principal do this?
+//! Rights: may this principal do this?
 //!
-//! Allowed is what a role here allows, or what the protocol grants: both are looked at. Roles hold for
-//! the whole subtree below the authority they were granted on (`URN-5`).
+//! A principal may do what a role here allows, or what the protocol grants. Roles apply to the
+//! whole subtree below the authority on which they were granted (`URN-5`).
 
 use crate::access::principal::Principal;
 use crate::authority::path::AuthorityPath;
@@ -24,7 +24,7 @@ impl View<'_> {
         let mut is_within = is_for(who, path);
         let mut next = Some(path.clone());
         while let Some(path) = next {
-            // A path that is not kept here has no grants; what is above it may have.
+            // A path that is not registered here has no grants, but one above it may have.
             let Some(authority) = self.authority(&path)? else {
                 break;
             };
@@ -41,7 +41,7 @@ impl View<'_> {
         })
     }
 
-    /// Whether someone looks after a name, and has not come with less than that.
+    /// Whether a name was transferred to the principal, and the limit of its token allows the role.
     pub(crate) fn holds(
         &self,
         who: &Principal,
@@ -66,14 +66,14 @@ impl View<'_> {
         Ok(is_within && limit.role >= needs)
     }
 
-    /// Whether a principal is the operator, or administers all of the registry.
+    /// Whether a principal is the operator or an administrator.
     pub(crate) fn may_do_all(&self, who: &Principal) -> Result<bool, RegistryError> {
         Ok(*who == Principal::Operator
             || self.is_one_of(who, self.administrators)?
             || self.administers(who)?)
     }
 
-    /// Whether a principal has at least a role; says which would be needed, and where, if not.
+    /// Checks that a principal has at least a role. The error says which role is needed, and where.
     pub(crate) fn need(
         &self,
         who: &Principal,
@@ -91,7 +91,7 @@ impl View<'_> {
     }
 }
 
-/// Whether a token, if that is by what someone is known, is for an authority itself.
+/// Whether the token of a principal, if it has one, covers an authority.
 fn is_for(who: &Principal, path: &AuthorityPath) -> bool {
     match who {
         Principal::Limited { limit, .. } => {
@@ -134,7 +134,7 @@ mod tests {
             ("7:20.1000/eve", true),
             ("7:20.1000/EVE", false),
             ("200:20.1000/group", true),
-            // The list is of identities.
+            // The list contains identities only.
             ("bob", false),
         ];
         for (number, (who, may)) in cases.into_iter().enumerate() {

@@ -1,7 +1,7 @@
-//! Tokens, by which programs act for an account.
+//! Tokens: programs use them to act for an account.
 //!
-//! A token is shown once, when it is made; what is kept is its SHA-256. It has an end, and may be for less than its
-//! account may do: at most a role, on one authority and what is below it.
+//! A token is shown once, when it is created; the store has only its SHA-256. It expires, and it
+//! may be limited: to a role, and to one authority with everything below it.
 
 use std::ops::ControlFlow;
 
@@ -17,24 +17,24 @@ use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::registry::Registry;
 
-/// What is known of a token. Nobody can make the token itself from it.
+/// The stored data of a token. The token itself cannot be derived from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Token {
-    /// What it is called: the beginning of its digest.
+    /// Its id: the beginning of its digest.
     pub id: String,
-    /// For whom it acts.
+    /// The account that it acts for.
     pub account: String,
-    /// What it is for, for people.
+    /// Its purpose, for people.
     pub title: String,
-    /// What it is limited to, if it is for less than its account may do.
+    /// Its limit, if it allows less than the account.
     pub limit: Option<Limit>,
-    /// When it was made, in milliseconds since 1970.
+    /// When it was created, in milliseconds since 1970.
     pub created: u64,
-    /// When it ends.
+    /// When it expires.
     pub expires: u64,
 }
 
-/// What a new token is to be.
+/// A token to be created.
 ///
 /// ```
 /// use handfast_registry::NewToken;
@@ -43,9 +43,9 @@ pub struct Token {
 /// ```
 #[derive(Clone, Debug)]
 pub struct NewToken {
-    /// What it is for, for people.
+    /// Its purpose, for people.
     pub title: String,
-    /// The authority that it is for, with all below; all of them if `None`.
+    /// The authority that it covers, with everything below it; all authorities if `None`.
     pub authority: Option<String>,
     /// The highest role that it gives; `admin` if `None`.
     pub role: Option<Role>,
@@ -64,19 +64,20 @@ impl Default for NewToken {
     }
 }
 
-/// The longest that a token lasts, in days.
+/// The maximum lifetime of a token, in days.
 const MAX_TOKEN_DAYS: u64 = 3_660;
 const DAY_MS: u64 = 86_400_000;
-/// How many tokens an account has at most.
+/// The maximum number of tokens of an account.
 const MAX_TOKENS_PER_ACCOUNT: usize = 1_000;
-/// What tokens begin with, so that people and scanners of leaked secrets know them.
+/// The start of every token, so that people and scanners for leaked secrets recognise it.
 const TOKEN_PREFIX: &str = "handfast_";
-/// Where they are kept.
+/// The start of the keys of tokens in the table `meta`.
 const KEYS: &[u8] = b"token:";
 
 impl Registry {
-    /// Makes a token for an account: the operator for any, others for their own, and with a token that is limited
-    /// none. Gives the token itself, which is not kept.
+    /// Creates a token for an account. The operator may do so for any account, others for their
+    /// own; a principal with a limited token may not. Returns the token itself, which is not
+    /// stored.
     ///
     /// ```
     /// # use handfast_registry::{NewToken, Principal, Registry, Environment};
@@ -146,7 +147,7 @@ impl Registry {
         Ok((text, token))
     }
 
-    /// The tokens that someone may know of: the operator of all, others their own.
+    /// The tokens that a principal may see: the operator all, others their own.
     pub fn tokens(&self, who: &Principal) -> Result<Vec<Token>, RegistryError> {
         let of = Some(who).filter(|_| !self.is_administrator(who).unwrap_or(false));
         let found = self.read(|view| view.tokens_of(of))?;
@@ -155,7 +156,7 @@ impl Registry {
         Ok(tokens)
     }
 
-    /// Ends a token.
+    /// Revokes a token.
     pub fn revoke_token(&self, who: &Principal, id: &str) -> Result<Token, RegistryError> {
         let id = id.to_string();
         self.change(who, move |change_set| {
@@ -177,17 +178,17 @@ impl Registry {
         })
     }
 
-    /// For whom a token acts, if it is one and has not ended.
+    /// The principal that a token acts for, if the token is valid and has not expired.
     pub fn who_has(&self, text: &str) -> Result<Option<Principal>, RegistryError> {
         Ok(self.token(text)?.map(|(who, _)| who))
     }
 
-    /// The same, with what is known of the token.
+    /// The principal of a token, and the stored data of the token.
     pub fn token(&self, text: &str) -> Result<Option<(Principal, Token)>, RegistryError> {
         if !text.starts_with(TOKEN_PREFIX) || text.len() > 100 {
             return Ok(None);
         }
-        // Looked up by its digest: how long that takes says nothing about any that is kept.
+        // The lookup is by digest: its time reveals nothing about stored tokens.
         let key = key_of(text);
         let token = self.read(|view| {
             let token: Option<Token> = view.decode_stored(Table::Meta, &key)?;
@@ -232,7 +233,7 @@ impl View<'_> {
     }
 }
 
-/// Whoever has an account, and not only a part of it, handles its tokens.
+/// Checks that the principal may manage the tokens of an account. A limited token does not suffice.
 fn may_handle(who: &Principal, account: &Principal) -> bool {
     *who == Principal::Operator || matches!(who, Principal::Account(_)) && who == account
 }
@@ -247,7 +248,7 @@ fn key_of(text: &str) -> Vec<u8> {
     [KEYS, &digest[..]].concat()
 }
 
-/// Enough of a digest to tell tokens apart, and too little to be of use.
+/// Enough of a digest to distinguish tokens, and too little to be of use to an attacker.
 fn id_of(key: &[u8]) -> String {
     let digest = key.get(KEYS.len()..).unwrap_or_default();
     let start = digest.first_chunk().copied().map(u64::from_be_bytes);
@@ -316,11 +317,11 @@ mod tests {
                 .names(&reads, "20.2000", None, &mut |_| ControlFlow::Break(()))
                 .is_ok()
         );
-        // One that is limited to what the account may not do gives nothing.
+        // A limit beyond the rights of the account adds nothing.
         let child = token(&registry, Some("20.1000.1"), None);
         assert!(create(&child, "20.1000/c").is_err());
         assert!(create(&child, "20.1000.1/c").is_ok());
-        // What was done is the account's, and what is remembered of it too.
+        // Events name the account as the actor.
         let who = registry
             .history_page(&ann, "20.1000/a", 0, 9, None)
             .unwrap()

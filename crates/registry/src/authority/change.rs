@@ -11,7 +11,7 @@ use crate::log::event::Action;
 use crate::name::change::other_version;
 use crate::registry::Registry;
 
-/// A change of an authority; what is not set stays.
+/// A change of an authority; unset fields stay as they are.
 ///
 /// ```
 /// let change = handfast_registry::AuthorityChange {
@@ -30,55 +30,57 @@ pub struct AuthorityChange {
     pub contact: Option<String>,
     /// Whether case counts in suffixes.
     pub case_sensitive: Option<bool>,
-    /// Whether a name may ever be given again.
+    /// Whether an erased name may be assigned again.
     pub persistence: Option<Persistence>,
     /// Whether its names are CORDRA identifiers.
     pub cordra: Option<bool>,
-    /// What local names must match, or that they need not match anything.
+    /// A pattern for local names; `Some(None)` removes it.
     pub pattern: Option<Option<String>>,
-    /// Whether new names wait for a `lead`.
+    /// Whether a `lead` must approve new names.
     pub approval: Option<bool>,
     /// The TTL of new values.
     pub default_ttl: Option<u32>,
-    /// The version that the authority must have for this to be done.
+    /// The version that the authority must have.
     pub expects: Option<u64>,
 }
 
-/// What is done with an authority.
+/// An action on an authority.
 #[derive(Clone, Debug)]
 pub enum AuthorityAction {
-    /// A request is granted: whoever asked becomes its `admin`.
+    /// Approves a request: the requester becomes its `admin`.
     Approve,
-    /// A request is not granted: the path is free again.
+    /// Declines a request: the path is free again.
     Decline,
-    /// Someone gets a role; one that was granted before is replaced.
+    /// Grants a role, and replaces one that was granted before.
     Grant {
-        /// Who.
+        /// To whom.
         to: Principal,
         /// The role.
         role: Role,
-        /// Whether an account of that name is created if there is none, which the operator and administrators may.
+        /// Whether to create a missing account of that name, which the operator and administrators
+        /// may.
         creates_account: bool,
     },
-    /// Its names keep resolving, its path stays taken, nothing new is named there or below.
+    /// Retires it: its names keep resolving, its path stays taken, no names are created there or
+    /// below.
     Retire {
-        /// Whether the authorities below it go on naming.
+        /// Whether the authorities below it stay active.
         keep_children: bool,
     },
-    /// A role is taken away.
+    /// Revokes a role.
     Revoke {
         /// From whom.
         from: Principal,
-        /// Only if it is this one.
+        /// Only if it is this role.
         role: Option<Role>,
     },
-    /// Someone becomes its only `admin`.
+    /// Makes a principal its only `admin`.
     Transfer(Principal),
 }
 
 impl Registry {
-    /// Changes title, meaning, contact or policy. A `lead` sets the local pattern and whether names wait;
-    /// the rest needs `admin`, or `lead` on the parent.
+    /// Changes title, meaning, contact or policy. A `lead` may set the local pattern and the
+    /// approval of names; everything else needs `admin`, or `lead` on the parent.
     pub fn change_authority(
         &self,
         who: &Principal,
@@ -87,7 +89,7 @@ impl Registry {
     ) -> Result<(), RegistryError> {
         let path = path.to_string();
         check_pattern(&change)?;
-        // What takes long is done before the writer is asked.
+        // The slow part runs before the change reaches the writer.
         let nothing_erased = self.dry_run(who, |change_set| {
             let path = change_set.path(&path)?;
             change_set.look_for_erased(&path, &change)
@@ -101,7 +103,7 @@ impl Registry {
         })
     }
 
-    /// Does something with an authority, if it has the version that is expected of it.
+    /// Applies an action to an authority, if it has the expected version.
     pub fn act_on_authority(
         &self,
         who: &Principal,
@@ -135,8 +137,8 @@ impl Registry {
 }
 
 impl ChangeSet<'_> {
-    /// Whether a change that makes an authority permanent may be made by whoever acts, and that none of its names
-    /// was erased; `None` for any other change.
+    /// Checks that the principal may make an authority permanent, and that none of its names was
+    /// erased. Returns `None` for any other change.
     pub(crate) fn look_for_erased(
         &self,
         path: &AuthorityPath,
@@ -148,7 +150,7 @@ impl ChangeSet<'_> {
             .transpose()
     }
 
-    /// An authority that whoever acts may change.
+    /// An authority that the principal may change.
     fn may_change(
         &self,
         path: &AuthorityPath,
@@ -174,8 +176,7 @@ impl ChangeSet<'_> {
         Ok(authority)
     }
 
-    /// An authority with another title, meaning, contact or policy. That nothing was erased there may have been
-    /// looked at before.
+    /// The changed authority. `nothing_erased` is an earlier result of the check for erased names.
     pub(crate) fn changed(
         &self,
         path: &AuthorityPath,

@@ -17,7 +17,7 @@ use crate::log::event::Action;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
-/// What a new authority is to be. Unset fields of the policy are those of the parent.
+/// An authority to be created. Unset fields of the policy are copied from the parent.
 ///
 /// ```
 /// use handfast_registry::NewAuthority;
@@ -37,15 +37,16 @@ pub struct NewAuthority {
     pub change: AuthorityChange,
 }
 
-/// The words that our own web server uses as first segments (`URI-13`): a prefix of that name could not
-/// be resolved there.
+/// The words that our web server uses as first path segments (`URI-13`): it could not resolve a
+/// prefix of that name.
 pub const RESERVED_SEGMENTS: [&str; 17] = [
     "api", "ark", "console", "doi", "hdl", "healthz", "hrls", "info", "log", "metrics", "oai",
     "readyz", "registry", "static", "uri-res", "urn", "urn-3",
 ];
 
 impl Registry {
-    /// Creates an authority. Where its parent is kept here a `lead` there does, else the operator.
+    /// Creates an authority. This takes a `lead` on its parent, or the operator if the parent is
+    /// not registered here.
     pub fn create_authority(
         &self,
         who: &Principal,
@@ -56,7 +57,8 @@ impl Registry {
             .map(|(path, _)| path)
     }
 
-    /// The same; also says whose request for it was declined by that.
+    /// Creates an authority, and also returns who had requested it: creating it declines the
+    /// request.
     pub fn create_authority_over(
         &self,
         who: &Principal,
@@ -84,9 +86,9 @@ impl Registry {
 }
 
 impl ChangeSet<'_> {
-    /// Creating a child needs what changing one does, or the protocol's permission to create its prefix
-    /// handle: for derived prefixes on the parent's, for others on `0.NA/0.NA` (`handle-protocol.md`
-    /// §7.6). That is for creating alone.
+    /// Creating a child needs the same role as changing one, or the protocol's permission to create
+    /// its prefix handle: on the parent's prefix handle for derived prefixes, on `0.NA/0.NA` for
+    /// others (`handle-protocol.md` §7.6). The permission is for creating only.
     pub(crate) fn need_to_create(
         &self,
         path: &AuthorityPath,
@@ -112,8 +114,8 @@ impl ChangeSet<'_> {
         if is_granted { Ok(()) } else { Err(error) }
     }
 
-    /// Approving, changing and retiring a child needs `lead` on its parent; without a parent here, the
-    /// operator.
+    /// Approving, changing and retiring a child needs `lead` on its parent, or the operator if the
+    /// parent is not registered here.
     pub(crate) fn need_over_child(
         &self,
         path: &AuthorityPath,
@@ -122,7 +124,7 @@ impl ChangeSet<'_> {
         match parent {
             Some(parent) => self.need(self.who(), Role::Lead, parent),
             None if self.may_do_all(self.who())? => Ok(()),
-            // INFO-10: its own authority decides who names in a namespace.
+            // INFO-10: the owner of a namespace decides who creates names in it.
             None if self.owns_path(path)? => Ok(()),
             None => Err(RegistryError::policy(
                 "operator-only",
@@ -131,7 +133,7 @@ impl ChangeSet<'_> {
         }
     }
 
-    /// Whether whoever acts owns the namespace that an authority is of.
+    /// Whether the principal owns the namespace of an authority.
     fn owns_path(&self, path: &AuthorityPath) -> Result<bool, RegistryError> {
         match path.namespace() {
             Some(name) => self.owns_namespace(self.who(), name),
@@ -161,7 +163,7 @@ impl ChangeSet<'_> {
         if let Some(name) = path.namespace() {
             self.live_namespace(name, self.time())?;
         }
-        // URN-8: a policy is copied to a new child, which may change it.
+        // URN-8: a new child copies the policy of its parent, and may change it.
         let inherited = match &parent {
             Some(parent) => self.existing_authority(parent)?.policy,
             None => Policy {
@@ -190,7 +192,7 @@ impl ChangeSet<'_> {
         Ok(authority)
     }
 
-    /// Whether case counts under a new prefix that does not say (`HDL-6`).
+    /// Whether case counts under a new prefix that does not set it (`HDL-6`).
     fn is_new_case_sensitive(&self, path: &AuthorityPath, change: &AuthorityChange) -> bool {
         self.rules().base.new_prefix_case() == CaseRule::Sensitive
             && change.cordra != Some(true)
@@ -199,7 +201,7 @@ impl ChangeSet<'_> {
                 .is_some_and(|prefix| !prefix.is_always_insensitive())
     }
 
-    /// Makes the record of the prefix itself, `0.NA/PREFIX`.
+    /// Creates the record of the prefix itself, `0.NA/PREFIX`.
     pub(crate) fn home(&mut self, path: &AuthorityPath) -> Result<(), RegistryError> {
         let Some(prefix) = path.prefix() else {
             return Ok(());

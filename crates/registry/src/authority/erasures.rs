@@ -1,5 +1,5 @@
-//! Whether names of an authority were ever erased. One that has erased names, which may have been assigned again,
-//! cannot call its names permanent.
+//! Finding out whether an authority has ever erased a name. Such names may have been assigned
+//! again, so the authority cannot become permanent.
 
 use std::ops::ControlFlow;
 
@@ -11,15 +11,17 @@ use crate::error::RegistryError;
 use crate::log::event::Action;
 use crate::name::record::Record;
 
-/// The largest number of later events that are looked at one by one; behind more, all names are looked at again.
+/// The maximum number of later events to read one by one. If there are more, all names are checked
+/// again.
 const MAX_LATER_EVENTS: u64 = 10_000;
 
-/// That no name of an authority was erased up to an event.
+/// A check result: no name of an authority was erased up to an event.
 pub(crate) struct NothingErased {
     events: u64,
 }
 
-/// Looks at all names that an authority ever had, however many they are: this is for before the writer.
+/// Checks all names that an authority ever had, however many they are. It runs before the change
+/// reaches the writer.
 pub(crate) fn check_nothing_erased(
     view: &View<'_>,
     path: &AuthorityPath,
@@ -40,14 +42,14 @@ pub(crate) fn check_nothing_erased(
         {
             let read = |bytes: &[u8]| Record::from_bytes(bytes).ok();
             let record = view.now.get(&TableKey::record(table_key.name()), read);
-            // Without a record all events may be of a name that was erased.
+            // Without a record, all events may belong to an erased name.
             let first = record.map(|record| record.flatten().map_or(u64::MAX, |r| r.first_event));
             match first {
                 Ok(first) => last = Some((table_key.name().to_vec(), first)),
                 Err(error) => outcome = Err(error.into()),
             }
         }
-        // An event before the first of the record is of an earlier name with the same key.
+        // An event before the first one of the record belongs to an earlier name with the same key.
         if outcome.is_ok() && last.as_ref().is_some_and(|(_, first)| number < *first) {
             outcome = check_event(view, path, number);
         }
@@ -59,8 +61,8 @@ pub(crate) fn check_nothing_erased(
     outcome.map(|()| NothingErased { events })
 }
 
-/// The same again, in the writer, which must not wait for millions of names: what was seen before stays so, and only
-/// later events are looked at.
+/// Repeats the check inside the writer, which must not wait for millions of names: it reads only
+/// the events after the first check.
 pub(crate) fn check_still_nothing_erased(
     view: &View<'_>,
     path: &AuthorityPath,
@@ -96,7 +98,7 @@ mod tests {
         AuthorityChange, Environment, NewAuthority, NewName, Persistence, Principal, Registry,
     };
 
-    /// A name that is erased between the look at all names and the change would not be seen.
+    /// A name erased between the first check and the change would be missed.
     #[test]
     fn what_is_erased_after_the_look_is_seen_by_the_writer() {
         let folder = tempfile::tempdir().unwrap();

@@ -11,8 +11,8 @@ use crate::log::event::Action;
 use crate::registry::Registry;
 
 impl Registry {
-    /// Grants a role; a role that was granted before is replaced. An account that is not there yet is created, if the
-    /// operator or an administrator grants: [`AuthorityAction::Grant`] can refuse it instead.
+    /// Grants a role, and replaces one that was granted before. If the operator or an administrator
+    /// grants it, a missing account is created; [`AuthorityAction::Grant`] can prevent that.
     pub fn grant(
         &self,
         who: &Principal,
@@ -29,7 +29,7 @@ impl Registry {
         self.act_on_authority(who, path, None, grant)
     }
 
-    /// Revokes the role that someone was granted there; with `role`, only if it is that one.
+    /// Revokes the role of a principal; with `role`, only if it is that one.
     pub fn revoke(
         &self,
         who: &Principal,
@@ -41,7 +41,7 @@ impl Registry {
         self.act_on_authority(who, path, None, AuthorityAction::Revoke { from, role })
     }
 
-    /// Hands an authority to someone, who becomes its only `admin`.
+    /// Transfers an authority to a principal, which becomes its only `admin`.
     pub fn transfer_authority(
         &self,
         who: &Principal,
@@ -63,14 +63,15 @@ impl ChangeSet<'_> {
     ) -> Result<(), RegistryError> {
         self.change_grants(path, Action::Grant, move |change_set, grants| {
             if matches!(to, Principal::Account(_)) && change_set.account(&to)?.is_none() {
-                // A typing error would make an account, with a role, that nobody can remove again.
+                // A typing error would create an account with a role, which nobody can remove
+                // again.
                 if !creates_account {
                     return Err(no_account(&to));
                 }
                 change_set.need_administrator()?;
                 change_set.ensure_account(&to)?;
             }
-            // Lowering someone's role takes the right to give the one they had.
+            // Lowering a role takes the right to grant the higher one.
             let before = grants
                 .iter()
                 .find(|grant| grant.to == to)
@@ -121,8 +122,8 @@ impl ChangeSet<'_> {
         })
     }
 
-    /// Changes grants; `change` says the highest role that it touches, which whoever asks must be able to
-    /// give: a `lead` up to `lead`, an `admin` all.
+    /// Changes grants. `change` returns the highest role that it touches, and the principal must
+    /// have the right to grant that role: a `lead` up to `lead`, an `admin` every role.
     fn change_grants(
         &mut self,
         path: &AuthorityPath,

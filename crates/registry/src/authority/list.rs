@@ -1,4 +1,4 @@
-//! The public register of authorities, page by page.
+//! Listing authorities, page by page.
 
 use std::ops::ControlFlow;
 
@@ -9,19 +9,18 @@ use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::registry::Registry;
 
-/// Some authorities, by key.
+/// A page of authorities, by key.
 #[derive(Clone, Debug, Default)]
 pub struct AuthorityPage {
-    /// The authorities, without who has which role there. One that was asked for and is not approved yet is not
-    /// among them.
+    /// The authorities, without their grants and without open requests.
     pub authorities: Vec<Authority>,
     /// The `after` of the next page, if there is one.
     pub next: Option<String>,
 }
 
 impl Registry {
-    /// Authorities by key, all of them or one and those that derive from it. However many there are, no more are
-    /// looked at than are wanted.
+    /// Authorities by key: all of them, or one and those that derive from it. It reads no more
+    /// entries than the page needs.
     ///
     /// ```
     /// # use handfast_registry::{NewAuthority, Principal, Registry, Environment};
@@ -50,8 +49,8 @@ impl Registry {
                     let path = view.path(under)?;
                     view.existing_authority(&path)?;
                     let key = path.key();
-                    // What derives from it stands in two stretches of the table: parts of prefixes and paths begin
-                    // with a dot, those behind the root of a URN namespace with a colon.
+                    // Derived authorities stand in two ranges of the table: parts of prefixes and
+                    // paths begin with a dot, those below the root of a URN namespace with a colon.
                     vec![key.to_string(), format!("{key}."), format!("{key}:")]
                 }
             };
@@ -79,7 +78,7 @@ impl Registry {
 }
 
 impl View<'_> {
-    /// Keys of authorities that begin with a text, or are it, behind a key; up to so many in all.
+    /// Keys of authorities that start with a text, after a key, up to a total number.
     fn keys_from(
         &self,
         start: &str,

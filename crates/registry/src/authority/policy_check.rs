@@ -6,7 +6,7 @@ use crate::authority::pattern_cache;
 use crate::authority::policy::{Authority, Persistence, Policy};
 use crate::error::RegistryError;
 
-/// The longest title, meaning or contact, in bytes.
+/// The maximum length of title, meaning or contact, in bytes.
 const MAX_TEXT_BYTES: usize = 10_000;
 
 pub(super) fn check_authority(authority: &Authority) -> Result<(), RegistryError> {
@@ -19,7 +19,8 @@ pub(super) fn check_authority(authority: &Authority) -> Result<(), RegistryError
     check_policy(&authority.path, &authority.policy)
 }
 
-/// Case rule and profile are those of a prefix; elsewhere scheme and namespace have them.
+/// Case rule and profile can be set for a prefix only; other names follow their scheme and
+/// namespace.
 pub(super) fn check_case_unset(
     path: &AuthorityPath,
     change: &AuthorityChange,
@@ -37,8 +38,8 @@ pub(super) fn check_case_unset(
     Err(RegistryError::policy(code, format!("{path}: {problem}")))
 }
 
-/// Whether a pattern that is to be set is one, and cheap. Callers do so before they go to the one writer, which then finds
-/// the pattern compiled.
+/// Checks that a new pattern is valid and cheap. Callers do so before the change reaches the
+/// writer, which then finds the pattern compiled.
 pub(super) fn check_pattern(change: &AuthorityChange) -> Result<(), RegistryError> {
     let Some(Some(pattern)) = &change.pattern else {
         return Ok(());

@@ -14,14 +14,14 @@ use crate::log::event::Action;
 use crate::registry::Registry;
 
 impl Registry {
-    /// Asks for an authority, which an administrator of its parent approves or declines (`URN-5`).
+    /// Requests an authority. An administrator of its parent approves or declines it (`URN-5`).
     pub fn request_authority(
         &self,
         who: &Principal,
         path: &str,
         new: NewAuthority,
     ) -> Result<AuthorityPath, RegistryError> {
-        // What is counted is not asked for by two at once.
+        // The lock keeps the count of open requests right when two arrive at once.
         let requesting = self.requesting.lock();
         let _only = requesting.unwrap_or_else(PoisonError::into_inner);
         self.check_request(who, path, &new)?;
@@ -46,7 +46,7 @@ impl Registry {
         })
     }
 
-    /// Approves a request: whoever asked becomes its `admin`.
+    /// Approves a request: the requester becomes its `admin`.
     pub fn approve_authority(&self, who: &Principal, path: &str) -> Result<(), RegistryError> {
         self.act_on_authority(who, path, None, AuthorityAction::Approve)
     }
@@ -91,8 +91,9 @@ impl ChangeSet<'_> {
         self.home(path)
     }
 
-    /// Whoever may create an authority need not decide on a request for it first: creating it declines the request,
-    /// which is an event of its own. Says whose it was.
+    /// Declines a request because the authority is being created, as an event of its own. A
+    /// principal that may create the authority need not decide the request first. Returns who had
+    /// requested it.
     pub(crate) fn decline_in_passing(
         &mut self,
         path: &AuthorityPath,

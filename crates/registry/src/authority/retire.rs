@@ -1,4 +1,5 @@
-//! Retiring an authority: its names keep resolving, its path stays taken, and it creates no new names.
+//! Retiring an authority: its names keep resolving, its path stays taken, and it creates no new
+//! names.
 
 use std::ops::ControlFlow;
 
@@ -14,8 +15,8 @@ use crate::log::event::Action;
 use crate::registry::Registry;
 
 impl Registry {
-    /// Retires an authority and those below it: their names keep resolving, their paths stay taken, nothing new is
-    /// named.
+    /// Retires an authority and those below it: their names keep resolving, their paths stay taken,
+    /// and they create no new names.
     pub fn retire_authority(&self, who: &Principal, path: &str) -> Result<(), RegistryError> {
         let keep_children = false;
         self.act_on_authority(who, path, None, AuthorityAction::Retire { keep_children })
@@ -23,8 +24,8 @@ impl Registry {
 }
 
 impl ChangeSet<'_> {
-    /// Retires an authority and, unless they are to go on, those below it that are in use: privileges derive from a parent
-    /// (`URN-5`).
+    /// Retires an authority and, unless `keep_children` is set, the active ones below it:
+    /// privileges derive from a parent (`URN-5`).
     pub(crate) fn retire(&mut self, path: &str, keep_children: bool) -> Result<(), RegistryError> {
         let path = self.path(path)?;
         let authority = self.active(&path)?;
@@ -40,7 +41,7 @@ impl ChangeSet<'_> {
         Ok(())
     }
 
-    /// The authorities below one that are in use.
+    /// The active authorities below one.
     fn active_below(&self, path: &AuthorityPath) -> Result<Vec<Authority>, RegistryError> {
         let mut below = Vec::new();
         let from = TableKey::named(Table::Authorities, path.key().as_bytes());

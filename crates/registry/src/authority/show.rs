@@ -13,11 +13,11 @@ use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::registry::Registry;
 
-/// The code of an authority that is asked for and not approved.
+/// The error code for an authority that is requested and not approved.
 const NOT_APPROVED: &str = "not-approved";
 
 impl Registry {
-    /// An authority, for the public register. Who has which role is for those who have one.
+    /// An authority, for the public register. Only principals with a role on it see its grants.
     pub fn authority(&self, who: &Principal, path: &str) -> Result<Authority, RegistryError> {
         self.read(|view| {
             let path = view.path(path)?;
@@ -29,14 +29,14 @@ impl Registry {
         })
     }
 
-    /// All authorities that are in force, by key: none that is only asked for.
+    /// All authorities that are in force, by key, without open requests.
     pub fn authorities(&self) -> Result<Vec<Authority>, RegistryError> {
         let mut all = self.authorities_and_requests()?;
         all.retain(|authority| authority.status.is_in_force());
         Ok(all)
     }
 
-    /// All authorities, also those that are only asked for, by key.
+    /// All authorities and open requests, by key.
     pub fn authorities_and_requests(&self) -> Result<Vec<Authority>, RegistryError> {
         let mut all = Vec::new();
         self.visit_authorities(None, &mut |authority| {
@@ -48,7 +48,7 @@ impl Registry {
 }
 
 impl View<'_> {
-    /// An authority that is kept here, whatever its status.
+    /// An authority that is registered here, in any status.
     pub(crate) fn existing_authority(
         &self,
         path: &AuthorityPath,
@@ -57,13 +57,13 @@ impl View<'_> {
             .ok_or_else(|| RegistryError::NoAuthority(path.clone()))
     }
 
-    /// Whether an authority is kept here, and not only asked for.
+    /// Whether an authority is registered here and not only requested.
     pub(crate) fn is_in_force(&self, path: &AuthorityPath) -> Result<bool, RegistryError> {
         let found = self.authority(path)?;
         Ok(found.is_some_and(|authority| authority.status.is_in_force()))
     }
 
-    /// An authority that is in use.
+    /// An active authority.
     pub(crate) fn active(&self, path: &AuthorityPath) -> Result<Authority, RegistryError> {
         let authority = self.existing_authority(path)?;
         match authority.status {
@@ -76,8 +76,8 @@ impl View<'_> {
         }
     }
 
-    /// The parent of a new authority: in a URN namespace it must exist and not be retired; of a prefix it
-    /// may be kept elsewhere.
+    /// The parent of a new authority. In a URN namespace it must exist and not be retired; the
+    /// parent of a prefix may be registered on another server.
     pub(crate) fn parent_of(
         &self,
         path: &AuthorityPath,
@@ -88,7 +88,7 @@ impl View<'_> {
         match self.active(&parent) {
             Ok(_) => Ok(Some(parent)),
             Err(RegistryError::NoAuthority(_)) if !path.is_urn() => Ok(None),
-            // One that is only asked for keeps nobody from what was possible before.
+            // A parent that is only requested must not block what was possible without it.
             Err(RegistryError::Policy { code, .. }) if code == NOT_APPROVED && !path.is_urn() => {
                 Ok(None)
             }
@@ -96,14 +96,14 @@ impl View<'_> {
         }
     }
 
-    /// Whether the `HS_ADMIN` values of the prefix handle give someone a permission.
+    /// Whether the `HS_ADMIN` values of the prefix handle grant a permission to a principal.
     pub(crate) fn prefix_grants(
         &self,
         who: &Principal,
         path: &AuthorityPath,
         needed: AdminPermissions,
     ) -> Result<bool, RegistryError> {
-        // The protocol knows nobody but identities: for others the record need not be read.
+        // The protocol knows identities only: for other principals the record need not be read.
         let (Principal::Identity { .. }, Some(prefix)) = (who, path.prefix()) else {
             return Ok(false);
         };
@@ -113,11 +113,11 @@ impl View<'_> {
         }
     }
 
-    /// Whether any name was ever given under an authority.
+    /// Whether an authority has ever had a name.
     pub(crate) fn has_names(&self, path: &AuthorityPath) -> Result<bool, RegistryError> {
         let start = path.start_of_names();
         let mut found = false;
-        // By events, which stay when a name is erased.
+        // The events tell, because they stay when a name is erased.
         self.now.scan(
             &TableKey::event_of(start.as_bytes(), 0),
             &mut |table_key, _| {

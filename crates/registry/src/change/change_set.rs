@@ -1,4 +1,4 @@
-//! A change in the making.
+//! A change set: the writes of one change, built on a snapshot and stored in one transaction.
 
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -20,7 +20,7 @@ use crate::lookup::fast_path::is_about_prefixes;
 use crate::lookup::value_index::reverse_value;
 use crate::name::record::{Record, State};
 
-/// Who asks, when, and with what chance.
+/// The principal, the time and the random bytes of one change.
 pub(crate) struct Call {
     pub(crate) actor: Principal,
     /// Milliseconds since 1970.
@@ -29,13 +29,13 @@ pub(crate) struct Call {
     pub(crate) random: [u8; 32],
 }
 
-/// What a change would write, on the state that it sees. What it has written itself it sees as well.
+/// The writes of one change, and the state that it sees. It sees its own writes, too.
 pub(crate) struct ChangeSet<'n> {
     view: View<'n>,
     call: Call,
     actor: [u8; 16],
     tree: Tree,
-    /// How many events there were before.
+    /// The number of events before this change.
     events_before: u64,
     writes: Vec<Write>,
     records: HashMap<String, Record>,
@@ -70,12 +70,12 @@ impl<'n> ChangeSet<'n> {
         self.tree.size() + 1
     }
 
-    /// The opaque id of whoever acts.
+    /// The opaque id of the principal.
     pub(crate) fn actor_id(&self) -> [u8; 16] {
         self.actor
     }
 
-    /// Whether authorities, or the records of prefixes, will be others.
+    /// Whether the change writes authorities or the records of prefixes.
     pub(crate) fn touches_authorities(&self) -> bool {
         self.writes.iter().any(|write| match write {
             Write::Put(table_key, _) | Write::Delete(table_key) => is_about_prefixes(table_key),
@@ -83,7 +83,7 @@ impl<'n> ChangeSet<'n> {
         })
     }
 
-    /// Whether entries of the `info` registry will be others.
+    /// Whether the change writes entries of the `info` registry.
     pub(crate) fn touches_namespaces(&self) -> bool {
         self.writes.iter().any(|write| match write {
             Write::Put(table_key, _) | Write::Delete(table_key) => {
@@ -132,8 +132,8 @@ impl<'n> ChangeSet<'n> {
         Ok(found)
     }
 
-    /// Assigns a name, with its first event; returns the event's number. Every way to a new name leads here, or
-    /// for names without any specialty through the fast path of imports, which looks at the same things.
+    /// Assigns a name with its first event, and returns the number of the event. Every new name
+    /// passes here, except plain names of an import: its fast path makes the same checks.
     pub(crate) fn assign(
         &mut self,
         key: &str,
@@ -146,7 +146,7 @@ impl<'n> ChangeSet<'n> {
         Ok(self.store_record(key, None, record, action, persistence))
     }
 
-    /// Keeps a new version of a record that is there, with its event; returns the event's number.
+    /// Stores a new version of a record with its event, and returns the number of the event.
     pub(crate) fn store_changed(
         &mut self,
         key: &str,
@@ -195,7 +195,7 @@ impl<'n> ChangeSet<'n> {
         number
     }
 
-    /// Forgets a record and its earlier versions; the event stays.
+    /// Deletes a record and its earlier versions; the event stays.
     pub(crate) fn erase_record(&mut self, key: &str, old: &Record) -> u64 {
         let number = self.next_event();
         let salt = old.salt.unwrap_or_default();
@@ -219,7 +219,7 @@ impl<'n> ChangeSet<'n> {
         number
     }
 
-    /// Keeps a new version of an authority, with its event.
+    /// Stores a new version of an authority, with its event.
     pub(crate) fn store_authority(
         &mut self,
         mut authority: Authority,
@@ -242,13 +242,13 @@ impl<'n> ChangeSet<'n> {
         Ok(number)
     }
 
-    /// Frees the path of an authority that was asked for and never came to be.
+    /// Frees the path of a requested authority that was never approved.
     pub(crate) fn forget_authority(&mut self, path: &AuthorityPath) {
         let table_key = TableKey::named(Table::Authorities, path.key().as_bytes()).into_owned();
         self.writes.push(Write::Delete(table_key));
     }
 
-    /// Keeps something in postcard form.
+    /// Stores a value in postcard form.
     pub(crate) fn store_encoded(
         &mut self,
         table: Table,
@@ -260,7 +260,7 @@ impl<'n> ChangeSet<'n> {
         Ok(())
     }
 
-    /// An event about nothing that has a record.
+    /// Adds an event whose subject has no record.
     pub(crate) fn note(&mut self, action: Action, detail: &[u8]) {
         let commitments = Commitments::to(&self.random("seed"), [(0, detail)].into_iter());
         self.add_event(action, Subject::None, "", 0, commitments);
@@ -317,7 +317,7 @@ impl<'n> ChangeSet<'n> {
         }
     }
 
-    /// The opaque id of whoever acts: random, and the same for all that they do.
+    /// The opaque id of the principal: random, and the same for everything that it does.
     fn opaque_id(&mut self) -> Result<[u8; 16], RegistryError> {
         let key = [b"who:", self.call.actor.key().as_bytes()].concat();
         if let Some(id) = self.view.decode_stored(Table::Actors, &key)? {
@@ -348,8 +348,8 @@ impl<'n> Deref for ChangeSet<'n> {
     }
 }
 
-/// Whether a new name may have a key. U+0000 would let entries of one name stand between those of another, and no
-/// program needs it; names that have it already keep it.
+/// Checks that a new name may have a key. U+0000 would let entries of one name stand between those
+/// of another, and no program needs it. Stored names that have it keep it.
 pub(crate) fn check_new_key(key: &str) -> Result<(), RegistryError> {
     if has_nul(key) {
         let problem = "a name cannot have the character U+0000: leave it out";
@@ -365,15 +365,16 @@ pub(crate) fn has_nul(key: &str) -> bool {
 
 /// The time of the last event; 0 if there is none.
 ///
-/// The log is read as the order of events, so that time in it must not run backwards: no event is earlier than the one
-/// before it. The clock may step back, and callers may have read it in another order than the writer takes them.
+/// Readers take the log as the order of events, so time must not run backwards in it: no event is
+/// earlier than the one before it. The clock may step back, and callers may read it in another
+/// order than the writer takes them.
 pub(crate) fn last_time(now: &Snapshot<'_>, tree: &Tree) -> Result<u64, RegistryError> {
     let last = now.get(&TableKey::event(tree.size()), Event::time_in)?;
     Ok(last.flatten().unwrap_or(0))
 }
 
-/// How an event names its subject: a name that is reserved, or may be erased, enters as a commitment;
-/// when a reserved name becomes active the commitments are opened.
+/// The subject of an event. A name that is reserved, or may be erased, enters as a commitment. When
+/// a reserved name becomes active, its commitments are opened.
 pub(crate) fn name_subject(
     key: &str,
     old: Option<&Record>,
@@ -395,17 +396,17 @@ pub(crate) fn name_subject(
     }
 }
 
-/// Commitments to the values of a record, and to what it says beside them.
+/// Commitments to the values of a record and to its other properties.
 pub(crate) fn commitments(record: &Record) -> Commitments {
     Commitments::from_each(all_commitments(record))
 }
 
-/// Each of them, however many there are.
+/// All commitments, however many there are.
 pub(crate) fn all_commitments(record: &Record) -> Vec<(u32, [u8; 32])> {
     each_commitment(&record.seed, &record.detail(), &record.values)
 }
 
-/// Commitments to what a change says beside its values, at index 0, and to each value.
+/// Commitments to the other properties of a record, at index 0, and to each value.
 pub(crate) fn each_commitment(
     seed: &[u8; 32],
     detail: &[u8],
@@ -422,7 +423,7 @@ pub(crate) fn each_commitment(
     each
 }
 
-/// The commitment to an authority, and the bytes it is to.
+/// The commitment to an authority, and the bytes that it commits to.
 pub(crate) fn authority_commitments(
     authority: &Authority,
 ) -> Result<(Commitments, Vec<u8>), RegistryError> {
@@ -433,7 +434,7 @@ pub(crate) fn authority_commitments(
     ))
 }
 
-/// What versions and events of an authority are found by, beside those of names.
+/// The start of the keys of versions and events of authorities. Keys of names never start with it.
 pub(crate) const AUTHORITY_HISTORY: &str = "authority ";
 
 fn authority_history(key: &str) -> String {

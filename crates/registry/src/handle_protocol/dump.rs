@@ -1,5 +1,5 @@
-//! Everything that a mirror copies: active handles with all their values, and the prefixes that are kept here
-//! (`handle-protocol.md` §11.4).
+//! A full copy for mirrors: active handles with all their values, and the prefixes that are
+//! registered here (`handle-protocol.md` §11.4).
 
 use std::ops::ControlFlow;
 
@@ -13,20 +13,20 @@ use crate::handle_protocol::transactions::{MAX_PAGE_BYTES, MAX_PAGE_ITEMS, handl
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
-/// What keys of handles begin with.
+/// The start of the keys of handles.
 const SCHEME: &str = "hdl:";
 
-/// Handles with all their values, in the order of their keys; secret values too.
+/// A page of handles with all their values, in the order of their keys; secret values, too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HandlePage {
     /// The handles.
     pub handles: Vec<(String, Vec<Value<'static>>)>,
-    /// The handle to go on after; `None` at the end.
+    /// The handle to continue after; `None` at the end.
     pub last: Option<String>,
 }
 
 impl Registry {
-    /// The active handles after one, as many as are read at once. `is_wanted` chooses.
+    /// The active handles after one, as many as fit a page. `is_wanted` filters them.
     pub fn handles_after(
         &self,
         after: Option<&str>,
@@ -88,8 +88,8 @@ impl Registry {
         })
     }
 
-    /// The records of the prefixes that are kept here, as handles in order. Those of retired authorities are
-    /// among them, because their names keep resolving.
+    /// The records of the prefixes that are registered here, as handles in order. Retired
+    /// authorities are included, because their names keep resolving.
     pub fn homed(&self) -> Result<Vec<String>, RegistryError> {
         let authorities = self.authorities()?;
         let stored = authorities

@@ -1,8 +1,8 @@
-//! What the handle protocol does to handles (`handle-protocol.md` §3 and §9).
+//! The operations of the handle protocol on handles (`handle-protocol.md` §3 and §9).
 //!
-//! Beside what the commands do there are a few things of its own: a handle that exists may be replaced
-//! by creating it, values are added and modified by index, and deleting goes as far as the authority lets
-//! names go.
+//! They differ from the commands in a few ways: creating an existing handle may replace it, values
+//! are added and modified by index, and deleting erases or withdraws a handle, as its authority
+//! allows.
 
 use handfast_id::{Guid, Handle, Identifier, Prefix};
 use handfast_wire::{AdminPermissions, Value};
@@ -24,38 +24,38 @@ use crate::name::states::Name;
 use crate::name::values::{self, NewValue};
 use crate::registry::Registry;
 
-/// Why handles that the protocol deletes are withdrawn.
+/// The reason in the tombstone of a handle that the protocol deletes.
 const REASON: &str = "deleted";
 
-/// What the protocol asks for.
+/// An operation of the protocol.
 #[derive(Clone, Debug)]
 pub enum Operation {
-    /// Adds values; with `overwrite` those whose index is taken replace what is there.
+    /// Adds values. With `overwrite` a value replaces one with the same index.
     Add {
         /// The handle.
         handle: String,
         /// The values.
         values: Vec<NewValue>,
-        /// Whether an index may be taken.
+        /// Whether a value may replace one with the same index.
         overwrite: bool,
     },
     /// Creates a handle.
     Create {
-        /// The handle, or the beginning of one.
+        /// The handle, or its beginning.
         handle: String,
         /// Its values.
         values: Vec<NewValue>,
-        /// Whether one that exists has all its values replaced (§9).
+        /// Whether the values of an existing handle are replaced (§9).
         overwrite: bool,
-        /// Whether it gets an end that was never used.
+        /// Whether to append a new random end.
         mint: bool,
     },
-    /// Deletes a handle as far as its authority lets names go: erases it, or withdraws it.
+    /// Deletes a handle: erases or withdraws it, as its authority allows.
     Delete {
         /// The handle.
         handle: String,
     },
-    /// Becomes responsible for a prefix.
+    /// Makes this server responsible for a prefix.
     Home {
         /// The prefix.
         prefix: String,
@@ -74,24 +74,24 @@ pub enum Operation {
         /// The indexes.
         indexes: Vec<u32>,
     },
-    /// Is responsible for a prefix no longer: it is retired.
+    /// Retires a prefix: this server is no longer responsible for it.
     Unhome {
         /// The prefix.
         prefix: String,
     },
 }
 
-/// What an operation came to.
+/// The result of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Performed {
     /// The handle, as it was created.
     pub handle: String,
-    /// Whether something that was there was overwritten.
+    /// Whether an existing value or handle was overwritten.
     pub overwrote: bool,
 }
 
 impl Registry {
-    /// Does what the protocol asks for.
+    /// Performs an operation of the protocol.
     pub fn perform(
         &self,
         who: &Principal,
@@ -101,8 +101,8 @@ impl Registry {
         self.change(who, move |change_set| change_set.perform(operation))
     }
 
-    /// A handle as it is kept, whoever asks, with the computed values of a prefix; `None` if there is
-    /// none that the protocol knows. What of it is given to whom is for the door to say.
+    /// A stored handle, without regard to the caller, with the computed values of a prefix; `None`
+    /// if the protocol knows no such handle. The server decides which values a client may read.
     pub fn handle(&self, handle: &str) -> Result<Option<Record>, RegistryError> {
         self.read(|view| {
             let whole = with_slash(handle);
@@ -119,8 +119,8 @@ impl Registry {
         })
     }
 
-    /// The roles that a handle has on its own prefix, as the `HS_ADMIN` values that they come to: something to show of one
-    /// that has nothing else which everybody may read.
+    /// The roles that a handle has on its own prefix, as `HS_ADMIN` values: something to show for a
+    /// handle without any public value.
     pub fn roles_of(&self, handle: &str) -> Result<Vec<Value<'static>>, RegistryError> {
         let Some(mut record) = self.handle(handle)? else {
             return Ok(Vec::new());
@@ -136,13 +136,14 @@ impl Registry {
         })
     }
 
-    /// Whether a handle is taken: also one that was withdrawn, or is reserved.
+    /// Whether a handle is assigned: also if it was withdrawn, or is reserved.
     pub fn is_taken(&self, handle: &str) -> Result<bool, RegistryError> {
         Ok(self.state_of(handle)?.is_some())
     }
 
-    /// Whether everybody may know that a handle is taken: it resolves, or once did. That one is reserved is known to
-    /// those who may see it. The record of a prefix that has been empty since the prefix was homed is yet to be created.
+    /// Whether the public may learn that a handle is assigned: it resolves, or once did. Only
+    /// principals that may see a reserved handle learn of it. The record of a prefix that has been
+    /// empty since the prefix was homed still counts as free.
     pub fn is_known(&self, handle: &str) -> Result<bool, RegistryError> {
         let is_prefix = !handle.contains('/') || prefix_of(handle).is_some();
         if is_prefix && self.read(|view| view.is_unwritten_prefix(handle))? {
@@ -152,8 +153,8 @@ impl Registry {
         Ok(state.is_some_and(|state| state != State::Reserved))
     }
 
-    /// Whether a handle is the record of a prefix that was homed and never used: nothing was ever written into the record,
-    /// nobody has a role on the prefix, and nothing was named under it.
+    /// Whether a handle is the record of a prefix that was homed and never used: the record is
+    /// empty, nobody has a role on the prefix, and no name was created under it.
     pub fn is_unused_prefix(&self, handle: &str) -> Result<bool, RegistryError> {
         self.read(|view| {
             if !view.is_unwritten_prefix(handle)? {
@@ -182,8 +183,8 @@ impl Registry {
         })
     }
 
-    /// Whether this registry is responsible for a handle: its prefix is kept here, or it is the record of
-    /// a prefix that is, or of one that derives from one that is.
+    /// Whether this registry is responsible for a handle: its prefix is registered here, or it is
+    /// the record of a registered prefix or of one that derives from it.
     pub fn is_responsible(&self, handle: &str) -> Result<bool, RegistryError> {
         let whole = with_slash(handle);
         let Ok(handle) = Handle::from_stored(&whole) else {
@@ -206,8 +207,8 @@ impl Registry {
         })
     }
 
-    /// What someone may read of a handle with these values. It need not be stored: a template may have made the
-    /// values.
+    /// Which values of a handle a principal may read. The handle need not be stored: a template may
+    /// have computed the values.
     pub fn reading(
         &self,
         who: &Principal,
@@ -224,7 +225,7 @@ impl Registry {
     }
 }
 
-/// The prefix whose record a handle is.
+/// The prefix that a prefix record describes.
 ///
 /// ```
 /// assert_eq!(handfast_registry::prefix_of("0.na/20.1000"), Some("20.1000"));
@@ -251,8 +252,8 @@ pub fn with_slash(handle: &str) -> String {
 }
 
 impl View<'_> {
-    /// Whether a handle is the record of a prefix, as homing the prefix made it: deployed servers make none then, and
-    /// clients create it.
+    /// Whether a handle is the empty record that homing a prefix created. Deployed servers create
+    /// none at that time, and clients create it.
     fn is_unwritten_prefix(&self, handle: &str) -> Result<bool, RegistryError> {
         let whole = with_slash(handle);
         let Some(prefix) = prefix_of(&whole).and_then(|prefix| Prefix::parse(prefix).ok()) else {
@@ -264,8 +265,8 @@ impl View<'_> {
         }))
     }
 
-    /// Whether a text is a handle to the letter. People who paste one may have taken white space, brackets or a scheme
-    /// along, which is left out; of programs it is part of the handle.
+    /// Checks that a text is a handle to the letter. A person may have pasted white space, brackets
+    /// or a scheme with it, which is removed; from a program they are part of the handle.
     fn is_exact(&self, text: &str) -> Result<bool, RegistryError> {
         if self.is_bare_handle(text) {
             return Ok(true);
@@ -284,7 +285,7 @@ impl ChangeSet<'_> {
             handle, mint: true, ..
         } = operation
         {
-            // Only the beginning of one.
+            // It is only the beginning of a handle.
             return self.identify_new(&format!("{handle}0")).map(|_| ());
         }
         let (Operation::Add { handle, .. }
@@ -297,7 +298,7 @@ impl ChangeSet<'_> {
         if self.is_exact(&with_slash(handle))? {
             return Ok(());
         }
-        // What is wrong with a handle is said when it is read.
+        // Parsing reports the errors of a handle.
         let whole = with_slash(handle);
         self.identify_new(&whole)?;
         let problem = "a handle is sent as it is: without white space or brackets around it, and without a scheme";
@@ -354,7 +355,7 @@ impl ChangeSet<'_> {
                 let is_retired =
                     authority.is_some_and(|authority| authority.status == AuthorityStatus::Retired);
                 if !is_retired {
-                    // UNHOME is about this prefix alone.
+                    // UNHOME applies to this prefix only.
                     self.retire(&prefix, true)?;
                 }
                 Ok(done(prefix, false))
@@ -362,7 +363,7 @@ impl ChangeSet<'_> {
         }
     }
 
-    /// One that is kept here already needs nothing, and one that was retired is taken up again.
+    /// A registered prefix needs nothing, and a retired one becomes active again.
     fn home_prefix(&mut self, prefix: &str) -> Result<Authority, RegistryError> {
         let path = self.path(prefix)?;
         let there = self.authority(&path)?;
@@ -384,7 +385,7 @@ impl ChangeSet<'_> {
         Ok(authority)
     }
 
-    /// Creates a handle, or replaces it; whether it was there.
+    /// Creates a handle, or replaces it. Returns whether it existed.
     fn put_handle(
         &mut self,
         handle: &str,
@@ -402,7 +403,7 @@ impl ChangeSet<'_> {
         let Err(error) = created else {
             return Ok(false);
         };
-        // Whoever may not create a handle may still be allowed to replace what is in one.
+        // A principal that may not create a handle may still be allowed to replace its values.
         let may_exist = matches!(
             error,
             RegistryError::Exists { .. } | RegistryError::Denied { .. }
@@ -413,7 +414,7 @@ impl ChangeSet<'_> {
         let Ok(mut name) = self.find(handle) else {
             return Err(error);
         };
-        // What was withdrawn is never given again, whatever is asked.
+        // A withdrawn name is never assigned again.
         if name.record.state == State::Withdrawn {
             return Err(error);
         }
@@ -434,8 +435,9 @@ impl ChangeSet<'_> {
         Ok(true)
     }
 
-    /// A prefix and its record: whoever may create the one may say what is in the other. If the prefix is homed and its
-    /// record still empty, that is said now, by them or by a `lead` there.
+    /// Creates a prefix and its record: a principal that may create the prefix may fill its record.
+    /// If the prefix is homed and its record still empty, the same principal or a `lead` there may
+    /// fill it.
     fn create_prefix(&mut self, prefix: &str, new: &NewName) -> Result<(), RegistryError> {
         let path = self.path(prefix)?;
         let there = self.authority(&path)?;
@@ -476,8 +478,8 @@ impl ChangeSet<'_> {
         Ok(())
     }
 
-    /// §9 (c) and (d): who may add administrators, and who may delete the handle and create it again,
-    /// may replace it. What else the difference needs is asked for as in any change.
+    /// §9 (c) and (d): a principal that may add administrators, or may delete the handle and create
+    /// it again, may replace it. Other permissions are checked as in any change.
     fn may_replace(&self, name: &Name, wanted: &[Value<'_>]) -> Result<bool, RegistryError> {
         let old = &name.record.values;
         let (who, path) = (self.who(), &name.authority.path);
@@ -489,7 +491,7 @@ impl ChangeSet<'_> {
             || deletes && self.prefix_grants(who, path, AdminPermissions::ADD_HANDLE)?)
     }
 
-    /// A handle with a random end that was never used.
+    /// Creates a handle with a random end that was never used.
     fn mint_handle(&mut self, start: &str, values: Vec<NewValue>) -> Result<String, RegistryError> {
         let new = NewName {
             values,
@@ -510,7 +512,7 @@ impl ChangeSet<'_> {
         Err(RegistryError::policy("used-up", problem))
     }
 
-    /// Adds values; returns the event's number, and whether any index was taken.
+    /// Adds values. Returns the number of the event, and whether an index was in use.
     pub(crate) fn add_values(
         &mut self,
         handle: &str,
@@ -535,7 +537,7 @@ impl ChangeSet<'_> {
         Ok((self.store_name(&old, name, action), true))
     }
 
-    /// Replaces values, all of which must be there; returns the event's number.
+    /// Replaces values, all of which must exist. Returns the number of the event.
     pub(crate) fn modify_values(
         &mut self,
         handle: &str,
@@ -559,7 +561,7 @@ impl ChangeSet<'_> {
         Ok(self.store_name(&old, name, action))
     }
 
-    /// Erases, or withdraws; returns the event's number.
+    /// Erases or withdraws a handle. Returns the number of the event.
     pub(crate) fn delete_handle(&mut self, handle: &str) -> Result<u64, RegistryError> {
         let mut name = self.find_active(handle)?;
         if name.persistence() == Persistence::Erasable && name.record.salt.is_some() {
@@ -579,9 +581,9 @@ impl ChangeSet<'_> {
         Ok(self.store_name(&old, name, action))
     }
 
-    /// Whoever has no say in a name hears nothing of what not everybody may read in it: neither that an index is taken,
-    /// or free, nor that what they write is there already. Of values that they see, and of those that the public may
-    /// write, the usual checks decide.
+    /// A principal without rights on a name must not learn anything about values that it cannot
+    /// read: neither that an index is used or free, nor that a value is already there. For values
+    /// that it can read, and for those that are open to public writing, the usual checks decide.
     fn need_to_touch(
         &self,
         name: &Name,
@@ -601,7 +603,7 @@ impl ChangeSet<'_> {
         {
             return Ok(());
         }
-        // What is said depends on what was asked for alone.
+        // The error depends on the request only.
         let ttl = name.authority.policy.default_ttl;
         let put: Vec<_> = put.into_iter().map(|value| value.settle(ttl)).collect();
         let needs = if name.is_prefix() || touches_identities(&[], &put) {
@@ -612,7 +614,7 @@ impl ChangeSet<'_> {
         name.need(self, needs)
     }
 
-    /// A name that the protocol knows: one that was withdrawn is not there for it.
+    /// A name that the protocol knows. For the protocol a withdrawn name does not exist.
     fn find_active(&self, handle: &str) -> Result<Name, RegistryError> {
         let name = self.find(handle)?;
         if name.record.state == State::Withdrawn {

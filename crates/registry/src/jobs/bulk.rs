@@ -1,5 +1,5 @@
-//! Changing many names at once, as a job: one event a name, some hundreds of names in a transaction with
-//! how far the job has come, and the whole of it can be undone.
+//! Changing many names as a job. Each name gets one event; a transaction contains some hundreds of
+//! names and the progress of the job; the whole job can be undone.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -24,38 +24,39 @@ use crate::name::rewrite::{changed_ttls, changed_urls, is_host};
 use crate::name::states::Name;
 use crate::registry::Registry;
 
-/// How many bytes the texts of a job have that says what is there and what is to be.
+/// The maximum number of bytes of the texts of a job.
 const MAX_JOB_TEXT: usize = 10_000;
 
-/// How many names share a transaction.
+/// The number of names in one transaction.
 const NAMES_PER_BATCH: usize = 500;
 
-/// What came of a bulk change.
+/// The result of a bulk change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BulkChanged {
-    /// The job; `None` if nothing was done.
+    /// The job; `None` for a dry run.
     pub job: Option<Job>,
-    /// What came of the names.
+    /// The counts of its outcomes.
     pub counts: Counts,
-    /// How many names and authorities an import had created that was undone: they stay.
+    /// The number of names and authorities that an undone import had created: they stay.
     pub stay: u64,
 }
 
-/// A job that has begun, and waits to be done. Whoever drops it has cut it short.
+/// A job that has started and waits to be run. Dropping it interrupts the job.
 pub struct StartedJob {
     begun: Begun,
-    /// The names that were refused before it began, each with its line.
+    /// The names that were rejected before it started, each with its line.
     refused: Vec<(u64, String)>,
 }
 
 impl StartedJob {
-    /// The job as it is kept.
+    /// The job as it is stored.
     #[must_use]
     pub fn job(&self) -> &Job {
         &self.begun.job
     }
 
-    /// Nobody waits for it: it stops at its next batch when the process is about to end.
+    /// Detaches the job: no caller waits for it, and it stops at its next batch when the process
+    /// ends.
     #[must_use]
     pub fn left_alone(self) -> Self {
         self.begun.entered.detach();
@@ -69,15 +70,15 @@ impl fmt::Debug for StartedJob {
     }
 }
 
-/// What one step is about.
+/// The subject of one step.
 enum Task {
     /// A name, by its key.
     Key(String),
-    /// A name as someone wrote it.
+    /// A name in its original spelling.
     Id(String),
-    /// What a job did to a name.
+    /// The events of a job on a name.
     Events(ToUndo),
-    /// A name that was refused before the job began.
+    /// A name that was rejected before the job started.
     Refused,
 }
 
@@ -98,8 +99,8 @@ impl Registry {
         self.finish_job(who, started, report)
     }
 
-    /// Runs a bulk change, or goes on with the same one that was cut short. `report` is told what becomes
-    /// of each name.
+    /// Runs a bulk change, or resumes the same one if it was interrupted. `report` receives the
+    /// outcome of each name.
     pub fn run_job(
         &self,
         who: &Principal,
@@ -114,7 +115,8 @@ impl Registry {
         self.finish_job(who, started, report)
     }
 
-    /// Begins a bulk change, or takes up the same one that was cut short; [`finish_job`](Self::finish_job) does it.
+    /// Starts a bulk change, or resumes the same one if it was interrupted;
+    /// [`finish_job`](Self::finish_job) runs it.
     pub fn start_job(&self, who: &Principal, kind: JobKind) -> Result<StartedJob, RegistryError> {
         self.may_run(who, &kind)?;
         let begun = self.begin_job(who, kind, &[])?;
@@ -124,7 +126,8 @@ impl Registry {
         })
     }
 
-    /// The same for withdrawing the names of a list. Names that someone may not touch are refused, and not stored.
+    /// Starts withdrawing the names of a list. Names that the principal may not change are rejected
+    /// and not stored.
     pub fn start_withdrawal(
         &self,
         who: &Principal,
@@ -136,7 +139,7 @@ impl Registry {
         Ok(StartedJob { begun, refused })
     }
 
-    /// The same for a job that was cut short, by its number.
+    /// Resumes an interrupted job, by its number.
     pub fn resume_job(&self, who: &Principal, number: u64) -> Result<StartedJob, RegistryError> {
         let begun = self.take_up(who, number)?;
         self.may_run(who, &begun.job.kind)?;
@@ -146,7 +149,7 @@ impl Registry {
         })
     }
 
-    /// Does all of a job, or as much of it as is done before it is to stop.
+    /// Runs a job to its end, or until it is told to stop.
     pub fn finish_job(
         &self,
         who: &Principal,
@@ -218,7 +221,7 @@ impl Registry {
         })
     }
 
-    /// What all of it would do.
+    /// Runs all of it without changing anything.
     fn plan_all(
         &self,
         who: &Principal,
@@ -247,7 +250,7 @@ impl Registry {
         })
     }
 
-    /// What does the steps of a job for someone.
+    /// The loader that runs the steps of a job for a principal.
     pub(crate) fn runner(&self, who: &Principal, actor: [u8; 16]) -> Loader {
         let mut random = [0; 32];
         self.random(&mut random);
@@ -271,7 +274,7 @@ impl Registry {
         }
     }
 
-    /// Whether someone may begin a job at all; each name is looked at again.
+    /// Checks that a principal may start a job at all; each name is checked again.
     fn may_run(&self, who: &Principal, kind: &JobKind) -> Result<(), RegistryError> {
         match kind {
             JobKind::Import { .. } => {
@@ -317,7 +320,7 @@ impl Registry {
                 let next = events.iter().skip(done).take(NAMES_PER_BATCH);
                 Ok(next.cloned().map(Task::Events).collect())
             }
-            // One that is only looked at has no list but the one that is given.
+            // A dry run has no stored list, only the given one.
             JobKind::Withdraw { .. } if job.number == 0 => {
                 let next = list.iter().skip(done).take(NAMES_PER_BATCH);
                 Ok(next.cloned().map(Task::Id).collect())
@@ -338,7 +341,7 @@ impl Registry {
         }
     }
 
-    /// What would be done. A list may have a name twice, which would be done once.
+    /// The names of a dry run. A list may contain a name twice, but it would be changed once.
     fn plan(
         &self,
         runner: &Loader,
@@ -368,7 +371,8 @@ impl Registry {
     }
 }
 
-/// The next names under an authority and below it, behind a key: of those authorities on which someone has a role.
+/// The next names under an authority and below it, after a key, of those authorities on which a
+/// principal has a role.
 fn next_keys(
     view: &View<'_>,
     who: &Principal,
@@ -411,8 +415,8 @@ fn next_keys(
 }
 
 impl View<'_> {
-    /// Whether someone may know of all names of an authority, by its key. Rights follow who created an authority: one
-    /// whose path stands below another may be somebody else's.
+    /// Whether a principal may see all names of an authority, by its key. Rights follow the creator
+    /// of an authority: another organisation may have one whose path stands below.
     fn may_read_under(&self, who: &Principal, authority: &str) -> Result<bool, RegistryError> {
         match self.authority_by_key(authority)? {
             Some(authority) => Ok(self.role(who, &authority.path)? >= Some(Role::Read)),
@@ -422,7 +426,7 @@ impl View<'_> {
 }
 
 fn outcome(number: u64, task: &Task, done: Result<(Done, String), RegistryError>) -> Outcome {
-    // Only a list has lines.
+    // Only a list has line numbers.
     let line = match task {
         Task::Id(_) => number,
         Task::Events(_) | Task::Key(_) | Task::Refused => 0,
@@ -441,13 +445,13 @@ fn outcome(number: u64, task: &Task, done: Result<(Done, String), RegistryError>
     }
 }
 
-/// A key of a handle as people know handles.
+/// The key of a handle without its scheme.
 fn without_tag(key: &str) -> &str {
     key.strip_prefix("hdl:").unwrap_or(key)
 }
 
 impl Job {
-    /// A job that is only looked at.
+    /// A job for a dry run.
     pub(crate) fn planned(who: &Principal, kind: JobKind) -> Self {
         Self {
             number: 0,
@@ -477,7 +481,7 @@ impl Job {
 }
 
 impl ChangeSet<'_> {
-    /// Does to one name what a job does to all; also gives the name.
+    /// Applies a job to one name; also returns the name.
     fn step(&mut self, kind: &JobKind, task: &Task) -> Result<(Done, String), RegistryError> {
         let mut name = match task {
             Task::Id(id) => self.find(id)?,
@@ -528,7 +532,7 @@ impl ChangeSet<'_> {
             }
             JobKind::Import { .. } => None,
         };
-        // What is withdrawn stays as it was.
+        // A withdrawn name stays unchanged.
         let Some(values) = values.filter(|_| old.state != State::Withdrawn) else {
             return Ok((Done::Unchanged, id));
         };
@@ -537,7 +541,7 @@ impl ChangeSet<'_> {
         Ok((Done::Changed(Some(event)), id))
     }
 
-    /// A name that is kept, by its key.
+    /// A stored name, by its key.
     fn find_key(&self, key: &str) -> Result<Name, RegistryError> {
         let not_found = || RegistryError::NotFound(key.to_string());
         let record = self.record(key)?.ok_or_else(not_found)?;

@@ -1,7 +1,7 @@
-//! What a job has refused, kept to be looked at later.
+//! The errors of a job, stored to be read later.
 //!
-//! Of each of the last hundred jobs the first ten thousand refusals are kept, by a number that counts them, as far as they
-//! take no more bytes than one job may store; of one account only those of its last ten jobs.
+//! The store has the first ten thousand errors of each of the last hundred jobs, numbered, up to a
+//! number of bytes per job; of one account only those of its last ten jobs.
 
 use std::ops::ControlFlow;
 
@@ -13,15 +13,16 @@ use crate::error::RegistryError;
 use crate::import::{Done, Outcome};
 use crate::registry::Registry;
 
-/// How many are kept of a job.
+/// The maximum number of stored errors of a job.
 const MAX_ERRORS_PER_JOB: u64 = 10_000;
-/// Of how many jobs they are kept.
+/// The maximum number of jobs with stored errors.
 const MAX_JOBS_WITH_ERRORS: u64 = 100;
-/// How many bytes are kept of a job of an account: whoever may do nothing can have everything refused.
+/// The maximum number of bytes of errors of an account's job: an account without any right can
+/// produce as many errors as it likes.
 const MAX_ERROR_BYTES: usize = 256 << 10;
-/// How many bytes are kept of a job of the operator, or of an administrator.
+/// The maximum number of bytes of errors of a job of the operator or of an administrator.
 const MAX_ADMINISTRATOR_ERROR_BYTES: usize = 4 << 20;
-/// How many are gathered before they are written.
+/// The number of errors that are collected before they are written.
 const WRITE_BATCH: usize = 1_000;
 
 fn start(job: u64) -> Vec<u8> {
@@ -32,18 +33,18 @@ fn key(job: u64, number: u64) -> Vec<u8> {
     [&start(job)[..], &number.to_be_bytes()].concat()
 }
 
-/// The refusals of a job, on their way into the store.
+/// The errors of a job, on their way into the store.
 pub(crate) struct JobErrors {
     job: u64,
-    /// How many there are in the store, and on the way.
+    /// The number of errors, stored and collected.
     count: u64,
     gathered: Vec<(u64, Outcome)>,
-    /// How many bytes more may be kept.
+    /// How many more bytes may be stored.
     bytes_left: usize,
 }
 
 impl JobErrors {
-    /// Those of a job that may have some already.
+    /// The errors of a job that may have stored some already.
     pub(crate) fn of(registry: &Registry, job: u64) -> Result<Self, RegistryError> {
         let who = registry.job(job)?.who;
         let limit = if registry.is_administrator(&who)? {
@@ -73,7 +74,7 @@ impl JobErrors {
         };
         let bytes = outcome.id.as_ref().map_or(0, String::len) + code.len() + reason.len();
         let Some(bytes_left) = self.bytes_left.checked_sub(bytes) else {
-            // Nothing later is kept either, so that those that are kept are the first.
+            // Once one does not fit no later one is stored, so that the stored ones are the first.
             self.bytes_left = 0;
             return;
         };
@@ -88,7 +89,7 @@ impl JobErrors {
         self.gathered.len() >= WRITE_BATCH
     }
 
-    /// What is to be written, in a load that writes something else too.
+    /// The collected errors, to be written in a load with other data.
     pub(crate) fn take(&mut self) -> ErrorBatch {
         ErrorBatch {
             job: self.job,
@@ -96,7 +97,7 @@ impl JobErrors {
         }
     }
 
-    /// Writes those that are gathered.
+    /// Writes the collected errors.
     pub(crate) fn write(&mut self, registry: &Registry) -> Result<(), RegistryError> {
         if self.gathered.is_empty() {
             return Ok(());
@@ -106,7 +107,7 @@ impl JobErrors {
     }
 }
 
-/// Some refusals of a job.
+/// A batch of errors of a job.
 pub(crate) struct ErrorBatch {
     job: u64,
     outcomes: Vec<(u64, Outcome)>,
@@ -127,7 +128,7 @@ impl ErrorBatch {
 }
 
 impl Registry {
-    /// What a job has refused, each with its number, behind a number.
+    /// The errors of a job after a number, each with its number.
     pub fn job_errors(
         &self,
         job: u64,
@@ -170,7 +171,7 @@ impl View<'_> {
 }
 
 impl View<'_> {
-    /// Visits what a job has refused, from a number on.
+    /// Visits the errors of a job from a number on.
     pub(crate) fn visit_errors(
         &self,
         job: u64,
@@ -189,7 +190,7 @@ impl View<'_> {
 }
 
 impl ChangeSet<'_> {
-    /// A job begins: those of one long ago go.
+    /// Deletes the errors of an old job when a new one starts.
     pub(crate) fn forget_errors(&mut self, new: u64) -> Result<(), RegistryError> {
         match new.checked_sub(MAX_JOBS_WITH_ERRORS) {
             Some(old) => self.drop_errors(old),
@@ -197,7 +198,7 @@ impl ChangeSet<'_> {
         }
     }
 
-    /// Forgets what a job has refused.
+    /// Deletes the errors of a job.
     pub(crate) fn drop_errors(&mut self, old: u64) -> Result<(), RegistryError> {
         let mut numbers = Vec::new();
         self.errors(old, 0, &mut |number, _| {

@@ -1,7 +1,7 @@
-//! Long work: imports and bulk changes.
+//! Jobs: imports and bulk changes.
 //!
-//! A job is kept while it runs, so that one that was cut short can be gone on with, and afterwards, so
-//! that it can be looked up and undone.
+//! A job is stored while it runs, so that it can be resumed after an interruption, and afterwards,
+//! so that it can be looked up and undone.
 
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
@@ -18,59 +18,59 @@ use crate::import::Counts;
 use crate::jobs::running::RunningJobGuard;
 use crate::registry::Registry;
 
-/// Long work, under way or done.
+/// A job, running or ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// Its number.
     pub number: u64,
     /// What it does.
     pub kind: JobKind,
-    /// Who asked for it.
+    /// Who started it.
     pub who: Principal,
     /// When, in milliseconds since 1970.
     pub started: u64,
-    /// When it was done; `None` if it was cut short, or is under way.
+    /// When it ended; `None` if it is running, or was interrupted.
     pub ended: Option<u64>,
-    /// The events there were before it, and one.
+    /// The number of its first event: all events before it are older.
     pub first_event: u64,
-    /// The events that are its own: from and to.
+    /// The ranges of its own events: from and to.
     pub events: Vec<(u64, u64)>,
-    /// How far it has come: lines, or names looked at.
+    /// Its progress: lines, or names.
     pub done: u64,
-    /// The key of the last name looked at.
+    /// The key of the last processed name.
     pub cursor: Option<String>,
-    /// Tells what was done of a batch from other operations.
+    /// Identifies the applied operations of a batch.
     pub seen: [u8; 32],
-    /// What came of it.
+    /// The counts of its outcomes.
     pub counts: Counts,
-    /// Whether it was stopped for good before its end.
+    /// Whether it was cancelled.
     pub is_cancelled: bool,
 }
 
-/// What a job does.
+/// The kind of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum JobKind {
-    /// Takes names from a file.
+    /// Imports names from a file.
     Import {
         /// The file.
         source: String,
-        /// What tells it from others.
+        /// A digest that identifies the file.
         fingerprint: [u8; 32],
     },
     /// Replaces the beginning of URLs.
     ReplaceUrl {
-        /// Whose names, with all below.
+        /// The authority, with everything below it.
         authority: String,
-        /// What URLs begin with.
+        /// The old beginning.
         from: String,
-        /// What they are to begin with.
+        /// The new beginning.
         to: String,
-        /// Whether only the host is meant.
+        /// Whether only the host is replaced.
         is_host: bool,
     },
     /// Sets the TTL of values.
     SetTtl {
-        /// Whose names, with all below.
+        /// The authority, with everything below it.
         authority: String,
         /// The type of the values; all of them if `None`.
         value_type: Option<String>,
@@ -79,14 +79,14 @@ pub enum JobKind {
     },
     /// Undoes another job.
     Undo {
-        /// Which.
+        /// The job to undo.
         job: u64,
     },
-    /// Withdraws names, which are kept in a list of their own.
+    /// Withdraws names, which are stored in a list of their own.
     Withdraw {
         /// How many.
         count: u64,
-        /// What tells the list from others.
+        /// A digest that identifies the list.
         fingerprint: [u8; 32],
         /// Why.
         reason: String,
@@ -94,7 +94,7 @@ pub enum JobKind {
 }
 
 impl JobKind {
-    /// In a word.
+    /// One word for it.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -108,7 +108,7 @@ impl JobKind {
 }
 
 impl Job {
-    /// Whether something is left to go on with; if not, what to do instead.
+    /// Whether it can be resumed; if not, what to do instead.
     pub fn check_unfinished(&self) -> Result<(), RegistryError> {
         let number = self.number;
         if self.is_cancelled {
@@ -127,7 +127,7 @@ impl Job {
         Ok(())
     }
 
-    /// Counts events from a number up to, but not including, another among its own.
+    /// Adds events, from a number up to but not including another, to its own.
     pub(crate) fn add_events(&mut self, from: u64, to: u64) {
         if from == to {
             return;
@@ -138,7 +138,7 @@ impl Job {
         }
     }
 
-    /// Jobs of earlier versions do not say whether they were cancelled: they were not.
+    /// Jobs of earlier versions do not store whether they were cancelled: they were not.
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let whole = postcard::from_bytes(bytes).ok();
         whole.or_else(|| postcard::from_bytes(&[bytes, &[0]].concat()).ok())
@@ -153,16 +153,16 @@ impl Job {
     }
 }
 
-/// A job that has begun, or is gone on with, and is under way as long as this is kept.
+/// A job that was started or resumed. It counts as running until this value is dropped.
 pub(crate) struct Begun {
     pub(crate) job: Job,
-    /// The opaque id of whoever acts.
+    /// The opaque id of the principal.
     pub(crate) actor: [u8; 16],
     pub(crate) is_new: bool,
     pub(crate) entered: RunningJobGuard,
 }
 
-/// How many names a part of a list has.
+/// The number of names in one part of a list.
 pub(crate) const JOB_BATCH: usize = 500;
 
 /// The key of a part of the list of a job.
@@ -178,7 +178,7 @@ impl View<'_> {
         found.map(read).transpose()
     }
 
-    /// Visits jobs from a number on, oldest first, one at a time.
+    /// Visits jobs from a number on, oldest first, one by one.
     pub(crate) fn visit_jobs(
         &self,
         from: u64,
@@ -239,7 +239,7 @@ impl Registry {
         self.read(|view| view.job(number))?.ok_or_else(none)
     }
 
-    /// Begins a job, or goes on with the same one that was cut short.
+    /// Starts a job, or resumes the same one if it was interrupted.
     pub(crate) fn begin_job(
         &self,
         who: &Principal,
@@ -326,7 +326,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Goes on with a job that was cut short: whoever began it may, and those who may do everything.
+    /// Resumes an interrupted job. The principal that started it may, and those that may do
+    /// everything.
     pub(crate) fn take_up(&self, who: &Principal, number: u64) -> Result<Begun, RegistryError> {
         let beginning = self.running_jobs.beginning.lock();
         let _only = beginning.unwrap_or_else(PoisonError::into_inner);
@@ -337,7 +338,7 @@ impl Registry {
         Ok(self.enter(job, actor, false))
     }
 
-    /// Leaves jobs that were cut short as they are.
+    /// Starts a job without resuming an interrupted one.
     pub(crate) fn give_up(&self, who: &Principal, kind: &JobKind) -> Result<(), RegistryError> {
         let is_same = |job: &Job| job.ended.is_none() && job.kind == *kind && job.who == *who;
         let same = self.jobs_that(is_same)?;
@@ -345,11 +346,11 @@ impl Registry {
         same.try_for_each(|job| self.end_job(job).map(|_| ()))
     }
 
-    /// Says that a job is done. Its list has been gone through, and is dropped: what was done stands in the events.
+    /// Marks a job as ended, and deletes its list: the events record its changes.
     pub(crate) fn end_job(&self, mut job: Job) -> Result<Job, RegistryError> {
         let who = job.who.clone();
         self.change(&who, move |change_set| {
-            // Those of an import are stored as it goes on.
+            // The events of an import are stored while it runs.
             if let Some(stored) = change_set.job(job.number)? {
                 job.events = stored.events;
             }
@@ -380,7 +381,7 @@ impl ChangeSet<'_> {
         }
     }
 
-    /// Forgets jobs that ended long ago, and what was refused by some that are not so old.
+    /// Deletes jobs that ended long ago, and the errors of less old ones.
     fn prune_jobs(&mut self, old: &OldJobs) -> Result<(), RegistryError> {
         for number in &old.without_outcomes {
             self.drop_errors(*number)?;

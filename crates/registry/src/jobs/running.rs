@@ -1,7 +1,7 @@
-//! Jobs that are under way in this process: how far each has come, and that it is to stop.
+//! Jobs that run in this process: their progress, and requests to stop them.
 //!
-//! A job is kept in the store with what is done of it; what is here ends with the process. A job that is kept as not
-//! ended, and is not here, was cut short.
+//! The store has the job and its progress; the data here ends with the process. A stored job that
+//! has not ended and is not here was interrupted.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -13,25 +13,25 @@ use crate::import::Counts;
 use crate::jobs::job::Job;
 use crate::registry::Registry;
 
-/// How far a job has come.
+/// The progress of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// How much of it is done.
+    /// How much is done.
     pub done: u64,
-    /// How much there is to do, if that is known.
+    /// How much there is in total, if that is known.
     pub total: Option<u64>,
-    /// What that counts: `names`, or `bytes` of what is taken.
+    /// The unit: `names`, or `bytes` of the input.
     pub unit: &'static str,
-    /// What came of it so far.
+    /// The counts so far.
     pub counts: Counts,
 }
 
 /// How a job is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// For good.
+    /// Cancels it for good.
     Cancel,
-    /// To be gone on with: the process ends.
+    /// Pauses it because the process ends; it can be resumed.
     Pause,
 }
 
@@ -39,16 +39,16 @@ const GOES_ON: u8 = 0;
 const CANCEL: u8 = 1;
 const PAUSE: u8 = 2;
 
-/// A job that is under way, for whoever watches it and for what works on it.
+/// A running job, shared by its worker and by those who watch it.
 #[derive(Debug)]
 pub(crate) struct RunningJob {
     done: AtomicU64,
-    /// The greatest number if it is not known.
+    /// `u64::MAX` if it is not known.
     total: AtomicU64,
     unit: &'static str,
     counts: Mutex<Counts>,
     stop: AtomicU8,
-    /// Whether somebody waits until it is done.
+    /// Whether a caller waits for its end.
     is_waited_for: AtomicBool,
 }
 
@@ -62,7 +62,7 @@ impl RunningJob {
         *self.counts.lock().unwrap_or_else(PoisonError::into_inner) = counts;
     }
 
-    /// How it is to stop, if it is.
+    /// How to stop, if it was told to.
     pub(crate) fn stop(&self) -> Option<Stop> {
         match self.stop.load(Ordering::Relaxed) {
             CANCEL => Some(Stop::Cancel),
@@ -84,11 +84,11 @@ impl RunningJob {
 
 type ByNumber = HashMap<u64, Arc<RunningJob>>;
 
-/// All that are under way.
+/// All running jobs.
 #[derive(Debug, Default)]
 pub(crate) struct RunningJobs {
     by_number: Arc<Mutex<ByNumber>>,
-    /// Held while a job begins, so that none is gone on with twice.
+    /// Locked while a job starts, so that none is resumed twice.
     pub(crate) beginning: Mutex<()>,
     /// Whether the process is about to end.
     is_ending: Arc<AtomicBool>,
@@ -104,7 +104,7 @@ impl RunningJobs {
         self.all().contains_key(&number)
     }
 
-    /// A job is under way from now on, until what comes back is dropped.
+    /// Registers a job as running until the returned guard is dropped.
     pub(crate) fn enter(&self, job: &Job, unit: &'static str) -> RunningJobGuard {
         let running_job = Arc::new(RunningJob {
             done: AtomicU64::new(if unit == "names" { job.done } else { 0 }),
@@ -124,7 +124,7 @@ impl RunningJobs {
     }
 }
 
-/// A job that is under way as long as this is kept.
+/// The registration of a running job; dropping it ends the registration.
 #[derive(Debug)]
 pub(crate) struct RunningJobGuard {
     number: u64,
@@ -134,7 +134,7 @@ pub(crate) struct RunningJobGuard {
 }
 
 impl RunningJobGuard {
-    /// Nobody waits for it: it stops when the process is about to end.
+    /// Detaches the job: no caller waits for it, and it stops when the process ends.
     pub(crate) fn detach(&self) {
         let running_job = &self.running_job;
         running_job.is_waited_for.store(false, Ordering::Relaxed);
@@ -152,14 +152,14 @@ impl Drop for RunningJobGuard {
 }
 
 impl Registry {
-    /// How far a job has come that is under way in this process.
+    /// The progress of a job that runs in this process.
     pub(crate) fn progress(&self, number: u64) -> Option<Progress> {
         let all = self.running_jobs.all();
         all.get(&number).map(|running_job| running_job.progress())
     }
 
-    /// A job that was looked up, and how far it has come if it is under way in this process. One that ended in between
-    /// is looked up again: it was not cut short.
+    /// A job and its progress, if it runs in this process. A job that ended in between is read
+    /// again, so that it does not look interrupted.
     pub fn with_progress(&self, job: Job) -> Result<(Job, Option<Progress>), RegistryError> {
         let progress = self.progress(job.number);
         let job = match progress {
@@ -169,8 +169,8 @@ impl Registry {
         Ok((job, progress))
     }
 
-    /// Stops a job at its next batch, for good; one that was cut short is not gone on with any more. What it has done
-    /// stays, and can be undone but for an import.
+    /// Cancels a job: it stops at its next batch and cannot be resumed. Its changes stay and can be
+    /// undone, except those of an import.
     pub fn cancel_job(&self, who: &Principal, number: u64) -> Result<Job, RegistryError> {
         let mut job = self.job_of(who, number)?;
         if job.ended.is_some() {
@@ -192,13 +192,13 @@ impl Registry {
         self.end_job(job)
     }
 
-    /// How many jobs are under way in this process.
+    /// The number of jobs that run in this process.
     #[must_use]
     pub fn jobs_under_way(&self) -> usize {
         self.running_jobs.all().len()
     }
 
-    /// Has all jobs that nobody waits for stop at their next batch, to be gone on with by another process.
+    /// Stops all detached jobs at their next batch, so that another process can resume them.
     pub fn pause_jobs(&self) {
         self.running_jobs.is_ending.store(true, Ordering::Relaxed);
         let all = self.running_jobs.all();
@@ -208,7 +208,7 @@ impl Registry {
         };
         for running_job in all.values().filter(left_alone) {
             let stop = &running_job.stop;
-            // One that is to be cancelled is.
+            // A cancelled job stays cancelled.
             let _ = stop.compare_exchange(GOES_ON, PAUSE, Ordering::Relaxed, Ordering::Relaxed);
         }
     }

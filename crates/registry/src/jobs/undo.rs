@@ -1,7 +1,7 @@
-//! What there is to undo of a job.
+//! Undoing a job: which changes to undo.
 //!
-//! Every job stores which events are its own. All that it did to one name is undone together, last first, or not at all.
-//! An import creates names, too: these stay as it has left them.
+//! Every job stores its own events. All its changes of one name are undone as a whole, last first,
+//! or not at all. Names that an import created stay.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -18,17 +18,17 @@ use crate::log::event::Subject;
 use crate::name::record::Record;
 use crate::registry::Registry;
 
-/// What a job did to a name, to be undone.
+/// The changes of a job on a name, to be undone.
 #[derive(Clone)]
 pub(crate) struct ToUndo {
     /// The events, last first.
     pub(crate) events: Vec<u64>,
-    /// The key of the name, if it is there.
+    /// The key of the name, if it exists.
     pub(crate) key: Option<String>,
 }
 
 impl Registry {
-    /// Whether someone may undo a job, and something is left of it to undo.
+    /// Checks that a principal may undo a job, and that something is left to undo.
     pub(crate) fn may_undo(&self, who: &Principal, job: u64) -> Result<(), RegistryError> {
         let found = self.job(job)?;
         if !self.may_see_job(who, &found)? {
@@ -48,7 +48,7 @@ impl Registry {
         }
     }
 
-    /// Whether there is anything to undo: an import creates names, too, and these stay.
+    /// Checks that there is anything to undo: names that an import created stay.
     fn may_undo_import(&self, import: &Job) -> Result<(), RegistryError> {
         let number = import.number;
         let refuse = |problem: String| Err(RegistryError::policy("cannot-undo", problem));
@@ -78,7 +78,7 @@ impl Registry {
         Ok(())
     }
 
-    /// How many names and authorities the job has created that a job undoes, if that is an import.
+    /// The number of names and authorities that the undone job had created, if it is an import.
     pub(crate) fn created_by_undone(&self, kind: &JobKind) -> Result<u64, RegistryError> {
         let JobKind::Undo { job } = kind else {
             return Ok(0);
@@ -88,7 +88,7 @@ impl Registry {
         Ok(if is_import { undone.counts.created } else { 0 })
     }
 
-    /// What a job is to undo, by name, the name that was changed last first.
+    /// The changes to undo, by name, the last changed name first.
     pub(crate) fn events_to_undo(&self, kind: &JobKind) -> Result<Vec<ToUndo>, RegistryError> {
         let JobKind::Undo { job } = kind else {
             return Ok(Vec::new());
@@ -118,7 +118,7 @@ impl Registry {
             find_hidden(view, &hidden, &mut events)?;
             let mut by_name = by_name(events);
             if is_import {
-                // A name that the import has created stays as it has left it.
+                // A name that the import created stays as it is.
                 let mut others = Vec::with_capacity(by_name.len());
                 for name in by_name {
                     if !is_created_by(view, &job, &name)? {
@@ -132,7 +132,7 @@ impl Registry {
     }
 }
 
-/// Puts all that was done to a name together, the name that was changed last first.
+/// Groups the events by name, the last changed name first.
 fn by_name(events: Vec<(u64, Option<String>)>) -> Vec<ToUndo> {
     let mut names: Vec<ToUndo> = Vec::new();
     let mut positions: HashMap<String, usize> = HashMap::new();
@@ -151,7 +151,7 @@ fn by_name(events: Vec<(u64, Option<String>)>) -> Vec<ToUndo> {
     names
 }
 
-/// Whether a job has created a name.
+/// Whether a job created a name.
 fn is_created_by(view: &View<'_>, job: &Job, name: &ToUndo) -> Result<bool, RegistryError> {
     let Some(key) = &name.key else {
         return Ok(false);
@@ -165,7 +165,7 @@ fn is_created_by(view: &View<'_>, job: &Job, name: &ToUndo) -> Result<bool, Regi
     Ok(range.is_some_and(|(from, to)| (*from..=*to).contains(&first)))
 }
 
-/// Names that may be erased do not stand in their events: they are found by trying.
+/// Events do not contain names that may be erased: they are found by trying.
 fn find_hidden(
     view: &View<'_>,
     hidden: &HashMap<[u8; 32], Vec<usize>>,
@@ -201,7 +201,8 @@ mod tests {
     use crate::Environment;
     use crate::import::Counts;
 
-    /// Imports of earlier versions stored no events: undoing them would have done nothing, and said that all was done.
+    /// Imports of earlier versions stored no events. Undoing them would have done nothing and
+    /// reported success.
     #[test]
     fn an_import_of_an_earlier_version_is_not_undone() {
         let folder = tempfile::tempdir().unwrap();

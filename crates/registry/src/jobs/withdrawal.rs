@@ -1,7 +1,8 @@
-//! Lists of names that are withdrawn together: what of a list is stored.
+//! Withdrawing a list of names: which part of the list is stored.
 //!
-//! A list is as long as a request may be, and stays until its job has ended. So rights are looked at first: a name that
-//! the caller may not touch is refused at once, and only its place in the list is stored.
+//! A list may be as long as a request, and stays until its job has ended. So rights are checked
+//! first: a name that the principal may not change is rejected at once, and only its position in
+//! the list is stored.
 
 use std::collections::HashMap;
 
@@ -33,20 +34,21 @@ pub(crate) fn withdrawal(ids: &[String], reason: &str) -> JobKind {
     }
 }
 
-/// After how many names, all of them refused, a list is refused as a whole.
+/// A list is rejected as a whole after this many names, if all of them were rejected.
 const MAX_REFUSED_AT_START: usize = 1_000;
 
-/// A list of names, of which some are refused.
+/// A list of names, some of them rejected.
 #[derive(Default)]
 pub(crate) struct Permitted {
-    /// The names, with an empty text in place of each that is refused.
+    /// The names, with an empty text for each rejected one.
     pub(crate) list: Vec<String>,
-    /// Those that are refused, each with its line.
+    /// The rejected names, each with its line.
     pub(crate) refused: Vec<(u64, String)>,
 }
 
 impl Registry {
-    /// Looks at which names of a list someone may withdraw; refuses all of it if there are none.
+    /// Checks which names of a list a principal may withdraw; rejects the whole list if there are
+    /// none.
     pub(crate) fn permitted(
         &self,
         who: &Principal,
@@ -66,10 +68,10 @@ impl Registry {
             }
             let mut roles = HashMap::new();
             let mut permitted = Permitted::default();
-            // That a role is missing says most.
+            // A missing role is the most useful reason.
             let (mut first, mut denied) = (None, None);
             for (line, id) in (1..).zip(ids) {
-                // Whoever may touch none of many names does not have the rest looked at.
+                // If the principal may change none of many names, the rest is not checked.
                 let looked_at = permitted.list.len();
                 if looked_at == MAX_REFUSED_AT_START && permitted.refused.len() == looked_at {
                     break;
@@ -97,7 +99,7 @@ impl Registry {
 }
 
 impl Registry {
-    /// Reports the names of a list that were refused before its job began.
+    /// Reports the names of a list that were rejected before its job started.
     pub(crate) fn report_refused(
         &self,
         who: &Principal,
@@ -117,7 +119,7 @@ impl Registry {
 }
 
 impl View<'_> {
-    /// Whether someone may withdraw a name, as far as that can be told by who they are.
+    /// Checks that a principal may withdraw a name, as far as its roles can tell.
     fn may_withdraw(
         &self,
         who: &Principal,

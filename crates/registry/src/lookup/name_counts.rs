@@ -1,7 +1,8 @@
-//! Names by their scheme and state.
+//! Counting names by scheme and state.
 //!
-//! No counter is kept with each change, which would cost every import; names are counted by looking at all of them, some
-//! tens of thousands at a time, each from a snapshot of its own, when somebody asks and the last count is old.
+//! Changes maintain no counter, which would slow every import. Instead all names are counted on
+//! demand, if the last count is old: some tens of thousands at a time, each batch from a snapshot
+//! of its own.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -13,7 +14,7 @@ use crate::error::RegistryError;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
-/// How many names there were of each kind, when they were counted.
+/// The number of names by scheme and state, at the time of the count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameCounts {
     /// When they were counted, in milliseconds since 1970.
@@ -24,11 +25,11 @@ pub struct NameCounts {
     pub by_state: BTreeMap<&'static str, u64>,
 }
 
-/// How many names are looked at in one snapshot.
+/// The number of names that are counted in one snapshot.
 const NAMES_PER_SNAPSHOT: usize = 50_000;
 
 impl Registry {
-    /// The last count, and whether it is time for another: it is old, and something has happened since.
+    /// The last count, and whether to count again: it is old, and events have been added since.
     pub fn name_counts(&self, oldest: u64) -> Result<(Option<NameCounts>, bool), RegistryError> {
         let events = self.event_count()?;
         let cached = self

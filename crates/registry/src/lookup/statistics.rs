@@ -1,4 +1,4 @@
-//! Finding names, and counting what there is.
+//! Statistics of the registry, and finding names by a value.
 
 use std::ops::ControlFlow;
 
@@ -12,12 +12,12 @@ use crate::name::record::State;
 use crate::name::show::Shown;
 use crate::registry::Registry;
 
-/// How much there is.
+/// The number of entries of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Names, the records of prefixes among them.
+    /// Names, including the records of prefixes.
     pub names: u64,
-    /// Authorities, those that are only asked for among them.
+    /// Authorities, including open requests.
     pub authorities: u64,
     /// Accounts.
     pub accounts: u64,
@@ -25,12 +25,12 @@ pub struct Statistics {
     pub events: u64,
     /// Earlier versions of names.
     pub versions: u64,
-    /// Long work, under way or done.
+    /// Jobs, running or ended.
     pub jobs: u64,
 }
 
 impl Registry {
-    /// Counts what there is, without reading it.
+    /// Counts all entries, without reading them.
     ///
     /// ```
     /// # use handfast_registry::{Registry, Environment};
@@ -53,8 +53,9 @@ impl Registry {
         })
     }
 
-    /// The names that hold a public value, in the order of their keys, from after a key on: those that someone may
-    /// see, and that hold it still. They are given without their values, all of which together may be very long.
+    /// The names that have a public value, in the order of their keys, after a key: those that a
+    /// principal may see and that still have the value. They come without their values, which may
+    /// be very long.
     ///
     /// ```
     /// # use handfast_registry::{NewAuthority, NewName, Principal, Registry, Environment};
@@ -81,7 +82,7 @@ impl Registry {
                 let Some(record) = view.record(key)? else {
                     return Ok(None);
                 };
-                // A withdrawn name leads nowhere any more.
+                // A withdrawn name does not resolve any more.
                 let mut values = record.values.iter();
                 let has_value =
                     values.any(|value| value.is_public() && reverse_value(value) == sought);
@@ -102,7 +103,8 @@ impl Registry {
                     Ok(shown) => found.extend(shown),
                     Err(error) => outcome = Err(error),
                 }
-                // Some may be of others with the same beginning, or not for everybody.
+                // Some keys may belong to other values with the same beginning, and some names are
+                // not public.
                 let is_enough = found.len() >= limit || looked_at >= MAX_SCANNED_NAMES;
                 if outcome.is_err() || is_enough {
                     ControlFlow::Break(())
@@ -115,5 +117,5 @@ impl Registry {
     }
 }
 
-/// How many names that may hold a value are looked at.
+/// The maximum number of candidate names that are read.
 const MAX_SCANNED_NAMES: usize = 10_000;

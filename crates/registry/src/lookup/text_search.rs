@@ -1,8 +1,9 @@
-//! Finding names and authorities by words, or by how they begin.
+//! Text search: finding names and authorities by words or by their beginning.
 //!
-//! Names are looked through in the order of their keys, so many at a time, and whoever asks goes on where the last page
-//! ended. An index of words would find rare ones at once, but it would have several entries for each name where the index
-//! of values has one, and every import would have to sort and write all of them at its end.
+//! A search scans names in the order of their keys, a limited number at a time, and the caller
+//! continues where the last page ended. An index of words would find rare words at once. But it
+//! would have several entries for each name where the index of values has one, and every import
+//! would have to sort and write all of them at its end.
 
 use std::ops::ControlFlow;
 
@@ -16,7 +17,7 @@ use crate::name::record::{Record, State};
 use crate::name::show::Shown;
 use crate::registry::Registry;
 
-/// Words that are looked for, all of them.
+/// The words of a search; a match contains all of them.
 ///
 /// ```
 /// use handfast_registry::Words;
@@ -29,7 +30,7 @@ use crate::registry::Registry;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words(Vec<String>);
 
-/// Not one to ten words.
+/// There are not one to ten words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("give one to ten words, of at most 200 bytes in all")]
 pub struct WordsError;
@@ -38,7 +39,7 @@ const MAX_WORDS: usize = 10;
 const MAX_QUERY_BYTES: usize = 200;
 
 impl Words {
-    /// Reads words, with spaces between them.
+    /// Reads words, separated by spaces.
     pub fn parse(text: &str) -> Result<Self, WordsError> {
         if text.len() > MAX_QUERY_BYTES {
             return Err(WordsError);
@@ -50,7 +51,7 @@ impl Words {
         Ok(Self(words))
     }
 
-    /// Whether each of them stands in one of some texts, in whatever case.
+    /// Whether each word occurs in one of some texts, ignoring case.
     #[must_use]
     pub fn are_in(&self, texts: &[&str]) -> bool {
         let texts: Vec<_> = texts.iter().map(|text| text.to_lowercase()).collect();
@@ -61,28 +62,28 @@ impl Words {
     fn are_in_record(&self, record: &Record) -> bool {
         let mut texts = vec![record.text.as_str()];
         let public = record.values.iter().filter(|value| value.is_public());
-        // What the protocol keeps for itself is not text for people.
+        // Values of the protocol itself are not text for people.
         let public = public.filter(|value| !value.value_type.starts_with("HS_"));
         texts.extend(public.filter_map(|value| str::from_utf8(&value.data).ok()));
         self.are_in(&texts)
     }
 }
 
-/// Some of the names that were found.
+/// A page of search results.
 #[derive(Clone, Debug, Default)]
 pub struct SearchPage {
     /// The names, in the order of their keys, without their values.
     pub names: Vec<Shown>,
-    /// Where to go on, if not all have been looked at.
+    /// Where to continue, if there are more names to scan.
     pub next: Option<String>,
 }
 
-/// How many names are looked at for one page.
+/// The maximum number of names that are scanned for one page.
 const MAX_SCANNED_NAMES: usize = 20_000;
 
 impl Registry {
-    /// Active names with some words in them or in their public values, and names that begin with a text, of those that
-    /// someone may list, behind a key.
+    /// Finds active names that contain some words, in the name or in its public values, and names
+    /// that begin with a text. It returns names that the principal may list, after a key.
     pub fn search(
         &self,
         who: &Principal,
@@ -104,7 +105,7 @@ impl Registry {
                 found: SearchPage::default(),
             };
             for root in view.listable(who)? {
-                // Both are beginnings of keys: the longer one is the narrower.
+                // Both are prefixes of keys: the longer one is the narrower.
                 let narrower = match (root.starts_with(&start), start.starts_with(&root)) {
                     (true, _) => root.clone(),
                     (_, true) => start.clone(),
@@ -118,7 +119,8 @@ impl Registry {
         })
     }
 
-    /// Authorities with some words in their paths, titles or meanings, or whose paths begin with a text.
+    /// Finds authorities with some words in their paths, titles or meanings, or whose paths begin
+    /// with a text.
     pub fn search_authorities(
         &self,
         words: Option<&Words>,
@@ -151,9 +153,9 @@ impl Registry {
 }
 
 impl View<'_> {
-    /// How the keys of names begin that begin with a text.
+    /// The start of the keys of names that begin with a text.
     fn key_start(&self, prefix: &str) -> String {
-        // What is read as a name has a key; the end that was put behind it goes again.
+        // A text that parses as a name has a key; remove the suffix that was added to parse it.
         let longer = format!("{prefix}0");
         let whole = self.identify(&longer).ok();
         let key = whole.map(|identifier| identifier.key(self).as_str().to_string());
@@ -164,7 +166,7 @@ impl View<'_> {
         })
     }
 
-    /// The keys of the authorities whose names someone may list, none of them below another.
+    /// The keys of the authorities whose names a principal may list, none of them below another.
     fn listable(&self, who: &Principal) -> Result<Vec<String>, RegistryError> {
         if self.may_do_all(who)? {
             return Ok(vec![String::new()]);
@@ -205,7 +207,7 @@ struct TextScan<'s> {
 }
 
 impl TextScan<'_> {
-    /// Looks through the names whose keys have a beginning; whether there is time for more.
+    /// Scans the names whose keys have a given start. Returns whether the page can take more.
     fn under(&mut self, start: &str, root: &str) -> Result<bool, RegistryError> {
         let after = Some(self.after).filter(|after| *after > start);
         let mut keys = Vec::new();
@@ -249,7 +251,7 @@ impl TextScan<'_> {
         let Ok(record) = Record::from_bytes(bytes) else {
             return false;
         };
-        // The beginning of a key may be that of another authority, such as 20.1000 of 20.10001.
+        // The start of a key may also belong to another authority, such as 20.1000 to 20.10001.
         let is_below = || {
             let path = self.view.authority_by_key(&record.authority);
             let path = path.ok().flatten().map(|authority| authority.path);

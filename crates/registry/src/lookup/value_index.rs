@@ -1,8 +1,9 @@
-//! The index of values: which names hold a value.
+//! The index of values: it finds the names that have a value.
 //!
-//! A change keeps it as it goes. An import leaves it for later, marks from which event on, and builds it
-//! at its end from what is kept then, in the order of its keys; the mark stays until that is done, so that
-//! one that was cut short is finished by the next.
+//! A change updates the index in its own transaction. An import postpones it, marks the first event
+//! that is not indexed, and builds the index at its end from the stored records, in the order of
+//! the keys. The mark stays until that is done, so that the next start finishes the work of an
+//! interrupted import.
 
 use std::ops::ControlFlow;
 
@@ -14,14 +15,14 @@ use crate::error::RegistryError;
 use crate::name::record::Record;
 use crate::registry::{PendingLoad, Registry};
 
-/// What the index finds a value by: its type in uppercase, a NUL, and its data.
+/// The index key of a value: its type in uppercase, a NUL, and its data.
 pub(crate) fn reverse_value(value: &Value<'_>) -> Vec<u8> {
     let mut key = Vec::with_capacity(value.value_type.len() + 1 + value.data.len());
     put_reverse_value(&mut key, value);
     key
 }
 
-/// The same, behind what is there.
+/// Appends the index key of a value.
 fn put_reverse_value(out: &mut Vec<u8>, value: &Value<'_>) {
     out.extend(
         value
@@ -33,15 +34,15 @@ fn put_reverse_value(out: &mut Vec<u8>, value: &Value<'_>) {
     out.extend_from_slice(&value.data);
 }
 
-/// Where the first event is kept whose name may not be in the index yet.
+/// The key of the mark: the first event whose name may not be indexed yet.
 fn mark() -> TableKey<'static> {
     TableKey::named(Table::Meta, b"reverse-from")
 }
 
-/// How many entries share a transaction.
+/// The number of index entries in one transaction.
 const ENTRIES_PER_TRANSACTION: usize = 200_000;
 
-/// Says that the names of events from a number on are not in the index.
+/// Marks the names of events from a number on as not indexed.
 pub(crate) fn leave_for_later(loading: &mut Loading<'_>, event: u64) -> Result<(), RegistryError> {
     if loading.snapshot().get(&mark(), |_| ())?.is_none() {
         loading.put(&mark(), &event.to_be_bytes())?;
@@ -49,24 +50,24 @@ pub(crate) fn leave_for_later(loading: &mut Loading<'_>, event: u64) -> Result<(
     Ok(())
 }
 
-/// From which event on names may not be in the index.
+/// The first event whose name may not be indexed yet.
 pub(crate) fn left_for_later(view: &View<'_>) -> Result<Option<u64>, RegistryError> {
     let read = |bytes: &[u8]| bytes.try_into().map(u64::from_be_bytes).ok();
     Ok(view.now.get(&mark(), read)?.flatten())
 }
 
-/// Values and the names that hold them, in the order they come.
+/// Values and the names that have them, in input order.
 #[derive(Default)]
 pub(crate) struct IndexEntries {
     bytes: Vec<u8>,
-    /// Where each value, and then its name, ends.
+    /// The ends of each value and of its name in `bytes`.
     ends: Vec<(usize, usize)>,
-    /// How many names there are.
+    /// The number of names.
     names: u64,
 }
 
 impl IndexEntries {
-    /// With room for the values of so many bytes of lines.
+    /// Reserves memory for the values of so many bytes of input.
     pub(crate) fn with_capacity(bytes: usize) -> Self {
         Self {
             bytes: Vec::with_capacity(bytes),
@@ -97,13 +98,13 @@ impl IndexEntries {
     }
 }
 
-/// Values and the names that hold them, on their way into the index.
+/// Builds the index from values and names.
 pub(crate) struct IndexBuilder {
     sorter: Sorter,
     names: u64,
-    /// How many of the names were given, each by one event.
+    /// How many of the names were created, each by one event.
     given: u64,
-    /// How many events there are now, if none but those of these names have come.
+    /// The number of events, if only these names have added any.
     events: Option<u64>,
     is_exact: bool,
 }
@@ -119,8 +120,9 @@ impl IndexBuilder {
         }
     }
 
-    /// Says that some of the names were given, between two counts of all events. While nothing else
-    /// happens, all names hold what they were prepared with; otherwise each is looked at again.
+    /// Records that some of the names were created, between two counts of all events. While no
+    /// other change happens, all names have the values that they were prepared with. Otherwise each
+    /// is checked again.
     pub(crate) fn were_given(&mut self, given: u64, before: u64, after: u64) {
         let follows = self.events.is_none_or(|events| events == before);
         self.is_exact &= follows && after - before == given;
@@ -138,8 +140,8 @@ impl IndexBuilder {
         Ok(())
     }
 
-    /// Puts all of them into the index, and takes the mark away. Values that a name does not hold by now
-    /// are left out.
+    /// Writes all entries into the index and removes the mark. It skips values that a name no
+    /// longer has.
     pub(crate) fn finish(self, registry: &Registry) -> Result<(), RegistryError> {
         let is_exact = self.is_exact && self.given == self.names;
         let seen = self.events.filter(|_| is_exact);
@@ -171,7 +173,7 @@ impl IndexBuilder {
 }
 
 impl Registry {
-    /// Puts names into the index that an import which was cut short has left for later.
+    /// Finishes the index of an interrupted import.
     pub(crate) fn finish_reverse(&self) -> Result<(), RegistryError> {
         let mut index = IndexBuilder::new(self);
         let is_left = self.read(|view| {
@@ -214,8 +216,8 @@ impl IndexBuilder {
     }
 }
 
-/// Unless there are just the events that were seen, what was gathered may have been refused, or have
-/// changed since: then it is compared with what is kept.
+/// If other events were added since, a name may have been rejected or changed: then each entry is
+/// compared with the stored record.
 fn insert_entries(
     loading: &mut Loading<'_>,
     entries: &IndexEntries,

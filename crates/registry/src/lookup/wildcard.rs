@@ -1,4 +1,4 @@
-//! Names by the values they hold, with wildcards.
+//! Finding names by their values, with wildcards.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -16,16 +16,16 @@ use crate::lookup::value_index::reverse_value;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
-/// What is looked for: handles that hold, for each type, a public value that all its patterns match.
+/// A search for handles: for each type, a public value must match all its patterns.
 #[derive(Clone, Debug, Default)]
 pub struct Matching {
-    /// Types and patterns; those of one type are for one value.
+    /// Types and patterns. All patterns of one type apply to the same value.
     pub values: Vec<(String, Wildcard)>,
-    /// Under one prefix alone.
+    /// Only under this prefix.
     pub prefix: Option<String>,
-    /// How many are passed over.
+    /// How many matches to skip.
     pub skip: u64,
-    /// How many are wanted.
+    /// The maximum number of matches.
     pub limit: u64,
 }
 
@@ -49,7 +49,7 @@ impl Wildcard {
         Self(pattern.split('*').map(str::to_string).collect())
     }
 
-    /// What everything that matches starts with.
+    /// The start of every match.
     fn start(&self) -> &str {
         self.0.first().map(String::as_str).unwrap_or_default()
     }
@@ -58,7 +58,7 @@ impl Wildcard {
         self.0.len() == 1
     }
 
-    /// Whether some bytes match all of it.
+    /// Whether all of some bytes match.
     #[must_use]
     pub fn matches(&self, bytes: &[u8]) -> bool {
         let [first, middle @ .., last] = self.0.as_slice() else {
@@ -68,8 +68,9 @@ impl Wildcard {
         let Some(mut rest) = rest.and_then(|rest| rest.strip_suffix(last.as_bytes())) else {
             return false;
         };
-        // The first place where a part is found leaves the most for the others. It is looked for in linear time, because
-        // patterns and values may be made for each other: `aaa…b` in `aaa…`.
+        // The first occurrence of a part leaves the most text for the others. The search takes
+        // linear time, because a client may choose pattern and value for each other: `aaa…b` in
+        // `aaa…`.
         for part in middle.iter().filter(|part| !part.is_empty()) {
             let Some(at) = memmem::find(rest, part.as_bytes()) else {
                 return false;
@@ -81,15 +82,15 @@ impl Wildcard {
 }
 
 impl Registry {
-    /// Visits the records that match, in a stable order, of handles that someone may list. They are given one by one:
-    /// all of them together may be more than anybody has room for.
+    /// Visits the matching records of handles that a principal may list, in a stable order, one by
+    /// one: all of them may not fit into memory.
     pub fn matching(
         &self,
         who: &Principal,
         wanted: &Matching,
         visit: &mut dyn FnMut(&Record) -> ControlFlow<()>,
     ) -> Result<(), RegistryError> {
-        // The one that leaves the least to look at.
+        // Start with the pattern that leaves the fewest entries to scan.
         let narrowest = wanted.values.iter().max_by_key(|(_, pattern)| {
             let is_exact = pattern.is_exact();
             (is_exact, pattern.start().len())
@@ -130,7 +131,7 @@ struct WildcardScan<'s> {
     who: &'s Principal,
     wanted: &'s Matching,
     narrowest: &'s str,
-    /// Whether someone may list the names of an authority.
+    /// Whether a principal may list the names of an authority.
     listable: HashMap<String, bool>,
     skip: u64,
     found: u64,
@@ -180,7 +181,8 @@ impl WildcardScan<'_> {
         })
     }
 
-    /// Whether a record matches, and is met here for the first time: at the first of its values that does.
+    /// Whether a record matches and was not visited before: it is visited at the first of its
+    /// matching values.
     fn is_first_match(&self, record: &Record, sought: &[u8]) -> bool {
         let types = self.wanted.values.iter().map(|(value_type, _)| value_type);
         if !types.into_iter().all(|value_type| {
@@ -209,7 +211,8 @@ impl WildcardScan<'_> {
         })
     }
 
-    /// Whether there is anything to look through: whoever may list nothing should not make us look at everything.
+    /// Whether there is anything to scan. A principal that may list nothing must not cause a full
+    /// scan.
     fn may_find_any(&mut self) -> Result<bool, RegistryError> {
         if let Some(prefix) = &self.wanted.prefix {
             return self.may_list(&format!("hdl:{}", prefix.to_ascii_uppercase()));
@@ -271,7 +274,7 @@ mod tests {
         }
     }
 
-    /// It took a minute when each place was tried for itself.
+    /// It took a minute when each position was tried by itself.
     #[test]
     #[expect(
         clippy::disallowed_methods,

@@ -11,7 +11,7 @@ use crate::name::show::Shown;
 use crate::name::states::Name;
 use crate::registry::Registry;
 
-/// What is to become of a name.
+/// A change of a name.
 ///
 /// ```
 /// use handfast_registry::{Edit, NameAction};
@@ -21,19 +21,19 @@ use crate::registry::Registry;
 /// ```
 #[derive(Clone, Debug)]
 pub enum NameAction {
-    /// A reserved name becomes active.
+    /// Activates a reserved name.
     Activate,
-    /// Its values change.
+    /// Changes its values.
     Edit(Edit),
-    /// It goes, where that is allowed.
+    /// Erases it, if its authority allows that.
     Erase,
-    /// A withdrawn name becomes active again.
+    /// Makes a withdrawn name active again.
     Restore,
-    /// Someone else looks after it.
+    /// Hands its administration to another principal.
     Transfer(Principal),
-    /// What an event, by default the last one, did to it is undone.
+    /// Undoes what an event, by default the last one, did to it.
     Undo(Option<u64>),
-    /// It goes, leaving a tombstone.
+    /// Withdraws it and leaves a tombstone.
     Withdraw {
         /// Why.
         reason: String,
@@ -43,8 +43,8 @@ pub enum NameAction {
 }
 
 impl Registry {
-    /// Changes a name, if it has the version that is expected of it. What comes back is what whoever asked may read of
-    /// it; nothing if it was erased.
+    /// Changes a name, if it has the expected version. Returns what the principal may read of it,
+    /// or `None` if it was erased.
     ///
     /// ```
     /// # use handfast_registry::{Edit, NameAction, NewAuthority, NewName, Principal, Registry, Environment};
@@ -175,7 +175,7 @@ impl Registry {
 }
 
 impl ChangeSet<'_> {
-    /// A name that exists and that whoever acts may know of.
+    /// A name that exists and that the principal may see.
     pub(crate) fn find(&self, id: &str) -> Result<Name, RegistryError> {
         let identifier = self.identify_registered(id)?;
         let key = identifier.key(&**self).as_str().to_string();
@@ -192,14 +192,14 @@ impl ChangeSet<'_> {
         })
     }
 
-    /// Keeps what has become of a name; returns the event's number.
+    /// Stores the changed record of a name, and returns the number of the event.
     pub(crate) fn store_name(&mut self, old: &Record, name: Name, action: Action) -> u64 {
         let persistence = name.persistence();
         self.store_changed(&name.key, old, name.record, action, persistence)
     }
 }
 
-/// Someone else was faster.
+/// The error when another change came first.
 pub(crate) fn other_version(what: &str, version: u64) -> RegistryError {
     let problem = format!("{what} has been changed since: it has version {version} now");
     RegistryError::policy("other-version", problem)

@@ -1,7 +1,7 @@
 //! Creating a name.
 //!
-//! A new name must fit the grammar of its scheme, the policy of its authority and, for an `info` URI,
-//! a registered namespace. It must never have been assigned before.
+//! A new name must fit the grammar of its scheme, the policy of its authority and, for an `info`
+//! URI, a registered namespace. It must never have been assigned before.
 
 use handfast_id::{CordraId, Handle, Identifier, InfoUri};
 use handfast_wire::{AdminPermissions, Value};
@@ -20,7 +20,7 @@ use crate::name::values;
 use crate::name::values::NewValue;
 use crate::registry::Registry;
 
-/// What a new name is to be.
+/// A name to be created.
 ///
 /// ```
 /// use handfast_registry::NewName;
@@ -90,7 +90,7 @@ impl ChangeSet<'_> {
             };
             self.need(self.who(), needs, &path)?;
         }
-        // Grammar first, which identifying has seen to; then the local policy.
+        // Identifying the name has checked its grammar; now the policy of the authority.
         check_name(&identifier, &authority, self)?;
         if let Some(name) = path.namespace() {
             self.live_namespace(name, self.time())?;
@@ -131,16 +131,16 @@ impl ChangeSet<'_> {
     }
 }
 
-/// Where a new name comes from (`CID-4`).
+/// The origin of a new name (`CID-4`).
 #[derive(Clone, Copy)]
 pub(crate) enum Origin {
-    /// It was made here.
+    /// The registry minted it.
     Minted,
-    /// Whoever asks has chosen it.
+    /// The caller chose it.
     Supplied,
 }
 
-/// What an authority demands of its names beyond the grammar.
+/// Checks the rules of an authority for its names, beyond the grammar.
 pub(crate) fn check_name(
     identifier: &Identifier<'_>,
     authority: &Authority,
@@ -191,14 +191,15 @@ pub(crate) fn check_name(
     Ok(())
 }
 
-/// Whether the canonical form of an `info` URI is its own: a name that is kept under another is never found.
+/// Whether the canonical form of an `info` URI is its own canonical form. Otherwise a lookup would
+/// never find the name.
 pub(crate) fn is_stable(canonical: &str, view: &View<'_>) -> bool {
     let again = InfoUri::parse(canonical).and_then(|uri| uri.canonical(view));
     again.is_ok_and(|again| again.as_str() == canonical)
 }
 
-/// The name as it is registered: a handle bare, without query and fragment; the rest canonical, but a
-/// URN in the case that was chosen.
+/// The text of a name as it is registered: a handle without query and fragment, any other name in
+/// canonical form, but a URN keeps the case that was chosen.
 pub(crate) fn registered_text(identifier: &Identifier<'_>, view: &View<'_>) -> String {
     let shown = |handle: &Handle<'_>| Identifier::Handle(handle.borrowed()).canonical(view);
     let named = identifier.named(view);

@@ -13,7 +13,7 @@ use crate::name::states::Name;
 use crate::name::values;
 use crate::name::values::NewValue;
 
-/// A change of the values of a name, made as one.
+/// A change of the values of a name, applied as a whole.
 ///
 /// ```
 /// use handfast_registry::Edit;
@@ -23,7 +23,7 @@ use crate::name::values::NewValue;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Edit {
-    /// Removes the values at these indexes, all of which must be there.
+    /// Removes the values at these indexes, all of which must exist.
     pub remove: Vec<u32>,
     /// Replaces all `URL` values.
     pub urls: Option<Vec<String>>,
@@ -61,7 +61,7 @@ impl Edit {
     }
 }
 
-/// What becomes of values that are read-only.
+/// How a change treats read-only values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReadOnlyRule {
     Enforce,
@@ -69,7 +69,7 @@ enum ReadOnlyRule {
 }
 
 impl Name {
-    /// Gives it other values.
+    /// Replaces its values.
     pub(crate) fn edit(
         &mut self,
         change_set: &ChangeSet<'_>,
@@ -84,7 +84,8 @@ impl Name {
         Ok(Action::Change)
     }
 
-    /// Gives it other values where the protocol overwrites: that values are read-only does not count (§9).
+    /// Replaces its values where the protocol overwrites them: read-only values may change, too
+    /// (§9).
     pub(crate) fn overwrite(
         &mut self,
         change_set: &ChangeSet<'_>,
@@ -106,7 +107,7 @@ impl Name {
         self.edit(change_set, new)
     }
 
-    /// What its values would be after an edit.
+    /// Its values after an edit.
     pub(crate) fn applied(&self, edit: &Edit) -> Result<Vec<Value<'static>>, RegistryError> {
         let ttl = self.authority.policy.default_ttl;
         let new = apply(edit, &self.record.values, ttl)?;
@@ -128,7 +129,8 @@ impl Name {
                 .zip(old)
                 .any(|(new, old)| !new.is_unchanged_from(old));
         if is_identity && !is_changed {
-            // §9: what overwrites nothing needs nothing; a modification needs its permission all the same.
+            // §9: a request that overwrites nothing needs no permission; a modification always
+            // needs its own.
             let modifies = AdminPermissions::MODIFY_VALUE;
             let may = match rule {
                 ReadOnlyRule::Ignore => true,
@@ -140,7 +142,8 @@ impl Name {
                 return Ok(());
             }
         }
-        // What the public may write anybody who is known may; nobody writes nothing at all.
+        // Any known identity may write values that are open to public writing. An anonymous client
+        // writes nothing.
         let is_public = is_identity && is_changed && needed == AdminPermissions::NONE;
         if is_public || is_changed && change_set.protocol_grants(change_set.who(), needed, old)? {
             return match rule {
@@ -148,7 +151,7 @@ impl Name {
                 ReadOnlyRule::Ignore => Ok(()),
             };
         }
-        // The record of a prefix says who may do what under it.
+        // The record of a prefix decides the rights under it.
         let needs = if self.is_prefix() || touches_identities(old, new) {
             Role::Lead
         } else {
@@ -158,7 +161,7 @@ impl Name {
     }
 }
 
-/// The protocol changes no value that its administrators may not write.
+/// Checks that the protocol changes no value that its administrators may not write.
 fn check_writable(old: &[Value<'_>], new: &[Value<'_>]) -> Result<(), RegistryError> {
     let is_unchanged = |value: &Value<'_>| new.iter().any(|after| after.is_unchanged_from(value));
     let is_replaced = |value: &Value<'_>| new.iter().any(|after| after.index == value.index);
@@ -188,14 +191,14 @@ fn apply<'v>(edit: &'v Edit, old: &[Value<'v>], ttl: u32) -> Result<Vec<Value<'v
     if edit.urls.is_some() {
         values.retain(|value| !value.value_type.eq_ignore_ascii_case("URL"));
     }
-    // One that is given twice is refused when the values are settled.
+    // A value that occurs twice is rejected when the values are checked.
     values.retain(|value| edit.put.iter().all(|put| put.index != value.index));
     values.extend(
         edit.put
             .iter()
             .map(|put| put.settle_over(at(put.index), ttl)),
     );
-    // URLs come last, as they take what indexes the others leave.
+    // URLs come last, because they take the indexes that the other values leave free.
     let urls = edit.urls.iter().flatten().map(String::as_str);
     Ok(values::urls(urls, values, ttl))
 }

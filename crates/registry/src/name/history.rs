@@ -1,4 +1,4 @@
-//! How a name came to be what it is.
+//! The history of a name.
 
 use std::ops::ControlFlow;
 
@@ -26,7 +26,7 @@ use crate::registry::Registry;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistoryPoint {
-    /// After an event.
+    /// Right after an event.
     Event(u64),
     /// At a time, in milliseconds since 1970.
     Time(u64),
@@ -37,33 +37,35 @@ pub enum HistoryPoint {
 pub struct HistoryEntry {
     /// What happened.
     pub event: Event,
-    /// Who did it, for those who may see that.
+    /// Who did it, if the principal may see that.
     pub who: Option<Principal>,
-    /// The version it made; `None` if that was erased.
+    /// The version that it made; `None` if that was erased.
     pub version: Option<Record>,
-    /// What that changed in the values.
+    /// The changes in the values.
     pub changes: Vec<Difference>,
 }
 
-/// Some of the history of a name, oldest first.
+/// A page of the history of a name, oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryPage {
-    /// What happened.
+    /// The events.
     pub entries: Vec<HistoryEntry>,
     /// The `after` of the next page, if there is one.
     pub next: Option<u64>,
 }
 
-/// How many bytes of values a page of history has, those of versions and those of differences; one entry is given even if
-/// it has more. A record has at most some 260,000 bytes, and an entry three times as many: the version, and what was there
-/// before and after.
+/// The maximum number of bytes of values on a page of history, in versions and in differences; one
+/// entry is returned even if it has more. A record has at most some 260,000 bytes, and an entry
+/// three times as many: the version, and the values before and after.
 const MAX_PAGE_BYTES: usize = 512 << 10;
 
 impl Registry {
-    /// Events of a name, oldest first, after the one of a number: as many as are wanted, or fewer if they have many bytes.
-    /// Who acted is shown to those with a role there. With a point, what was before it.
+    /// The events of a name, oldest first, after the event of a number: as many as requested, or
+    /// fewer if they have many bytes. Principals with a role there also see who acted. With a
+    /// point, only the events before it.
     ///
-    /// A page is made from the current version and two more at a time, however long the history is.
+    /// Building a page takes the current version and two more at a time, however long the history
+    /// is.
     pub fn history_page(
         &self,
         who: &Principal,
@@ -119,7 +121,7 @@ impl Registry {
         })
     }
 
-    /// Whether a name has more events than a number.
+    /// Whether a name has events after a number.
     pub fn has_more_events(
         &self,
         who: &Principal,
@@ -133,7 +135,7 @@ impl Registry {
         })
     }
 
-    /// A name as it was.
+    /// A name as it was at an earlier point.
     pub fn show_at(
         &self,
         who: &Principal,
@@ -176,7 +178,7 @@ impl Registry {
     }
 }
 
-/// The versions of a name, as someone may see them.
+/// The versions of a name, as a principal may see them.
 struct Versions<'v> {
     view: &'v View<'v>,
     who: &'v Principal,
@@ -194,13 +196,13 @@ impl Versions<'_> {
         })
     }
 
-    /// A version, unless it was erased or is not to be seen.
+    /// A version; `None` if it was erased or the principal may not see it.
     fn version(&self, version: u64) -> Result<Option<Record>, RegistryError> {
         let found = match &self.current {
             Some(current) if current.version == version => Some(current.clone()),
             _ => self.view.version(&self.key, version)?,
         };
-        // What was reserved then is not for everybody now.
+        // A version that was reserved then is not public now.
         let found = found.filter(|record| self.sees_all || record.state != State::Reserved);
         let Some(record) = found else {
             return Ok(None);
@@ -212,20 +214,20 @@ impl Versions<'_> {
         Ok(Some(record))
     }
 
-    /// What an event did, with the entry before it on the same page.
+    /// The changes of an event, compared with the entry before it on the same page.
     fn entry(
         &self,
         event: Event,
         last: Option<&HistoryEntry>,
     ) -> Result<HistoryEntry, RegistryError> {
-        // One of the same number may be of a later life of the name.
+        // A version of the same number may belong to a later life of the name.
         let version = self.version(event.version)?;
         let version = version.filter(|record| record.last_event == event.number);
         let mut changes = Vec::new();
         if let Some(version) = &version {
             let number_before = version.version.saturating_sub(1);
             let last = last.and_then(|last| last.version.as_ref());
-            // An earlier life that was erased has left no versions, so that this one is of the same.
+            // An erased earlier life has left no versions, so this one belongs to the same life.
             changes = if let Some(last) = last.filter(|last| last.version == number_before) {
                 differences(&last.values, &version.values)
             } else {
@@ -249,7 +251,7 @@ impl Versions<'_> {
 }
 
 impl HistoryEntry {
-    /// How many bytes its values have, and those of its differences.
+    /// The number of bytes of its values and of its differences.
     fn bytes(&self) -> usize {
         let version = self.version.as_ref();
         let changes = self.changes.iter();
@@ -260,14 +262,15 @@ impl HistoryEntry {
 }
 
 impl View<'_> {
-    /// The numbers of events of a name after a number, so many of them.
+    /// The numbers of up to `limit` events of a name after a number.
     fn events_after(&self, key: &str, after: u64, limit: usize) -> Result<Vec<u64>, RegistryError> {
         let mut numbers = Vec::new();
         let from = TableKey::event_of(key.as_bytes(), after.saturating_add(1));
         self.now.scan(&from, &mut |table_key, _| {
             match table_key.name().strip_prefix(key.as_bytes()) {
                 Some([]) => numbers.extend(table_key.number()),
-                // Keys that merely begin alike may stand between, if their next octet is that of a small number.
+                // Entries of other keys may stand between, if a key has the same beginning and
+                // continues with the byte of a small number.
                 Some([0, ..]) => {}
                 _ => return ControlFlow::Break(()),
             }
@@ -281,8 +284,8 @@ impl View<'_> {
     }
 }
 
-/// What was public and is not any more is not for the public: nothing of a name that was withdrawn, nor what only
-/// administrators may read today.
+/// Removes values that were public and are no longer: all values of a withdrawn name, and those
+/// that only administrators may read today.
 fn retain_public(version: &mut Record, current: &Record) {
     if current.state == State::Withdrawn {
         version.values.clear();

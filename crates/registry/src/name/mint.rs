@@ -1,4 +1,4 @@
-//! Making names: never a collision, never a name that existed.
+//! Minting names: the registry chooses them, without collisions and never twice.
 
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use crate::error::RegistryError;
 use crate::name::create::{NewName, Origin};
 use crate::registry::Registry;
 
-/// What minted names look like.
+/// The form of minted names.
 ///
 /// ```
 /// use handfast_registry::Style;
@@ -29,17 +29,17 @@ pub enum Style {
     Guid,
     /// 32 hex digits from a UUID of version 1, which holds the time.
     GuidV1,
-    /// Digits and consonants, the last one a check character that tells one mistyped character and two
-    /// that changed places.
+    /// Digits and consonants. The last one is a check character, which detects one mistyped
+    /// character and two that changed places.
     Random {
         /// How many characters, the check character included.
         length: usize,
     },
-    /// A running number behind a start.
+    /// A running number after a fixed start.
     Sequence {
-        /// What stands in front.
+        /// The fixed start.
         start: String,
-        /// How many digits at least.
+        /// The minimum number of digits.
         width: usize,
     },
     /// A UUID of version 4 as usually written.
@@ -82,7 +82,7 @@ impl FromStr for Style {
     }
 }
 
-/// A text that is no style.
+/// The text is not a style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a style is guid, guid-v1, uuid, random[:LENGTH] (4 to 64) or sequence[:TEXT[:WIDTH]], a number behind TEXT"
@@ -98,14 +98,14 @@ pub struct Minted {
     pub urls: Vec<String>,
 }
 
-/// How many names share one change.
+/// The number of names in one change.
 const NAMES_PER_CHANGE: u64 = 500;
-/// How often a random name may meet one that existed before the style is called used up.
+/// How many random names may turn out to exist before the style counts as used up.
 const MAX_TRIES: u32 = 100;
 
 impl Registry {
-    /// Makes `count` names, each with URLs in which `{name}` stands for its local part, and hands each to
-    /// `made` when it is on disk.
+    /// Mints `count` names. In their URLs, `{name}` stands for the local part. Each name is passed
+    /// to `made` when it is on disk.
     pub fn mint(
         &self,
         who: &Principal,
@@ -164,7 +164,7 @@ impl Mint {
         let counter = change_set
             .decode_stored(Table::Meta, &counter_key)?
             .unwrap_or(0);
-        // A node of its own for each batch: no two batches can meet.
+        // Each batch has a node id of its own, so no two batches can collide.
         let [n0, n1, n2, n3, n4, n5, s1, s0, ..] = seed;
         let node = TimeGuids::random_node([n0, n1, n2, n3, n4, n5]);
         let timed = TimeGuids::new(node, u16::from_be_bytes([s1, s0]));
@@ -181,7 +181,7 @@ impl Mint {
         })
     }
 
-    /// The next name that has never existed, created.
+    /// Creates the next name that has never existed.
     fn next(
         &mut self,
         change_set: &mut ChangeSet<'_>,
@@ -211,7 +211,7 @@ impl Mint {
                         urls,
                     });
                 }
-                // A counter that fell behind, or chance: the next one then.
+                // The counter is behind, or the random name exists: try the next one.
                 Err(RegistryError::Exists { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -240,7 +240,8 @@ impl Mint {
     fn random(&mut self, length: usize) -> String {
         let mut local = String::with_capacity(length);
         while local.len() + 1 < length {
-            // 29 does not divide 256: bytes above its last multiple would favour the first characters.
+            // 29 does not divide 256: bytes above its last multiple would favour the first
+            // characters.
             let fair = self.draw().into_iter().filter(|byte| *byte < 232);
             for byte in fair.take(length - 1 - local.len()) {
                 local.push(character(u32::from(byte) % 29));
@@ -263,7 +264,7 @@ impl Mint {
     }
 }
 
-/// Starts that differ in case only share a counter where case does not count.
+/// Where case does not count, starts that differ in case only share a counter.
 fn counter_key(path: &AuthorityPath, style: &Style, case: CaseRule) -> Vec<u8> {
     let start = match style {
         Style::Sequence { start, .. } if case == CaseRule::Sensitive => start.clone(),
@@ -273,7 +274,7 @@ fn counter_key(path: &AuthorityPath, style: &Style, case: CaseRule) -> Vec<u8> {
     format!("minted:{}:{start}", path.key()).into_bytes()
 }
 
-/// The digits and consonants of minted names: no words come about, and nothing looks like something else.
+/// The digits and consonants of minted names: they form no words, and no two look alike.
 const CHARACTERS: &str = "0123456789bcdfghjkmnpqrstvwxz";
 
 fn character(value: u32) -> char {
@@ -281,8 +282,8 @@ fn character(value: u32) -> char {
     CHARACTERS.chars().nth(index).unwrap_or('0')
 }
 
-/// The check character of the NOID scheme: the sum of each character's value times its place, over the
-/// number of characters, which is a prime.
+/// The check character of the NOID scheme: the sum of each character's value times its position,
+/// modulo the number of characters, which is a prime.
 fn check_character(text: &str) -> char {
     let value = |c: char| {
         CHARACTERS

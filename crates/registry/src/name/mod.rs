@@ -1,4 +1,4 @@
-//! Names: their records and values, and everything that is done with them.
+//! Names: their records and values, and all operations on them.
 
 pub(crate) mod change;
 pub(crate) mod create;

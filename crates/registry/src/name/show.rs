@@ -16,17 +16,17 @@ use crate::error::RegistryError;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
-/// A name as it is shown.
+/// A name and its record, as a principal may see it.
 #[derive(Clone, Debug)]
 pub struct Shown {
-    /// What it is looked up by.
+    /// Its key in the store.
     pub key: String,
-    /// What is kept of it. Of a prefix, with the computed `HS_ADMIN` values of its grants.
+    /// Its record. The record of a prefix also has the computed `HS_ADMIN` values of its grants.
     pub record: Record,
 }
 
 impl Shown {
-    /// The same without its values, for lists.
+    /// The name without its values, for lists.
     pub(crate) fn without_values(mut self) -> Self {
         self.record.values = Vec::new();
         self
@@ -34,13 +34,13 @@ impl Shown {
 }
 
 impl Registry {
-    /// A name, to someone: a reserved one only to those who may see it.
+    /// A name. A reserved one only if the principal may see it.
     pub fn show(&self, who: &Principal, id: &str) -> Result<Shown, RegistryError> {
         self.read(|view| view.show(who, id))
     }
 
-    /// The names under an authority that someone may see, in the order of their keys, from after a key
-    /// on.
+    /// Visits the names under an authority that a principal may see, in the order of their keys,
+    /// after a key.
     pub fn names(
         &self,
         who: &Principal,
@@ -87,7 +87,7 @@ impl Registry {
         })
     }
 
-    /// Whether someone looks after a name, and may know what is not for the public.
+    /// Whether a principal administers a name, and may see data that is not public.
     pub fn may_know_all(&self, who: &Principal, id: &str) -> Result<bool, RegistryError> {
         self.read(|view| {
             let Shown { key, .. } = view.show(who, id)?;
@@ -100,20 +100,20 @@ impl Registry {
     }
 }
 
-/// What of the values of a name someone may read.
+/// Which values of a name a principal may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reading {
-    /// What everybody may.
+    /// Values that everybody may read.
     Public,
-    /// What administrators may too, but nothing by which one could pass for somebody.
+    /// Values that administrators may read, too, but no secrets.
     Restricted,
-    /// Secret keys too. Whoever may put them there learns nothing by it, and the protocol gives them to its
-    /// administrators.
+    /// Secret keys, too. A principal that may set them learns nothing new, and the protocol shows
+    /// them to its administrators.
     Secrets,
 }
 
 impl Reading {
-    /// Whether a value is to be read.
+    /// Whether a principal may read a value.
     #[must_use]
     pub fn shows(self, value: &Value<'_>) -> bool {
         value.permissions.public_read()
@@ -143,8 +143,8 @@ impl View<'_> {
         Ok(Shown { key, record })
     }
 
-    /// A version of a record as someone may read it, and the operator everything. Of a name that was withdrawn nothing is
-    /// left to the public.
+    /// A version of a record with the values that a principal may read. The operator reads
+    /// everything. The public reads no values of a withdrawn name.
     pub(crate) fn readable(
         &self,
         who: &Principal,
@@ -163,7 +163,7 @@ impl View<'_> {
         Ok(record)
     }
 
-    /// What of values someone may read, of a record that is stored or that a template has made.
+    /// Which values a principal may read, of a stored record or of one that a template computed.
     pub(crate) fn reading(
         &self,
         who: &Principal,
@@ -186,7 +186,7 @@ impl View<'_> {
         })
     }
 
-    /// Whether someone may see a reserved name.
+    /// Whether a principal may see a reserved name.
     pub(crate) fn may_see(
         &self,
         who: &Principal,
@@ -196,8 +196,8 @@ impl View<'_> {
         Ok(self.holds(who, Role::Read, record)? || self.role(who, path)? >= Some(Role::Read))
     }
 
-    /// Roles of handle identities are shown as computed `HS_ADMIN` values, and never read back: all of them, or those
-    /// of one handle.
+    /// Adds the roles of handle identities as computed `HS_ADMIN` values, all of them or those of
+    /// one handle. They are never read back.
     pub(crate) fn add_grants(
         &self,
         path: &AuthorityPath,
@@ -232,7 +232,7 @@ impl View<'_> {
     }
 }
 
-/// The bits that a role comes to in the protocol.
+/// The permission bits of a role in the protocol.
 fn permissions_of(role: Role) -> AdminPermissions {
     use AdminPermissions as P;
     let read = P::READ_VALUE | P::LIST_HANDLES;

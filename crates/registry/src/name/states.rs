@@ -20,7 +20,7 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    /// Makes it active. Where names wait for approval a `lead` does.
+    /// Activates it. Under an authority that approves its names this takes a `lead`.
     pub(crate) fn activate(&mut self, change_set: &ChangeSet<'_>) -> Result<Action, RegistryError> {
         let needs = if self.authority.policy.approval {
             Role::Lead
@@ -35,7 +35,7 @@ impl Name {
         Ok(Action::Activate)
     }
 
-    /// Hands its administration to someone, or back to its authority (`HDL-9`).
+    /// Hands its administration to a principal, or back to its authority (`HDL-9`).
     pub(crate) fn transfer(
         &mut self,
         change_set: &mut ChangeSet<'_>,
@@ -50,7 +50,8 @@ impl Name {
         Ok(Action::Transfer)
     }
 
-    /// A role on the authority, or being whom the name was handed to.
+    /// Checks that the principal has a role on the authority, or that the name was transferred to
+    /// it.
     pub(crate) fn need(
         &self,
         change_set: &ChangeSet<'_>,
@@ -62,8 +63,8 @@ impl Name {
         change_set.need(change_set.who(), needs, &self.authority.path)
     }
 
-    /// What is needed to make all values come or go: a name by which, or by whose groups and keys, anybody
-    /// is known, takes a `lead`.
+    /// The role that adding or removing all values takes. Changing a name that holds keys or groups
+    /// of identities takes a `lead`.
     pub(crate) fn role_for_all(&self) -> Role {
         if touches_identities(&[], &self.record.values) {
             Role::Lead
@@ -94,7 +95,7 @@ impl Name {
     }
 }
 
-/// Whether a name can be handed to someone.
+/// Checks that a name can be transferred to a principal.
 pub(crate) fn check_holder(to: Option<&Principal>) -> Result<(), RegistryError> {
     if to == Some(&Principal::Operator) {
         let problem = "the operator may do everything already: name an account or INDEX:HANDLE";

@@ -1,4 +1,4 @@
-//! Undoing a change, as a new change: nothing is ever taken out of the history.
+//! Undoing a change. An undo is a new change: nothing is ever removed from the history.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ use crate::log::event::{Action, Event};
 use crate::name::record::Record;
 use crate::name::states::Name;
 
-/// The code of what is not undone at the cost of a later change.
+/// The error code when an undo would overwrite a later change.
 const CHANGED_SINCE: &str = "changed-since";
 
 impl ChangeSet<'_> {
-    /// Undoes what an event, by default the last one, did to a name; returns the number of the new event. `own` are
-    /// events that are undone with it: they are no later changes.
+    /// Undoes what an event, by default the last one, did to a name, and returns the number of the
+    /// new event. `own` lists events that are undone with it; they do not count as later changes.
     pub(crate) fn undo(
         &mut self,
         mut name: Name,
@@ -30,7 +30,7 @@ impl ChangeSet<'_> {
                 let values = put_back(&old, &made, &before)?;
                 name.edit(self, values)?
             }
-            // It was restored, and that was undone: it is withdrawn as it was.
+            // The name was restored, and the restore is undone: it is withdrawn as before.
             Action::Withdraw if old.tombstone.is_some() && old.tombstone == made.tombstone => {
                 name.restore(self)?
             }
@@ -58,8 +58,8 @@ impl ChangeSet<'_> {
         Ok(self.store_name(&old, name, action))
     }
 
-    /// Undoes all that a job did to a name, last first; `None` if the name is as it was before: someone has undone it
-    /// already.
+    /// Undoes everything that a job did to a name, last event first. Returns `None` if the name is
+    /// already as it was before.
     pub(crate) fn undo_what_is_left(
         &mut self,
         name: Name,
@@ -90,7 +90,7 @@ impl ChangeSet<'_> {
         Ok(done)
     }
 
-    /// Whether what some events did to a name, the first to the last of them, is as it was before.
+    /// Whether a name is as it was before some events, given first to last.
     fn is_as_before(&self, name: &Name, first: u64, last: u64) -> Result<bool, RegistryError> {
         let (_, made, mut before) = self.around(name, last)?;
         if first != last {
@@ -109,7 +109,7 @@ impl ChangeSet<'_> {
                 .all(|difference| is_there(now, difference.index, difference.before.as_ref())))
     }
 
-    /// An event of a name, and the name as the event made it and as it was before.
+    /// An event of a name, the version that it made, and the version before it.
     fn around(&self, name: &Name, number: u64) -> Result<(Event, Record, Record), RegistryError> {
         let event = self.event_of(name, number)?;
         let made = if name.record.last_event == number {
@@ -153,8 +153,8 @@ impl ChangeSet<'_> {
     }
 }
 
-/// The values as they are, but what one change did to them as it was before. What has been changed
-/// again since is not overwritten.
+/// The current values without the changes of one event. Values that were changed again since then
+/// are not overwritten.
 fn put_back(
     now: &Record,
     made: &Record,
@@ -167,7 +167,7 @@ fn put_back(
         }
         values.retain(|value| value.index != difference.index);
         values.extend(difference.before.map(|before| Value {
-            // It is put there now.
+            // It is restored here.
             timestamp: 0,
             ..before
         }));
@@ -175,7 +175,7 @@ fn put_back(
     Ok(values)
 }
 
-/// Whether a name has a value at an index, or none if `None`.
+/// Whether a name has this value at an index, or no value if `None`.
 fn is_there(now: &Record, index: u32, value: Option<&Value<'static>>) -> bool {
     let found = now.values.iter().find(|found| found.index == index);
     match (found, value) {
@@ -190,20 +190,20 @@ fn is_there(now: &Record, index: u32, value: Option<&Value<'static>>) -> bool {
 pub struct Difference {
     /// Its index.
     pub index: u32,
-    /// As it was; `None` if it was not there.
+    /// The value before; `None` if there was none.
     pub before: Option<Value<'static>>,
-    /// As it is; `None` if it is not there any more.
+    /// The value after; `None` if it was removed.
     pub after: Option<Value<'static>>,
 }
 
-/// What stands at an index in two sets of values.
+/// The values at one index in two versions.
 struct Compared<'v> {
     index: u32,
     before: Option<&'v Value<'static>>,
     after: Option<&'v Value<'static>>,
 }
 
-/// What changed between two sets of values, by index.
+/// The differences between two sets of values, by index.
 pub(crate) fn differences(old: &[Value<'static>], new: &[Value<'static>]) -> Vec<Difference> {
     let by_index = |values: &'_ [Value<'static>]| -> HashMap<u32, usize> {
         let positions = values.iter().enumerate();

@@ -1,7 +1,8 @@
-//! URLs as people mean them: whole, with their scheme.
+//! Checking URLs: they must be complete, with their scheme.
 //!
-//! Deployed handle servers take any bytes as a value of type `URL`, and so do the protocol and its REST API here, which count
-//! them. Commands, imports and `/api/v1` refuse what no browser could follow, with a remedy.
+//! Deployed handle servers accept any bytes as a value of type `URL`. The protocol and its REST API
+//! accept and count them here, too. Commands, imports and `/api/v1` reject URLs that no browser
+//! could follow, with advice.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,7 +16,7 @@ use crate::registry::Registry;
 /// Schemes whose URLs have a host.
 const WITH_HOST: [&str; 5] = ["ftp", "ftps", "http", "https", "sftp"];
 
-/// What is wrong with a URL, and what would be right; `None` if nothing is.
+/// What is wrong with a URL, and how to write it; `None` if nothing is.
 ///
 /// ```
 /// use handfast_registry::url_problem;
@@ -30,7 +31,7 @@ pub fn url_problem(url: &str) -> Option<String> {
     if url.is_empty() {
         return Some("a URL is empty".to_string());
     }
-    // A blank inside is escaped when somebody is sent there.
+    // A space inside is escaped in the redirect.
     if url.chars().any(char::is_control) {
         let problem =
             "is no URL: it holds a control character; leave it out, or write it as a triplet";
@@ -71,7 +72,7 @@ pub fn url_problem(url: &str) -> Option<String> {
     None
 }
 
-/// Refuses URLs that are none, with the remedy.
+/// Rejects malformed URLs, with advice.
 pub fn check_urls<'u>(
     urls: impl IntoIterator<Item = &'u str>,
     values: &'u [NewValue],
@@ -87,21 +88,21 @@ pub fn check_urls<'u>(
 }
 
 impl NewName {
-    /// Refuses URLs that are none.
+    /// Rejects malformed URLs.
     pub fn check_urls(&self) -> Result<(), RegistryError> {
         check_urls(self.urls.iter().map(String::as_str), &self.values)
     }
 }
 
 impl Edit {
-    /// Refuses URLs that are none.
+    /// Rejects malformed URLs.
     pub fn check_urls(&self) -> Result<(), RegistryError> {
         let urls = self.urls.iter().flatten();
         check_urls(urls.map(String::as_str), &self.put)
     }
 }
 
-/// How many URLs the protocol and its REST API were given that are none.
+/// Counts malformed URLs that the protocol and its REST API accepted.
 #[derive(Default)]
 pub(crate) struct MalformedUrls(AtomicU64);
 
@@ -127,8 +128,7 @@ fn is_malformed(value: &NewValue) -> bool {
 }
 
 impl Registry {
-    /// How many URLs the protocol and its REST API were given, since the start, that no browser could follow. They are
-    /// taken as they are.
+    /// How many malformed URLs the protocol and its REST API have accepted since the start.
     #[must_use]
     pub fn malformed_urls(&self) -> u64 {
         self.malformed_urls.0.load(Ordering::Relaxed)
@@ -139,7 +139,7 @@ impl Registry {
 mod tests {
     use super::*;
 
-    /// `example.org/1` was taken, and made a redirect to `/example.org/1`.
+    /// `example.org/1` was accepted, and led to a redirect to `/example.org/1`.
     #[test]
     fn urls_are_whole() {
         for url in [

@@ -1,19 +1,19 @@
-//! What a record may hold.
+//! The rules for the values of a record.
 
 use handfast_wire::{Permissions, Reference, Ttl, Value};
 
 use crate::error::{RegistryError, ValueProblem};
 
-/// The most bytes that the values of a record take: they must fit a message of the protocol.
+/// The maximum number of bytes of the values of a record: they must fit a message of the protocol.
 const MAX_RECORD_BYTES: usize = 260_000;
-/// The most values that clients of the protocol take.
+/// The maximum number of values that clients of the protocol accept.
 const MAX_VALUES: usize = 2_048;
 
-/// Schemes that run code or stand for anything at all: no redirect should ever go there.
+/// Schemes that can run code or embed any content: no redirect may go there.
 const FORBIDDEN_SCHEMES: [&str; 3] = ["javascript:", "data:", "vbscript:"];
 
-/// Checks the values of a new version and puts them in order. Those that are unchanged keep their time;
-/// the others have the one they come with, or are of now.
+/// Checks the values of a new version and sorts them. Unchanged values keep their time. Other
+/// values keep the time that they come with, or get the current time.
 pub(crate) fn settle<'v>(
     old: &[Value<'_>],
     mut new: Vec<Value<'v>>,
@@ -85,7 +85,7 @@ fn is_dangerous(url: &[u8]) -> bool {
         .any(|scheme| start.starts_with(scheme))
 }
 
-/// `URL` values at indexes 1, 2, … in order; where another value has an index, the next free one.
+/// Gives `URL` values the indexes 1, 2, … in order, and skips indexes that other values have.
 pub(crate) fn urls<'v>(
     urls: impl IntoIterator<Item = &'v str>,
     mut values: Vec<Value<'v>>,
@@ -105,7 +105,7 @@ pub(crate) fn urls<'v>(
     values
 }
 
-/// A value as someone gives it.
+/// A value from a caller.
 ///
 /// ```
 /// use handfast_registry::NewValue;
@@ -121,16 +121,16 @@ pub struct NewValue {
     pub value_type: String,
     /// Any bytes.
     pub data: Vec<u8>,
-    /// Who may read and write it; by default everybody may read it, but for secrets only administrators.
+    /// Who may read and write it. By default everybody may read it; secrets only administrators.
     pub permissions: Option<Permissions>,
-    /// How long it may be cached; by default as the authority says.
+    /// How long it may be cached. Default: the TTL of the authority.
     pub ttl: Option<Ttl>,
     /// References to other values.
     pub references: Vec<Reference<'static>>,
 }
 
 impl NewValue {
-    /// A value with what is usual for its type.
+    /// A value with the defaults of its type.
     #[must_use]
     pub fn new(index: u32, value_type: &str, data: &[u8]) -> Self {
         Self {
@@ -143,7 +143,7 @@ impl NewValue {
         }
     }
 
-    /// In place of a value that is there: what is not said stays as it was.
+    /// Replaces an existing value; unset properties stay as they were.
     pub(crate) fn settle_over(&self, old: Option<&Value<'_>>, default_ttl: u32) -> Value<'static> {
         let unsaid = Self {
             permissions: self.permissions.or(old.map(|old| old.permissions)),

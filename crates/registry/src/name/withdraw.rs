@@ -12,10 +12,10 @@ use crate::log::event::Action;
 use crate::name::record::{State, Tombstone};
 use crate::name::states::{Name, prefix_record};
 
-/// The longest reason of a withdrawal, in bytes.
+/// The maximum length of the reason of a withdrawal, in bytes.
 const MAX_REASON_BYTES: usize = 10_000;
 
-/// Whether a text can be the reason of a withdrawal.
+/// Checks the reason of a withdrawal.
 pub(crate) fn check_reason(reason: &str) -> Result<(), RegistryError> {
     if reason.trim().is_empty() || reason.len() > MAX_REASON_BYTES {
         let problem = format!("a reason is needed, of at most {MAX_REASON_BYTES} bytes");
@@ -25,7 +25,7 @@ pub(crate) fn check_reason(reason: &str) -> Result<(), RegistryError> {
 }
 
 impl Name {
-    /// Withdraws it, leaving a tombstone.
+    /// Withdraws it and leaves a tombstone.
     pub(crate) fn withdraw(
         &mut self,
         change_set: &ChangeSet<'_>,
@@ -80,13 +80,13 @@ impl Name {
 }
 
 impl ChangeSet<'_> {
-    /// Erases a name; returns the event's number.
+    /// Erases a name, and returns the number of the event.
     pub(crate) fn erase(&mut self, name: &Name) -> Result<u64, RegistryError> {
         name.need(self, name.role_for_all())?;
         if name.is_prefix() {
             return Err(prefix_record());
         }
-        // One without salt was permanent when it was given, whatever its authority says now.
+        // A record without salt was permanent when it was created, whatever its authority says now.
         if name.persistence() == Persistence::Permanent || name.record.salt.is_none() {
             let problem = format!(
                 "{} is permanent: withdraw the name instead",

@@ -1,4 +1,4 @@
-//! Names that earlier programs assigned.
+//! Tests with names that earlier versions of the program assigned.
 
 use super::*;
 use crate::name::edit::Edit;
@@ -6,7 +6,7 @@ use crate::{Environment, NewAuthority, NewName, Registry, Verify};
 
 const OPERATOR: Principal = Principal::Operator;
 
-/// Assigns a name as earlier programs did, whatever its characters.
+/// Assigns a name without checking its characters, as earlier versions did.
 fn assign_unchecked(registry: &Registry, id: &str) {
     let id = id.to_string();
     let assigned = registry.change(&OPERATOR, move |change_set| {
@@ -38,7 +38,7 @@ fn events(registry: &Registry, id: &str) -> Vec<u64> {
         .collect()
 }
 
-/// A name with U+0000 cut off the history, the proof and the undoing of another, and made `check` and
+/// A name with U+0000 hid part of the history, proof and undo of another name, and made `check` and
 /// `log verify` report damage for ever.
 #[test]
 fn keys_that_begin_alike_do_not_cut_off_a_history() {
@@ -50,7 +50,8 @@ fn keys_that_begin_alike_do_not_cut_off_a_history() {
     let created = registry.create_name(&OPERATOR, "20.1/victim", NewName::default());
     let mut expected = vec![created.unwrap().record.last_event];
     for number in 0..30 {
-        // Between the events of the victim, before them and behind them; and such as are split by them.
+        // Keys before, between and behind the events of the other name, and keys that its events
+        // split.
         let at = registry.event_count().unwrap() + u64::from(number % 3 == 0);
         let bytes = at.to_be_bytes().map(char::from);
         let between: String = bytes.into_iter().collect();
@@ -78,7 +79,7 @@ fn keys_that_begin_alike_do_not_cut_off_a_history() {
     let proof = registry.prove(&OPERATOR, "20.1/victim").unwrap();
     let proven = proof.verify(None, &registry.log_key().unwrap()).unwrap();
     assert_eq!(proven.events.len(), expected.len() + 1);
-    // What is there already is withdrawn and restored as anything else.
+    // Stored names of this kind are withdrawn and restored as any other.
     let odd = "20.1/victim\0";
     registry.withdraw_name(&OPERATOR, odd, "x", None).unwrap();
     registry.restore_name(&OPERATOR, odd).unwrap();
