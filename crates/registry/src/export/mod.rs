@@ -1,8 +1,8 @@
-//! Giving names to elsewhere.
+//! Exporting names.
 //!
-//! One snapshot is read from its beginning to its end, however long that takes and whatever changes
-//! meanwhile. NDJSON loses nothing: an import of it elsewhere, exported again, gives the same bytes. The
-//! other formats say what they can, and what they cannot is counted.
+//! An export reads one snapshot from beginning to end, however long that takes and whatever changes
+//! in between. NDJSON is complete: importing it into another registry and exporting it again gives
+//! the same bytes. The other formats leave out what they cannot express, and count it.
 
 mod batch;
 mod dump;
@@ -25,7 +25,7 @@ use crate::import::Format;
 use crate::name::record::{Record, State};
 use crate::registry::Registry;
 
-/// What is given, and how.
+/// The options of an export.
 ///
 /// ```
 /// use handfast_registry::{Export, NewAuthority, NewName, Principal, Registry, Environment};
@@ -44,58 +44,59 @@ use crate::registry::Registry;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Export {
-    /// How; NDJSON if `None`.
+    /// The format; NDJSON if `None`.
     pub format: Option<Format>,
-    /// Only what is under an authority, and below it.
+    /// Only names under an authority, and below it.
     pub authority: Option<String>,
-    /// Only names that were given or changed after this event.
+    /// Only names that were created or changed after this event.
     pub since: Option<u64>,
-    /// Whether secrets are given too.
+    /// Whether to include secrets.
     pub with_secrets: bool,
 }
 
-/// What was given.
+/// The result of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// How many authorities.
+    /// The number of authorities.
     pub authorities: u64,
-    /// How many names.
+    /// The number of names.
     pub names: u64,
-    /// How many names the format cannot say.
+    /// The number of names that the format cannot express.
     pub unsaid_names: u64,
-    /// How many values of names that were given the format cannot say.
+    /// The number of values of exported names that the format cannot express.
     pub unsaid_values: u64,
-    /// How many secrets were left out.
+    /// The number of secrets that were left out.
     pub secrets: u64,
-    /// The last event before what was given.
+    /// The last event of the snapshot.
     pub event: u64,
 }
 
-/// Something that writes names in a format.
+/// Writes names in a format.
 trait Writer {
     fn authority(&mut self, out: &mut dyn Write, authority: &Authority) -> io::Result<()>;
-    /// Writes a name; says how many of its values could not be said, and `None` if nothing could.
+    /// Writes a name. Returns how many of its values the format cannot express, or `None` if it
+    /// cannot express the name.
     fn name(&mut self, out: &mut dyn Write, name: &Given<'_>) -> io::Result<Option<u64>>;
     fn end(&mut self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// A name that is given.
+/// A name to be exported.
 struct Given<'r> {
     key: &'r str,
     record: &'r Record,
-    /// Its values, without what is left out.
+    /// Its values, without those that are left out.
     values: &'r [Value<'static>],
 }
 
-/// What is visited.
+/// An exported item.
 enum ExportItem<'i> {
     Authority(&'i Authority),
     Name(Given<'i>),
 }
 
 impl Registry {
-    /// Gives names. The operator may give all of them, others those under an authority on which they have
-    /// the role `read`, without what they may not read.
+    /// Exports names. The operator may export all of them; others need the role `read` on an
+    /// authority, and get the values that they may read.
     pub fn export(
         &self,
         who: &Principal,
@@ -149,8 +150,8 @@ impl Registry {
     }
 }
 
-/// All that is to be given, in the order of keys: first authorities, parents before children, each with
-/// the record of its prefix; then all other names.
+/// Visits everything to be exported, in the order of keys: first authorities, parents before
+/// children, each with the record of its prefix; then all other names.
 struct Walk<'v> {
     view: &'v View<'v>,
     who: &'v Principal,
@@ -207,8 +208,8 @@ impl<'v> Walk<'v> {
                 continue;
             };
             if !gives_all {
-                // Rights follow who created an authority, not what its path begins with: one that stands below in
-                // the text may be somebody else's.
+                // Rights follow the creator of an authority, not the text of its path: another
+                // organisation may own one that stands below in the text.
                 if self.view.role(self.who, &authority.path)? < Some(Role::Read) {
                     continue;
                 }
@@ -220,7 +221,7 @@ impl<'v> Walk<'v> {
         Ok(authorities)
     }
 
-    /// Whether an authority, by its key, is the one that is asked for, or below it.
+    /// Whether an authority, given by its key, is the requested one or below it.
     fn is_under(&self, key: &str) -> bool {
         self.path.as_ref().is_none_or(|path| path.is_above(key))
     }
@@ -312,7 +313,8 @@ impl<'v> Walk<'v> {
     }
 }
 
-/// Whether the formats of handle servers, which know no states and no other schemes, can say a name.
+/// Whether the formats of handle servers, which have no states and no other schemes, can express a
+/// name.
 fn is_handle(name: &Given<'_>) -> bool {
     name.key.starts_with("hdl:") && name.record.state == State::Active
 }

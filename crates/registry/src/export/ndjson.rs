@@ -68,8 +68,8 @@ impl Writer for Lines {
     }
 }
 
-/// What a secret key may be read by is said even where it is what other values have: it is not what secret
-/// keys have.
+/// The permissions of a secret key are written even if other values have the same as default:
+/// secret keys have another default.
 fn put_value(line: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
     if !value.is_type("HS_SECKEY") {
         write_value(line, value);

@@ -12,8 +12,8 @@ use crate::export::spreadsheet::escape;
 use crate::export::{ExportItem, Given, Walk, Writer};
 use crate::name::record::State;
 
-/// Writes rows. Which columns there are is known only when all names have been seen, so they are looked
-/// at twice.
+/// Writes rows. The columns are known only after all names were seen, so an export visits them
+/// twice.
 pub(super) struct Columns {
     urls: usize,
     values: Vec<(String, u32)>,
@@ -69,7 +69,7 @@ impl Columns {
                 values.find(|value| value.index == *index && value.value_type == *value_type);
             row.push(found.and_then(Value::text).unwrap_or_default());
         }
-        // An empty field is a value that is not there.
+        // An empty field means that the name has no such value.
         let said = row.iter().skip(1).filter(|field| !field.is_empty()).count();
         if self.has_states {
             let tombstone = name.record.tombstone.as_ref();

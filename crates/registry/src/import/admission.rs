@@ -1,4 +1,4 @@
-//! Who may import anything at all.
+//! Who may start an import at all.
 
 use std::ops::ControlFlow;
 
@@ -10,10 +10,11 @@ use crate::error::RegistryError;
 use crate::registry::Registry;
 
 impl Registry {
-    /// Whether someone could have any line of an import accepted, as far as that is known before it is read: an account
-    /// needs the role `write`, or a higher one, on some authority. Rights on each name are looked at later.
+    /// Checks that a principal could have any line of an import accepted, as far as that is known
+    /// before reading it: an account needs at least the role `write` on some authority. The rights
+    /// on each name are checked later.
     ///
-    /// Whoever takes what others send asks this before storing any of it.
+    /// A server calls this before it stores any of an upload.
     pub fn may_import(&self, who: &Principal) -> Result<(), RegistryError> {
         let refused = || {
             let problem = "an import needs the role write, or a higher one, on some authority";
@@ -24,7 +25,7 @@ impl Registry {
                 return Ok(());
             }
             match who {
-                // What the protocol grants them stands in the records of prefixes.
+                // The grants of the protocol are in the records of prefixes.
                 Principal::Identity { .. } => return Ok(()),
                 Principal::Limited { limit, .. } if limit.role < Role::Write => {
                     return Err(refused());
@@ -35,7 +36,7 @@ impl Registry {
             view.now.scan(
                 &TableKey::named(Table::Authorities, b""),
                 &mut |_, bytes| {
-                    // One that cannot be read grants nothing.
+                    // An authority that cannot be read grants nothing.
                     let grants = postcard::from_bytes::<Authority>(bytes).map(|found| found.grants);
                     let mut grants = grants.unwrap_or_default().into_iter();
                     has_role = grants.any(|grant| grant.role >= Role::Write && grant.to == *who);

@@ -1,4 +1,4 @@
-//! What becomes of a name that is given, against what is kept.
+//! Applying an imported name to the stored one.
 
 use handfast_id::Handle;
 use handfast_wire::{AdminPermissions, Value};
@@ -14,27 +14,28 @@ use crate::log::event::Action;
 use crate::name::record::{Record, State};
 use crate::name::states::{Name, check_holder};
 
-/// How a name that exists is met.
+/// How an import treats a name that exists.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConflictPolicy {
-    /// Whether one that is different is changed.
+    /// Whether a different name is changed.
     pub(crate) update: bool,
-    /// The first event that is of this import: what an import that was cut short has done is its own.
+    /// The first event of this import: names that an interrupted import has created count as its
+    /// own.
     pub(crate) since: u64,
-    /// Whether the values that are changed are listed, for whoever wants to see them.
+    /// Whether to list the changed values.
     pub(crate) lists_changes: bool,
 }
 
-/// What a line says.
+/// The record that a line describes.
 pub(crate) struct WantedRecord {
     pub(crate) record: Record,
-    /// Whether it says which state the name is to be in.
+    /// Whether the line sets the state of the name.
     pub(crate) says_state: bool,
-    /// Which values of a name that exists are touched; all of them if `None`.
+    /// Which values of an existing name are changed; all of them if `None`.
     pub(crate) named: Option<Vec<NamedValue>>,
 }
 
-/// What became of a name.
+/// The result for a name.
 #[derive(Debug)]
 pub(crate) struct Applied {
     pub(crate) done: Done,
@@ -51,7 +52,8 @@ impl From<Done> for Applied {
 }
 
 impl ChangeSet<'_> {
-    /// Makes a name what it is to be. Where it is not said which state that is, it stays in the one it is in.
+    /// Creates or changes a name as the line says. If the line sets no state, the name keeps its
+    /// own.
     pub(crate) fn apply_record(
         &mut self,
         key: &str,
@@ -77,7 +79,7 @@ impl ChangeSet<'_> {
             wanted.values = merged(&old.values, wanted.values, named)?;
             retain_tombstone(&old, &mut wanted);
         }
-        // As if it were created: it waits for someone who may activate it.
+        // As after creating it: the name waits for approval.
         let waits = authority.policy.approval && old.state == State::Reserved;
         let waits = waits && self.role(self.who(), &authority.path)? < Some(Role::Lead);
         if !says_state || waits && wanted.state == State::Active {
@@ -99,7 +101,7 @@ impl ChangeSet<'_> {
             record: old,
             authority,
         };
-        // The record of a prefix came with its authority, and is empty until something is put there.
+        // The record of a prefix was created with its authority, and is empty until values are set.
         let is_empty = name.is_prefix() && name.record.values.is_empty();
         if !conflicts.update && !is_empty {
             return Err(RegistryError::Differs {
@@ -117,7 +119,7 @@ impl ChangeSet<'_> {
         Ok(Applied { done, changes })
     }
 
-    /// Whether an answer tells whoever acts nothing that they may not know.
+    /// Whether the outcome reveals nothing that the principal may not know.
     fn may_know(&self, old: &Record, authority: &Authority) -> Result<(), RegistryError> {
         let read = AdminPermissions::READ_VALUE;
         if self.may_see(self.who(), &authority.path, old)?
@@ -137,7 +139,7 @@ impl ChangeSet<'_> {
         })
     }
 
-    /// As creating it would, but that a withdrawn one is created and withdrawn.
+    /// Creates a name as usual, but a withdrawn one is created and then withdrawn.
     fn apply_new(
         &mut self,
         key: &str,
@@ -158,8 +160,8 @@ impl ChangeSet<'_> {
         if key.starts_with("hdl:0.NA/") {
             return Err(crate::name::states::prefix_record());
         }
-        // What could not be registered here is never corrected once it is: whether it is taken is up to those who
-        // decide on the policy of the authority.
+        // A name that could not be registered here can never be corrected later. So only principals
+        // that decide the policy of the authority may import it.
         if key.starts_with("hdl:") && Handle::parse(&wanted.text).is_err() {
             self.need(self.who(), Role::Lead, path)?;
         }
@@ -211,7 +213,7 @@ impl ChangeSet<'_> {
             old = name.record.clone();
             Ok::<_, RegistryError>(())
         };
-        // A withdrawn name is restored before anything else can become of it.
+        // A withdrawn name is restored before any other change.
         if name.record.state == State::Withdrawn && !is_same(&name.record, &wanted) {
             let action = name.restore(self)?;
             keep(self, &mut name, action)?;
@@ -241,7 +243,7 @@ impl ChangeSet<'_> {
     }
 }
 
-/// Whether all that a line says is so.
+/// Whether the stored name is already as the line says.
 pub(crate) fn is_same(old: &Record, wanted: &Record) -> bool {
     let is_same_tombstone = match (&old.tombstone, &wanted.tombstone) {
         (Some(old), Some(wanted)) => {
@@ -265,7 +267,8 @@ pub(crate) fn is_same(old: &Record, wanted: &Record) -> bool {
         })
 }
 
-/// Of a name that is withdrawn and stays so, the reason and the successor stay unless the line gives others.
+/// A withdrawn name that stays withdrawn keeps its reason and successor unless the line gives
+/// others.
 fn retain_tombstone(old: &Record, wanted: &mut Record) {
     if let (Some(old), Some(wanted)) = (&old.tombstone, &mut wanted.tombstone) {
         if wanted.reason.is_empty() {
@@ -277,7 +280,7 @@ fn retain_tombstone(old: &Record, wanted: &mut Record) {
     }
 }
 
-/// Exports leave secrets out, so that a line says nothing of them means nothing: they stay.
+/// Exports leave secrets out. So a line without them does not remove them.
 fn with_secrets(old: &Record, mut wanted: Vec<Value<'static>>) -> Vec<Value<'static>> {
     for value in old.values.iter().filter(|value| value.is_secret()) {
         if wanted.iter().all(|wanted| wanted.index != value.index) {

@@ -1,4 +1,4 @@
-//! Authorities among the lines of an import.
+//! Importing authorities.
 
 use crate::access::principal::Principal;
 use crate::authority::change::AuthorityChange;
@@ -13,15 +13,15 @@ use crate::import::parsed::{ParsedAuthority, ParsedGrant, ParsedPolicy, ParsedSt
 use crate::log::event::Action;
 
 impl ChangeSet<'_> {
-    /// What takes long and can be done before the writer: see [`look_for_erased`](Self::look_for_erased). Whether
-    /// the line is taken at all is decided later.
+    /// The slow part of applying an authority, which runs before the writer: see
+    /// [`look_for_erased`](Self::look_for_erased). Whether the line is accepted is decided later.
     pub(crate) fn look_for_erased_by(&self, parsed: &ParsedAuthority) -> Option<NothingErased> {
         let path = self.path(&parsed.authority).ok()?;
         self.look_for_erased(&path, &parsed.change()).ok().flatten()
     }
 
-    /// Makes an authority what it is to be. One that is to be retired is so only when its names are there:
-    /// see [`retire`](Self::retire).
+    /// Creates or changes an authority as the line says. Retiring one waits until its names are
+    /// imported: see [`retire`](Self::retire).
     pub(crate) fn apply_authority(
         &mut self,
         parsed: &ParsedAuthority,
@@ -122,7 +122,7 @@ impl ChangeSet<'_> {
 }
 
 impl ParsedAuthority {
-    /// An authority of which nothing is known.
+    /// An authority with all defaults.
     pub(crate) fn named(path: &str) -> Self {
         Self {
             authority: path.to_string(),
@@ -177,7 +177,8 @@ impl ParsedAuthority {
 
     fn change(&self) -> AuthorityChange {
         let policy = &self.policy;
-        // Exports say of every authority that case does not count; elsewhere than under prefixes that says nothing.
+        // Exports state of every authority that case does not count; only under prefixes does that
+        // mean anything.
         let schemes = ["urn:", "info:", "ark:"];
         let is_prefix = !schemes
             .iter()
@@ -196,7 +197,7 @@ impl ParsedAuthority {
                 }
             }),
             cordra: policy.cordra.filter(said),
-            // A policy that says anything says all of it.
+            // If a line has a policy, it has all of it.
             pattern: policy
                 .case_sensitive
                 .map(|_| policy.pattern.clone())
@@ -228,7 +229,7 @@ impl ParsedAuthority {
         }
     }
 
-    /// Whether all that the line says is so, but for its status.
+    /// Whether the stored authority is as the line says, apart from its status.
     fn is_same(&self, old: &Authority, grants: &[Grant]) -> bool {
         let policy = |policy: &Policy| {
             let parsed = &self.policy;

@@ -1,11 +1,11 @@
-//! Handle batch files (`handle-protocol.md` §12.1): operations, one after the other.
+//! Handle batch files (`handle-protocol.md` §12.1): a sequence of operations.
 //!
-//! They are done in their order, some hundreds in a transaction, with how far the job has come: one that
-//! was cut short goes on behind the last operation that was done, because an operation that has been done
-//! cannot be done again.
+//! Operations are applied in order, some hundreds in a transaction together with the progress of
+//! the job. An interrupted job resumes after the last applied operation, because an operation
+//! cannot be applied twice.
 //!
-//! Nothing here opens a file: a value that names one is refused. `handfast import` puts the bytes of such files into the
-//! batch before it hands it on, on the machine where they are.
+//! Nothing here opens a file: a value that names a file is rejected. `handfast import` reads such
+//! files on its own machine and puts their bytes into the batch first.
 
 use std::io::{BufReader, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,13 +33,13 @@ use crate::name::record::{Record, State};
 use crate::name::values::NewValue;
 use crate::registry::Registry;
 
-/// How many operations share a transaction.
+/// The number of operations in one transaction.
 pub(super) const OPERATIONS_PER_BATCH: usize = 500;
-/// How many bytes the values of operations that share a transaction have, about: they are held in memory.
+/// The approximate maximum of bytes of the values in one transaction, which are buffered in memory.
 const MAX_BATCH_BYTES: usize = 8 << 20;
 
 impl Registry {
-    /// Does the operations of a batch.
+    /// Applies the operations of a batch.
     pub(crate) fn import_batch<R: Read>(
         &self,
         run: &Batching<'_>,
@@ -94,28 +94,28 @@ impl Registry {
     }
 }
 
-/// What a batch is done with.
+/// The inputs of a batch import.
 pub(crate) struct Batching<'b> {
     pub(crate) by: &'b Loader,
     pub(crate) options: &'b NameOptions,
-    /// How much has been read, in bytes.
+    /// The number of bytes read so far.
     pub(crate) read: &'b AtomicU64,
     pub(crate) running_job: Option<&'b RunningJob>,
 }
 
-/// Operations, some at a time.
+/// Reads operations in groups.
 pub(super) struct BatchInput<R> {
     entries: BatchReader<BufReader<R>>,
-    /// The line up to which they have been done.
+    /// The line up to which operations were applied.
     done: u64,
-    /// Tells all operations so far from others.
+    /// A digest of all operations so far.
     seen: [u8; 32],
-    /// What those that have been done were.
+    /// The digest of the operations that were applied.
     expected: Option<[u8; 32]>,
 }
 
 impl<R: Read> BatchInput<R> {
-    /// The next ones that have not been done; `None` at the end.
+    /// The next operations that were not applied; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Vec<Entry>>, RegistryError> {
         let mut operations = Vec::new();
         let mut size = 0;
@@ -140,7 +140,7 @@ impl<R: Read> BatchInput<R> {
         Ok(Some(operations).filter(|operations| !operations.is_empty()))
     }
 
-    /// Whether the operations that were done are those that stand in front of the others now.
+    /// Checks that the applied operations are the ones at the start of this input.
     fn are_the_same(&mut self) -> Result<(), RegistryError> {
         match self.expected.take() {
             Some(expected) if self.done > 0 && expected != self.seen => Err(RegistryError::policy(
@@ -153,7 +153,7 @@ impl<R: Read> BatchInput<R> {
     }
 }
 
-/// How many bytes an operation holds, about.
+/// The approximate size of an operation in bytes.
 pub(super) fn size_of(entry: &Entry) -> usize {
     let of_value = |value: &BatchValue| {
         let data = match &value.data {
@@ -176,7 +176,7 @@ pub(super) fn size_of(entry: &Entry) -> usize {
     }
 }
 
-/// A digest of operations, and one more.
+/// Extends a digest of operations by one more.
 fn tell_apart(before: [u8; 32], entry: &Entry) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(before);
@@ -194,13 +194,13 @@ fn tell_apart(before: [u8; 32], entry: &Entry) -> [u8; 32] {
     hash.update(handle);
     for value in values {
         hash.update(format!("{value:?}"));
-        // A text is not shown: it may be a secret.
+        // The text is not shown: it may contain a secret.
         hash.update(value.data.to_bytes().unwrap_or_default());
     }
     hash.finalize().into()
 }
 
-/// What has come of the operations so far.
+/// The counts and reports so far.
 pub(super) struct Reporter<'r> {
     pub(super) counts: Counts,
     pub(super) values: ValueCounts,
@@ -254,7 +254,7 @@ impl Loaded {
     }
 }
 
-/// Does one operation, and says what became of it; nothing if it is none of ours.
+/// Applies one operation and returns its outcome; `None` for operations that do not concern names.
 fn operation(
     change_set: &mut ChangeSet<'_>,
     entry: Entry,
@@ -313,7 +313,7 @@ fn operation(
         }
         Operation::Home { prefixes, .. } => return change_set.home_all(line, &prefixes, conflicts),
         Operation::Unhome { prefixes, .. } => return change_set.unhome_all(line, &prefixes),
-        // Whoever runs the import is known already, and what is on this machine needs no session.
+        // The principal is already known, and this machine needs no session.
         _ => return Ok(Vec::new()),
     };
     let done = split_failure(done)?;
@@ -336,7 +336,7 @@ fn operation(
     }])
 }
 
-/// A name before an operation.
+/// The name of an operation before it is applied.
 struct Before {
     record: Record,
     /// Its key, and its authority.
@@ -344,7 +344,7 @@ struct Before {
 }
 
 impl ChangeSet<'_> {
-    /// The name that an operation is about, if there is one.
+    /// The name of an operation, if it exists.
     fn record_before(
         &self,
         operation: &Operation,
@@ -443,7 +443,7 @@ impl ChangeSet<'_> {
         Ok(outcomes)
     }
 
-    /// A prefix that a server is no longer responsible for is retired here: its names stay.
+    /// Retires a prefix that the server is no longer responsible for: its names stay.
     fn unhome_all(
         &mut self,
         line: u64,

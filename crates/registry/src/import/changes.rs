@@ -1,4 +1,4 @@
-//! What an update does to the values of a name, for whoever looks at it before or afterwards.
+//! The changes of an update in the values of a name, to be shown before or afterwards.
 
 use handfast_wire::{Ttl, Value};
 
@@ -13,11 +13,11 @@ use crate::name::undo::{Difference, differences};
 /// How many values were added, changed and removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ValueCounts {
-    /// Values at indexes where there was none.
+    /// Added values.
     pub added: u64,
-    /// Values that are different now.
+    /// Changed values.
     pub changed: u64,
-    /// Values that are gone.
+    /// Removed values.
     pub removed: u64,
 }
 
@@ -42,37 +42,37 @@ pub struct ValueChange {
     pub index: u32,
     /// Its type.
     pub value_type: String,
-    /// As it was; `None` if it was not there.
+    /// The value before; `None` if there was none.
     pub before: Option<String>,
-    /// As it is; `None` if it is not there any more.
+    /// The value after; `None` if it was removed.
     pub after: Option<String>,
 }
 
-/// What became of a name that was changed.
+/// The changes of a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// How many of its values.
+    /// Counts of its changed values.
     pub counts: ValueCounts,
-    /// The state it was in, and the one it is in, if these are two.
+    /// Its old and new state, if they differ.
     pub state: Option<(State, State)>,
-    /// The values, or the first of them.
+    /// The changed values, or the first of them.
     pub listed: Vec<ValueChange>,
 }
 
-/// How many bytes a value is shown with.
+/// The maximum number of bytes of a value that are shown.
 const MAX_SHOWN_BYTES: usize = 300;
-/// How many values of one name are listed.
+/// The maximum number of listed values of one name.
 const MAX_LISTED_VALUES: usize = 100;
 
 impl Changes {
-    /// How many values are not listed.
+    /// The number of values that are not listed.
     #[must_use]
     pub fn unlisted(&self) -> u64 {
         let listed = u64::try_from(self.listed.len()).unwrap_or(u64::MAX);
         self.counts.total().saturating_sub(listed)
     }
 
-    /// How many bytes the list has.
+    /// The number of bytes of the list.
     pub(crate) fn text_bytes(&self) -> usize {
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let of = |change: &ValueChange| {
@@ -83,7 +83,8 @@ impl Changes {
 }
 
 impl ChangeSet<'_> {
-    /// What became of a name. Values are listed only where someone wants to see them, and secrets are never shown.
+    /// Compares two versions of a name. Values are listed only on request, and secrets are never
+    /// shown.
     pub(crate) fn changes(
         &self,
         path: &AuthorityPath,
@@ -118,7 +119,7 @@ impl ChangeSet<'_> {
 
 type Sides = (u32, Option<Value<'static>>, Option<Value<'static>>);
 
-/// A value of another type is another value: one is removed, and one is added.
+/// A value of another type counts as one removed and one added value.
 fn sides(difference: Difference) -> Vec<Sides> {
     let index = difference.index;
     match (difference.before, difference.after) {
@@ -145,7 +146,7 @@ fn shown(
             Some(text) => shortened(text.to_string(), MAX_SHOWN_BYTES),
             None => format!("({} bytes)", value.data.len()),
         };
-        // What differs is something else.
+        // Something other than the data differs.
         if is_same_data {
             let ttl = match value.ttl {
                 Ttl::Relative(seconds) => seconds.to_string(),

@@ -1,10 +1,10 @@
 //! Dry runs of batches.
 //!
-//! Operations rest on those before them, so that what one would do is known only by doing it: they are done in a
-//! transaction that is taken back. Such a transaction keeps the writer from everything else, and what it would do is held
-//! in memory, so it has a bounded number of operations. The next group starts again from what is registered. An operation
-//! of it that concerns a name, or a prefix, which an earlier group would have changed cannot be judged: it is reported as
-//! `not-rehearsed`, and never as if the earlier operation had not been there.
+//! Operations depend on those before them, so a dry run applies them in a transaction and rolls it
+//! back. Such a transaction blocks the writer and buffers its writes in memory, so its number of
+//! operations is limited. The next group starts again from the stored state. If an operation
+//! concerns a name or a prefix that an earlier group would have changed, its result is unknown: it
+//! is reported as `not-rehearsed`, and never as if the earlier operation had not been there.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -19,15 +19,16 @@ use crate::import::outcome::{Done, Outcome};
 use crate::import::prepared_name::NameOptions;
 use crate::registry::Registry;
 
-/// How many operations one transaction rehearses.
+/// The maximum number of operations in one transaction of a dry run.
 const MAX_DRY_RUN_OPERATIONS: usize = 5_000;
-/// How many bytes their values have, about.
+/// The approximate maximum of bytes of their values.
 const MAX_DRY_RUN_BYTES: usize = 16 << 20;
-/// How many operations a dry run looks at: which names they would change is kept in memory.
+/// The maximum number of operations of a dry run: the names that they would change are buffered in
+/// memory.
 const MAX_OPERATIONS: usize = 1_000_000;
 
 impl Registry {
-    /// Says what the operations of a batch would do, group by group.
+    /// Reports what the operations of a batch would do, group by group.
     pub(super) fn rehearse_batch<R: Read>(
         &self,
         by: &Loader,
@@ -103,7 +104,7 @@ fn too_many() -> String {
     )
 }
 
-/// Which names and prefixes earlier groups would have changed.
+/// The names and prefixes that earlier groups would have changed.
 #[derive(Default)]
 struct Changed {
     names: HashSet<u64>,
@@ -140,7 +141,8 @@ impl Changed {
         }
     }
 
-    /// In no case, because most prefixes tell names apart in none. At worst an operation is not judged that could be.
+    /// The hash ignores case, because case does not count under most prefixes. At worst an
+    /// operation is reported as unknown that could have been checked.
     fn hash(&self, name: &str) -> u64 {
         self.hasher.hash_one(name.to_ascii_uppercase())
     }

@@ -4,7 +4,8 @@
 //! {"homedPrefixes": ["0.NA/20.1"], "handleRecords": {"20.1/A": {"handle": "20.1/A", "values": []}}}
 //! ```
 //!
-//! It is one object, however many names it has, so it is read by a thread that hands them on one by one.
+//! A dump is one JSON object with any number of names. So a thread of its own parses it and passes
+//! the names on one by one.
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -19,30 +20,30 @@ use crate::import::source::{
     BLOCK_BYTES, Block, BoundedItems, Item, ItemBudget, MAX_NAMES_PER_BLOCK, Source,
 };
 
-/// How many blocks of records wait to be prepared.
+/// The maximum number of blocks of records that wait to be prepared.
 const MAX_WAITING_BLOCKS: usize = 2;
-/// How many bytes the list of prefixes has, at most.
+/// The maximum number of bytes of the list of prefixes.
 const MAX_PREFIXES: u64 = 64 << 20;
 
-/// What a dump is made of.
+/// The parts of a dump.
 pub(crate) enum Part {
     /// Prefixes that the server is responsible for.
     Prefixes(Vec<String>),
     Records(Vec<Item>),
-    /// It ends before its end.
+    /// The dump ends early.
     Broken(String),
 }
 
 /// Names from a dump that another thread reads.
 pub(crate) struct DumpInput {
     parts: Receiver<Part>,
-    /// Prefixes that the server is responsible for, which come first.
+    /// Prefixes that the server is responsible for; they come first.
     pub(crate) prefixes: Vec<String>,
     waiting: Option<Part>,
 }
 
 impl DumpInput {
-    /// A dump, and what reads it.
+    /// A dump, and the function that reads it.
     pub(crate) fn new<R: Read>(input: R) -> (Self, impl FnOnce()) {
         let (send, parts) = sync_channel(MAX_WAITING_BLOCKS);
         let dump = Self {
@@ -60,7 +61,7 @@ impl DumpInput {
             };
             let outcome = json.deserialize_map(whole).and_then(|()| json.end());
             if let Err(error) = outcome {
-                // Nobody is listening any more only if the import has failed.
+                // The receiver is gone only if the import has failed.
                 drop(send.send(Part::Broken(error.to_string())));
             }
         };
@@ -127,7 +128,7 @@ impl<'de> Visitor<'de> for Whole<'_> {
                         budget: self.budget,
                     };
                     let read = map.next_value_seed(records);
-                    // What was read before a mistake is good.
+                    // Records before an error are good.
                     block.send()?;
                     read?;
                 }
@@ -147,10 +148,10 @@ struct Records<'s, 'b> {
     budget: &'s ItemBudget,
 }
 
-/// Records that are handed on together.
+/// The records of one block.
 struct Collected<'s> {
     items: Vec<Item>,
-    /// How many bytes their texts have.
+    /// The number of bytes of their texts.
     size: usize,
     send: &'s SyncSender<Part>,
 }
@@ -195,7 +196,7 @@ impl<'de> Visitor<'de> for Records<'_, '_> {
         self.budget.renew();
         while let Some(key) = map.next_key::<String>()? {
             line += 1;
-            // As text first: a record that is none does not spoil the others.
+            // Read as text first, so that a malformed record does not affect the others.
             let text = map.next_value::<Box<serde_json::value::RawValue>>()?;
             let parsed = serde_json::from_str::<DumpRecord>(text.get());
             let parsed = match parsed {
@@ -249,7 +250,7 @@ impl<'de> Deserialize<'de> for DumpRecord {
                             let values = values.into_iter().map(ParsedValue::into_owned);
                             record.values = values.collect();
                         }
-                        // Servers write a response code beside.
+                        // Servers add a response code.
                         _ => drop(map.next_value::<IgnoredAny>()?),
                     }
                 }

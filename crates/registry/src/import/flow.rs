@@ -1,4 +1,4 @@
-//! From blocks of lines to chunks for the writer.
+//! The flow of an import: from blocks of lines to chunks for the writer.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -22,12 +22,12 @@ use crate::lookup::value_index::IndexBuilder;
 use crate::name::record::Record;
 use crate::registry::{PendingLoad, Registry};
 
-/// How many names of a sorted input are kept together.
+/// The number of names of a sorted input in one chunk.
 const NAMES_PER_CHUNK: usize = 50_000;
-/// How many chunks may wait for the writer.
+/// The maximum number of chunks that wait for the writer.
 const MAX_WAITING_CHUNKS: usize = 2;
 
-/// An import on its way.
+/// A running import.
 pub(crate) struct Flow<'r> {
     registry: &'r Registry,
     loader: Loader,
@@ -37,22 +37,22 @@ pub(crate) struct Flow<'r> {
     report: &'r mut dyn FnMut(Report<'_>),
     counts: Counts,
     values: ValueCounts,
-    /// Whether the writer has left names because the import is to stop.
+    /// Whether the writer has left names out because the import is to stop.
     is_cut_short: bool,
     /// The key and the line of the last name that went straight to the writer.
     last: Option<(String, u64)>,
-    /// The keys and lines of all that did.
+    /// The keys and lines of all names that did.
     seen: Option<Run>,
-    /// What has to be sorted first, and what it was prepared with.
+    /// The names that have to be sorted first, and the state that they were prepared with.
     sorter: Option<Sorter>,
     assumed: HashSet<(String, u64)>,
-    /// Authorities that would be there after a dry run.
+    /// Authorities that would exist after a dry run.
     planned: Arc<HashMap<String, Authority>>,
-    /// Authorities that are to be retired when their names are there.
+    /// Authorities to retire after their names are imported.
     retired: Vec<String>,
-    /// The values of the names that the writer does not put into their index.
+    /// The index entries of names that the writer does not index itself.
     index: IndexBuilder,
-    /// Chunks that the writer has not answered for.
+    /// Chunks that the writer has not finished.
     waiting: VecDeque<PendingLoad<Loaded>>,
 }
 
@@ -86,7 +86,8 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// Takes all that a source gives. The next lines are prepared while those before are handed on.
+    /// Imports everything from a source. The next lines are prepared while the writer works on
+    /// earlier ones.
     pub(crate) fn run(
         &mut self,
         mut source: impl Source + Send,
@@ -100,7 +101,7 @@ impl<'r> Flow<'r> {
         thread::scope(|scope| {
             let (give, groups) = sync_channel(1);
             scope.spawn(move || {
-                // Nobody takes any more only if the import has failed.
+                // The receiver is gone only if the import has failed.
                 while let Some(next) = preparer.next(&mut source).transpose()
                     && give.send(next).is_ok()
                 {}
@@ -134,7 +135,8 @@ impl<'r> Flow<'r> {
         Ok(())
     }
 
-    /// Hands a sorted chunk to the writer if it comes behind all before it, and else to the sorter.
+    /// Passes a sorted chunk to the writer if it comes after all names before it, otherwise to the
+    /// sorter.
     fn position(&mut self, chunk: Chunk) -> Result<(), RegistryError> {
         let Some(first) = chunk.names.first() else {
             return Ok(());
@@ -176,7 +178,7 @@ impl<'r> Flow<'r> {
         Ok(())
     }
 
-    /// Whether a name stands in an earlier line; if not it is now the last.
+    /// Whether an earlier line has the same name; if not, it becomes the last name.
     fn is_duplicate(&mut self, name: &PreparedName) -> bool {
         if let Some((last, line)) = &self.last
             && *last == name.key
@@ -190,7 +192,8 @@ impl<'r> Flow<'r> {
         false
     }
 
-    /// What was sorted goes to the writer; when all is on disk the index of values is built.
+    /// Passes the sorted names to the writer, and builds the index of values when everything is on
+    /// disk.
     pub(crate) fn finish(&mut self) -> Result<(Counts, ValueCounts), RegistryError> {
         if let Some(sorter) = self.sorter.take()
             && let Err(error) = self.merge(sorter)
@@ -211,7 +214,8 @@ impl<'r> Flow<'r> {
         Ok((self.counts, self.values))
     }
 
-    /// What has been handed to the writer is told of. Unless someone goes on with it, it is found by its values, too.
+    /// Waits for the writer and reports the outcomes. Unless the import continues, it also builds
+    /// the index of values.
     fn stopped(&mut self, error: RegistryError) -> Result<RegistryError, RegistryError> {
         match error.code() {
             "cancelled" => self.finish_what_is_there()?,
@@ -234,7 +238,7 @@ impl<'r> Flow<'r> {
         Ok(())
     }
 
-    /// Last of all: nothing new could be named under them.
+    /// Retires authorities last of all: no names can be created under a retired one.
     fn retire(&mut self) -> Result<(), RegistryError> {
         let loader = self.loader.at(self.registry.now());
         let retired = std::mem::take(&mut self.retired);
@@ -243,7 +247,8 @@ impl<'r> Flow<'r> {
         }
         self.registry.load(move |loading| {
             for path in retired {
-                // One that is retired already was retired before an import was cut short.
+                // An authority that is already retired was retired before the import was
+                // interrupted.
                 drop(loader.decide(loading, |change_set| change_set.retire(&path, true))?);
             }
             Ok(())
@@ -256,7 +261,7 @@ impl<'r> Flow<'r> {
         self.last = None;
         while let Some(entry) = merge.next()? {
             let key = String::from_utf8_lossy(entry.key).into_owned();
-            // One without a payload went straight to the writer before.
+            // An entry without a payload went straight to the writer before.
             if entry.payload.is_empty() {
                 self.last = Some((key, entry.order));
                 continue;

@@ -1,21 +1,21 @@
-//! Whether names of an import have events, though they have no record.
+//! Finding out whether a name of an import has events, though it has no record.
 
 use std::ops::ControlFlow;
 
 use handfast_store::{Snapshot, StoreError, TableKey};
 
-/// Looks keys up that come in their order. Between two entries of the table there is nothing, so most keys need no
-/// more than a comparison with the entry that was found last.
+/// Looks keys up in ascending order. There is nothing between two neighbouring entries of the
+/// table, so most keys need no more than a comparison with the last entry.
 #[derive(Default)]
 pub(crate) struct Histories {
-    /// The key that was looked up last, and the first entry at or behind it.
+    /// The last key, and the first entry at or after it.
     known: Option<(Vec<u8>, Option<Vec<u8>>)>,
     table_key: Vec<u8>,
 }
 
-/// How much of a long name is in the place of its entries.
+/// How many bytes of a long name are part of its stored key.
 const LONG_KEY_PREFIX_BYTES: usize = 448;
-/// The longest key that is compared: behind it stand the 8 bytes of a number.
+/// The longest key that is compared: the 8 bytes of a number follow it.
 const MAX_KEY: usize = LONG_KEY_PREFIX_BYTES - 8;
 
 impl Histories {
@@ -39,13 +39,13 @@ impl Histories {
     }
 }
 
-/// Whether an entry may be of a key, or stand before those that are.
+/// Whether an entry may belong to a key, or stand before its entries.
 fn is_alike(key: &[u8], entry: &[u8]) -> bool {
     let length = key.len().min(LONG_KEY_PREFIX_BYTES);
     entry.get(..length) == key.get(..length)
 }
 
-/// The first entry at or behind those of a key, as far as its name is in its place.
+/// The first entry at or after those of a key, as far as its stored key contains the name.
 fn first_behind(now: &Snapshot<'_>, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
     let mut found = None;
     now.scan(&TableKey::event_of(key, 0), &mut |table_key, _| {

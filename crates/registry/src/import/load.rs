@@ -1,4 +1,4 @@
-//! Keeping names that are ready: the part of an import that the one writer does.
+//! Writing prepared names: the part of an import that runs in the writer.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -24,31 +24,31 @@ use crate::name::create::check_name;
 use crate::name::record::Record;
 use crate::namespace::NamespaceRules;
 
-/// Names that are kept together, by key, none twice.
+/// Names that are written in one transaction, by key, none twice.
 #[derive(Default)]
 pub(crate) struct Chunk {
     pub(crate) names: Vec<PreparedName>,
-    /// The authorities that were relied on when they were prepared, and their versions: all of them, where an authority
-    /// was changed meanwhile.
+    /// The authorities that the names were prepared with, and their versions: all versions, if an
+    /// authority changed in between.
     pub(crate) assumed: HashSet<(String, u64)>,
-    /// The last change of an entry of the `info` registry that was known then.
+    /// The last change of an entry of the `info` registry that was known at that time.
     pub(crate) namespaces: u64,
 }
 
-/// What became of a chunk.
+/// The result of a chunk.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     pub(crate) counts: Counts,
-    /// How many values of names that were changed.
+    /// Counts of changed values.
     pub(crate) values: ValueCounts,
-    /// Of all lines, or of those that were refused.
+    /// The outcomes of all lines, or only of the rejected ones.
     pub(crate) outcomes: Vec<Outcome>,
-    /// How many bytes the values have that the outcomes list.
+    /// The number of bytes of the values that the outcomes list.
     listed_bytes: usize,
-    /// How many names were given without being put into the index of values, and how many events there
-    /// were before and after.
+    /// How many names were created without being indexed, and the number of events before and
+    /// after.
     pub(crate) parsed: (u64, u64, u64),
-    /// Whether the rest of the chunk was left, because the import is to stop.
+    /// Whether the rest of the chunk was left out, because the import is to stop.
     pub(crate) is_cut_short: bool,
 }
 
@@ -66,26 +66,28 @@ impl Loaded {
     }
 }
 
-/// How many bytes of values the outcomes of one chunk list: they are held in memory. Further values are counted.
+/// The maximum number of bytes of values that the outcomes of one chunk list, because they are
+/// buffered in memory. Further values are only counted.
 const MAX_LISTED_BYTES: usize = 16 << 20;
 
-/// Keeps chunks.
+/// Writes chunks.
 #[derive(Clone)]
 pub(crate) struct Loader {
     pub(crate) rules: Arc<NamespaceRules>,
-    /// Those who may do everything.
+    /// The identities that may do everything.
     pub(crate) administrators: Arc<[Principal]>,
     pub(crate) who: Principal,
     pub(crate) context: ImportContext,
     pub(crate) conflicts: ConflictPolicy,
-    /// Whether to tell of all lines, and not only of those that were refused.
+    /// Whether to report all lines, and not only the rejected ones.
     pub(crate) tells_all: bool,
-    /// The import, if it is one and no dry run: its events are stored with it, so that it can be undone.
+    /// The job, unless this is a dry run: its events are stored with it, so that it can be undone.
     pub(crate) job: Option<u64>,
 }
 
 impl Loader {
-    /// Counts all events since there were `before` among those of the import. Nobody else writes while it does.
+    /// Adds all events after the first `before` ones to the job of the import. No other change is
+    /// written at the same time.
     pub(crate) fn note_events(
         &self,
         loading: &mut Loading<'_>,
@@ -106,19 +108,19 @@ impl Loader {
         Ok(())
     }
 
-    /// A snapshot as this import sees it.
+    /// A snapshot with the rules and administrators of this import.
     pub(crate) fn view<'n>(&'n self, now: &'n Snapshot<'n>) -> View<'n> {
         View::new(now, &self.rules).with_administrators(&self.administrators)
     }
 
-    /// The same, for what is done at another time.
+    /// A loader with another time.
     pub(crate) fn at(&self, time: u64) -> Self {
         let mut loader = self.clone();
         loader.context.time = time;
         loader
     }
 
-    /// Keeps the names of a chunk, until it is to stop.
+    /// Writes the names of a chunk, until it is to stop.
     pub(crate) fn load(
         &self,
         loading: &mut Loading<'_>,
@@ -162,7 +164,8 @@ impl Loader {
                 || loading.snapshot().get(&table_key, |_| ())?.is_none();
             let is_new = is_new && !loading.snapshot().is_of_other_name(&table_key)?;
             let mut prepared = prepared;
-            // What has no record and yet a history, or a character that new names cannot have, is looked at closely.
+            // A name without a record but with a history, or with a character that new names cannot
+            // have, takes the slow path.
             let is_free =
                 is_new && !has_nul(&key) && histories.has_none(&loading.snapshot(), &key)?;
             if is_free && is_current && prepared.is_plain {
@@ -206,7 +209,7 @@ impl Loader {
         Ok(loaded)
     }
 
-    /// What becomes of a name of the `info` scheme that other rules hold for than when it was prepared.
+    /// The outcome for an `info` name whose rules have changed since it was prepared.
     fn moved(
         &self,
         loading: &Loading<'_>,
@@ -228,7 +231,7 @@ impl Loader {
         Ok(Some(Outcome::refused(line, Some(text), &error)))
     }
 
-    /// What would become of a chunk.
+    /// The outcomes of a chunk in a dry run.
     pub(crate) fn judge(
         &self,
         now: &Snapshot<'_>,
@@ -248,7 +251,8 @@ impl Loader {
         Ok(loaded)
     }
 
-    /// Whether the authorities of a chunk are those that its names were prepared under.
+    /// Whether the authorities of a chunk still have the versions that its names were prepared
+    /// with.
     fn has_same_policies(
         &self,
         loading: &Loading<'_>,
@@ -265,13 +269,14 @@ impl Loader {
         Ok(true)
     }
 
-    /// Rights are looked at for everybody but those who may do everything.
+    /// Rights are checked for all principals but those that may do everything.
     fn may_do_all(&self, loading: &Loading<'_>) -> Result<bool, RegistryError> {
         let snapshot = loading.snapshot();
         self.view(&snapshot).may_do_all(&self.who)
     }
 
-    /// Why a name that was prepared under another version of its authority is not taken under this one.
+    /// Why a name that was prepared under another version of its authority is rejected under this
+    /// one.
     fn check_again(
         &self,
         loading: &Loading<'_>,
@@ -280,7 +285,7 @@ impl Loader {
         line: u64,
     ) -> Result<Option<Outcome>, RegistryError> {
         let text = Record::name_in(record).unwrap_or(key);
-        // The record of a prefix obeys no policy but that of the registry.
+        // The record of a prefix follows the policy of the registry only.
         if key.starts_with("hdl:0.NA/") {
             return Ok(None);
         }
@@ -305,8 +310,8 @@ impl Loader {
         Ok(error.map(|error| Outcome::refused(line, Some(text), &error)))
     }
 
-    /// Decides on something as on any other change, and writes it. A refusal leaves nothing; only what
-    /// the disk does not give fails the load.
+    /// Decides a change as usual, and writes it. A rejected change writes nothing; only an error of
+    /// the store fails the load.
     pub(crate) fn decide<T>(
         &self,
         loading: &mut Loading<'_>,
@@ -336,7 +341,8 @@ impl Loader {
     }
 }
 
-/// Sets what failed apart from what was refused. That one record is lost is no reason to leave the others out.
+/// Separates failures of the store from rejections. One lost record does not stop the import of the
+/// others.
 pub(crate) fn split_failure<T>(
     decided: Result<T, RegistryError>,
 ) -> Result<Result<T, RegistryError>, RegistryError> {

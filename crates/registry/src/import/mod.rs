@@ -1,16 +1,15 @@
-//! Taking names from elsewhere, a few or a hundred million.
+//! Importing names, a few or a hundred million.
 //!
 //! ```text
 //! input ─▶ blocks of lines ─▶ prepared side by side ─▶ sorted by key ─▶ the writer, chunk by chunk
 //! ```
 //!
-//! Lines that come in the order of their keys go straight to the writer. From the first that does not on,
-//! what follows is sorted on disk and written at the end: filling a tree of pages in its order is many
-//! times faster than here and there. What is in the file twice is found on the way, because equal keys
-//! meet.
+//! Names in the order of their keys go straight to the writer. From the first name out of order on,
+//! the rest is sorted on disk and written at the end: filling the tree of pages in order is many
+//! times faster. Duplicates in the input are found on the way, because equal keys meet.
 //!
-//! A chunk is on disk as a whole or not at all. An import that was cut short is begun again with the same
-//! input: what is there already and equal is not done twice, and is counted as what it was.
+//! A chunk is written as a whole or not at all. An interrupted import is started again with the
+//! same input: names that are stored and equal are not written twice, and keep their outcome.
 
 mod admission;
 mod apply;
@@ -58,7 +57,7 @@ use crate::jobs::job::{Begun, Job, JobKind};
 use crate::jobs::running::{RunningJob, Stop};
 use crate::registry::Registry;
 
-/// How names are taken from elsewhere.
+/// The options of an import.
 ///
 /// ```
 /// use handfast_registry::{Import, NewAuthority, Principal, Registry, Report, Environment};
@@ -86,31 +85,31 @@ use crate::registry::Registry;
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
 pub struct Import {
-    /// What the input is called.
+    /// The name of the input.
     pub source: String,
-    /// What it is; if `None`, what its name or its beginning say.
+    /// Its format; if `None`, its name or its beginning decides.
     pub format: Option<Format>,
-    /// An authority under which local names are put (`HDL-10`).
+    /// An authority for local names (`HDL-10`).
     pub authority: Option<String>,
-    /// Whether names that exist and are different are changed.
+    /// Whether existing names that differ are changed.
     ///
-    /// A line of NDJSON, or a row of a table, changes the values that it names, and leaves the others as they are.
+    /// A line of NDJSON, or a row of a table, changes the values that it names, and no others.
     pub update: bool,
-    /// Whether names that are changed lose the values that their line does not name.
+    /// Whether changed names lose the values that their line does not name.
     pub replace: bool,
-    /// Whether names that could not be registered here are taken (`HDL-8`).
+    /// Whether names that could not be registered here are accepted (`HDL-8`).
     pub migrate: bool,
-    /// Whether an import of the same input that was cut short is left as it is, and this is a new one.
+    /// Whether this is a new import, even if one of the same input was interrupted.
     pub restart: bool,
-    /// Whether nothing is done, but what would be is told.
+    /// Whether this is a dry run.
     pub dry_run: bool,
-    /// Whether to tell of all lines, and not only of those that were refused.
+    /// Whether to report all lines, and not only the rejected ones.
     pub tells_all: bool,
-    /// How long the input is, in bytes, if that is known.
+    /// The length of the input in bytes, if that is known.
     pub size: Option<u64>,
 }
 
-/// What an input is.
+/// The format of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A handle batch file.
@@ -138,7 +137,7 @@ impl Format {
         }
     }
 
-    /// What the name of a file, or the beginning of what is in it, says.
+    /// Detects the format by the name of a file, or by the beginning of its content.
     ///
     /// ```
     /// use handfast_registry::Format;
@@ -200,41 +199,40 @@ impl Format {
     }
 }
 
-/// What an import tells while it goes on.
+/// A report of a running import.
 #[derive(Debug)]
 pub enum Report<'a> {
-    /// What became of a line.
+    /// The outcome of a line.
     Line(&'a Outcome),
-    /// How far it has come.
+    /// The progress.
     Progress {
-        /// How much of the input has been read, in bytes.
+        /// The number of bytes read.
         bytes: u64,
-        /// What came of the lines so far.
+        /// The counts so far.
         counts: Counts,
     },
 }
 
-/// What came of an import.
+/// The result of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
-    /// What came of the lines.
+    /// The counts of its lines.
     pub counts: Counts,
-    /// What became of the values of names that were changed, by this run.
+    /// Counts of changed values, by this run.
     pub values: ValueCounts,
-    /// The job; `None` if nothing was done.
+    /// The job; `None` for a dry run.
     pub job: Option<u64>,
-    /// Whether it went on with one that was cut short.
+    /// Whether it resumed an interrupted import.
     pub is_resumed: bool,
-    /// What the input was taken for.
+    /// The format of the input.
     pub format: Format,
 }
 
-/// How much of the input is looked at to tell it from others, and what it is.
+/// How much of the input is read to detect its format and to identify it.
 const DETECTION_BYTES: u64 = 1 << 20;
 
 impl Registry {
-    /// Takes names from elsewhere. Lines that are refused are told of and leave nothing; all others are
-    /// done.
+    /// Imports names. Rejected lines are reported and write nothing; all others are applied.
     pub fn import<R: Read + Send>(
         &self,
         who: &Principal,
@@ -246,8 +244,8 @@ impl Registry {
         self.finish_import(who, started, input, report)
     }
 
-    /// Looks at the beginning of an input, and begins to take it, or takes up the same that was cut short:
-    /// [`finish_import`](Self::finish_import) does it.
+    /// Reads the beginning of an input and starts an import, or resumes an interrupted one of the
+    /// same input: [`finish_import`](Self::finish_import) runs it.
     pub fn start_import(
         &self,
         who: &Principal,
@@ -263,7 +261,7 @@ impl Registry {
             .take(DETECTION_BYTES)
             .read_to_end(&mut beginning)
             .map_err(unreadable)?;
-        // Some editors put a mark in front.
+        // Some editors put a byte order mark in front.
         if beginning.starts_with(b"\xEF\xBB\xBF") {
             beginning.drain(..3);
         }
@@ -291,7 +289,7 @@ impl Registry {
             source: import.source.clone(),
             fingerprint: import.fingerprint(format, &beginning),
         };
-        // What has nothing in it leaves nothing behind, no job either.
+        // An empty input changes nothing and creates no job.
         let is_blank = beginning.iter().all(u8::is_ascii_whitespace)
             && u64::try_from(beginning.len()).is_ok_and(|length| length < DETECTION_BYTES - 3);
         let begun = if import.dry_run || is_blank {
@@ -314,7 +312,7 @@ impl Registry {
         })
     }
 
-    /// Takes all of an input whose beginning has been looked at, or as much of it as is taken before it is to stop.
+    /// Runs an import that was started, to its end or until it is told to stop.
     pub fn finish_import<R: Read + Send>(
         &self,
         who: &Principal,
@@ -334,8 +332,8 @@ impl Registry {
             input: Cursor::new(beginning).chain(input),
             read: Arc::clone(&read),
         };
-        // One at a time: each builds the index of values at its end. Dry runs build none, and wait for each other, because
-        // of the memory that they take.
+        // One import at a time: each builds the index of values at its end. Dry runs build none,
+        // but wait for each other because of their memory.
         let lock = if import.dry_run {
             self.dry_running.lock()
         } else {
@@ -370,7 +368,7 @@ impl Registry {
                     if let Some(errors) = &mut errors {
                         errors.add(outcome);
                         if errors.are_many() {
-                            // What cannot be kept is told, at least.
+                            // The outcome is reported, even if it cannot be stored.
                             drop(errors.write(self));
                         }
                     }
@@ -417,7 +415,7 @@ impl Registry {
         })
     }
 
-    /// What writes the names of an import.
+    /// The loader that writes the names of an import.
     fn loader(
         &self,
         who: &Principal,
@@ -428,7 +426,7 @@ impl Registry {
     ) -> Loader {
         let conflicts = ConflictPolicy {
             update: import.update,
-            // A batch knows how far it has come, and meets nothing of its own again.
+            // A batch knows its progress, and never meets its own names again.
             since: match job {
                 Some(job) if format != Format::Batch => job.first_event,
                 _ => u64::MAX,
@@ -443,7 +441,7 @@ impl Registry {
         }
     }
 
-    /// Says what came of an import.
+    /// Ends an import and returns its result.
     fn end_import(
         &self,
         job: Option<Job>,
@@ -457,7 +455,7 @@ impl Registry {
                 Ok((counts, values))
             }
             Err(error) => {
-                // An input that is broken will be broken the next time: there is nothing to go on with.
+                // A broken input will be broken the next time: there is nothing to resume.
                 let is_broken = matches!(error, RegistryError::Input { .. }) && !error.is_failure();
                 let is_cancelled = error.code() == "cancelled";
                 if let Some(job) = job.filter(|_| is_broken || is_cancelled) {
@@ -474,7 +472,7 @@ impl Registry {
         }
     }
 
-    /// What was done by others while an import waited for its turn is not its own.
+    /// Events of other changes, made while the import waited for its lock, are not its own.
     fn now_begins(&self, mut job: Job) -> Result<Job, RegistryError> {
         if job.first_event > self.event_count()? {
             return Ok(job);
@@ -488,7 +486,7 @@ impl Registry {
     }
 }
 
-/// An import that has begun, and waits to be done. Whoever drops it has cut it short.
+/// An import that has started and waits to be run. Dropping it interrupts the import.
 pub struct StartedImport {
     import: Import,
     format: Format,
@@ -498,13 +496,14 @@ pub struct StartedImport {
 }
 
 impl StartedImport {
-    /// The job as it is kept; `None` if nothing is to be done.
+    /// The job as it is stored; `None` for a dry run.
     #[must_use]
     pub fn job(&self) -> Option<&Job> {
         self.begun.as_ref().map(|begun| &begun.job)
     }
 
-    /// Nobody waits for it: it stops at its next batch when the process is about to end.
+    /// Detaches the import: no caller waits for it, and it stops at its next batch when the process
+    /// ends.
     #[must_use]
     pub fn left_alone(self) -> Self {
         if let Some(begun) = &self.begun {
@@ -520,7 +519,7 @@ impl fmt::Debug for StartedImport {
     }
 }
 
-/// An import that is to stop ends as what was refused does.
+/// The error that stops an import.
 fn check_stop(running_job: Option<&RunningJob>) -> Result<(), RegistryError> {
     match running_job.and_then(RunningJob::stop) {
         None => Ok(()),
@@ -535,7 +534,7 @@ fn check_stop(running_job: Option<&RunningJob>) -> Result<(), RegistryError> {
     }
 }
 
-/// Takes an input of names.
+/// Imports an input of names.
 fn flow_of<R: Read + Send>(
     format: Format,
     flow: &mut Flow<'_>,
@@ -559,16 +558,17 @@ fn flow_of<R: Read + Send>(
 }
 
 impl Import {
-    /// Whether names that are changed keep the values that a line does not name. A dump holds whole records, and the
-    /// operations of a batch say themselves what they do.
+    /// Whether changed names keep the values that a line does not name. A dump has whole records,
+    /// and the operations of a batch say themselves what they do.
     fn merges(&self, format: Format) -> bool {
         let has_lines = matches!(format, Format::Csv | Format::Ndjson);
         has_lines && self.update && !self.replace
     }
 
-    /// Tells the same import of the same input from all others.
+    /// A digest that identifies an import and its input.
     fn fingerprint(&self, format: Format, beginning: &[u8]) -> [u8; 32] {
-        // Updates of earlier versions replaced all values: only such an import goes on with one of them.
+        // Updates of earlier versions replaced all values: only an import that does so resumes one
+        // of them.
         let update = if self.merges(format) {
             "merge".to_string()
         } else {
@@ -588,7 +588,7 @@ impl Import {
     }
 }
 
-/// An input that counts what is read.
+/// An input that counts the bytes read.
 struct Counted<R> {
     input: R,
     read: Arc<AtomicU64>,

@@ -1,4 +1,4 @@
-//! What became of each line.
+//! Outcomes: the result of each line.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,40 +6,41 @@ use crate::error::RegistryError;
 use crate::import::apply::Applied;
 use crate::import::changes::Changes;
 
-/// What became of a line.
+/// The result of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The line, from 1; in a JSON dump, the number of the record, in a list, that of the name; 0 where there are none.
+    /// The line, from 1; in a JSON dump the number of the record; in a list the number of the name;
+    /// 0 where there is none.
     pub line: u64,
-    /// The name, or the authority, if the line could be read that far.
+    /// The name or the authority, if the line could be parsed that far.
     pub id: Option<String>,
     /// What was done.
     pub done: Done,
-    /// What became of the values of a name that was changed by an import. It is not stored.
+    /// The changes of a name by an import. They are not stored.
     #[serde(skip)]
     pub changes: Changes,
 }
 
-/// What was done with a line.
+/// What was done for a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Done {
-    /// A name, or an authority, was changed by an event; by none if it only would be.
+    /// A name or an authority was changed by an event; `None` in a dry run.
     Changed(Option<u64>),
-    /// A name, or an authority, was created by an event; by none if it only would be.
+    /// A name or an authority was created by an event; `None` in a dry run.
     Created(Option<u64>),
-    /// Nothing: what the line says is unheard of, or not to be.
+    /// The line was rejected.
     Refused {
         /// A stable code.
         code: String,
         /// Why, and what would help.
         reason: String,
     },
-    /// Nothing: all that the line says is so already.
+    /// Nothing: the stored state is already as the line says.
     Unchanged,
 }
 
 impl Done {
-    /// In a word.
+    /// One word for it.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -61,7 +62,7 @@ impl Done {
 }
 
 impl Outcome {
-    /// What would be done is done by no event.
+    /// In a dry run there is no event.
     pub(crate) fn planned(self) -> Self {
         let done = match self.done {
             Done::Changed(_) => Done::Changed(None),
@@ -83,7 +84,7 @@ impl Outcome {
         }
     }
 
-    /// The same, for a name whose values may have changed.
+    /// The outcome of a name whose values may have changed.
     pub(crate) fn of_applied(
         line: u64,
         id: String,
@@ -118,10 +119,10 @@ impl Outcome {
     }
 }
 
-/// How many bytes of the name in a line that is refused are reported: a line may be megabytes long, and thousands of
-/// outcomes are kept.
+/// The maximum number of bytes of the name in a rejected line that are reported: a line may be
+/// megabytes long, and thousands of outcomes are stored.
 const MAX_REFUSED_ID: usize = 2_048;
-/// How many bytes the reason has.
+/// The maximum number of bytes of the reason.
 const MAX_REASON: usize = 4_096;
 
 pub(crate) fn shortened(mut text: String, max_bytes: usize) -> String {
@@ -132,16 +133,16 @@ pub(crate) fn shortened(mut text: String, max_bytes: usize) -> String {
     text
 }
 
-/// How many lines came to what.
+/// Counts of lines by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Names and authorities that were created.
     pub created: u64,
     /// Names and authorities that were changed.
     pub changed: u64,
-    /// Lines that say what is so already.
+    /// Lines that change nothing.
     pub unchanged: u64,
-    /// Lines that were refused.
+    /// Rejected lines.
     pub refused: u64,
 }
 

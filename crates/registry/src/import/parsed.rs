@@ -1,4 +1,4 @@
-//! What a line says.
+//! The parsed content of a line.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,8 @@ pub(crate) struct ParsedName<'a> {
     pub(crate) id: Text<'a>,
     #[serde(borrow, default)]
     pub(crate) urls: Vec<Text<'a>>,
-    /// Which URL values of the name the URLs are, from 0, where not the first ones in order.
+    /// The positions of the URLs among the URL values of the name, from 0, if they are not the
+    /// first ones in order.
     #[serde(skip)]
     pub(crate) url_positions: Vec<u32>,
     #[serde(borrow, default)]
@@ -32,7 +33,7 @@ pub(crate) struct ParsedName<'a> {
 }
 
 impl<'a> ParsedName<'a> {
-    /// A name of which nothing is known.
+    /// A name with all defaults.
     pub(crate) fn new(id: impl Into<Cow<'a, str>>) -> Self {
         Self {
             id: Text(id.into()),
@@ -78,12 +79,12 @@ pub(crate) struct ParsedAuthority {
     pub(crate) status: ParsedStatus,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) requested_by: Option<String>,
-    /// Whether the authority that its path derives from has no say over it.
+    /// Whether the authority that its path derives from has no rights over it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) independent: bool,
 }
 
-/// The policy of an authority; what is not said is as usual.
+/// The policy of an authority; missing fields have their defaults.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct ParsedPolicy {
@@ -101,7 +102,7 @@ pub(crate) struct ParsedPolicy {
     pub(crate) default_ttl: Option<u32>,
 }
 
-/// A role of someone.
+/// A role of a principal.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ParsedGrant {
@@ -109,7 +110,7 @@ pub(crate) struct ParsedGrant {
     pub(crate) role: String,
 }
 
-/// Where an authority is in its life.
+/// The status of an authority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ParsedStatus {

@@ -1,4 +1,4 @@
-//! From blocks of lines to chunks of names that are ready, side by side.
+//! Preparing names in parallel: from blocks of lines to chunks of prepared names.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -20,41 +20,41 @@ use crate::import::source::{Block, Source};
 use crate::lookup::value_index::IndexEntries;
 use crate::registry::Registry;
 
-/// How many blocks are prepared side by side, and then kept together.
+/// The number of blocks that are prepared in parallel and then written as one group.
 const BLOCKS_PER_GROUP: usize = 8;
 
-/// How many authorities one import takes: which of them it has met is kept in memory.
+/// The maximum number of authorities of one import: those seen so far are kept in memory.
 const MAX_AUTHORITIES: usize = 500_000;
 
-/// Prepares what a source gives.
+/// Prepares the blocks of a source.
 pub(crate) struct Preparer<'r> {
     registry: &'r Registry,
     loader: &'r Loader,
     options: &'r NameOptions,
     import: &'r Import,
-    /// Authorities that would be there after a dry run.
+    /// Authorities that would exist after a dry run.
     planned: Arc<HashMap<String, Authority>>,
-    /// In which lines authorities were, by a digest of their paths.
+    /// The lines of authorities, by a digest of their paths.
     lines: HashMap<[u8; 16], u64>,
 }
 
-/// What some blocks have come to.
+/// The result of a group of blocks.
 #[derive(Default)]
 pub(crate) struct Group {
     /// Names, by key and line.
     pub(crate) chunk: Chunk,
-    /// Lines that have come to something already.
+    /// Lines that already have an outcome.
     pub(crate) outcomes: Vec<Outcome>,
-    /// Authorities that are to be retired when their names are there.
+    /// Authorities to retire after their names are imported.
     pub(crate) retired: Vec<String>,
     pub(crate) planned: Arc<HashMap<String, Authority>>,
-    /// What the names hold.
+    /// Index entries for the values of the names.
     pub(crate) index: Vec<IndexEntries>,
     /// Why the input ends here.
     pub(crate) failed: Option<io::Error>,
 }
 
-/// What became of a block.
+/// The result of a block.
 #[derive(Default)]
 struct Prepared {
     names: Vec<PreparedName>,
@@ -91,7 +91,7 @@ impl<'r> Preparer<'r> {
             match source.next() {
                 Ok(Some(block)) => blocks.push(block),
                 Ok(None) => break,
-                // What was read before is kept: good lines are not lost with the bad end of a file.
+                // The names read before are imported: a bad end of a file does not lose good lines.
                 Err(error) => group.failed = Some(error),
             }
         }
@@ -104,11 +104,11 @@ impl<'r> Preparer<'r> {
         Ok(Some(group))
     }
 
-    /// Authorities for the prefixes that a handle server is responsible for.
+    /// Creates authorities for the prefixes that a handle server is responsible for.
     pub(crate) fn prefixes(&mut self, prefixes: &[String]) -> Result<Group, RegistryError> {
         let mut group = Group::default();
         let parsed = prefixes.iter().map(|prefix| ParsedAuthority::named(prefix));
-        // All that a dump says of a prefix is that it is there: one that is there is right.
+        // A dump only says that a prefix exists: an existing authority is right.
         let is_new = |parsed: &ParsedAuthority| {
             let found = self.registry.authority(&self.loader.who, &parsed.authority);
             found.is_err()
@@ -199,7 +199,7 @@ impl<'r> Preparer<'r> {
                 Ok(outcomes)
             })?
         };
-        // Retired when their names are there, and only if it is this import that they are from.
+        // They are retired after their names are imported, and only if this import created them.
         for (outcome, is_retired) in outcomes.iter().zip(retired) {
             if is_retired && matches!(outcome.done, Done::Created(_) | Done::Changed(_)) {
                 group.retired.extend(outcome.id.clone());
@@ -235,7 +235,7 @@ impl<'r> Preparer<'r> {
     fn names(&mut self, blocks: Vec<Block>, group: &mut Group) -> Result<(), RegistryError> {
         let (registry, loader, options) = (self.registry, self.loader, self.options);
         let planned = &*self.planned;
-        // Before any snapshot is taken: what changes in between is noticed when the names are kept.
+        // Before any snapshot is taken: the writer notices changes in between.
         group.chunk.namespaces = registry.rules.newest().number;
         let prepared = blocks
             .into_par_iter()
@@ -259,7 +259,7 @@ impl<'r> Preparer<'r> {
             group.outcomes.extend(block.refused);
             group.index.push(block.index);
         }
-        // Stable, because what is sorted already is then left as it is.
+        // A stable sort leaves sorted input as it is.
         chunk
             .names
             .sort_by(|a, b| (&a.key, a.line).cmp(&(&b.key, b.line)));
@@ -271,7 +271,7 @@ fn prepare(mut preparing: Preparing<'_>, block: Block) -> Result<Prepared, Regis
     let mut prepared = Prepared::default();
     match block {
         Block::Lines { first, text } => {
-            // Room for all of it, so that nothing is moved while it grows.
+            // Reserve all the memory at once, so that nothing is moved.
             prepared.names.reserve(text.len() / 100);
             prepared.index = IndexEntries::with_capacity(text.len());
             for (line, text) in numbered(first, &text) {
@@ -322,7 +322,7 @@ impl Prepared {
     }
 }
 
-/// Tells texts apart.
+/// A digest of a text.
 fn digest(text: &str) -> [u8; 16] {
     let digest = Sha256::digest(text);
     digest.first_chunk().copied().unwrap_or_default()
@@ -340,7 +340,7 @@ fn numbered(first: u64, text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     (first..).zip(lines).filter(|(_, line)| !line.is_empty())
 }
 
-/// Lines of authorities begin by saying so.
+/// Whether a line is an authority: such lines begin with `{"authority"`.
 fn is_authority(line: &[u8]) -> bool {
     let rest = line
         .strip_prefix(b"{")
@@ -361,7 +361,7 @@ fn no_object(line: u64, text: &[u8]) -> Outcome {
 
 fn bad_json(line: u64, error: &serde_json::Error) -> Outcome {
     let (problem, column) = (error.to_string(), error.column());
-    // Each line is a text of its own, in which all errors are in line 1.
+    // Each line is parsed by itself, so the parser reports line 1 in all errors.
     let problem = problem
         .split(" at line 1 column")
         .next()

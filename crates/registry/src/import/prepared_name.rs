@@ -1,7 +1,7 @@
-//! From what a line says to what would be kept of it.
+//! Preparing one name: from a parsed line to the bytes of its record and event.
 //!
-//! This is most of the work of an import, and needs nothing but the rules: it is done side by side,
-//! before the one writer decides.
+//! This is most of the work of an import and needs nothing but the rules. So it runs in parallel,
+//! before the writer decides.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -26,7 +26,7 @@ use crate::name::record::{Record, State, Tombstone};
 use crate::name::url::url_problem;
 use crate::name::values;
 
-/// What is the same for all names that are prepared together.
+/// The context that all names of an import share.
 #[derive(Clone)]
 pub(crate) struct ImportContext {
     /// Milliseconds since 1970.
@@ -39,18 +39,18 @@ pub(crate) struct ImportContext {
 /// How names are read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NameOptions {
-    /// What local names are put under (`HDL-10`).
+    /// The authority for local names (`HDL-10`).
     pub(crate) authority: Option<AuthorityPath>,
-    /// Whether names that could not be registered here are taken (`HDL-8`).
+    /// Whether names that could not be registered here are accepted (`HDL-8`).
     pub(crate) migrate: bool,
-    /// Whether names are handles and nothing else, as in files of handle servers.
+    /// Whether all names are handles, as in files of handle servers.
     pub(crate) handles: bool,
-    /// Whether a name that exists keeps the values that a line does not name.
+    /// Whether an existing name keeps the values that a line does not name.
     pub(crate) merges: bool,
 }
 
 impl NameOptions {
-    /// A name of the input as it is registered: local names are put under an authority.
+    /// The full name for a name of the input: local names are put under the authority.
     pub(crate) fn whole(&self, name: String) -> String {
         match &self.authority {
             Some(path) => path.name(&name),
@@ -59,21 +59,21 @@ impl NameOptions {
     }
 }
 
-/// A name that is ready to be kept.
+/// A name that is prepared for the writer.
 pub(crate) struct PreparedName {
     pub(crate) key: String,
     pub(crate) line: u64,
     pub(crate) prepared: PreparedRecord,
 }
 
-/// The bytes of a new name: all that can be known before its event has a number.
+/// The bytes of a new name: everything that is known before its event has a number.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PreparedRecord {
-    /// Whether one event makes it what it is to be; if not the draft sees to it.
+    /// Whether one event creates it as it is; if not, a change set handles it.
     pub(crate) is_plain: bool,
-    /// Whether the line says which state it is to be in.
+    /// Whether the line sets its state.
     pub(crate) says_state: bool,
-    /// Which values of a name that exists the line touches; all of them if `None`.
+    /// Which values of an existing name the line changes; all of them if `None`.
     pub(crate) named: Option<Vec<NamedValue>>,
     pub(crate) record: Vec<u8>,
     pub(crate) event: Vec<u8>,
@@ -117,17 +117,18 @@ impl PreparedRecord {
     }
 }
 
-/// Some bytes behind their length, and the rest.
+/// Reads bytes that follow their length; also returns the rest.
 fn split_at_length(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk()?;
     let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
     rest.split_at_checked(length)
 }
 
-/// The longest name that is taken from elsewhere: as long as identifiers get.
+/// The maximum length of an imported name, as for all identifiers.
 const MAX_NAME_BYTES: usize = 8_192;
 
-/// What holds for every name, even for one that could not be registered here: it is not too long, and holds no U+0000.
+/// Checks that hold for every name, even for one that could not be registered here: its length, and
+/// no U+0000.
 pub(crate) fn check_text(id: &str) -> Result<(), RegistryError> {
     if id.len() > MAX_NAME_BYTES {
         let problem = format!("a name has at most {MAX_NAME_BYTES} bytes");
@@ -158,13 +159,13 @@ impl<'v> Preparing<'v> {
         }
     }
 
-    /// The authorities that were relied on, and their versions.
+    /// The authorities that were used, and their versions.
     pub(crate) fn assumed(&self) -> impl Iterator<Item = (&str, u64)> {
         let authorities = self.authorities.iter();
         authorities.map(|(key, authority)| (key.as_str(), authority.version))
     }
 
-    /// Prepares a name, and notes what it will hold.
+    /// Prepares a name, and collects the index entries of its values.
     pub(crate) fn prepared_name(
         &mut self,
         line: u64,
@@ -198,7 +199,7 @@ impl<'v> Preparing<'v> {
             && record.holder.is_none()
             && authority.status == AuthorityStatus::Active
             && !is_prefix;
-        // Others are put into the index of values as they are decided on.
+        // Other names are indexed when the writer decides them.
         if is_plain {
             index.add(&key, &values);
         }
@@ -216,7 +217,7 @@ impl<'v> Preparing<'v> {
         })
     }
 
-    /// Machines mean what they write: nothing is trimmed.
+    /// The input of a program is taken literally: nothing is trimmed.
     fn identify<'t>(&self, id: &'t str) -> Result<Identifier<'t>, RegistryError> {
         check_text(id)?;
         let refused = |source| RegistryError::Identifier {
@@ -232,7 +233,7 @@ impl<'v> Preparing<'v> {
             self.view.identify_new(id)
         };
         match strict {
-            // CID-14: no import cuts.
+            // CID-14: an import cuts nothing off.
             Err(error) if self.options.migrate && !is_cut(&error) => Handle::from_stored(id)
                 .map(Identifier::Handle)
                 .map_err(|_| error),
@@ -245,7 +246,7 @@ impl<'v> Preparing<'v> {
             return Ok(Rc::clone(authority));
         }
         let authority = match self.view.active(path) {
-            // What is there already may stay: whether anything is new is decided later.
+            // An existing name may stay under it: whether the name is new is decided later.
             Err(RegistryError::Retired(_)) => self.view.existing_authority(path),
             active => active,
         };
@@ -255,7 +256,7 @@ impl<'v> Preparing<'v> {
         Ok(authority)
     }
 
-    /// All but its values, which are borrowed from the line.
+    /// The record without its values, which are borrowed from the line.
     fn record(
         &self,
         identifier: &Identifier<'_>,
@@ -299,7 +300,8 @@ impl<'v> Preparing<'v> {
         })
     }
 
-    /// URLs that stand among the values already are not added again: an export has both. Also says what the line names.
+    /// The values of a line, and how the line names them. URLs that are already among the values
+    /// are not added again: an export has both.
     fn values<'g>(
         &self,
         parsed: &'g ParsedName<'_>,
@@ -402,7 +404,7 @@ impl<'v> Preparing<'v> {
     }
 }
 
-/// Refuses URLs that no browser could follow: `--migrate` takes them as they are.
+/// Rejects URLs that no browser could follow; `--migrate` accepts them.
 fn check_whole_urls(values: &[Value<'_>]) -> Result<(), RegistryError> {
     let urls = values
         .iter()
@@ -417,7 +419,7 @@ fn check_whole_urls(values: &[Value<'_>]) -> Result<(), RegistryError> {
     }
 }
 
-/// Whether a name was refused because it has a query or fragment.
+/// Whether a name was rejected because it has a query or fragment.
 fn is_cut(error: &RegistryError) -> bool {
     matches!(error, RegistryError::Identifier { source, .. }
         if matches!(source.kind(), ErrorKind::HasFragment | ErrorKind::HasQuery))

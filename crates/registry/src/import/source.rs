@@ -1,4 +1,4 @@
-//! Where lines come from: blocks of them, each enough work for a while.
+//! Sources of lines: they return blocks of lines, each some work for one thread.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -9,21 +9,22 @@ use memchr::{memchr_iter, memrchr};
 use crate::import::outcome::Outcome;
 use crate::import::parsed::ParsedName;
 
-/// How much text a block has.
+/// The size of the text of a block.
 pub(crate) const BLOCK_BYTES: usize = 1 << 20;
-/// The longest line. The values of a name have at most 260,000 bytes, each of which JSON may need six for.
+/// The maximum length of a line. The values of a name have at most 260,000 bytes, and JSON may need
+/// six bytes for each.
 const MAX_LINE_BYTES: usize = 4 << 20;
 
-/// Lines that are prepared together.
+/// Lines that are prepared as one block.
 pub(crate) enum Block {
-    /// Lines of NDJSON, not looked at yet.
+    /// Lines of NDJSON, not parsed yet.
     Lines {
         /// The number of the first.
         first: u64,
         /// Whole lines.
         text: Vec<u8>,
     },
-    /// Names that the reader of their format has read.
+    /// Names that the reader of their format has parsed.
     Names(Vec<Item>),
 }
 
@@ -33,7 +34,7 @@ pub(crate) struct Item {
     pub(crate) parsed: Result<ParsedName<'static>, Outcome>,
 }
 
-/// Gives one block after the other.
+/// Returns one block after the other.
 pub(crate) trait Source {
     fn next(&mut self) -> io::Result<Option<Block>>;
 }
@@ -42,7 +43,7 @@ pub(crate) trait Source {
 pub(crate) struct LineInput<R> {
     input: R,
     line: u64,
-    /// What has been read and not given.
+    /// Bytes that were read and not returned yet.
     rest: Vec<u8>,
     is_at_end: bool,
 }
@@ -58,7 +59,7 @@ impl<R: Read> LineInput<R> {
     }
 
     fn fill(&mut self) -> io::Result<()> {
-        // Room for all of it, so that nothing is copied while it is read.
+        // Reserve all the memory at once, so that nothing is copied.
         self.rest.reserve(BLOCK_BYTES + 64);
         let mut more = (&mut self.input).take(u64::try_from(BLOCK_BYTES).unwrap_or(u64::MAX));
         let read = more.read_to_end(&mut self.rest)?;
@@ -66,7 +67,7 @@ impl<R: Read> LineInput<R> {
         Ok(())
     }
 
-    /// Leaves out the rest of a line that is too long.
+    /// Skips the rest of a line that is too long.
     fn skip_line(&mut self) -> io::Result<Item> {
         let line = self.line;
         loop {
@@ -126,32 +127,33 @@ impl<R: Read> Source for LineInput<R> {
     }
 }
 
-/// How many names a block of a format that is read one by one has.
+/// The maximum number of names in a block, for formats that are parsed name by name.
 pub(crate) const MAX_NAMES_PER_BLOCK: usize = 5_000;
 
-/// An input that ends in an error where one item of it is longer than any may be: what reads the item holds all of it in
-/// memory, and the input may come from anybody.
+/// An input that fails where one item is longer than the limit. The parser buffers an item as a
+/// whole, and the input may come from an untrusted client.
 pub(crate) struct BoundedItems<R> {
     input: R,
     left: ItemBudget,
 }
 
-/// How many bytes may still be read for the item that is being read.
+/// How many more bytes may be read for the current item.
 #[derive(Clone)]
 pub(crate) struct ItemBudget(Arc<AtomicU64>);
 
-/// How many bytes one item has, at most, with what is read ahead.
+/// The maximum number of bytes of one item, including bytes that are read ahead.
 const MAX_ITEM: u64 = 8 << 20;
 
 impl ItemBudget {
-    /// A new item begins.
+    /// Starts a new item.
     pub(crate) fn renew(&self) {
         self.0.store(MAX_ITEM, Ordering::Relaxed);
     }
 }
 
 impl<R: Read> BoundedItems<R> {
-    /// The input, and by what it is told that a new item begins. The first may have more bytes than the others.
+    /// An input, and the budget that marks the start of a new item. The first item may have more
+    /// bytes than the others.
     pub(crate) fn new(input: R, first: u64) -> (Self, ItemBudget) {
         let left = ItemBudget(Arc::new(AtomicU64::new(first.max(MAX_ITEM))));
         let budget = left.clone();

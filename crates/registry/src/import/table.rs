@@ -16,14 +16,14 @@ use crate::import::source::{
 };
 use crate::name::record::State;
 
-/// What stands in a column.
+/// The content of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     Id,
     Reason,
     State,
     Successor,
-    /// Which of the URL values, from 0.
+    /// The position among the URL values, from 0.
     Url(u32),
     Value {
         value_type: String,
@@ -63,7 +63,7 @@ impl Column {
     }
 }
 
-/// Columns of URLs that have the same number count in their order.
+/// Columns of URLs with the same number count in their order.
 fn count_urls(columns: &mut [Column]) {
     let urls = columns.iter_mut().filter_map(|column| match column {
         Column::Url(position) => Some(position),
@@ -78,7 +78,7 @@ fn count_urls(columns: &mut [Column]) {
     }
 }
 
-/// Whether a file begins with a header.
+/// Checks that a file begins with a header.
 pub(crate) fn check_header(beginning: &[u8]) -> Result<(), String> {
     TableInput::new(beginning).map(|_| ())
 }
@@ -87,7 +87,7 @@ pub(crate) fn check_header(beginning: &[u8]) -> Result<(), String> {
 pub(crate) struct TableInput<R> {
     reader: Reader<CountedLines<BoundedItems<R>>>,
     budget: ItemBudget,
-    /// Why the input ends behind the rows that were given.
+    /// Why the input ends after the rows that were returned.
     failed: Option<io::Error>,
     columns: Vec<Column>,
 }
@@ -99,7 +99,7 @@ impl<R: Read> TableInput<R> {
         let input = CountedLines::new(input);
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
         let header = reader.headers().map_err(|error| error.to_string())?;
-        // Spreadsheets put a mark in front of the first title.
+        // Spreadsheets put a byte order mark in front of the first title.
         let titles = header
             .iter()
             .map(|title| title.trim_start_matches('\u{FEFF}'));
@@ -144,7 +144,7 @@ impl<R: Read> TableInput<R> {
         for (column, field) in self.columns.iter().zip(row.iter().map(unescape)) {
             match column {
                 Column::Id => parsed.id = owned(field),
-                // An empty field says nothing.
+                // An empty field sets nothing.
                 _ if field.is_empty() => {}
                 Column::Url(position) => urls.push((*position, owned(field))),
                 Column::State => {
@@ -194,7 +194,7 @@ impl<R: Read> Source for TableInput<R> {
                     .read(&row)
                     .map_err(|reason| Outcome::bad(line, self.id(&row), "bad-row", reason)),
                 Err(error) => match error.into_kind() {
-                    // What was read before is good.
+                    // Rows before an error are good.
                     csv::ErrorKind::Io(error) if !items.is_empty() => {
                         self.failed = Some(error);
                         break;
@@ -250,7 +250,8 @@ mod tests {
         assert!(TableInput::new(&b"name,url\n"[..]).is_err());
     }
 
-    /// In files of Windows every number was one too small, so that people looked at the wrong row.
+    /// In Windows files every line number was one too small, so that people looked at the wrong
+    /// row.
     #[test]
     fn rows_of_windows_and_rows_after_empty_lines_have_the_number_of_their_line() {
         for (text, expected) in [
@@ -267,7 +268,8 @@ mod tests {
             let lines: Vec<_> = items.iter().map(|item| item.line).collect();
             assert_eq!(lines, expected, "{text:?}");
         }
-        // A line that is not UTF-8 has a number too, and so has what follows, far behind the first buffer.
+        // A line that is not UTF-8 has a number, too, and so have later lines, far behind the first
+        // buffer.
         let mut text = b"id,url\r\n20.1/\xFF,x\r\n".to_vec();
         for row in 0..5_000 {
             text.extend_from_slice(format!("20.1/{row},https://example.org/{row}\r\n").as_bytes());

@@ -1,4 +1,4 @@
-//! Is all that is kept what was written?
+//! Checking the store: is everything as it was written?
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -23,65 +23,67 @@ use crate::namespace::stored::{ENTRY, NAMESPACE_HISTORY, StoredNamespace};
 use crate::namespace::{NamespaceComment, NamespacePolicy};
 use crate::registry::Registry;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Default)]
 pub struct Check {
-    /// How many records were read.
+    /// The number of records.
     pub records: u64,
-    /// How many earlier versions were read.
+    /// The number of earlier versions.
     pub versions: u64,
-    /// How many authorities were read.
+    /// The number of authorities.
     pub authorities: u64,
-    /// How many entries of the `info` registry were read that somebody has touched.
+    /// The number of stored entries of the `info` registry.
     pub namespaces: u64,
-    /// How many events were read.
+    /// The number of events.
     pub events: u64,
-    /// What is wrong.
+    /// The errors.
     pub problems: Vec<Problem>,
-    /// How many names have a URL that no browser could follow.
+    /// The number of names with a URL that no browser could follow.
     pub malformed_urls: u64,
-    /// How many names look like CORDRA identifiers, in uppercase, under an authority of ordinary handles. Earlier versions
-    /// wrote such names in uppercase, however they were registered.
+    /// The number of names that look like CORDRA identifiers, in uppercase, under an authority of
+    /// ordinary handles. Earlier versions wrote such names in uppercase, however they were
+    /// registered.
     pub uppercased: u64,
     /// The first of them.
     pub first_uppercased: Vec<String>,
 }
 
-/// How many names are listed whose spelling may have been changed.
+/// The maximum number of listed names whose spelling may have been changed.
 const MAX_UPPERCASED: usize = 1_000;
 
-/// Something that is not what was written.
+/// An error in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
     /// An authority cannot be read.
     Authority(String),
-    /// An event cannot be read, or is not the one of its number.
+    /// An event cannot be read, or has another number.
     Event(u64),
     /// Numbers of events are missing before this one.
     Gap(u64),
-    /// What an event made is not there.
+    /// The subject of an event does not exist.
     Missing(String, u64),
-    /// An account, or who an opaque id is, is not what was written.
+    /// An account, or the principal of an opaque id, is damaged.
     Person(String),
-    /// The index of values has other entries than the records have values.
+    /// The index of values does not have as many entries as the records have values.
     Index {
-        /// How many it has.
+        /// The number of entries.
         found: u64,
-        /// How many it should have.
+        /// The expected number.
         expected: u64,
     },
-    /// An entry of the `info` registry, a comment on one, or its policy is not what was written.
+    /// An entry of the `info` registry, a comment on one, or its policy is damaged.
     Namespace(String),
     /// A record cannot be read.
     Record(String),
-    /// The values of a record are not those that its last event committed to.
+    /// The values of a record differ from the commitments of its last event.
     RecordAndEvent(String, u64),
-    /// The rules of its namespace change the name that it is kept under, so that it is not found.
+    /// The rules of its namespace give the name another key than its stored one, so that a lookup
+    /// does not find it.
     Unstable(String),
     /// A table cannot be read to its end.
     Table(String),
-    /// An earlier version cannot be read, or is not what its event committed to.
+    /// An earlier version cannot be read, or differs from the commitment of its event.
     Version(String, u64),
 }
 
@@ -119,7 +121,7 @@ impl fmt::Display for Problem {
 }
 
 impl Registry {
-    /// Reads all that is kept, and compares records with the events that made them.
+    /// Reads the whole store, and compares records with their events.
     pub fn check(&self) -> Result<Check, RegistryError> {
         let mut check = self.read(|view| {
             let mut check = Check::default();
@@ -132,7 +134,7 @@ impl Registry {
             check.people(view);
             Ok(check)
         })?;
-        // Tables that nothing above looks into are read to their end as well.
+        // Tables without a check of their own are read to their end, too.
         for table in self.check_tables()? {
             let problem = table
                 .entries
@@ -214,7 +216,7 @@ impl Check {
         let is_whole = self.problems.is_empty();
         let is_left = !matches!(left_for_later(view), Ok(None));
         match view.now.count(Table::Reverse) {
-            // What cannot be read has been reported, and what is left for later is not there yet.
+            // Unreadable records have been reported, and postponed index entries are not there yet.
             Ok(found) if is_whole && !is_left && found != indexed => {
                 let expected = indexed;
                 self.problems.push(Problem::Index { found, expected });
@@ -272,7 +274,7 @@ impl Check {
         });
     }
 
-    /// Accounts are kept under their names; who an opaque id is, is known both ways.
+    /// Checks that accounts are stored under their names, and opaque ids in both directions.
     fn people(&mut self, view: &View<'_>) {
         self.table(view, Table::Accounts, |check, table_key, bytes| {
             let account = Account::from_bytes(bytes);
@@ -300,10 +302,10 @@ impl Check {
         });
     }
 
-    /// What was made by an event, and not unmade by a later one, must be there.
+    /// Checks that everything that an event created, and no later event removed, exists.
     fn names_of_events(&mut self, view: &View<'_>) {
-        // Entries of keys that begin alike may stand between each other: the last event of a key is known only
-        // when no key that it begins with, or that begins with it, comes any more.
+        // Entries of keys with the same beginning may be mixed: the last event of a key is known
+        // only when no key follows that begins with it, or that it begins with.
         let mut open: Vec<(String, u64)> = Vec::new();
         self.table(view, Table::EventsByKey, |check, table_key, _| {
             let key = String::from_utf8_lossy(table_key.name());
@@ -323,7 +325,7 @@ impl Check {
         for last in open {
             self.is_there(view, &last);
         }
-        // And the other way round: an event that names its subject is found by it.
+        // And the other direction: an event that names its subject is listed under it.
         self.table(view, Table::Events, |check, table_key, bytes| {
             let number = table_key.number().unwrap_or_default();
             let Some(event) = read_event(bytes) else {
@@ -342,7 +344,7 @@ impl Check {
         });
     }
 
-    /// Whether what the last event of a name, or of an authority, says is so.
+    /// Whether the stored state is as the last event of a name or an authority says.
     fn is_there(&mut self, view: &View<'_>, last: &(String, u64)) {
         let (key, number) = (&last.0, last.1);
         let Ok(Some(event)) = view.event(number) else {
@@ -364,7 +366,7 @@ impl Check {
         match made_by {
             Ok(Some(made_by)) if !is_gone && made_by == number => {}
             Ok(None) if is_gone => {}
-            // One that cannot be read has been reported.
+            // An unreadable one has been reported.
             Err(_) => {}
             Ok(_) => self.problems.push(Problem::Missing(key.clone(), number)),
         }
@@ -388,7 +390,8 @@ impl Check {
     }
 }
 
-/// Whether a name has a URL that no browser could follow: the protocol takes any, and so does `import --migrate`.
+/// Whether a name has a URL that no browser could follow: the protocol and `import --migrate`
+/// accept any.
 fn has_malformed_url(record: &Record) -> bool {
     let mut urls = record.values.iter();
     urls.any(|value| {
@@ -397,7 +400,8 @@ fn has_malformed_url(record: &Record) -> bool {
     })
 }
 
-/// Whether a name has the form of a CORDRA identifier in uppercase, and its authority is none of them (`CID-12`).
+/// Whether a name has the form of a CORDRA identifier in uppercase, under an authority of another
+/// profile (`CID-12`).
 fn is_uppercased(view: &View<'_>, record: &Record) -> bool {
     let Ok(handle) = Handle::parse(&record.text) else {
         return false;
@@ -411,7 +415,7 @@ fn is_uppercased(view: &View<'_>, record: &Record) -> bool {
         && view.handle_profile(&handle.prefix()) == HandleProfile::Handle
 }
 
-/// How many entries a record has in the index of values.
+/// The number of index entries of a record.
 fn distinct_values(record: &Record) -> u64 {
     let values = record.values.iter();
     let values = values.filter(|value| value.is_public());
@@ -440,8 +444,8 @@ fn is_committed_authority(view: &View<'_>, authority: &Authority) -> bool {
         && committed.is_ok_and(|(commitments, _)| commitments == event.commitments)
 }
 
-/// Whether an event committed to an entry, or to an earlier version of one. What came with the program has no
-/// event.
+/// Whether an event committed to an entry, or to an earlier version of one. Entries that come with
+/// the program have no event.
 fn is_committed_namespace(view: &View<'_>, name: &str, version: Option<u64>, bytes: &[u8]) -> bool {
     let Ok(stored) = postcard::from_bytes::<StoredNamespace>(bytes) else {
         return false;

@@ -1,7 +1,8 @@
-//! The proof log: its identity, checkpoints, proofs and tiles.
+//! The proof log: its identity, checkpoints and tiles.
 //!
-//! The leaves are the events. Whoever holds the public key and an old checkpoint can check that the log
-//! only grew, and whoever holds a [`Proof`] that a name is in it, without asking this registry again.
+//! The leaves are the events. With the public key and an old checkpoint, anyone can check that the
+//! log only grew; with a [`Proof`], that it contains a name. Neither needs to ask this registry
+//! again.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -26,23 +27,23 @@ use crate::registry::Registry;
 
 /// The file of the secret key, in the data folder.
 const KEY_FILE: &str = "log.key";
-/// The same, of a log that is about to begin.
+/// The file of the secret key of a log that is about to begin.
 const NEW_KEY_FILE: &str = "log.key.new";
-/// Where the identity of the log is kept.
+/// The key of the identity of the log in the store.
 const IDENTITY: &[u8] = b"log";
-/// Where the number of the log's first own event is kept.
+/// The key of the number of the log's first own event in the store.
 const FIRST_EVENT: &[u8] = b"log-from";
-/// Where the last checkpoint that was signed is kept.
+/// The key of the last signed checkpoint in the store.
 const CHECKPOINT: &[u8] = b"checkpoint";
 
-/// The head of the log that a snapshot shows.
+/// The head of the log in a snapshot.
 pub(crate) struct SignedHead {
     pub(crate) note: SignedNote,
-    /// How many events it is of.
+    /// The number of events.
     pub(crate) size: u64,
 }
 
-/// Which log this is.
+/// The identity of the log.
 #[derive(Debug, Serialize, Deserialize)]
 struct Identity {
     /// The public key, with the name of the log.
@@ -50,13 +51,13 @@ struct Identity {
 }
 
 impl Registry {
-    /// How many events there are.
+    /// The number of events.
     pub fn event_count(&self) -> Result<u64, RegistryError> {
         self.read(|view| Ok(tree::read(view.now)?.size()))
     }
 
-    /// Where the log begins; `None` if nothing is in it yet. Whoever read events before that may have read
-    /// some that are no longer so.
+    /// The start of the current log; `None` if it is empty. Events that a client read before that
+    /// may no longer be part of it.
     pub fn log_start(&self) -> Result<Option<LogStart>, RegistryError> {
         self.read(|view| {
             let number: u64 = view.decode_stored(Table::Meta, FIRST_EVENT)?.unwrap_or(1);
@@ -78,8 +79,8 @@ impl Registry {
         self.read_signed(|_, head| Ok(head.note.clone()))
     }
 
-    /// Reads from a snapshot, with the signed head of the log as that snapshot shows it: whatever is read fits
-    /// the checkpoint.
+    /// Reads from a snapshot together with the signed head of the log in that snapshot, so that the
+    /// data fits the checkpoint.
     pub(crate) fn read_signed<T>(
         &self,
         read: impl FnOnce(&View<'_>, &SignedHead) -> Result<T, RegistryError>,
@@ -89,7 +90,7 @@ impl Registry {
             let tree = tree::read(view.now)?;
             let checkpoint = Checkpoint::new(key.verifying_key().name(), tree.size(), tree.root());
             let note = checkpoint.sign(&key).map_err(|_| key_problem())?;
-            // Asking again is not a reason to write.
+            // A repeated request is not a reason to write.
             if last_checkpoint(view)?.is_none_or(|last| last != note.to_string()) {
                 self.store_checkpoint(&note, &checkpoint)?;
             }
@@ -98,7 +99,7 @@ impl Registry {
         })
     }
 
-    /// Stores a checkpoint that was given out, unless a later one of the same log is stored.
+    /// Stores a published checkpoint, unless a later one of the same log is stored.
     fn store_checkpoint(&self, note: &SignedNote, new: &Checkpoint) -> Result<(), RegistryError> {
         let (text, new) = (note.to_string(), new.clone());
         self.load(move |loading| {
@@ -113,9 +114,9 @@ impl Registry {
         })
     }
 
-    /// Begins a log with a new key. If there is one, the new one is of all its events too, and its first
-    /// own event names the head it continues from. A registry that was restored from a backup must do so:
-    /// events that the old log has published may be missing.
+    /// Begins a log with a new key. It contains all events of the current log, if there is one, and
+    /// its first own event names the head that it continues from. A registry that was restored from
+    /// a backup must begin a new log: events that the old log has published may be missing.
     pub fn begin_log(
         &self,
         who: &Principal,
@@ -136,7 +137,7 @@ impl Registry {
             RegistryError::policy("bad-origin", problem)
         };
         let key = SigningKey::new(&origin, &seed).map_err(bad_origin)?;
-        // Beside the old one, which signs until the new one is known.
+        // The new key gets a file of its own. The old key signs until the new one is stored.
         write_key(&self.folder().join(NEW_KEY_FILE), &key)?;
         let identity = Identity {
             key: key.verifying_key().to_string(),
@@ -210,12 +211,13 @@ impl Registry {
             }
             Ok(head.note.clone())
         })?;
-        // Last, so that all that it speaks of is there.
+        // The checkpoint comes last, so that everything that it covers is there.
         write_file(&folder.join("checkpoint"), note.to_string().as_bytes())?;
         Ok(note)
     }
 
-    /// A tile of the log, in the form of C2SP tlog-tiles; `None` if there are not so many events yet.
+    /// A tile of the log, in the form of C2SP tlog-tiles; `None` if there are not enough events
+    /// yet.
     pub fn tile(&self, tile: &Tile) -> Result<Option<Vec<u8>>, RegistryError> {
         self.read(|view| {
             let size = tree::read(view.now)?.size();
@@ -229,7 +231,7 @@ impl Registry {
         })
     }
 
-    /// The events beside a tile of leaf hashes; `None` if there are not so many yet.
+    /// The events of a tile of leaf hashes; `None` if there are not enough yet.
     pub fn bundle(&self, bundle: &Bundle) -> Result<Option<Vec<u8>>, RegistryError> {
         self.read(|view| {
             let size = tree::read(view.now)?.size();
@@ -241,7 +243,7 @@ impl Registry {
         })
     }
 
-    /// The secret key that belongs to a public one.
+    /// The secret key for a public one.
     fn signing_key(&self, known: &VerifyingKey) -> Result<SigningKey, RegistryError> {
         let read = |path: &Path| -> Option<SigningKey> {
             let key: SigningKey = fs::read_to_string(path).ok()?.trim_end().parse().ok()?;
@@ -267,7 +269,7 @@ pub(crate) fn log_key(view: &View<'_>) -> Result<VerifyingKey, RegistryError> {
     key.ok_or_else(key_problem)
 }
 
-/// The last checkpoint that was signed.
+/// The last signed checkpoint.
 pub(crate) fn last_checkpoint(view: &View<'_>) -> Result<Option<String>, RegistryError> {
     let table_key = TableKey::named(Table::Meta, CHECKPOINT);
     let read = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -275,7 +277,7 @@ pub(crate) fn last_checkpoint(view: &View<'_>) -> Result<Option<String>, Registr
 }
 
 impl ChangeSet<'_> {
-    /// An event that names the head of the log so far, if there is anything in it.
+    /// An event that names the head of the log so far, if it has any events.
     fn continue_log(&mut self) {
         let (size, root) = (self.tree().size(), self.tree().root());
         if size == 0 {
@@ -290,7 +292,7 @@ impl ChangeSet<'_> {
     }
 }
 
-/// The first hex digits of what a seed is not told by.
+/// The first 12 hex digits of a hash of the seed; the seed cannot be derived from it.
 fn new_name(seed: &[u8; 32]) -> String {
     let digest = crate::log::event::digest(&[b"handfast log name", seed]);
     let digits = digest.iter().take(6);
@@ -311,7 +313,7 @@ fn write_key(path: &Path, key: &SigningKey) -> Result<(), RegistryError> {
     write().map_err(|source| RegistryError::Output { source })
 }
 
-/// Events one behind the other, each with its length in two bytes.
+/// Events one after the other, each with its length in two bytes.
 fn entries(view: &View<'_>, first: u64, count: u16) -> Result<Vec<u8>, RegistryError> {
     let mut bundle = Vec::new();
     for number in (first + 1..).take(usize::from(count)) {

@@ -1,6 +1,6 @@
-//! The log as a file, and looking through one.
+//! Exporting the log to a file, and auditing one.
 //!
-//! A line of JSON says whose log it is and what its head was; then comes a line for each event.
+//! The first line, in JSON, names the log and its head; then comes a line for each event.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufRead, Write};
@@ -23,14 +23,14 @@ use crate::log::tree;
 use crate::name::record::Record;
 use crate::registry::Registry;
 
-/// What an export of a log begins with.
+/// The first line of an export of a log.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     /// The format.
     log: String,
     /// The public key.
     key: String,
-    /// The head, signed.
+    /// The signed head.
     checkpoint: String,
 }
 
@@ -44,7 +44,7 @@ struct Line<'a> {
 
 const FORMAT: &str = "handfast-log-1";
 
-/// What a log is compared with.
+/// What to compare a log with.
 ///
 /// ```
 /// let verify = handfast_registry::Verify::default();
@@ -52,16 +52,16 @@ const FORMAT: &str = "handfast-log-1";
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Verify {
-    /// Keys that are trusted; if there are none, the log's own.
+    /// Trusted keys; if there are none, the log's own key.
     pub keys: Vec<VerifyingKey>,
-    /// Checkpoints from earlier, which the log must continue.
+    /// Earlier checkpoints, which the log must continue.
     pub from: Vec<String>,
-    /// What time it is, in milliseconds since 1970, if events from the future are to be noted.
+    /// The current time in milliseconds since 1970, to note events from the future.
     pub now: Option<u64>,
 }
 
 impl Registry {
-    /// Writes the log to a file that anybody can look through: see [`verify_export`].
+    /// Writes the log to a file that anyone can audit: see [`verify_export`].
     pub fn export_log(
         &self,
         out: &mut dyn Write,
@@ -100,9 +100,9 @@ impl Registry {
         })
     }
 
-    /// Looks through the log that is kept here: its tree and its signatures, whether it continues earlier
-    /// checkpoints, whether no name was ever given twice, and whether what is kept of each name is what
-    /// its last event says.
+    /// Audits the log of this registry: its tree and its signatures, whether it continues earlier
+    /// checkpoints, whether no name was ever assigned twice, and whether the stored names are as
+    /// their last events say.
     pub fn verify_log(
         &self,
         verify: &Verify,
@@ -155,8 +155,8 @@ impl Registry {
     }
 }
 
-/// Looks through an export of a log. Also gives the key that the export says is its own: if no others were
-/// given, it is what the signatures were checked with.
+/// Audits an export of a log. Also returns the key that the export states as its own: if no others
+/// were given, it was used to check the signatures.
 pub fn verify_export(
     input: &mut dyn BufRead,
     verify: &Verify,
@@ -202,7 +202,7 @@ pub fn verify_export(
             audit.find(Finding::Unreadable(count));
             continue;
         };
-        // What the line says of its event must be so too.
+        // The stated number and leaf of the line must be true, too.
         if Event::number_in(&event).is_some_and(|own| own != number) {
             audit.find(Finding::Changed(number));
         }
@@ -221,7 +221,7 @@ pub fn verify_export(
     Ok((audited, header.key))
 }
 
-/// The longest line: an event has at most 65,535 bytes.
+/// The maximum length of a line: an event has at most 65,535 bytes.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
 fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
@@ -230,11 +230,11 @@ fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
     Ok(u64::try_from(read).unwrap_or(u64::MAX))
 }
 
-/// Reads an event; gives what the line says of its number and its leaf.
+/// Reads an event; returns the number and the leaf that the line states.
 fn read_event(line: &[u8], event: &mut Vec<u8>) -> Option<(u64, [u8; 32])> {
     let line: Line<'_> = serde_json::from_slice(line).ok()?;
     STANDARD.decode_vec(line.event, event).ok()?;
-    // A leaf that cannot be read is none that any event has.
+    // A malformed leaf matches no event.
     let leaf = STANDARD.decode(line.leaf).ok();
     let leaf = leaf.and_then(|leaf| leaf.try_into().ok());
     Some((line.number, leaf.unwrap_or_default()))
@@ -249,7 +249,7 @@ fn write_line(out: &mut dyn Write, number: u64, event: &[u8], leaf: &[u8]) -> io
     )
 }
 
-/// Gives how many events the checkpoint is of.
+/// Returns the number of events of the checkpoint.
 fn expect(audit: &mut Audit, what: &str, note: &str, keys: &[VerifyingKey]) -> Option<u64> {
     match open_checkpoint(note, keys) {
         Ok(checkpoint) => {
@@ -272,8 +272,8 @@ fn expect_earlier(audit: &mut Audit, verify: &Verify, keys: &[VerifyingKey]) {
     }
 }
 
-/// How many names were assigned again after they were erased. An export does not show that: the new name is hidden
-/// by other random bytes.
+/// How many names were assigned again after they were erased. An export does not show that: the new
+/// name is hidden with other random bytes.
 fn reassigned(view: &View<'_>, erasures: &HashSet<u64>) -> Result<u64, RegistryError> {
     let mut erased: BTreeMap<Vec<u8>, Vec<u64>> = BTreeMap::new();
     if erasures.is_empty() {
@@ -299,8 +299,8 @@ fn reassigned(view: &View<'_>, erasures: &HashSet<u64>) -> Result<u64, RegistryE
     Ok(count)
 }
 
-/// Authorities whose names are permanent now, and were erased before: here the policy is known, which an export does
-/// not show.
+/// Authorities whose names are permanent now, and that erased names before. The registry knows
+/// their policy, which an export does not show.
 fn permanent_after_erasing(
     view: &View<'_>,
     finished: &Finished,
@@ -321,8 +321,8 @@ fn permanent_after_erasing(
     Ok(notes)
 }
 
-/// Handles whose keys are in lower case, though case does not count under their authority: here the policy is known,
-/// which an export does not show.
+/// Handles whose keys are in lowercase, though case does not count under their authority. The
+/// registry knows the policy, which an export does not show.
 fn keys_of_other_case(view: &View<'_>) -> Result<Vec<Finding>, RegistryError> {
     let mut findings = Vec::new();
     let mut last: Option<(String, bool)> = None;
@@ -337,7 +337,7 @@ fn keys_of_other_case(view: &View<'_>) -> Result<Vec<Finding>, RegistryError> {
             let authority = Record::authority_in(bytes).unwrap_or_default();
             if last.as_ref().is_none_or(|(last, _)| last != authority) {
                 let found = view.authority_by_key(authority);
-                // One that cannot be read is reported by the check of all tables.
+                // The check of all tables reports an unreadable one.
                 let counts = !matches!(&found, Ok(Some(found)) if !found.policy.case_sensitive);
                 last = Some((authority.to_string(), counts));
             }

@@ -1,4 +1,4 @@
-//! Proofs that are checked without asking anybody: with the public key of the log, the proof, and the name.
+//! Proofs that anyone can check offline: with the public key of the log, the proof, and the name.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -20,29 +20,30 @@ use crate::name::record::{Record, State};
 use crate::name::show::Shown;
 use crate::registry::Registry;
 
-/// The proof that the log holds the history of a name.
+/// The proof that the log contains the history of a name.
 ///
-/// It holds a signed checkpoint, every event of the name with the hashes that lead from it to the head,
-/// and what opens the commitments of the last one: the public values. In JSON, byte strings are base64.
+/// It has a signed checkpoint, every event of the name with the hashes from it to the head, and the
+/// openings of the commitments of the last one: the public values. In JSON, byte strings are
+/// base64.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proof {
     /// The name as it is registered.
     pub id: String,
-    /// What it is looked up by; events name it so.
+    /// Its key in the store; events use it.
     pub key: String,
-    /// The public key of the log, for those who have none they trust more.
+    /// The public key of the log, for readers without a more trusted copy.
     pub log: String,
-    /// The head of the log, signed.
+    /// The signed head of the log.
     pub checkpoint: String,
-    /// What opens events that hide the name, because it was reserved.
+    /// The openings of events that hide the name, because it was reserved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub salt: Option<String>,
     /// All its events, oldest first.
     pub events: Vec<ProvenEvent>,
-    /// What opens the commitments of the last event: public values, and at index 0 what the change says
-    /// beside them.
+    /// The openings of the commitments of the last event: public values, and the other properties
+    /// at index 0.
     pub values: Vec<Opening>,
-    /// Indexes and commitments of all values, if the event has one for all of them.
+    /// Indexes and commitments of all values, if the event has one commitment for all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commitments: Vec<(u32, String)>,
 }
@@ -50,7 +51,7 @@ pub struct Proof {
 /// An event, and the hashes that lead from it to the head.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProvenEvent {
-    /// Its number; its place in the tree is one less.
+    /// Its number; its index in the tree is one less.
     pub number: u64,
     /// Its bytes.
     pub event: String,
@@ -58,7 +59,7 @@ pub struct ProvenEvent {
     pub inclusion: Vec<String>,
 }
 
-/// What opens a commitment.
+/// The opening of a commitment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opening {
     /// The index of the value.
@@ -69,14 +70,14 @@ pub struct Opening {
     pub value: String,
 }
 
-/// What a proof proves.
+/// What a valid proof shows.
 #[derive(Clone, Debug)]
 pub struct Proven {
-    /// The head that it is proven against.
+    /// The head of the log.
     pub checkpoint: Checkpoint,
     /// The events of the name, oldest first.
     pub events: Vec<Event>,
-    /// The public values that the last of them left.
+    /// The public values after the last event.
     pub values: Vec<Value<'static>>,
 }
 
@@ -91,32 +92,32 @@ pub struct Growth {
     pub consistency: Vec<String>,
 }
 
-/// Why a proof proves nothing.
+/// Why a proof is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofProblem {
-    /// The checkpoint is not signed by that key.
+    /// The key has not signed the checkpoint.
     #[error("the checkpoint: {0}")]
     Checkpoint(String),
     /// An event is not in the log.
     #[error("event {0} is not in the log")]
     NotIncluded(u64),
-    /// An event is not of the name.
+    /// An event is not about the name.
     #[error("event {0} is about another name")]
     OtherName(u64),
-    /// The proof is of another name.
+    /// The proof is for another name.
     #[error("the proof is of {0}")]
     OtherProof(String),
     /// Events are missing.
     #[error("the history is not whole: {0}")]
     Partial(String),
-    /// The log has not only grown.
+    /// The log did not only grow.
     #[error("the later log does not continue the earlier one")]
     Rewritten,
-    /// Something cannot be read.
+    /// A part cannot be read.
     #[error("{0} cannot be read")]
     Unreadable(&'static str),
-    /// A value is not what was committed to.
+    /// A value does not match its commitment.
     #[error("value {0} is not what the last event committed to")]
     Value(u32),
 }
@@ -124,14 +125,14 @@ pub enum ProofProblem {
 impl Registry {
     /// Proves the history of a name, against a new checkpoint.
     pub fn prove(&self, who: &Principal, id: &str) -> Result<Proof, RegistryError> {
-        // Whoever may not see the name is told so before anything is signed.
+        // A principal that may not see the name gets the error before anything is signed.
         self.show(who, id)?;
         self.read_signed(|view, head| {
             let size = head.size;
             let Shown { key, .. } = view.show(who, id)?;
             let not_found = || RegistryError::NotFound(id.to_string());
             let record = view.record(&key)?.ok_or_else(not_found)?;
-            // A name that may be erased is hidden for ever, and so is what would open it.
+            // A name that may be erased is hidden for ever, and so are its openings.
             let last = view.event(record.last_event)?;
             let is_hidden = last.is_some_and(|last| matches!(last.subject, Subject::Hidden(_)));
             let path = AuthorityPath::of(&view.identify_registered(id)?, view);
@@ -143,7 +144,7 @@ impl Registry {
                 });
             }
             let mut events = Vec::new();
-            // Not those of an earlier life that was erased.
+            // Without the events of an earlier life that was erased.
             let numbers = view.events_of(&key)?.into_iter();
             let numbers = numbers.filter(|number| *number >= record.first_event);
             for number in numbers {
@@ -164,7 +165,7 @@ impl Registry {
             }
             let (mut values, commitments) = openings(&record);
             if record.state == State::Withdrawn && !sees_all {
-                // What is left to the public is its tombstone.
+                // Only its tombstone is public.
                 values.retain(|opening| opening.index == 0);
             }
             Ok(Proof {
@@ -181,7 +182,7 @@ impl Registry {
     }
 }
 
-/// The public values of a record; and that it has a holder is nobody's business.
+/// The public values of a record, without its holder, which is not public.
 fn openings(record: &Record) -> (Vec<Opening>, Vec<(u32, String)>) {
     let open = |index: u32, value: &[u8]| Opening {
         index,
@@ -207,8 +208,8 @@ fn openings(record: &Record) -> (Vec<Opening>, Vec<(u32, String)>) {
 }
 
 impl Proof {
-    /// Checks the proof: that the checkpoint is signed by a key, that each event is in the log, is of this
-    /// name, and that none is missing between them; and that the values are those of the last one.
+    /// Checks the proof: a key has signed the checkpoint; each event is in the log and is about
+    /// this name; none is missing between them; and the values are those of the last one.
     pub fn verify(&self, id: Option<&str>, key: &VerifyingKey) -> Result<Proven, ProofProblem> {
         self.is_of(id)?;
         let note: SignedNote = self
@@ -235,10 +236,12 @@ impl Proof {
         })
     }
 
-    /// Whether the proof is of a name, under either rule of case: which one holds is its authority's.
+    /// Whether the proof is for a name, under either rule of case: the authority decides which one
+    /// applies.
     fn is_of(&self, id: Option<&str>) -> Result<(), ProofProblem> {
         let other = || ProofProblem::OtherProof(self.id.clone());
-        // The text of the proof must be of its key too, or it would speak of one name and prove another.
+        // The text of the proof must have its key, too. Otherwise it would show one name and prove
+        // another.
         for id in id.into_iter().chain([self.id.as_str()]) {
             let cases = [CaseRule::AsciiInsensitive, CaseRule::Sensitive];
             let mut keys = cases.into_iter().flat_map(|case| keys(id, case));
@@ -318,7 +321,7 @@ impl ProvenEvent {
     }
 }
 
-/// Versions count from the one that gave the name, and none is left out.
+/// Versions count from the one that assigned the name, without gaps.
 fn is_whole(events: &[Event]) -> Result<(), ProofProblem> {
     let partial = |problem: &str| Err(ProofProblem::Partial(problem.to_string()));
     let Some(first) = events.first() else {
@@ -347,7 +350,7 @@ impl Growth {
         }
     }
 
-    /// Checks that the later checkpoint continues the earlier one; gives both.
+    /// Checks that the later checkpoint continues the earlier one; returns both.
     pub fn verify(&self, keys: &[VerifyingKey]) -> Result<(Checkpoint, Checkpoint), ProofProblem> {
         let from = open_checkpoint(&self.from, keys)?;
         let to = open_checkpoint(&self.to, keys)?;
@@ -377,8 +380,8 @@ pub(crate) fn open_checkpoint(
     Err(problem)
 }
 
-/// The keys that a text may mean under a rule of case: as people write names, and as one that was taken from
-/// elsewhere as it was.
+/// The keys that a text may have under a rule of case: as people write names, and as a migrated
+/// name.
 fn keys(id: &str, case: CaseRule) -> Vec<String> {
     struct Case(CaseRule);
     impl Rules for Case {

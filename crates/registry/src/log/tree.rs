@@ -1,7 +1,7 @@
-//! The tree of the proof log, as the store keeps it.
+//! The tree of the proof log in the store.
 //!
-//! Its right edge is kept with each commit, so that a change costs a few hashes; the roots of complete
-//! tiles are kept as they come about, and leaf hashes stand behind their events. All other hashes are
+//! Each commit stores the right edge, so that a change costs a few hashes. Roots of tiles are
+//! stored when the tiles are complete, and leaf hashes follow their events. All other hashes are
 //! computed from these.
 
 use std::ops::ControlFlow;
@@ -11,17 +11,17 @@ use handfast_store::{Loading, Snapshot, Table, TableKey, Write};
 
 use crate::error::RegistryError;
 
-/// Where the right edge is kept.
+/// The key of the right edge.
 fn edge() -> TableKey<'static> {
     TableKey::named(Table::Meta, b"tree")
 }
 
-/// Where the root of a tile is kept.
+/// The key of the root of a tile.
 fn tile_key(level: u8, index: u64) -> TableKey<'static> {
     TableKey::numbered(Table::Tiles, u64::from(level) << 56 | index)
 }
 
-/// Which tile has its root under a number.
+/// The tile whose root is stored under a number.
 pub(crate) fn level_and_index(number: u64) -> (u8, u64) {
     let level = u8::try_from(number >> 56).unwrap_or_default();
     (level, number & ((1 << 56) - 1))
@@ -38,14 +38,14 @@ pub(crate) fn read(now: &Snapshot<'_>) -> Result<Tree, RegistryError> {
     }
 }
 
-/// Appends the leaf of an event; what completes a tile is pushed to be kept.
+/// Appends the leaf of an event; completed tiles are added to the writes.
 pub(crate) fn push(tree: &mut Tree, leaf: Hash, writes: &mut Vec<Write>) {
     tree.append(leaf, &mut |tile: TileHash| {
         writes.push(Write::put(tile_key(tile.level, tile.index), &tile.hash));
     });
 }
 
-/// The same, in a load.
+/// Appends the leaf of an event in a load.
 pub(crate) fn append(
     tree: &mut Tree,
     leaf: Hash,
@@ -60,12 +60,12 @@ pub(crate) fn append(
     Ok(outcome?)
 }
 
-/// Keeps the right edge.
+/// Writes the right edge.
 pub(crate) fn edge_write(tree: &Tree) -> Write {
     Write::Put(edge(), tree.to_bytes())
 }
 
-/// The same, in a load.
+/// Writes the right edge in a load.
 pub(crate) fn write(tree: &Tree, loading: &mut Loading<'_>) -> Result<(), RegistryError> {
     Ok(loading.apply(&edge_write(tree))?)
 }
@@ -82,7 +82,7 @@ impl Hashes for StoredHashes<'_> {
     }
 
     fn hashes(&self, level: u8, start: u64, count: u16) -> Result<Vec<Hash>, RegistryError> {
-        // Events count from 1.
+        // Event numbers start at 1.
         let from = match level {
             0 => TableKey::event(start + 1),
             level => tile_key(level, start),

@@ -1,4 +1,4 @@
-//! Something is done with an entry.
+//! Actions on an entry.
 
 use std::sync::Arc;
 
@@ -22,38 +22,39 @@ use crate::log::event::{Action, Subject};
 use crate::name::change::other_version;
 use crate::registry::Registry;
 
-/// The most candidates that one account has.
+/// The maximum number of candidates of one account.
 const MAX_PROPOSALS_PER_ACCOUNT: usize = 20;
-/// The most entries of all: they are kept in memory.
+/// The maximum number of entries: all of them are in memory.
 const MAX_ENTRIES: usize = 10_000;
-/// The most versions of an entry in a day that its authority makes.
+/// The maximum number of versions of an entry that its authority makes in a day.
 const MAX_VERSIONS_PER_DAY: u64 = 100;
-/// Claims make no more once there are so many: strangers must not use up what its authority may.
+/// The maximum number of versions of an entry that claims may make in a day: claimants must not use
+/// up the limit of its authority.
 const MAX_CLAIM_VERSIONS_PER_DAY: u64 = 20;
-/// The most claims of one account that wait to be decided.
+/// The maximum number of open claims of one account.
 const MAX_CLAIMS_PER_ACCOUNT: usize = 5;
 /// A day, in milliseconds.
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
-/// For how long a provisional entry may go on, in milliseconds: twelve months.
+/// The maximum time until a provisional entry expires, in milliseconds: twelve months.
 const MAX_PROVISIONAL_MS: u64 = 366 * 24 * 60 * 60 * 1_000;
-/// Identifiers that are looked up by other schemes, whose rules these cannot change.
+/// Namespaces whose identifiers are looked up by other schemes, which entries cannot change.
 const NAMESPACES_OF_OTHERS: [&str; 3] = ["ark", "doi", "hdl"];
 
-/// What is to be done with an entry, and why.
+/// An action on an entry, and its reason.
 #[derive(Clone, Debug)]
 pub struct NamespaceOrder {
-    /// What.
+    /// The action.
     pub act: NamespaceAct,
-    /// Why; or how an authority was verified.
+    /// The reason, or how an authority was verified.
     pub why: String,
-    /// The version that the entry must have for this to be done.
+    /// The version that the entry must have.
     pub expects: Option<u64>,
-    /// Why a namespace is registered although its string is used elsewhere, or one like it.
+    /// Why a namespace is registered although another system uses the same or a similar string.
     pub despite: Option<String>,
 }
 
 impl NamespaceOrder {
-    /// Whatever version the entry has.
+    /// An action on any version of the entry.
     #[must_use]
     pub fn new(act: NamespaceAct, why: &str) -> Self {
         Self {
@@ -66,7 +67,7 @@ impl NamespaceOrder {
 }
 
 impl Registry {
-    /// Does something with an entry.
+    /// Applies an action to an entry.
     ///
     /// ```
     /// # use handfast_registry::{NamespaceAct, NamespaceForm, NamespaceOrder, Principal, Registry, Environment};
@@ -103,7 +104,7 @@ impl Registry {
         })
     }
 
-    /// Says what an entry would become, and does nothing.
+    /// Returns the entry as an action would leave it, and changes nothing.
     pub fn consider_namespace(
         &self,
         who: &Principal,
@@ -118,7 +119,7 @@ impl Registry {
         })
     }
 
-    /// What takes long is done before the writer is asked: trying rules, and looking through names.
+    /// Does the slow part before the change reaches the writer: testing rules, and scanning names.
     fn prepare_namespace(
         &self,
         who: &Principal,
@@ -129,7 +130,7 @@ impl Registry {
         if let NamespaceAct::Propose(form) | NamespaceAct::Change(form) = &mut order.act {
             form.namespace = bare(&form.namespace);
         }
-        // Whoever may not do it anyway has nothing tried for them.
+        // The rights are checked first, so that nothing is tested for a principal without them.
         self.dry_run(who, |change_set| {
             change_set.may_act(name, &order).map(|_| ())
         })?;
@@ -157,13 +158,13 @@ impl Registry {
     }
 }
 
-/// An order that was looked at as far as that can be done without the writer.
+/// An action that was checked as far as possible outside the writer.
 struct CheckedOrder {
     order: NamespaceOrder,
     looked: Option<LookedThrough>,
 }
 
-/// The rules that an act puts in force, if they are others than before.
+/// The rules that an action puts in force, if they differ from the current ones.
 fn coming_into_force(
     current: Option<&NamespaceEntry>,
     act: &NamespaceAct,
@@ -182,7 +183,7 @@ fn coming_into_force(
     Ok((!is_same).then_some(rules))
 }
 
-/// The rules of what is looked up by another scheme are not for changing.
+/// Checks that the rules of a namespace of another scheme do not change.
 pub(super) fn check_fixed(name: &str) -> Result<(), RegistryError> {
     if !NAMESPACES_OF_OTHERS.contains(&name) {
         return Ok(());
@@ -194,7 +195,7 @@ pub(super) fn check_fixed(name: &str) -> Result<(), RegistryError> {
 }
 
 impl ChangeSet<'_> {
-    /// What an entry becomes.
+    /// The entry after an action.
     fn act_on_namespace(
         &self,
         name: &str,
@@ -227,7 +228,7 @@ impl ChangeSet<'_> {
             _ => why,
         };
         match by {
-            // What was claimed has been counted.
+            // A claimed entry has been counted before.
             _ if matches!(act, NamespaceAct::TakeBack) => {}
             Capacity::Authority => self.check_rate(&current, MAX_VERSIONS_PER_DAY)?,
             Capacity::Claimant => self.check_rate(&current, MAX_CLAIM_VERSIONS_PER_DAY)?,
@@ -252,7 +253,7 @@ impl ChangeSet<'_> {
             why: why.clone(),
         };
         let mut entry = NamespaceEntry {
-            // That it had lapsed is not what it is kept as.
+            // The stored state of an expired entry is not "expired".
             status: match transition.to {
                 NamespaceStatus::Lapsed => current.status,
                 to => to,
@@ -290,15 +291,15 @@ impl ChangeSet<'_> {
                 entry.owner = entry.claimant.take();
                 entry.verified = Some(why);
             }
-            // Whoever runs the registry has taken it up again, if only to advise against it.
+            // The staff of the registry has taken it up again, even if only to deprecate it.
             NamespaceAct::Deprecate if had_lapsed => entry.provisional_until = None,
             NamespaceAct::Deprecate | NamespaceAct::Refuse | NamespaceAct::Withdraw => {}
         }
         Ok((entry, action))
     }
 
-    /// The entry as it is, what becomes of it and as what someone comes, if they may do something; nothing if it
-    /// is there to be proposed.
+    /// The current entry, its transition and the capacity of the principal, if the principal may
+    /// act; `None` if the namespace can be proposed.
     fn may_act(
         &self,
         name: &str,
@@ -325,7 +326,7 @@ impl ChangeSet<'_> {
         Ok(Some((current, transition, by)))
     }
 
-    /// Whoever proposes, claims or comments has an account.
+    /// Checks that the principal has an account: proposals, claims and comments need one.
     pub(super) fn may_ask(&self, name: &str) -> Result<(), RegistryError> {
         let who = self.who();
         let account = who.lasting();
@@ -374,7 +375,7 @@ impl ChangeSet<'_> {
         })
     }
 
-    /// The reason of a registration, with the one why it is done although the string is used elsewhere.
+    /// The reason of a registration, with the reason for accepting a clash.
     fn reviewed(
         &self,
         name: &str,
@@ -426,7 +427,7 @@ impl ChangeSet<'_> {
         Ok(())
     }
 
-    /// All versions are kept: nobody makes as many as they like.
+    /// Limits the rate of new versions: all versions are stored.
     fn check_rate(&self, current: &NamespaceEntry, limit: u64) -> Result<(), RegistryError> {
         let Some(first) = (current.version + 1).checked_sub(limit).filter(|v| *v > 0) else {
             return Ok(());
@@ -455,7 +456,7 @@ impl ChangeSet<'_> {
         Err(RegistryError::policy("bad-date", problem))
     }
 
-    /// Keeps a new version of an entry, with its event.
+    /// Stores a new version of an entry, with its event.
     pub(super) fn store_namespace(
         &mut self,
         mut entry: NamespaceEntry,

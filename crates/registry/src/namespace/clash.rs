@@ -1,6 +1,6 @@
-//! Strings for which a new namespace could be taken (`INFO-10`: no URI form of its own).
+//! Strings with which a new namespace could be confused (`INFO-10`: no URI form of its own).
 
-/// URI schemes that people know; namespaces of these names would be taken for them.
+/// Well-known URI schemes; namespaces of these names would be confused with them.
 const SCHEMES: [&str; 40] = [
     "about",
     "acct",
@@ -123,10 +123,12 @@ const NIDS: [&str; 75] = [
     "xmpp",
 ];
 
-/// How short strings are for which one letter makes all the difference.
+/// Strings up to this length are not compared: in a short string one letter makes all the
+/// difference.
 const MAX_SHORT_NAME: usize = 4;
 
-/// What a string could be taken for: a URI scheme, a URN namespace, or an entry that differs in one character.
+/// What a string could be confused with: a URI scheme, a URN namespace, or an entry that differs in
+/// one character.
 pub(super) fn clashes<'e>(name: &str, entries: impl Iterator<Item = &'e str>) -> Vec<String> {
     let mut found = Vec::new();
     if SCHEMES.contains(&name) {
@@ -145,7 +147,7 @@ pub(super) fn clashes<'e>(name: &str, entries: impl Iterator<Item = &'e str>) ->
     found
 }
 
-/// Whether one character more, less or other makes one text the other.
+/// Whether two texts differ in one added, removed or replaced character.
 fn is_one_apart(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() <= other.len() {
         (one.as_bytes(), other.as_bytes())

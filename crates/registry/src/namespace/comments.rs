@@ -1,4 +1,4 @@
-//! What people say of a candidate, in public.
+//! Public comments on a candidate.
 
 use std::ops::ControlFlow;
 
@@ -17,11 +17,11 @@ use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Subject};
 use crate::registry::Registry;
 
-/// The longest comment, in bytes.
+/// The maximum length of a comment, in bytes.
 const MAX_COMMENT_BYTES: usize = 4_000;
-/// The most comments on an entry.
+/// The maximum number of comments on an entry.
 const MAX_COMMENTS: usize = 500;
-/// The most comments of one account on an entry.
+/// The maximum number of comments of one account on an entry.
 const MAX_COMMENTS_PER_ACCOUNT: usize = 20;
 
 /// A comment on a candidate.
@@ -29,36 +29,37 @@ const MAX_COMMENTS_PER_ACCOUNT: usize = 20;
 pub struct NamespaceComment {
     /// 1, 2, 3 …
     pub number: u64,
-    /// The version of the entry that it is on.
+    /// The version of the entry.
     pub version: u64,
     /// When it was made, in milliseconds since 1970.
     pub time: u64,
-    /// The account of whoever made it.
+    /// The account of its author.
     pub author: Principal,
-    /// What they say.
+    /// The text.
     pub text: String,
     /// The event.
     pub event: u64,
-    /// The random bytes behind the commitment of that event.
+    /// The random bytes of the commitment in that event.
     pub seed: [u8; 32],
 }
 
-/// A comment as someone sees it: an account is a person's, and not for the public.
+/// A comment as a principal sees it: accounts are personal data and not public.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamespaceRemark {
     /// The comment.
     pub comment: NamespaceComment,
-    /// As what whoever made it comes: `authority`, `operator` or `maintainer`, or `account` for all others.
+    /// The capacity of the author: `authority`, `operator` or `maintainer`, or `account` for all
+    /// others.
     pub by: &'static str,
-    /// Whether whoever asks may know the account.
+    /// Whether the principal may see the account.
     pub is_signed: bool,
 }
 
-/// How the keys of comments begin in the table `namespaces`.
+/// The start of the keys of comments in the table `namespaces`.
 pub(crate) const COMMENT: &str = "comment:";
 
 impl Registry {
-    /// Says something of a candidate. Whoever has an account may.
+    /// Comments on a candidate. This takes an account.
     pub fn comment_on_namespace(
         &self,
         who: &Principal,
@@ -80,8 +81,8 @@ impl Registry {
         })
     }
 
-    /// All comments on an entry, oldest first. Whose they are is shown to those with a role on the registry, and
-    /// to themselves.
+    /// All comments on an entry, oldest first. Principals with a role on the registry, and the
+    /// authors themselves, see the accounts.
     pub fn namespace_comments(
         &self,
         who: &Principal,

@@ -1,4 +1,4 @@
-//! What an authority says of its namespace.
+//! The form of a namespace: what its authority states.
 
 use handfast_id::{
     Fold, Namespace, NamespaceError, NamespaceExample, NamespaceRecord, Pattern, StepError, Steps,
@@ -6,9 +6,10 @@ use handfast_id::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-/// The form that an authority fills in: all that is proposed, and all that its owner can change later.
+/// The form that an authority fills in: the content of a proposal, which its owner can change
+/// later.
 ///
-/// In JSON it has the shape of the historical records, with a few fields more.
+/// In JSON it has the shape of the historical records, with a few more fields.
 ///
 /// ```
 /// use handfast_registry::NamespaceForm;
@@ -27,25 +28,25 @@ pub struct NamespaceForm {
     pub namespace: String,
     /// A title for people.
     pub title: String,
-    /// Who owns the namespace.
+    /// The owner of the namespace.
     pub authority: NamespaceAuthority,
     /// Scope, history, sub-spaces, policy.
     pub description: String,
-    /// Where more is said of that.
+    /// Addresses of further documents.
     pub see: Vec<String>,
-    /// How identifiers are written.
+    /// The syntax of identifiers.
     pub syntax: SyntaxForm,
-    /// How identifiers are compared.
+    /// The normalisation of identifiers.
     pub normalisation: NormalisationForm,
-    /// What identifiers lead to, if to anything.
+    /// How identifiers resolve, if they do.
     pub resolution: ResolutionForm,
     /// Identifiers and their canonical forms.
     pub examples: Vec<NamespaceSample>,
-    /// What the authority declares; nothing is known of the historical ones.
+    /// The declarations of the authority; unknown for historical entries.
     pub declaration: Option<NamespaceDeclaration>,
 }
 
-/// Who owns a namespace, as the public may know it.
+/// The owner of a namespace, as far as it is public.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NamespaceAuthority {
@@ -55,11 +56,11 @@ pub struct NamespaceAuthority {
     pub address: String,
     /// Its web address.
     pub url: String,
-    /// How the public reaches it.
+    /// Its public contact.
     pub contact: String,
 }
 
-/// How identifiers are written.
+/// The syntax of identifiers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SyntaxForm {
@@ -67,24 +68,24 @@ pub struct SyntaxForm {
     pub summary: String,
     /// A regular expression over the normalised, decoded identifier (`INFO-8`).
     pub pattern: Option<String>,
-    /// Where more is said.
+    /// Addresses of further documents.
     pub see: Vec<String>,
 }
 
-/// How identifiers are compared (`INFO-6`).
+/// The normalisation of identifiers (`INFO-6`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NormalisationForm {
-    /// Whether case counts, and if not, which one is canonical.
+    /// Whether case counts, and if not, which case is canonical.
     pub case: NamespaceCase,
-    /// Characters that are dropped before that.
+    /// Characters that are removed first.
     pub strip: String,
     /// In words.
     pub summary: String,
-    /// Ordered steps, in place of `strip` and `case`.
+    /// Ordered steps, instead of `strip` and `case`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<Vec<Json>>,
-    /// Where more is said.
+    /// Addresses of further documents.
     pub see: Vec<String>,
 }
 
@@ -101,19 +102,20 @@ pub enum NamespaceCase {
     Upper,
 }
 
-/// What identifiers lead to (`INFO-11`).
+/// How identifiers resolve (`INFO-11`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ResolutionForm {
-    /// A URL template with `{id}` for the decoded identifier, percent-encoded again with `/` left bare.
+    /// A URL template with `{id}` for the decoded identifier, percent-encoded again with `/` left
+    /// bare.
     pub mechanism: Option<String>,
-    /// The security considerations, without which no mechanism is registered.
+    /// The security considerations; a mechanism is not registered without them.
     pub security: Option<String>,
-    /// Whether people are to see a page before they are sent on.
+    /// Whether people see a page before the redirect.
     pub page_first: bool,
     /// A service for these identifiers, in words.
     pub summary: String,
-    /// Where more is said.
+    /// Addresses of further documents.
     pub see: Vec<String>,
 }
 
@@ -130,7 +132,7 @@ pub struct NamespaceSample {
     pub canonical: String,
 }
 
-/// What a proposal states (`INFO-10`).
+/// The declarations of a proposal (`INFO-10`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamespaceDeclaration {
@@ -142,7 +144,8 @@ pub struct NamespaceDeclaration {
     pub without_uri_form: bool,
 }
 
-/// What the registry adds to a form, so that what it shows can be given back with changes.
+/// The fields that the registry adds to a form. Reading ignores them, so that a client can send a
+/// shown entry back with changes.
 const ADDED: [&str; 18] = [
     "by",
     "changed",
@@ -165,7 +168,7 @@ const ADDED: [&str; 18] = [
 ];
 
 impl NamespaceForm {
-    /// Reads a form in JSON. What the registry itself says in an entry is passed over.
+    /// Reads a form in JSON. Fields that the registry itself adds to an entry are ignored.
     pub fn from_json(text: &str) -> Result<Self, NamespaceError> {
         let json = |error: serde_json::Error| NamespaceError::Json {
             message: error.to_string(),
@@ -176,14 +179,14 @@ impl NamespaceForm {
         Ok(form.in_lowercase())
     }
 
-    /// Strings that differ in case are one (`INFO-10`).
+    /// Strings that differ in case only are equal (`INFO-10`).
     #[must_use]
     pub(crate) fn in_lowercase(mut self) -> Self {
         self.namespace.make_ascii_lowercase();
         self
     }
 
-    /// The syntax in words: what its authority says, or what its pattern comes to.
+    /// The syntax in words: the text of its authority, or a description of its pattern.
     #[must_use]
     pub fn syntax_in_words(&self) -> String {
         match (self.syntax.summary.trim(), &self.syntax.pattern) {
@@ -193,7 +196,7 @@ impl NamespaceForm {
         }
     }
 
-    /// The normalisation in words: what its authority says, or what its rules come to.
+    /// The normalisation in words: the text of its authority, or a description of its rules.
     #[must_use]
     pub fn normalisation_in_words(&self) -> String {
         let said = &self.normalisation;
@@ -217,7 +220,7 @@ impl NamespaceForm {
         words
     }
 
-    /// How the public reaches its authority: its contact, or its web address.
+    /// The public contact of its authority, or its web address.
     #[must_use]
     pub fn contact(&self) -> &str {
         match self.authority.contact.trim() {
@@ -226,7 +229,7 @@ impl NamespaceForm {
         }
     }
 
-    /// What software consults.
+    /// Its rules for software.
     pub fn rules(&self) -> Result<Namespace, NamespaceError> {
         let name = || self.namespace.clone();
         let namespace = Namespace::new(&self.namespace).map_err(|source| NamespaceError::Name {
@@ -275,7 +278,7 @@ impl NamespaceForm {
 }
 
 impl NormalisationForm {
-    /// `steps` stand in place of `strip` and `case`, which are short forms of them.
+    /// `steps` replace `strip` and `case`, which are short forms of them.
     fn steps(&self) -> Result<Steps, StepError> {
         if let Some(steps) = &self.steps {
             return Steps::from_json(&Json::from(steps.clone()).to_string());

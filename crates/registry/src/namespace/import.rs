@@ -1,4 +1,4 @@
-//! Taking entries from the records of the original registry.
+//! Importing entries from the records of the original registry.
 
 use handfast_id::InfoValidity;
 use serde_json::{Map, Value as Json};
@@ -16,32 +16,32 @@ use crate::error::RegistryError;
 use crate::log::event::Action;
 use crate::registry::Registry;
 
-/// The largest text of records that is read, in bytes.
+/// The maximum size of the records, in bytes.
 const MAX_INPUT_BYTES: usize = 16 << 20;
 
 /// A record of the original registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamespaceImport {
-    /// What it says.
+    /// Its content.
     pub form: NamespaceForm,
-    /// The day of registration, `YYYY-MM-DD`, if it says one.
+    /// The day of registration, `YYYY-MM-DD`, if it has one.
     pub registered: Option<String>,
-    /// Whether it says how identifiers are normalised, so that a program can do it: the XML does not.
+    /// Whether it has machine-readable normalisation rules: the XML does not.
     pub has_rules: bool,
 }
 
-/// What became of a record.
+/// The result for a record.
 #[derive(Debug)]
 pub struct NamespaceImported {
     /// The namespace.
     pub namespace: String,
-    /// Whether anything has changed, or why nothing could.
+    /// Whether the entry has changed, or why it could not.
     pub outcome: Result<bool, RegistryError>,
 }
 
 impl NamespaceImport {
-    /// Reads records: the XML of the original registry (one record, or what its OAI-PMH service gave), or JSON in
-    /// the form of `info-namespaces.json` (one record, or a list).
+    /// Reads records: the XML of the original registry (one record, or a response of its OAI-PMH
+    /// service), or JSON in the form of `info-namespaces.json` (one record, or a list).
     ///
     /// ```
     /// let xml = "<info-registry-entry><info-namespace>x</info-namespace></info-registry-entry>";
@@ -86,7 +86,7 @@ fn read_json(text: &str) -> Result<Vec<NamespaceImport>, RegistryError> {
     records.into_iter().map(read).collect()
 }
 
-/// A day as the records write it, if it is one.
+/// Reads a day in the form of the records.
 pub(super) fn day(text: &str) -> Option<String> {
     let text = text.trim();
     crate::clock::parse_rfc3339(&format!("{text}T00:00:00Z"))?;
@@ -94,8 +94,8 @@ pub(super) fn day(text: &str) -> Option<String> {
 }
 
 impl Registry {
-    /// Takes records of the original registry, one by one. The maintainer may; what an authority has claimed
-    /// is its own.
+    /// Imports records of the original registry, one by one. Only the maintainer may; entries that
+    /// an authority has claimed are left alone.
     pub fn import_namespaces(
         &self,
         who: &Principal,
@@ -112,7 +112,7 @@ impl Registry {
         records.into_iter().map(take).collect()
     }
 
-    /// Says what would become of records.
+    /// Returns what importing records would do.
     pub fn consider_namespaces(
         &self,
         who: &Principal,
@@ -189,7 +189,7 @@ impl ChangeSet<'_> {
 }
 
 impl NamespaceImport {
-    /// The record over what is there: what it does not say stays.
+    /// Merges a record into an entry: fields that the record lacks stay.
     fn over(self, current: Option<&NamespaceEntry>) -> NamespaceForm {
         let Some(current) = current.filter(|_| !self.has_rules) else {
             return self.form;
@@ -216,7 +216,7 @@ impl NamespaceImport {
             (&mut form.resolution.see, given.resolution.see),
         ] {
             for uri in given {
-                // What this registry writes of a mechanism is what identifiers are appended to.
+                // This registry writes a mechanism as the URL to which identifiers are appended.
                 let is_stem = stem.as_deref() == Some(uri.as_str());
                 if !see.contains(&uri) && !is_stem {
                     see.push(uri);
@@ -227,7 +227,8 @@ impl NamespaceImport {
             .rules()
             .map(|rules| handfast_id::RuleBook::standard().with_namespace(rules));
         for mut sample in given.examples {
-            // The records state no canonical forms: the rules do. What does not fit them is no example.
+            // The records state no canonical forms; the rules do. An identifier that does not fit
+            // the rules is not an example.
             let uri = handfast_id::InfoUri::parse(&sample.input).ok();
             let (Some(uri), Ok(book)) = (uri, &book) else {
                 continue;
@@ -259,7 +260,7 @@ impl NamespaceImport {
 }
 
 fn take(field: &mut String, given: String) {
-    // Line breaks are not what the XML is about.
+    // Line breaks in the XML carry no meaning.
     let is_same = field.split_whitespace().eq(given.split_whitespace());
     if !given.is_empty() && !is_same {
         *field = given;

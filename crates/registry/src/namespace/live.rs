@@ -1,9 +1,9 @@
-//! The rules that hold now.
+//! The rules of namespaces in memory.
 //!
-//! Entries are few and asked for often, so all of them are in memory. What is there is of a *generation*: the
-//! number of the last event that changed an entry. Doors take the newest that is on disk; a snapshot, and a
-//! change that is being decided, take the one that they see themselves, so that no name is ever kept under rules
-//! that held a moment ago.
+//! Entries are few and used often, so all of them are in memory. They form a *generation*: the
+//! number of the last event that changed an entry. Interfaces use the newest generation on disk. A
+//! snapshot, and a change that is being decided, use the one that they see themselves, so that no
+//! name is ever stored under outdated rules.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -17,12 +17,12 @@ use super::seeds::seeds;
 use super::stored::{ENTRY, LAST_CHANGE, StoredNamespace};
 use crate::error::RegistryError;
 
-/// All rules: those that were configured, and the entries of the registry.
+/// All rules: the configured ones, and the entries of the registry.
 pub(crate) struct NamespaceRules {
     pub(crate) base: RuleBook,
     newest: RwLock<Arc<NamespaceGeneration>>,
     public: RwLock<Option<PublicRules>>,
-    /// The resolvers that were configured and those of this server, once it knows its addresses.
+    /// The configured resolvers and those of this server, once it knows its addresses.
     resolvers: OnceLock<Vec<HttpResolver>>,
 }
 
@@ -32,14 +32,15 @@ pub(crate) struct NamespaceGeneration {
     pub(crate) number: u64,
     /// All entries, by name.
     pub(crate) entries: Vec<Arc<NamespaceEntry>>,
-    /// The rules of those that were ever registered: keys do not depend on whether they still are.
+    /// The rules of all entries that were ever registered: keys do not depend on whether they still
+    /// are.
     pub(crate) rules: Namespaces,
 }
 
-/// Rules as doors use them.
+/// The rules that interfaces use to read identifiers.
 struct PublicRules {
     generation: u64,
-    /// When a provisional entry lapses next.
+    /// When the next provisional entry expires.
     until: Option<u64>,
     rules: Arc<RuleBook>,
 }
@@ -54,7 +55,7 @@ impl NamespaceRules {
         }
     }
 
-    /// The same entries beside other rules.
+    /// The same entries with other configured rules.
     pub(crate) fn with_base(&self, base: RuleBook) -> Self {
         Self {
             base,
@@ -64,14 +65,14 @@ impl NamespaceRules {
         }
     }
 
-    /// The resolvers that were configured, and those of this server.
+    /// The configured resolvers, and those of this server.
     pub(crate) fn resolvers(&self) -> &[HttpResolver] {
         self.resolvers
             .get()
             .map_or_else(|| self.base.resolvers(), Vec::as_slice)
     }
 
-    /// Takes the base URLs of this server as resolvers too.
+    /// Adds the base URLs of this server as resolvers.
     pub(crate) fn set_own_urls(&self, bases: &[String]) {
         let own = bases.iter().filter_map(|base| HttpResolver::own(base).ok());
         let configured = self.base.resolvers().iter().cloned();
@@ -85,18 +86,19 @@ impl NamespaceRules {
         Arc::clone(&self.newest.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes up what is on disk.
+    /// Reads the newest entries from disk.
     pub(crate) fn refresh(&self, store: &Store) -> Result<(), RegistryError> {
         let current = store.read(|now| Ok(self.at(now)))??;
         let mut newest = self.newest.write().unwrap_or_else(PoisonError::into_inner);
-        // Whoever read an older snapshot comes too late.
+        // This snapshot is older than the newest entries: drop it.
         if current.number > newest.number {
             *newest = current;
         }
         Ok(())
     }
 
-    /// The entries of a snapshot. They are not remembered: what a change sees may not come to be.
+    /// The entries of a snapshot. They are not cached: a change may see entries that are never
+    /// committed.
     pub(crate) fn at(&self, now: &Snapshot<'_>) -> Result<Arc<NamespaceGeneration>, RegistryError> {
         let newest = self.newest();
         let number = last_change(now)?;
@@ -109,7 +111,7 @@ impl NamespaceRules {
         Ok(Arc::new(NamespaceGeneration::read(number, now, &newest)?))
     }
 
-    /// The rules at a time, for those who read identifiers and keep nothing.
+    /// The rules at a time, for reading identifiers.
     pub(crate) fn public_rules(&self, now: u64) -> Arc<RuleBook> {
         let newest = self.newest();
         {
@@ -144,7 +146,7 @@ impl NamespaceRules {
 }
 
 impl NamespaceGeneration {
-    /// As it is before anybody has changed anything: the same for all folders.
+    /// The generation before any change: the same for all folders.
     fn original() -> Arc<Self> {
         static ORIGINAL: LazyLock<Arc<NamespaceGeneration>> = LazyLock::new(|| {
             Arc::new(NamespaceGeneration {
@@ -197,7 +199,7 @@ impl NamespaceGeneration {
         at.ok().and_then(|at| self.entries.get(at))
     }
 
-    /// The rules of an entry, which are compiled once for each version.
+    /// The rules of an entry. They are compiled once for each version.
     fn rules_of(&self, entry: &NamespaceEntry) -> Result<Namespace, RegistryError> {
         let is_same = self.entry(entry.name()).is_some_and(|known| {
             (&known.form, known.status, &known.registered)

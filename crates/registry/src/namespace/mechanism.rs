@@ -1,6 +1,7 @@
-//! Where the mechanism of a namespace leads (`INFO-11`).
+//! Resolution by the mechanism of a namespace (`INFO-11`).
 //!
-//! What a proposal is tried with is what resolution uses: nothing is registered that could not lead anywhere.
+//! A proposal is tested with the function that resolution uses, so that a registered mechanism
+//! always works.
 
 use std::fmt::Write;
 
@@ -8,8 +9,8 @@ use super::form::ResolutionForm;
 use super::validate::is_web_address;
 
 impl ResolutionForm {
-    /// Where an identifier leads, if there is a mechanism: `{id}` is the decoded identifier, percent-encoded
-    /// again with `/` left bare. It never becomes part of the host.
+    /// The URL of an identifier, if there is a mechanism: `{id}` is the decoded identifier,
+    /// percent-encoded again with `/` left bare. It never becomes part of the host.
     ///
     /// ```
     /// use handfast_registry::ResolutionForm;
@@ -43,7 +44,7 @@ pub(super) fn filled(template: &str, identifier: &str) -> Option<String> {
                 url.push(char::from(byte));
             }
             other => {
-                // A string takes everything.
+                // Writing to a string cannot fail.
                 let _ = write!(url, "%{other:02X}");
             }
         }

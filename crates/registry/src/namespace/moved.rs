@@ -1,7 +1,7 @@
-//! Names that new rules would lose.
+//! Finding names that new rules would lose.
 //!
-//! A name is kept under the canonical form that it had when it was created. If other rules give it another one it
-//! would not be found any more, or two names would become one: such rules are refused.
+//! A name is stored under the canonical form that it had when it was created. Rules that give it
+//! another form are rejected: a lookup would not find it any more, or two names would become one.
 
 use std::ops::ControlFlow;
 
@@ -12,19 +12,19 @@ use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::name::record::{Record, State};
 
-/// How many of them are named.
+/// The maximum number of listed names.
 const MAX_LISTED_NAMES: usize = 10;
-/// How many events are looked at to see whether names have come since.
+/// The maximum number of events that are read to find names created since.
 const MAX_EVENTS: u64 = 10_000;
 
-/// The names of a namespace, as they were looked through.
+/// The result of a scan of the names of a namespace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LookedThrough {
-    /// The last event then.
+    /// The last event at that time.
     event: u64,
 }
 
-/// Looks through all names of a namespace, however many they are.
+/// Scans all names of a namespace, however many they are.
 pub(super) fn look_through(
     view: &View<'_>,
     rules: &Namespace,
@@ -47,7 +47,7 @@ pub(super) fn look_through(
             let text = Record::name_in(bytes).unwrap_or(&key);
             if !stays(text, &key) || !stays(&key, &key) {
                 count += 1;
-                // Not everybody may know of a reserved one.
+                // A reserved name is not public.
                 let is_open =
                     Record::from_bytes(bytes).is_ok_and(|record| record.state != State::Reserved);
                 if is_open && moved.len() < MAX_LISTED_NAMES {
@@ -75,7 +75,8 @@ pub(super) fn look_through(
     ))
 }
 
-/// Looks again if names may have come since: the writer must not wait for millions of names each time.
+/// Scans again only if names were created since: the writer must not wait for millions of names
+/// each time.
 pub(super) fn look_again(
     view: &View<'_>,
     rules: &Namespace,

@@ -1,4 +1,4 @@
-//! The policy of the registry, which its maintainer sets in the open.
+//! The public policy of the registry, which its maintainer sets.
 
 use std::ops::ControlFlow;
 
@@ -14,10 +14,10 @@ use crate::error::RegistryError;
 use crate::log::event::{Action, Commitments, Subject};
 use crate::registry::Registry;
 
-/// The longest policy, in bytes.
+/// The maximum length of the policy, in bytes.
 const MAX_POLICY_BYTES: usize = 100_000;
 
-/// The policy, in one of its versions.
+/// One version of the policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamespacePolicy {
     /// 1, 2, 3 …; 0 for the one that comes with the program.
@@ -28,15 +28,15 @@ pub struct NamespacePolicy {
     pub time: u64,
     /// The event.
     pub event: u64,
-    /// The random bytes behind the commitment of that event.
+    /// The random bytes of the commitment in that event.
     pub seed: [u8; 32],
 }
 
-/// How the keys of versions begin in the table `namespaces`.
+/// The start of the keys of versions in the table `namespaces`.
 pub(crate) const POLICY: &[u8] = b"policy:";
 
 impl Registry {
-    /// The policy that holds.
+    /// The current policy.
     ///
     /// ```
     /// # use handfast_registry::{Principal, Registry, Environment};
@@ -52,7 +52,7 @@ impl Registry {
         Ok(last.unwrap_or_else(NamespacePolicy::original))
     }
 
-    /// All policies that held, oldest first, without the one that comes with the program.
+    /// All versions of the policy, oldest first, without the one that comes with the program.
     pub fn namespace_policies(&self) -> Result<Vec<NamespacePolicy>, RegistryError> {
         self.read(|view| {
             let policies = view.policies()?;

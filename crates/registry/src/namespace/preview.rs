@@ -1,4 +1,4 @@
-//! What a new version would change.
+//! Previewing a new version of an entry.
 
 use handfast_id::{InfoUri, RuleBook};
 
@@ -7,7 +7,7 @@ use super::form::NamespaceForm;
 use crate::error::RegistryError;
 use crate::registry::Registry;
 
-/// An example that would come out differently.
+/// An example whose canonical form would change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExampleChange {
     /// The identifier.
@@ -19,7 +19,7 @@ pub struct ExampleChange {
 }
 
 impl Registry {
-    /// Which examples, of the entry as it is and of a new version, would come out differently.
+    /// The examples, of the current and of the new version, whose canonical form would change.
     ///
     /// ```
     /// # use handfast_registry::{NamespaceCase, Principal, Registry, Environment};
@@ -47,7 +47,7 @@ fn preview(
     form: &NamespaceForm,
 ) -> Result<Vec<ExampleChange>, RegistryError> {
     let book = RuleBook::standard();
-    // What is not registered has no rules.
+    // A namespace that is not registered has no rules.
     let in_force = current.filter(|entry| entry.was_registered());
     let before = match in_force.map(NamespaceEntry::rules) {
         Some(Ok(rules)) => book.clone().with_namespace(rules),

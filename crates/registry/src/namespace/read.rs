@@ -1,4 +1,4 @@
-//! Looking into the registry of namespaces: all of this is public.
+//! Reading the registry of namespaces: all of this is public.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::error::RegistryError;
 use crate::log::event::Action;
 use crate::registry::Registry;
 
-/// Which entries are wanted.
+/// A query for entries.
 ///
 /// ```
 /// use handfast_registry::NamespaceQuery;
@@ -23,15 +23,15 @@ use crate::registry::Registry;
 /// ```
 #[derive(Clone, Debug)]
 pub struct NamespaceQuery {
-    /// A text that stands in the string, the title, the description or the organisation, in any case.
+    /// A text in the string, the title, the description or the organisation, ignoring case.
     pub text: Option<String>,
-    /// Where they are in their life.
+    /// Their states.
     pub status: Option<NamespaceStatus>,
-    /// Those of the original registry, or the others.
+    /// `true` for entries of the original registry, `false` for the others.
     pub historical: Option<bool>,
-    /// The string that the page before ended with.
+    /// The last string of the previous page.
     pub after: Option<String>,
-    /// The most that are wanted.
+    /// The maximum number of entries.
     pub limit: usize,
 }
 
@@ -47,38 +47,38 @@ impl Default for NamespaceQuery {
     }
 }
 
-/// Some of the entries that were asked for, by their strings.
+/// A page of entries, by their strings.
 #[derive(Clone, Debug)]
 pub struct NamespacePage {
     /// The entries.
     pub entries: Vec<Arc<NamespaceEntry>>,
-    /// How many there are in all.
+    /// The number of all matches.
     pub total: usize,
     /// The `after` of the next page, if there is one.
     pub next: Option<String>,
 }
 
-/// A stretch of changes that is asked for, for those who come again and again.
+/// A query for changes, for clients that come again and again.
 #[derive(Clone, Debug, Default)]
 pub struct NamespacesChanged {
     /// Changes at this time or later, in milliseconds since 1970.
     pub from: Option<u64>,
     /// Changes at this time or earlier.
     pub until: Option<u64>,
-    /// The time and string that the page before ended with.
+    /// The time and string at the end of the previous page.
     pub after: Option<(u64, String)>,
-    /// The most that are wanted; all if 0.
+    /// The maximum number of changes; all if 0.
     pub limit: usize,
 }
 
 /// The last change of an entry that is, or was, registered.
 #[derive(Clone, Debug)]
 pub struct NamespaceChange {
-    /// The entry as it is now.
+    /// The current entry.
     pub entry: Arc<NamespaceEntry>,
-    /// When it became so, in milliseconds since 1970, cut to the second.
+    /// When it changed, in milliseconds since 1970, rounded down to the second.
     pub changed: u64,
-    /// Whether it is gone: withdrawn, or lapsed.
+    /// Whether it was withdrawn or has expired.
     pub deleted: bool,
 }
 
@@ -87,16 +87,16 @@ pub struct NamespaceChange {
 pub struct NamespaceVersion {
     /// The entry as it was.
     pub entry: NamespaceEntry,
-    /// What was done; `None` for what came with the program.
+    /// The action; `None` for an entry that comes with the program.
     pub action: Option<Action>,
     /// The number of the event.
     pub event: Option<u64>,
-    /// Who did it, for those who may see that.
+    /// Who did it, if the principal may see that.
     pub who: Option<Principal>,
 }
 
 impl Registry {
-    /// An entry, by its string in any case, with or without `info:` and a slash.
+    /// An entry, by its string, ignoring case, with or without `info:` and a slash.
     ///
     /// ```
     /// # use handfast_registry::{Principal, Registry, Environment};
@@ -148,8 +148,8 @@ impl Registry {
         }
     }
 
-    /// What has become of entries that are, or were, registered, in the order of change: time, then string.
-    /// Proposals are not among them.
+    /// The changes of entries that are, or were, registered, in the order of time and string,
+    /// without proposals.
     ///
     /// ```
     /// # use handfast_registry::{NamespacesChanged, Principal, Registry, Environment};
@@ -182,8 +182,8 @@ impl Registry {
         changes
     }
 
-    /// Versions of an entry, oldest first: those after version `after`, at most `limit` of them. No others are
-    /// read. Who acted is shown to the owner, and to those with a role on the registry.
+    /// Versions of an entry, oldest first, after version `after`, at most `limit` of them. No
+    /// others are read. The owner, and principals with a role on the registry, see who acted.
     ///
     /// ```
     /// # use handfast_registry::{Principal, Registry, Environment};
@@ -222,8 +222,8 @@ impl Registry {
         })
     }
 
-    /// What changes whenever an entry does: the number of the last event that changed one, and how many
-    /// have lapsed.
+    /// A tag that changes with every entry: the number of the last event that changed one, and the
+    /// number of expired ones.
     #[must_use]
     pub fn namespaces_tag(&self) -> String {
         let (now, newest) = (self.now(), self.rules.newest());
@@ -234,7 +234,7 @@ impl Registry {
 }
 
 impl View<'_> {
-    /// An entry as the snapshot shows it.
+    /// An entry in the snapshot.
     pub(crate) fn namespace_entry(&self, name: &str) -> Result<NamespaceEntry, RegistryError> {
         let found = self.find_namespace(name)?;
         found.ok_or_else(|| no_namespace(name))
@@ -253,7 +253,7 @@ impl View<'_> {
         }
     }
 
-    /// All entries as the snapshot shows them.
+    /// All entries in the snapshot.
     pub(crate) fn namespaces(&self) -> Result<Arc<NamespaceGeneration>, RegistryError> {
         self.rules().at(self.now)
     }

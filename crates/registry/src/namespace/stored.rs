@@ -1,7 +1,7 @@
-//! Entries as they are on disk.
+//! Entries on disk.
 //!
-//! An event commits to the text of an entry, which is kept as it was written: fields that later programs add
-//! change nothing in what was committed to.
+//! An event commits to the text of an entry, which is stored as it was written: fields that later
+//! versions of the program add do not change it.
 
 use handfast_store::{Table, TableKey};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::change::view::View;
 use crate::error::RegistryError;
 use crate::log::event::Commitments;
 
-/// An entry, in postcard form in the table `namespaces`, or of an earlier version in `versions`.
+/// An entry in postcard form, in the table `namespaces`, or an earlier version of it in `versions`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct StoredNamespace {
     /// The entry in JSON.
@@ -22,7 +22,7 @@ pub(crate) struct StoredNamespace {
     seed: [u8; 32],
 }
 
-/// What is not for the public.
+/// The data that is not public.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct People {
     owner: Option<Principal>,
@@ -58,7 +58,7 @@ impl StoredNamespace {
         postcard::to_stdvec(self).map_err(|_| damaged(&self.text))
     }
 
-    /// The commitments of its event: the public part at index 0, who it is about at index 1.
+    /// The commitments of its event: the public part at index 0, the people at index 1.
     pub(crate) fn commitments(&self) -> Commitments {
         let people = postcard::to_stdvec(&self.people).unwrap_or_default();
         let parts = [(0, self.text.as_bytes()), (1, people.as_slice())];
@@ -66,10 +66,10 @@ impl StoredNamespace {
     }
 }
 
-/// How the keys of entries begin in the table `namespaces`.
+/// The start of the keys of entries in the table `namespaces`.
 pub(crate) const ENTRY: &str = "entry:";
 
-/// What versions and events of an entry are found by, beside those of names.
+/// The start of the keys of versions and events of entries. Keys of names never start with it.
 pub(crate) const NAMESPACE_HISTORY: &str = "namespace ";
 
 /// The number of the last event that changed an entry.
@@ -90,7 +90,7 @@ pub(crate) fn damaged(name: &str) -> RegistryError {
 }
 
 impl View<'_> {
-    /// An entry as it is kept, if anybody has touched it.
+    /// A stored entry; `None` if it was never changed.
     pub(crate) fn stored_namespace(
         &self,
         name: &str,

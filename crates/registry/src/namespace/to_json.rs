@@ -1,4 +1,4 @@
-//! Entries as JSON: the same from a command and from the web.
+//! Entries in JSON, for commands and for the web.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -10,15 +10,15 @@ use super::read::{NamespacePage, NamespaceVersion};
 use crate::clock::rfc3339;
 use crate::log::event::Action;
 
-/// An entry of the `info` registry, as it is at a time. Who owns it is not in it.
+/// An entry of the `info` registry at a time, without its owner.
 #[must_use]
 pub fn namespace(entry: &NamespaceEntry, now: u64) -> Json {
     let Ok(Json::Object(mut object)) = serde_json::to_value(entry) else {
         return Json::Null;
     };
-    // What strangers say stands in the history.
+    // Claims by others are in the history.
     object.remove("aside");
-    // Of the historical entries only a web address is known.
+    // Historical entries have only a web address.
     if let Some(Json::Object(authority)) = object.get_mut("authority") {
         authority.insert("contact".into(), entry.form.contact().into());
     }
@@ -35,7 +35,8 @@ pub fn namespace(entry: &NamespaceEntry, now: u64) -> Json {
     Json::Object(object)
 }
 
-/// An entry after something was done with it, or as it would be then, with the examples that come out differently.
+/// An entry after an action, or as the action would leave it, with the examples whose canonical
+/// form changes.
 #[must_use]
 pub fn namespace_acted_on(
     entry: &NamespaceEntry,

@@ -1,32 +1,32 @@
-//! Identifiers nobody thought of, on which rules are tried.
+//! Generated identifiers, for testing rules.
 
 use std::fmt::Write;
 
 use super::form::NamespaceForm;
 use super::literals::literals;
 
-/// How many are made up by chance.
+/// The number of random identifiers.
 const RANDOM_TRIALS: usize = 400;
-/// How many are made from each example.
+/// The number of identifiers made from each example.
 const TRIALS_PER_EXAMPLE: usize = 12;
-/// How many examples are used.
+/// The maximum number of examples that are used.
 const MAX_EXAMPLES: usize = 30;
-/// How many characters are tried in all orders.
+/// The maximum number of characters that are tried in all orders.
 const MAX_PERMUTED: usize = 9;
 
-/// How many texts that stand in patterns are used.
+/// The maximum number of literal texts from patterns that are used.
 const MAX_LITERALS: usize = 12;
-/// The longest of them, in bytes.
+/// Their maximum length, in bytes.
 const MAX_LITERAL_BYTES: usize = 40;
 
-/// Some thousand `info` URIs, the same ones for the same form: made of what stands in its steps and examples,
-/// since rules say most about those characters.
+/// Some thousand `info` URIs, the same ones for the same form. They use the characters of its steps
+/// and examples, since most rules are about those.
 pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
     let mut chance = RandomNumbers(0x9E37_79B9_7F4A_7C15);
     let own = own_characters(form);
     let start = format!("info:{}/", form.namespace);
     let mut all = Vec::new();
-    // Two steps that undo each other mostly do so on two or three characters side by side.
+    // Two steps that undo each other mostly do so on two or three neighbouring characters.
     let tokens: Vec<String> = own
         .iter()
         .copied()
@@ -48,7 +48,7 @@ pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
     }
     for _ in 0..RANDOM_TRIALS {
         let mut text = start.clone();
-        // Of few characters, so that they meet.
+        // From few characters, so that they meet.
         let few = [
             chance.character(&own),
             chance.character(&own),
@@ -62,7 +62,7 @@ pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
     }
     for sample in form.examples.iter().take(MAX_EXAMPLES) {
         let identifier = sample.input.get(start.len()..).unwrap_or_default();
-        // What is dropped in front or behind may stand there twice.
+        // A text that is removed in front or behind may occur there twice.
         all.push(format!("{start}{identifier}{identifier}"));
         for _ in 0..TRIALS_PER_EXAMPLE {
             let mut tokens: Vec<String> = identifier.chars().map(String::from).collect();
@@ -85,7 +85,7 @@ pub(super) fn trials(form: &NamespaceForm) -> Vec<String> {
     all
 }
 
-/// What a rewrite drops or adds may stand there twice, in front, behind and between.
+/// A text that a rewrite removes or adds may occur twice, in front, behind and between.
 fn with_literals(form: &NamespaceForm) -> Vec<String> {
     let steps = form.normalisation.steps.iter().flatten();
     let words = steps.filter_map(|step| step.as_array()?.get(1..));
@@ -117,7 +117,7 @@ fn with_literals(form: &NamespaceForm) -> Vec<String> {
     all
 }
 
-/// The characters that stand in steps, those of examples before them.
+/// The characters of steps, after those of examples.
 fn own_characters(form: &NamespaceForm) -> Vec<char> {
     let said = &form.normalisation;
     let steps = said.steps.iter().flatten();
@@ -136,10 +136,11 @@ fn own_characters(form: &NamespaceForm) -> Vec<char> {
     own
 }
 
-/// What stands in identifiers everywhere.
+/// Characters that are common in identifiers.
 const COMMON: &[u8] = b"aAzZbB0123456789-.:/_()+ ~";
 
-/// A plain generator of numbers: trials must be the same each time, and need not surprise anybody.
+/// A simple generator of numbers: the trials must be the same each time, and need not be
+/// unpredictable.
 struct RandomNumbers(u64);
 
 impl RandomNumbers {
@@ -151,7 +152,7 @@ impl RandomNumbers {
         usize::try_from(self.0 % end).unwrap_or_default()
     }
 
-    /// One that rules may say something about, or any.
+    /// A character that the rules may mention, or any other.
     fn character(&mut self, own: &[char]) -> char {
         let common = COMMON.get(self.below(COMMON.len())).copied();
         let common = common.map_or('a', char::from);

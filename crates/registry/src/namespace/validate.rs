@@ -1,8 +1,8 @@
-//! Is this form fit for the registry?
+//! Validating a form.
 //!
-//! Forms come from strangers. Everything in them is bounded, texts are plain, patterns run in linear time by
-//! construction, and rules are tried: examples must come out as stated, and nothing may come out differently
-//! when it is normalised twice.
+//! Forms are untrusted input. Everything in them is bounded, texts are plain, patterns run in
+//! linear time by construction, and rules are tested: examples must have the stated canonical
+//! forms, and normalising twice must not change anything.
 
 use std::net::Ipv6Addr;
 
@@ -12,30 +12,31 @@ use super::form::{NamespaceForm, ResolutionForm};
 use super::trials::trials;
 use crate::error::RegistryError;
 
-/// The longest namespace string.
+/// The maximum length of a namespace string, in bytes.
 const MAX_NAME_BYTES: usize = 64;
-/// The longest title, name or contact, in bytes.
+/// The maximum length of a title, name or contact, in bytes.
 const MAX_LINE_BYTES: usize = 500;
-/// The longest URI.
+/// The maximum length of a URI, in bytes.
 const MAX_URI_BYTES: usize = 2_000;
-/// The longest text.
+/// The maximum length of a text, in bytes.
 pub(super) const MAX_TEXT_BYTES: usize = 10_000;
-/// The most URIs in one place.
+/// The maximum number of URIs in one field.
 const MAX_URIS: usize = 20;
-/// The most examples.
+/// The maximum number of examples.
 const MAX_EXAMPLES: usize = 100;
-/// The longest example, in bytes.
+/// The maximum length of an example, in bytes.
 const MAX_EXAMPLE_BYTES: usize = 500;
-/// The largest form, in bytes of JSON: all entries are in memory, and all versions are kept.
+/// The maximum size of a form, in bytes of JSON: all entries are in memory, and all versions are
+/// stored.
 const MAX_FORM_BYTES: usize = 64 << 10;
 
-/// Checks a form, and gives its rules.
+/// Checks a form, and returns its rules.
 pub(super) fn check(form: &NamespaceForm) -> Result<Namespace, RegistryError> {
     check_given(form)?;
     check_historical(form)
 }
 
-/// The same for one from the original registry, which may lack what a proposal must have.
+/// Checks a form from the original registry, which may lack fields that a proposal needs.
 pub(super) fn check_historical(form: &NamespaceForm) -> Result<Namespace, RegistryError> {
     let length = serde_json::to_string(form).map_or(usize::MAX, |text| text.len());
     if length > MAX_FORM_BYTES {
@@ -52,7 +53,7 @@ pub(super) fn check_historical(form: &NamespaceForm) -> Result<Namespace, Regist
     Ok(rules)
 }
 
-/// What a proposal states (`INFO-10`).
+/// Checks the declarations of a proposal (`INFO-10`).
 pub(super) fn check_declaration(form: &NamespaceForm) -> Result<(), RegistryError> {
     let is_declared = form
         .declaration
@@ -66,7 +67,7 @@ pub(super) fn check_declaration(form: &NamespaceForm) -> Result<(), RegistryErro
     ))
 }
 
-/// What a form must have before it is registered, beside what a proposal must (`INFO-9`, `INFO-10`).
+/// Checks the fields that a registration needs, beyond those of a proposal (`INFO-9`, `INFO-10`).
 pub(super) fn check_review(form: &NamespaceForm, until: Option<u64>) -> Result<(), RegistryError> {
     let is_planned = form.declaration.is_some_and(|declared| !declared.in_use);
     if is_planned && until.is_none() {
@@ -86,7 +87,7 @@ pub(super) fn check_review(form: &NamespaceForm, until: Option<u64>) -> Result<(
     Ok(())
 }
 
-/// Whether a contact holds an e-mail address or a URL.
+/// Whether a contact contains an e-mail address or a URL.
 fn is_reachable(contact: &str) -> bool {
     let is_address = |word: &str| {
         let parts = word.split_once('@');
@@ -110,7 +111,7 @@ pub(super) fn rules(form: &NamespaceForm) -> Result<Namespace, RegistryError> {
     })
 }
 
-/// What must be there (`INFO-10`).
+/// Checks that the required fields are present (`INFO-10`).
 fn check_given(form: &NamespaceForm) -> Result<(), RegistryError> {
     let authority = &form.authority;
     for (field, text) in [
@@ -180,7 +181,8 @@ fn check_texts(form: &NamespaceForm) -> Result<(), RegistryError> {
     Ok(())
 }
 
-/// A text is bounded and plain. It may hold anything that can be printed, and is escaped where it is shown.
+/// Checks that a text is bounded and plain. It may contain any printable character, and is escaped
+/// where it is shown.
 pub(super) fn check_text(field: &str, text: &str, limit: usize) -> Result<(), RegistryError> {
     if text.len() > limit {
         let problem = format!(
@@ -206,7 +208,8 @@ fn check_uri(field: &str, uri: &str) -> Result<(), RegistryError> {
     Err(RegistryError::policy("bad-uri", problem))
 }
 
-/// `http://` or `https://`, a host that nobody can mistake for another, and what a URI may hold.
+/// Checks a URI: `http://` or `https://`, a host that cannot be mistaken for another, and
+/// characters that a URI may contain.
 pub(super) fn is_web_address(uri: &str) -> bool {
     let rest = uri
         .strip_prefix("https://")
@@ -217,7 +220,7 @@ pub(super) fn is_web_address(uri: &str) -> bool {
     is_host(host) && rest.bytes().all(in_uri)
 }
 
-/// A name or an address, and perhaps a port.
+/// A host name or an address, with an optional port.
 fn is_host(text: &str) -> bool {
     let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, port)) if address.parse::<Ipv6Addr>().is_ok() => ("", port),
@@ -238,12 +241,12 @@ fn is_host(text: &str) -> bool {
     is_name && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
 }
 
-/// `INFO-11`: a template with `{id}`, and no mechanism without security considerations.
+/// `INFO-11`: checks a template with `{id}`; a mechanism needs security considerations.
 fn check_resolution(said: &ResolutionForm) -> Result<(), RegistryError> {
     let Some(mechanism) = &said.mechanism else {
         return Ok(());
     };
-    // The very function that resolution uses.
+    // The same function that resolution uses.
     if mechanism.len() > MAX_URI_BYTES || said.location("sample-1").is_none() {
         let problem = format!(
             "{mechanism:?} is no mechanism: that is an http or https address with one {{id}} behind its host, and \
@@ -259,11 +262,11 @@ fn check_resolution(said: &ResolutionForm) -> Result<(), RegistryError> {
     Ok(())
 }
 
-/// What all patterns of an entry take together, in bytes. It bounds what an identifier costs, which strangers
-/// send: some tenths of a second for the longest one, whatever the patterns.
+/// The maximum memory of all patterns of an entry, in bytes. It bounds the cost of an identifier
+/// from an untrusted client: some tenths of a second for the longest one, whatever the patterns.
 const MAX_COMPILED_BYTES: usize = 1 << 18;
 
-/// Patterns run in linear time, but how long a byte takes grows with them.
+/// Patterns run in linear time, but the time for each byte grows with their size.
 fn check_cost(form: &NamespaceForm) -> Result<(), RegistryError> {
     let steps = form.normalisation.steps.iter().flatten();
     let rewrites = steps.filter_map(|step| match step.as_array()?.as_slice() {
@@ -324,7 +327,7 @@ fn check_examples(form: &NamespaceForm, book: &RuleBook) -> Result<(), RegistryE
     Ok(())
 }
 
-/// Rules under which an identifier this short, in bytes, has no canonical form are no rules.
+/// Under usable rules an identifier this short, in bytes, has a canonical form.
 const MAX_SHORT_BYTES: usize = 200;
 
 /// `info-registry.md` §6: steps must be idempotent on generated trials, too.

@@ -1,4 +1,5 @@
-//! What the events of a log say of authorities: which were created, in what order, and how long names last.
+//! The authorities of a log: which were created, in what order, and whether their names are
+//! permanent.
 
 use std::collections::HashMap;
 
@@ -15,12 +16,12 @@ pub(super) struct Authorities {
     all: Vec<AuthorityFact>,
 }
 
-/// What is remembered of an authority.
+/// The state of an authority in the audit.
 struct AuthorityFact {
     key: String,
     first: u64,
     version: u64,
-    /// `None` until it is created or asked for.
+    /// `None` until it is created or requested.
     state: Option<AuthorityState>,
     /// The first event that shows that its names are permanent.
     permanent: Option<u64>,
@@ -46,7 +47,7 @@ impl AuthorityState {
         }
     }
 
-    /// The state that an action leads to, if it may be done in this one.
+    /// The state after an action, if this state allows it.
     fn after(self, action: Action, authority: &str) -> Option<Self> {
         use Action as A;
         match (self, action) {
@@ -67,7 +68,7 @@ impl AuthorityState {
 }
 
 impl Authorities {
-    /// What an event does to its authority, and whether it may.
+    /// Applies an event to its authority, and checks that it may.
     pub(super) fn follow(&mut self, event: &Event, out: &mut Findings) {
         let number = event.number;
         let id = self.id_of(&event.authority);
@@ -131,7 +132,7 @@ impl Authorities {
         }
     }
 
-    /// The number that an authority is remembered by.
+    /// The number of an authority in the audit.
     pub(super) fn id_of(&mut self, key: &str) -> usize {
         if let Some(id) = self.ids.get(key) {
             return *id;
@@ -157,7 +158,7 @@ impl Authorities {
         self.all.get(*self.ids.get(key)?)?.state
     }
 
-    /// A name is assigned under an authority, which must be in use.
+    /// Checks that an authority is active when a name is assigned under it.
     pub(super) fn check_active(&self, id: usize, number: u64, out: &mut Findings) {
         let authority = self.key_of(id).to_string();
         match self.all.get(id).and_then(|fact| fact.state) {
@@ -170,7 +171,7 @@ impl Authorities {
         }
     }
 
-    /// An event shows that the names of an authority are permanent.
+    /// Records that the names of an authority are permanent, as an event shows.
     pub(super) fn shows_permanent(&mut self, id: usize, number: u64, notes: &mut Notes) {
         let Some(fact) = self.all.get_mut(id).filter(|fact| fact.permanent.is_none()) else {
             return;
@@ -182,8 +183,9 @@ impl Authorities {
         }
     }
 
-    /// An event shows that the names of an authority may be erased. An authority with names can become permanent,
-    /// and never erasable; and a URN is permanent from the beginning (`URN-7`).
+    /// Records that the names of an authority may be erased, as an event shows. An authority with
+    /// names can become permanent, and never erasable; a URN is permanent from the beginning
+    /// (`URN-7`).
     pub(super) fn shows_erasable(&self, id: usize, number: u64, out: &mut Findings) {
         let Some(fact) = self.all.get(id) else { return };
         let is_urn = fact.key.starts_with("urn:");
@@ -199,7 +201,7 @@ impl Authorities {
         }
     }
 
-    /// The authorities that erased names, and the first event that did.
+    /// The authorities that erased names, each with its first such event.
     pub(super) fn erasing(&self) -> Vec<(String, u64)> {
         let erasing = self.all.iter();
         let erasing = erasing.filter_map(|fact| Some((fact.key.clone(), fact.erased?)));

@@ -1,18 +1,19 @@
-//! Whether keys are what they should be, as far as a key alone shows it.
+//! Checks that keys are canonical, as far as a key alone shows it.
 //!
-//! What counts in a name may depend on the policy of its authority, on configured URN profiles and on the
-//! rules of `info` namespaces, which a log does not hold. All that is the same everywhere is looked at: the
-//! tag, the prefix, suffixes under `10`, `10.*` and `0.*`, `urn-3`, ARKs, and percent-encoding.
+//! Which characters of a name count may depend on the policy of its authority, on configured URN
+//! profiles and on the rules of `info` namespaces, which a log does not contain. The audit checks
+//! everything that is the same everywhere: the tag, the prefix, suffixes under `10`, `10.*` and
+//! `0.*`, `urn-3`, ARKs, and percent-encoding.
 
 use handfast_id::{Ark, Handle, InfoUri, MAX_TEXT, Namespace, Prefix, Standard, Urn};
 
 use crate::authority::path::AuthorityPath;
 
-/// What the form of a key is.
+/// The form of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Canonical,
-    /// Canonical, but of a name that could be taken over only, and not be registered.
+    /// Canonical, but the name could only be migrated and not be registered.
     Irregular,
     Wrong(&'static str),
 }
@@ -69,7 +70,7 @@ fn form_of_handle(handle: &str) -> Form {
     }
 }
 
-/// Whether a name may be under an authority, both by their keys.
+/// Whether a name may be under an authority, both given by their keys.
 pub(super) fn fits(key: &str, authority: &str) -> bool {
     let Some((tag, rest)) = key.split_once(':') else {
         return false;
@@ -91,7 +92,8 @@ pub(super) fn fits(key: &str, authority: &str) -> bool {
             let path = AuthorityPath::of(&handfast_id::Identifier::Urn(urn), &Standard);
             path.key() == authority
         }),
-        // Whether a namespace delegates is configured: the authority is its root, or a path in it.
+        // The configuration decides whether a namespace delegates: the authority is its root, or a
+        // path in it.
         "urn" => {
             let nid = rest.split(':').next().unwrap_or_default();
             let is_in_nid = own.split(':').next() == Some(nid);
@@ -104,7 +106,7 @@ pub(super) fn fits(key: &str, authority: &str) -> bool {
     }
 }
 
-/// Whether the key of an authority is in its canonical form.
+/// Checks that the key of an authority is canonical.
 pub(super) fn is_authority(key: &str) -> bool {
     let Some((tag, rest)) = key.split_once(':') else {
         return false;
@@ -115,7 +117,7 @@ pub(super) fn is_authority(key: &str) -> bool {
             is_upper && Prefix::parse(rest).is_ok()
         }
         "info" => rest.is_empty() || is_namespace(rest),
-        // Which namespaces delegate is configured, except that `urn-3` does.
+        // The configuration decides which namespaces delegate, except that `urn-3` does.
         "urn" if !rest.starts_with("urn-3:") && rest.contains(':') => {
             let name = format!("{key}:x");
             Urn::parse(&name).is_ok_and(|urn| urn.to_string() == name)
@@ -128,12 +130,12 @@ pub(super) fn is_authority(key: &str) -> bool {
     }
 }
 
-/// Whether a text is the name of an `info` namespace, in its canonical form.
+/// Whether a text is the canonical name of an `info` namespace.
 pub(super) fn is_namespace(name: &str) -> bool {
     Namespace::new(name).is_ok_and(|namespace| namespace.name() == name)
 }
 
-/// The authority above a path in a URN namespace, without which it cannot be created.
+/// The authority above a path in a URN namespace, which must exist before it.
 pub(super) fn urn_parent(authority: &str) -> Option<&str> {
     let path = authority.strip_prefix("urn:")?;
     let (nid, names) = path.split_once(':')?;
@@ -148,7 +150,7 @@ pub(super) fn urn_parent(authority: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    /// Four spellings of one thing passed for four names.
+    /// Four spellings of one name counted as four names.
     #[test]
     #[rustfmt::skip] // A row is a line.
     fn only_canonical_keys_pass() {

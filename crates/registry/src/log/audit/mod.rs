@@ -1,9 +1,9 @@
-//! Looking through a whole log: is it the one that was signed, did it only grow, and does every event follow the
-//! rules that an honest program follows?
+//! Auditing a whole log: is it the one that was signed, did it only grow, and does every event
+//! follow the rules that an honest program follows?
 //!
-//! Nothing is taken on trust from whoever holds the key of the log: [`BrokenRule`] lists the rules. Events are
-//! looked at one by one, as they come; what is remembered of each name is a few bytes. All that is wrong is named,
-//! not only the first. What a log alone cannot decide is a [`Note`].
+//! The audit does not trust the holder of the log's key: [`BrokenRule`] lists the rules. It reads
+//! events one by one and stores a few bytes for each name. It reports all errors, not only the
+//! first. A [`Note`] is something that a log alone cannot decide.
 
 mod authorities;
 mod broken_rule;
@@ -30,33 +30,34 @@ pub use self::broken_rule::BrokenRule;
 pub use self::finding::Finding;
 pub use self::note::Note;
 
-/// What an audit found.
+/// The result of an audit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audited {
-    /// How many events were read.
+    /// The number of events.
     pub events: u64,
-    /// How many names are, or were, public.
+    /// The number of names that are, or were, public.
     pub names: u64,
-    /// How many names are hidden, and not erased: of these an auditor knows only that they were assigned.
+    /// The number of hidden names that were not erased: an auditor knows only that they were
+    /// assigned.
     pub hidden: u64,
-    /// How many names were erased.
+    /// The number of erased names.
     pub erased: u64,
-    /// How many names that were erased have been assigned again; `None` for an export, which cannot show it.
+    /// How many erased names have been assigned again; `None` for an export, which cannot show it.
     pub reassigned: Option<u64>,
     /// The head of the tree of all events.
     pub root: Hash,
-    /// The checkpoints that were compared: which, and of how many events.
+    /// The compared checkpoints: which, and of how many events.
     pub checkpoints: Vec<(String, u64)>,
-    /// What an auditor should know beside.
+    /// Notes for the auditor.
     pub notes: Vec<Note>,
-    /// What is wrong.
+    /// The errors.
     pub findings: Vec<Finding>,
 }
 
-/// Looks through a log.
+/// An audit in progress.
 pub(crate) struct Audit {
     tree: Tree,
-    /// The head that each size should have.
+    /// The expected head for each size.
     expected: BTreeMap<u64, Vec<(String, Hash)>>,
     authorities: Authorities,
     names: Names,
@@ -64,20 +65,20 @@ pub(crate) struct Audit {
     clock: EventClock,
     /// The number of the next event.
     next: u64,
-    /// Numbers that were left out, from and to, and may yet come.
+    /// Missing numbers, from and to, which may still come.
     missing: BTreeMap<u64, u64>,
     findings: Findings,
     notes: Notes,
     audited: Audited,
 }
 
-/// What an audit leaves.
+/// The state of an audit at its end.
 pub(crate) struct Finished {
     pub(crate) tree: Tree,
     pub(crate) audited: Audited,
     /// The events that erased names.
     pub(crate) erasures: HashSet<u64>,
-    /// The authorities that erased names, and the first event that did.
+    /// The authorities that erased names, each with its first such event.
     pub(crate) erasing: Vec<(String, u64)>,
 }
 
@@ -98,7 +99,7 @@ impl Audit {
         }
     }
 
-    /// Says which head the log has at a size.
+    /// Sets the expected head of the log at a size.
     pub(crate) fn expect(&mut self, what: &str, checkpoint: &Checkpoint) {
         let heads = self.expected.entry(checkpoint.size).or_default();
         heads.push((what.to_string(), checkpoint.root));
@@ -113,7 +114,7 @@ impl Audit {
         }
     }
 
-    /// Says what time it is: later events are not from now.
+    /// Sets the current time: later events are noted.
     pub(crate) fn set_now(&mut self, now: u64) {
         self.clock.set_now(now);
     }
@@ -126,8 +127,8 @@ impl Audit {
         self.notes.add(note);
     }
 
-    /// Looks at the next event; `leaf` is the hash that is said to be its own. Hashes that complete tiles
-    /// are handed to `keep`.
+    /// Checks the next event; `leaf` is its stated leaf hash. Hashes that complete tiles are passed
+    /// to `keep`.
     pub(crate) fn event(
         &mut self,
         bytes: &[u8],
@@ -182,7 +183,7 @@ impl Audit {
         }
     }
 
-    /// What an event does, and whether it may.
+    /// Applies an event, and checks that it may.
     fn follow(&mut self, event: &Event) {
         let (number, action) = (event.number, event.action);
         self.clock.tick(number, event.time, &mut self.findings);
@@ -261,7 +262,7 @@ impl Audit {
 /// The largest index of a value.
 const MAX_INDEX: u32 = 2_147_483_647;
 
-/// What does not fit in an event, whatever came before it.
+/// What is inconsistent in an event, without regard to earlier events.
 fn wrong_form(event: &Event) -> Option<&'static str> {
     if event.actor == [0; 16] {
         return Some("nobody did it");

@@ -1,4 +1,4 @@
-//! What the events of a log say of names: each is assigned once, and goes from state to state.
+//! The names of a log: each is assigned once, and changes from state to state.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,16 +19,16 @@ pub(super) struct Names {
     public: HashMap<u128, NameFact>,
     /// Hidden names, by their commitment.
     hidden: HashMap<u128, NameFact>,
-    /// The commitments of names that were hidden once and are public now, and the digest of their key.
+    /// The commitments of names that were hidden and are public now, and the digest of their key.
     opened: HashMap<u128, u128>,
-    /// Digests of the keys in lower case, or mixed, as they would be in upper case.
+    /// Digests of the uppercase form of keys that contain lowercase letters.
     in_upper_case: HashSet<u128>,
     erased: u64,
     /// The events that erased names.
     pub(super) erasures: HashSet<u64>,
 }
 
-/// What is remembered of a name.
+/// The state of a name in the audit.
 #[derive(Clone, Copy)]
 struct NameFact {
     first: u64,
@@ -57,7 +57,7 @@ impl NameState {
         }
     }
 
-    /// The state that an action leads to, if it may be done in this one.
+    /// The state after an action, if this state allows it.
     fn after(self, action: Action) -> Option<Self> {
         use Action as A;
         match (self, action) {
@@ -71,7 +71,7 @@ impl NameState {
         }
     }
 
-    /// The state that an action is meant to lead to, whether or not it may.
+    /// The state that an action leads to, whether or not it is allowed.
     fn meant_by(action: Action, before: Self) -> Self {
         match action {
             Action::Activate | Action::Restore => Self::Active,
@@ -81,28 +81,28 @@ impl NameState {
     }
 }
 
-/// Where what an event says goes.
+/// Where the results of an event go.
 pub(super) struct Context<'a> {
     pub(super) authorities: &'a mut Authorities,
     pub(super) findings: &'a mut Findings,
     pub(super) notes: &'a mut Notes,
 }
 
-/// A name that an event is about.
+/// The name of an event.
 enum Found<'e> {
     Hidden(u128),
     Public(u128, Option<&'e str>),
 }
 
 impl Names {
-    /// How many names are public, hidden, and erased.
+    /// The numbers of public, hidden and erased names.
     pub(super) fn counts(&self) -> (u64, u64, u64) {
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let hidden = count(self.hidden.len()).saturating_sub(self.erased);
         (count(self.public.len()), hidden, self.erased)
     }
 
-    /// What an event does to its name, and whether it may.
+    /// Applies an event to its name, and checks that it may.
     pub(super) fn follow(&mut self, event: &Event, context: &mut Context<'_>) {
         if event.subject == Subject::None {
             let action = event.action;
@@ -277,7 +277,7 @@ impl Names {
         }
     }
 
-    /// The name that an event is about; one that the event opens is public from here on.
+    /// The name of an event; if the event opens the name, it is public from here on.
     fn find<'e>(&mut self, event: &'e Event, context: &mut Context<'_>) -> Option<Found<'e>> {
         let number = event.number;
         match &event.subject {
@@ -311,7 +311,7 @@ impl Names {
         }
     }
 
-    /// A name that was hidden is public from here on; `None` if there is none.
+    /// Makes a hidden name public; `None` if there is none.
     fn open(
         &mut self,
         event: &Event,
@@ -362,7 +362,7 @@ impl Names {
         Some(())
     }
 
-    /// Whether the key of a name that becomes public is canonical, and under its own authority.
+    /// Checks that the key of a name that becomes public is canonical, and under its own authority.
     fn check_key(&mut self, event: &Event, key: &str, context: &mut Context<'_>) {
         let number = event.number;
         match form_of(key) {
@@ -386,7 +386,8 @@ impl Names {
         }
     }
 
-    /// Whether another handle has this key, but for its case. Whether case counts is the policy of its authority.
+    /// Whether another handle has the same key apart from case. The policy of its authority decides
+    /// whether case counts.
     fn differs_by_case(&mut self, key: &str) -> bool {
         let Some(handle) = key.strip_prefix("hdl:") else {
             return false;
@@ -421,12 +422,12 @@ fn is_prefix_record(key: &str) -> bool {
     key.starts_with("hdl:0.NA/")
 }
 
-/// What a public name is remembered by.
+/// The digest of a public name in the audit.
 fn digest_of(key: &str) -> u128 {
     id_of(&digest(&[b"name", key.as_bytes()]))
 }
 
-/// What a hidden name is remembered by.
+/// The digest of a hidden name in the audit.
 fn id_of(hash: &Hash) -> u128 {
     hash.first_chunk()
         .map_or(0, |bytes| u128::from_be_bytes(*bytes))

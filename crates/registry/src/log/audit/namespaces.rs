@@ -1,4 +1,4 @@
-//! What the events of a log say of entries of the `info` registry.
+//! The entries of the `info` registry in a log.
 
 use std::collections::HashMap;
 
@@ -16,21 +16,21 @@ pub(super) struct Namespaces {
     policy: u64,
 }
 
-/// What is remembered of an entry.
+/// The state of an entry in the audit.
 struct EntryFact {
     version: u64,
     state: EntryState,
-    /// Whether someone has claimed it and waits.
+    /// Whether a claim on it is open.
     is_claimed: bool,
     comments: u64,
 }
 
-/// That an entry has lapsed is not seen in a log: it counts as what it was before, and more can become of it.
+/// A log does not show that an entry has expired: it keeps its state, and more actions are allowed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EntryState {
     Candidate,
     Deprecated,
-    /// Nothing is there yet.
+    /// It does not exist yet.
     New,
     Refused,
     Registered,
@@ -49,7 +49,7 @@ impl EntryState {
         }
     }
 
-    /// The state that an action leads to, if it may be done in this one.
+    /// The state after an action, if this state allows it.
     fn after(self, action: Action, is_claimed: bool) -> Option<Self> {
         use Action as A;
         let is_live = matches!(self, Self::Registered | Self::Deprecated);
@@ -71,7 +71,7 @@ impl EntryState {
 }
 
 impl Namespaces {
-    /// What an event does to its namespace, and whether it may.
+    /// Applies an event to its namespace, and checks that it may.
     pub(super) fn follow(&mut self, event: &Event, out: &mut Findings) {
         let (number, action) = (event.number, event.action);
         let name = event.authority.strip_prefix("info:").unwrap_or_default();
@@ -93,7 +93,7 @@ impl Namespaces {
             out.rule(number, BrokenRule::NotCanonical { key, why });
         }
         let entry = self.entries.entry(name.to_string()).or_insert_with(|| {
-            // Those of the original registry come with the program, as version 1.
+            // Entries of the original registry come with the program, as version 1.
             let is_historical = is_historical(name);
             EntryFact {
                 version: u64::from(is_historical),

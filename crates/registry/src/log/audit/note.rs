@@ -1,12 +1,12 @@
-//! What an auditor should know of a log that breaks no rule.
+//! Notes: unusual facts about a log that breaks no rule.
 
 use std::fmt;
 
-/// Something that is unusual, or that a log alone cannot decide. It does not make a log wrong.
+/// An unusual fact, or one that a log alone cannot decide. It is not an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// Keys of handles differ by case alone: they are different names only where case counts.
+    /// Keys of handles differ by case only: they are different names only where case counts.
     CaseOnly {
         /// How many keys.
         count: u64,
@@ -15,19 +15,20 @@ pub enum Note {
         /// That key.
         key: String,
     },
-    /// Names were erased while an authority was erasable, and now its names are permanent.
+    /// An authority erased names while it was erasable, and its names are permanent now.
     ErasedThenPermanent {
         /// The authority, by its key.
         authority: String,
         /// The first event that erased one of its names.
         event: u64,
     },
-    /// A checkpoint has lines beside its origin, size and root.
+    /// A checkpoint has more lines than its origin, size and root.
     ExtraLines {
         /// Which checkpoint.
         what: String,
     },
-    /// Names that could not be registered today: with control characters, white space at an end, or too long.
+    /// Names that could not be registered today: they have control characters, white space at an
+    /// end, or are too long.
     Irregular {
         /// How many names.
         count: u64,
@@ -36,9 +37,9 @@ pub enum Note {
         /// Its key.
         key: String,
     },
-    /// An export says that its key is another one than those that are trusted.
+    /// An export states another key than the trusted ones.
     OtherKey {
-        /// The key that the export says.
+        /// The stated key.
         key: String,
     },
     /// Events are dated later than now, by more than a day.
@@ -60,7 +61,7 @@ pub enum Note {
 }
 
 impl Note {
-    /// A stable code.
+    /// Returns a stable code.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -74,7 +75,7 @@ impl Note {
         }
     }
 
-    /// The event it is about, or the first of them.
+    /// The event that it is about, or the first of them.
     #[must_use]
     pub fn event(&self) -> Option<u64> {
         match self {
@@ -138,7 +139,7 @@ pub(super) struct Notes {
     irregular: Option<(u64, u64, String)>,
 }
 
-/// The largest number of notes that are listed one by one.
+/// The maximum number of notes that are listed one by one.
 const MAX_NOTES: usize = 1_000;
 
 impl Notes {
