@@ -1,4 +1,4 @@
-//! Answers that are kept for as long as their values may be.
+//! The cache of values.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use handfast_wire::body::ResolutionRequest;
 use handfast_wire::{Ttl, Value};
 
-/// Public values of handles, until the first of them is out of date.
+/// Public values of handles, until the first of them expires.
 ///
-/// "relative TTL capped at 2 days (…); TTL 0 = do not cache" (`handle-protocol.md` §5). Absolute TTLs are kept to,
-/// which deployed clients do not do.
+/// "relative TTL capped at 2 days (…); TTL 0 = do not cache" (`handle-protocol.md` §5). Absolute
+/// TTLs are respected, which deployed clients do not do.
 #[derive(Debug)]
 pub(crate) struct Cache {
     most: usize,
@@ -19,14 +19,14 @@ pub(crate) struct Cache {
 #[derive(Debug, Default)]
 struct Kept {
     answers: HashMap<Key, Answer>,
-    /// In the order in which they came.
+    /// In the order of arrival.
     order: VecDeque<(Key, u64)>,
-    /// Counted up with each answer, so that the order tells an answer from a later one.
+    /// Increased with each answer, so that the order distinguishes an answer from a later one.
     count: u64,
     bytes: usize,
 }
 
-/// What was asked, so that one question has one spelling.
+/// The request, in one spelling for each question.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     handle: String,
@@ -53,7 +53,7 @@ impl Cache {
         }
     }
 
-    /// The values that a request asks for, if they are known; certified ones, if need be.
+    /// The cached values for a request; certified ones, if needed.
     pub(crate) fn get(
         &self,
         request: &ResolutionRequest<'_>,
@@ -67,14 +67,14 @@ impl Cache {
                 .filter(|answer| answer.until > now && (answer.is_certified || !is_certified))
         };
         let exact = find(&Key::of(request));
-        // Who knows all values knows any of them.
+        // An answer with all values answers every request.
         let answer = exact.or_else(|| find(&Key::of(&ResolutionRequest::all(&*request.handle))))?;
         let values = answer.values.iter().filter(|value| request.selects(value));
         let values: Vec<_> = values.cloned().collect();
         (!values.is_empty()).then_some((values, answer.is_certified))
     }
 
-    /// Keeps what was answered, if it may be kept.
+    /// Caches an answer, if its values may be cached.
     pub(crate) fn put(
         &self,
         request: &ResolutionRequest<'_>,
@@ -106,7 +106,7 @@ impl Cache {
         kept.shrink(self.most);
     }
 
-    /// Forgets what is known of a handle.
+    /// Removes the values of a handle.
     pub(crate) fn forget(&self, handle: &str) {
         let handle = folded(handle);
         let mut kept = self.kept();
@@ -126,13 +126,13 @@ impl Cache {
 }
 
 impl Kept {
-    /// The oldest answers make room.
+    /// Removes the oldest answers until the limits are met.
     fn shrink(&mut self, most: usize) {
         while self.answers.len() > most || self.bytes > MOST_BYTES || self.order.len() > 2 * most {
             let Some((key, number)) = self.order.pop_front() else {
                 return;
             };
-            // One that was given anew stands further back in the order too.
+            // A renewed answer has a later entry in the order, too.
             let is_old = |answer: &Answer| answer.number == number;
             if self.answers.get(&key).is_some_and(is_old)
                 && let Some(old) = self.answers.remove(&key)
@@ -158,8 +158,8 @@ impl Key {
     }
 }
 
-/// "Clients cache by handle with upper-cased prefix", and handles that begin with `0.` have no case at all
-/// (`handle-protocol.md` §8.3).
+/// "Clients cache by handle with upper-cased prefix", and handles that begin with `0.` have no case
+/// at all (`handle-protocol.md` §8.3).
 fn folded(handle: &str) -> String {
     match handle.split_once('/') {
         Some((prefix, suffix)) if !prefix.starts_with("0.") => {
@@ -169,7 +169,7 @@ fn folded(handle: &str) -> String {
     }
 }
 
-/// Until when a value may be kept, in seconds since 1970.
+/// Until when a value may be cached, in seconds since 1970.
 fn until(value: &Value<'_>, now: u64) -> u64 {
     if !value.permissions.public_read() {
         return 0;
@@ -182,7 +182,7 @@ fn until(value: &Value<'_>, now: u64) -> u64 {
 
 /// Two days.
 const LONGEST: u32 = 2 * 86_400;
-/// All answers together are no longer.
+/// The maximum size of all answers, in bytes.
 const MOST_BYTES: usize = 64 << 20;
 
 #[cfg(test)]

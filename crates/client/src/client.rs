@@ -1,4 +1,4 @@
-//! The client: how something is asked, and of whom.
+//! The client: its options, and sending requests.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::service::{Need, Server, servers, servers_at};
 use crate::shared::Shared;
 use crate::target::{ServerAddress, Target, Transport};
 
-/// Talks to handle servers.
+/// A client of handle servers.
 ///
-/// A client is cheap to clone, and clones share cache, sessions and roots. Methods such as [`at`](Self::at) and
-/// [`certified`](Self::certified) give a client that asks otherwise. Whoever drops a future stops what it does: nothing
-/// goes on beside it.
+/// A client is cheap to clone, and clones share cache, sessions and roots. Methods such as
+/// [`at`](Self::at) and [`certified`](Self::certified) return a client with other options. Dropping
+/// a future stops its work: nothing continues in the background.
 ///
 /// ```no_run
 /// use handfast_client::{Client, Query, ServerAddress, Environment};
@@ -39,7 +39,7 @@ pub struct Client {
     pub(crate) manner: Manner,
 }
 
-/// How something is asked.
+/// The options of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manner {
     pub(crate) target: Target,
@@ -51,7 +51,7 @@ pub(crate) struct Manner {
     pub(crate) follows_referrals: bool,
     /// Only public addresses.
     pub(crate) is_careful: bool,
-    /// How many servers have passed the request on.
+    /// The number of servers that have passed the request on.
     pub(crate) passed: u8,
 }
 
@@ -65,19 +65,19 @@ impl Manner {
     }
 
     pub(crate) fn certify(&mut self) {
-        // What a signature covers is the reply: the digest in it says to which request.
+        // The signature covers the reply, and the digest in it identifies the request.
         self.flags = self.flags | OpFlags::CT | OpFlags::RD;
     }
 }
 
 impl Client {
-    /// A client that knows no roots yet, and keeps up to 10,000 answers.
+    /// A client without roots that caches up to 10,000 answers.
     #[must_use]
     pub fn new(environment: Environment) -> Self {
         Self::with_cache(environment, 10_000)
     }
 
-    /// A client that keeps up to so many answers for as long as their TTLs allow; 0 for none.
+    /// A client that caches up to so many answers for as long as their TTLs allow; 0 for none.
     #[must_use]
     pub fn with_cache(environment: Environment, most_answers: usize) -> Self {
         Self {
@@ -86,67 +86,69 @@ impl Client {
         }
     }
 
-    /// From here on, this client and its clones find servers from these roots.
+    /// Sets the roots of this client and its clones.
     pub fn set_roots(&self, roots: Roots) {
         self.shared.set_roots(roots);
     }
 
-    /// Asks this server, or the servers of this site, instead of whoever serves the handle. What it answers is
-    /// neither cached nor, if it refers to others, followed.
+    /// Asks this server, or the servers of this site, instead of finding the server of the handle.
+    /// Its answers are not cached, and its referrals are not followed.
     ///
-    /// Of a server of which only the address is known, the key that verifies what it signs is the one it shows when
-    /// it is first asked: whoever knows better gives its site record.
+    /// If only the address of a server is known, its signatures are verified with the key that it
+    /// shows at the first request. To use another key, give its site record.
     #[must_use]
     pub fn at(&self, target: impl Into<Target>) -> Self {
         self.otherwise(|manner| manner.target = target.into())
     }
 
-    /// Asks by this transport alone.
+    /// Uses this transport only.
     #[must_use]
     pub fn by(&self, transport: Transport) -> Self {
         self.otherwise(|manner| manner.transport = Some(transport))
     }
 
-    /// Takes signed answers only.
+    /// Accepts signed answers only.
     #[must_use]
     pub fn certified(&self) -> Self {
         self.otherwise(Manner::certify)
     }
 
-    /// Asks primary sites only, and no cache.
+    /// Asks primary sites only, and uses no cache.
     #[must_use]
     pub fn authoritative(&self) -> Self {
         self.otherwise(|manner| manner.flags = manner.flags | OpFlags::AT)
     }
 
-    /// Answers challenges as someone, in a session that is set up where it is needed.
+    /// Answers challenges with a login, in a session that is set up when it is needed.
     #[must_use]
     pub fn with_login(&self, login: Login) -> Self {
         self.otherwise(|manner| manner.login = Some(login))
     }
 
-    /// Answers a challenge for each request instead of using a session. Nothing is encrypted then: secrets in values
-    /// travel in the clear.
+    /// Answers a challenge for each request instead of using a session. Then nothing is encrypted:
+    /// secrets in values travel in the clear.
     #[must_use]
     pub fn without_session(&self) -> Self {
         self.otherwise(|manner| manner.is_without_session = true)
     }
 
-    /// Follows a server that was chosen when it refers to others.
+    /// Follows referrals of a chosen server.
     #[must_use]
     pub fn following_referrals(&self) -> Self {
         self.otherwise(|manner| manner.follows_referrals = true)
     }
 
-    /// Asks on behalf of a client whose request so many servers have passed on, this one included. Whoever is asked is
-    /// not to pass it on any further (`handle-protocol.md` §8.6: "recursion count + 1 (…), REC cleared").
+    /// Asks on behalf of a client whose request so many servers have passed on, including this one.
+    /// The next server must not pass it on any further (`handle-protocol.md` §8.6: "recursion count
+    /// + 1 (…), REC cleared").
     #[must_use]
     pub fn passing_on(&self, recursion_count: u8) -> Self {
         self.otherwise(|manner| manner.passed = recursion_count)
     }
 
-    /// Asks only where anybody could ask: over UDP and TCP, at addresses that are public, unless the roots name the
-    /// site. For servers that look up what strangers name: others are not to reach through them what only they can.
+    /// Asks public addresses only, over UDP and TCP, unless the roots name the site. This is for
+    /// servers that look up names from untrusted clients: a client must not reach private addresses
+    /// through them.
     #[must_use]
     pub fn careful(&self) -> Self {
         self.otherwise(|manner| manner.is_careful = true)
@@ -158,7 +160,7 @@ impl Client {
         client
     }
 
-    /// What the server that is asked says of its site.
+    /// The site information of the asked server.
     pub async fn site_info(&self) -> Result<Site, ClientError> {
         let mut ask = Ask::new(Opcode::GetSiteInfo, "", &HandleRequest::default());
         let transports = self.transports(ask.opcode);
@@ -184,7 +186,7 @@ impl Client {
         Ok(site.site)
     }
 
-    /// Asks the root at an address for what it knows of itself: its site, and the values of `0.NA/0.NA`.
+    /// Asks the root at an address for its site and for the values of `0.NA/0.NA`.
     pub async fn roots_from(&self, address: &ServerAddress) -> Result<Roots, ClientError> {
         let client = self.at(address.clone());
         let site = client.site_info().await?;
@@ -192,7 +194,7 @@ impl Client {
         match client.at(site).root_values().await {
             Ok(values) => {
                 let found = Roots::of_handles(values);
-                // A root that has no sites in its record is where it was asked.
+                // If the record of the root has no sites, the asked address is its site.
                 let is_enough = !found.sites().is_empty();
                 Ok(if is_enough { found } else { roots })
             }
@@ -201,12 +203,12 @@ impl Client {
         }
     }
 
-    /// Asks, and takes nothing but success.
+    /// Sends a request, and accepts nothing but success.
     pub(crate) async fn ask(&self, ask: Ask, trail: &Trail) -> Result<Answer, ClientError> {
         succeeded(self.route(ask, trail).await?)
     }
 
-    /// The flags of what is asked in the manner of this client.
+    /// The flags of a request with the options of this client.
     pub(crate) fn flags(&self) -> OpFlags {
         let flags = OpFlags::REQUEST | self.manner.flags;
         if self.manner.passed == 0 {
@@ -216,12 +218,12 @@ impl Client {
         }
     }
 
-    /// The same without a login.
+    /// The client without its login.
     pub(crate) fn as_nobody(&self) -> Self {
         self.otherwise(|manner| manner.login = None)
     }
 
-    /// The transports by which something is asked.
+    /// The transports for a request.
     pub(crate) fn transports(&self, opcode: Opcode) -> Vec<Transport> {
         let is_list = matches!(
             opcode,
@@ -254,7 +256,7 @@ impl Client {
         }
     }
 
-    /// The server at an address. Its key and version are asked for where they are needed.
+    /// The server at an address. Its key and version are requested when they are needed.
     pub(crate) async fn servers_at(
         &self,
         address: &ServerAddress,
@@ -283,7 +285,7 @@ impl Client {
         ))
     }
 
-    /// Whether an operation is asked for in a session. Lists are not: deployed servers expect it so.
+    /// Whether an operation uses a session. Lists do not: deployed servers expect that.
     fn uses_session(&self, opcode: Opcode) -> bool {
         let is_list = matches!(
             opcode,
@@ -342,7 +344,7 @@ impl Client {
     }
 }
 
-/// An answer that is not no.
+/// Returns an answer unless it is an error.
 pub(crate) fn succeeded(answer: Answer) -> Result<Answer, ClientError> {
     match answer.message.outcome() {
         ResponseCode::Success => Ok(answer),

@@ -1,9 +1,9 @@
-//! What a client needs beside the network: the time, and chance.
+//! The clock and the source of random bytes of a client.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A clock and a source of random bytes.
+/// The clock and the source of random bytes. They are passed in, so that tests can set them.
 ///
 /// ```
 /// use handfast_client::Environment;
@@ -32,7 +32,7 @@ impl Environment {
         }
     }
 
-    /// Those of this machine.
+    /// The clock and the random source of this machine.
     #[must_use]
     pub fn system() -> Self {
         Self::new(
@@ -46,7 +46,7 @@ impl Environment {
                 u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
             },
             |bytes| {
-                // Without random numbers nothing could be kept secret.
+                // Without random numbers there are no secrets.
                 if getrandom::fill(bytes).is_err() {
                     std::process::abort();
                 }

@@ -1,8 +1,9 @@
-//! Talks to any handle server: finds it, resolves, administers.
+//! A client for any handle server: it finds the server, resolves and administers handles.
 //!
-//! A [`Client`] asks whoever serves a handle, found from [`Roots`], or a [`Target`] that was chosen. It asks over UDP,
-//! sends again what is lost, goes over to TCP and to HTTP, verifies what is signed, answers challenges as a [`Login`],
-//! and keeps answers for as long as their TTLs allow. It is asynchronous, on tokio; dropping a future stops what it does.
+//! A [`Client`] asks the server of a handle, which it finds from [`Roots`], or a chosen [`Target`].
+//! It uses UDP, repeats lost requests, switches to TCP and to HTTP, verifies signatures, answers
+//! challenges with a [`Login`], and caches answers for as long as their TTLs allow. It is
+//! asynchronous, on tokio; dropping a future stops its work.
 //!
 //! ```no_run
 //! use handfast_client::{Client, Creation, Login, Query, ServerAddress, Environment};

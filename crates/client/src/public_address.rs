@@ -1,19 +1,19 @@
-//! Which addresses a server may connect to when the address comes from data of others.
+//! Addresses that a server may connect to when the address comes from untrusted data.
 //!
-//! Anybody can publish a site record that names any address. A server that looks up keys for its clients would
-//! otherwise be a way into the network that it stands in (server-side request forgery). So only addresses that are
-//! reachable from everywhere count: neither those of the IANA special-purpose registries (RFC 6890), nor those that
-//! carry an IPv4 address inside an IPv6 address, because a gateway may lead them to a private network.
+//! Anyone can publish a site record with any address. A server that looks up keys for its clients
+//! could then be used to reach its private network (server-side request forgery). So only public
+//! addresses are allowed: neither those of the IANA special-purpose registries (RFC 6890), nor IPv6
+//! addresses that contain an IPv4 address, because a gateway may lead them to a private network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether a host is an address that everybody can reach. A host name is not: what it stands for may change between
-/// the check and the connection.
+/// Whether a host is a public address. A host name is not: its address may change between the check
+/// and the connection.
 pub(crate) fn is_public_host(host: &str) -> bool {
     host.parse().is_ok_and(is_public)
 }
 
-/// Whether everybody can reach an address. An IPv4-mapped address counts as the IPv4 address that is in it.
+/// Whether an address is public. An IPv4-mapped address counts as the IPv4 address in it.
 fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => !SPECIAL_V4.iter().any(|(network, length)| {
@@ -65,7 +65,7 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 15] = [
 const SPECIAL_V6: [(Ipv6Addr, u32); 13] = [
     // Unspecified, loopback, and IPv4-compatible: `::a.b.c.d`.
     (Ipv6Addr::UNSPECIFIED, 96),
-    // NAT64, RFC 6052 and RFC 8215: an IPv4 address is inside.
+    // NAT64, RFC 6052 and RFC 8215: it contains an IPv4 address.
     (Ipv6Addr::new(0x64, 0xFF9B, 0, 0, 0, 0, 0, 0), 96),
     (Ipv6Addr::new(0x64, 0xFF9B, 1, 0, 0, 0, 0, 0), 48),
     // Discarded, RFC 6666.
@@ -74,7 +74,7 @@ const SPECIAL_V6: [(Ipv6Addr, u32); 13] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     // Documentation, RFC 3849; so is 3fff::/20, RFC 9637.
     (Ipv6Addr::new(0x2001, 0xDB8, 0, 0, 0, 0, 0, 0), 32),
-    // 6to4, RFC 3056: an IPv4 address is inside.
+    // 6to4, RFC 3056: it contains an IPv4 address.
     (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16),
     (Ipv6Addr::new(0x3FFF, 0, 0, 0, 0, 0, 0, 0), 20),
     // Segment routing, RFC 9602.
@@ -93,7 +93,8 @@ const SPECIAL_V6: [(Ipv6Addr, u32); 13] = [
 mod tests {
     use super::*;
 
-    /// A record that named `64:ff9b::a00:1`, `2002:7f00:1::` or `240.0.0.1` made the server connect to it.
+    /// A record that named `64:ff9b::a00:1`, `2002:7f00:1::` or `240.0.0.1` made the server connect
+    /// to it.
     #[test]
     #[rustfmt::skip] // A row is a network: its first and last addresses.
     fn addresses_of_special_networks_are_not_public() {
@@ -130,7 +131,7 @@ mod tests {
             ["fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
             ["fec0::", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
             ["ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
-            // Names stand for something else a moment later, and other spellings of addresses are names.
+            // A name may have another address later, and other spellings of addresses are names.
             ["localhost", "example.org"],
             ["0177.0.0.1", "2130706433"],
         ] {

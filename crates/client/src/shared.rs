@@ -1,4 +1,4 @@
-//! What all clones of a client have in common.
+//! The state that all clones of a client share.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -17,7 +17,7 @@ pub(crate) struct Shared {
     pub(crate) cache: Cache,
     pub(crate) sessions: Sessions,
     roots: RwLock<Arc<Roots>>,
-    /// What servers that were asked by their address say of themselves.
+    /// Site information of servers that were asked by address.
     sites: Mutex<HashMap<ServerAddress, Site>>,
 }
 

@@ -1,4 +1,4 @@
-//! Whom to ask, and by which transport.
+//! Targets: which server to ask, and by which transport.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use handfast_wire::Site;
 
 use crate::error::ClientError;
 
-/// How messages travel.
+/// A transport for messages.
 ///
 /// ```
 /// use handfast_client::Transport;
@@ -16,19 +16,19 @@ use crate::error::ClientError;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transport {
-    /// Datagrams, sent again when nothing comes back.
+    /// Datagrams, repeated until a reply comes.
     Udp,
     /// A connection for each request.
     Tcp,
-    /// The same in the body of an HTTP request.
+    /// A connection with the message in the body of an HTTP request.
     Http,
 }
 
 impl Transport {
-    /// All, in the order in which they are tried.
+    /// All transports, in the order of attempts.
     pub(crate) const ALL: &[Self] = &[Self::Udp, Self::Tcp, Self::Http];
-    /// Those on which nothing has to be sent twice. A challenge is answered once, and a message of a session counts
-    /// once: a datagram that is sent again would be taken for a replay.
+    /// Transports that never repeat a message. A challenge is answered once, and a message of a
+    /// session counts once: a repeated datagram would look like a replay.
     pub(crate) const STEADY: &[Self] = &[Self::Tcp, Self::Http];
 
     /// Its number in site records.
@@ -51,16 +51,16 @@ impl fmt::Display for Transport {
     }
 }
 
-/// Whom to ask.
+/// Which server to ask.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Target {
-    /// Whoever serves the handle, found from the roots.
+    /// The server of the handle, found from the roots.
     #[default]
     Located,
     /// This server.
     Server(ServerAddress),
-    /// The servers of these sites, of which the first that answers will do.
+    /// The servers of these sites; the first that answers is used.
     Sites(Vec<Site>),
 }
 
@@ -82,7 +82,8 @@ impl From<Vec<Site>> for Target {
     }
 }
 
-/// Where a server is: `HOST:PORT`, or `http://HOST:PORT` for the handle protocol through HTTP.
+/// The address of a server: `HOST:PORT`, or `http://HOST:PORT` for the handle protocol through
+/// HTTP.
 ///
 /// ```
 /// use handfast_client::ServerAddress;
@@ -100,7 +101,7 @@ pub struct ServerAddress {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) is_http: bool,
-    /// What stands before handles in the paths of HTTP.
+    /// The path before handles in HTTP.
     pub(crate) path: String,
 }
 
@@ -126,7 +127,7 @@ impl FromStr for ServerAddress {
                 (host, port.parse().map_err(|_| wrong())?)
             }
             Some(None) => return Err(wrong()),
-            // More than one colon without brackets is IPv6 alone.
+            // More than one colon without brackets is an IPv6 address without a port.
             None => match place.split_once(':') {
                 Some((host, port)) if !port.contains(':') => {
                     (host, port.parse().map_err(|_| wrong())?)
@@ -151,7 +152,7 @@ impl FromStr for ServerAddress {
 }
 
 impl ServerAddress {
-    /// The same place, spoken to by a transport that was chosen, whatever the address says.
+    /// The address with another transport.
     pub(crate) fn spoken_by(&self, transports: &[Transport]) -> Self {
         Self {
             is_http: transports
@@ -187,7 +188,7 @@ impl fmt::Display for ServerAddress {
     }
 }
 
-/// A host and a port, with brackets where the host has colons.
+/// A host and a port, with brackets if the host has colons.
 pub(crate) fn write_place(f: &mut impl fmt::Write, host: &str, port: u16) -> fmt::Result {
     if host.contains(':') {
         write!(f, "[{host}]:{port}")

@@ -410,7 +410,7 @@ impl fmt::Display for StepError {
                 write!(f, "{found:?} is neither ASCII punctuation nor a blank")
             }
             Self::NoCharacters => f.write_str("the step names no characters"),
-            Self::Pattern(error) => write!(f, "the pattern is not one: {error}"),
+            Self::Pattern(error) => write!(f, "the pattern is not valid: {error}"),
             Self::Replacement { length } => {
                 write!(
                     f,

@@ -88,11 +88,12 @@ pub enum RegistryError {
         event: u64,
     },
     /// The authority is not registered here.
-    #[error("authority {0} is not kept here")]
+    #[error("authority {0} is not registered here")]
     NoAuthority(AuthorityPath),
     /// Another authority owns the entry of the `info` registry.
     #[error(
-        "only the authority that owns namespace {namespace} may do this; in a dispute the maintainer does"
+        "only the authority that owns namespace {namespace} may do this; in a dispute the \
+         maintainer does"
     )]
     NotTheirs {
         /// The namespace.
@@ -170,10 +171,12 @@ impl RegistryError {
                 needs: Role::Admin,
                 authority,
             } => Some(format!(
-                "someone with role admin can run `handfast authority grant {authority} --to WHO --role admin`"
+                "someone with role admin can run `handfast authority grant {authority} --to WHO \
+                 --role admin`"
             )),
             Self::Denied { needs, authority } => Some(format!(
-                "someone with role lead or admin can run `handfast authority grant {authority} --to WHO --role {needs}`"
+                "someone with role lead or admin can run `handfast authority grant {authority} \
+                 --to WHO --role {needs}`"
             )),
             Self::Differs { .. } => Some("with --update it is changed".into()),
             Self::Exists { .. } => {

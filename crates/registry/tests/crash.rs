@@ -37,8 +37,8 @@ fn world(round: u64) -> Environment {
     )
 }
 
-/// The process that is killed: several writers create and change names, and say so when they hear that it
-/// was done. Does nothing unless it is told where.
+/// The process that is killed: several writers create and change names, and print each one when it
+/// is acknowledged. Does nothing unless a variable names its folder.
 #[test]
 fn child() {
     let Ok(folder) = env::var(FOLDER) else { return };
@@ -67,7 +67,7 @@ fn child() {
     }
 }
 
-/// One whole line at once, whatever other threads say.
+/// Prints one whole line at once, whatever other threads print.
 fn say(text: &str) {
     let mut out = std::io::stdout().lock();
     out.write_all(format!("\n{text}\n").as_bytes()).unwrap();
@@ -96,7 +96,7 @@ fn sigkill_loses_nothing_acknowledged() {
             .spawn()
             .unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap());
-        // A moment that differs from round to round: after so many lines.
+        // The time differs from round to round: after so many lines.
         let lines = said
             .by_ref()
             .lines()

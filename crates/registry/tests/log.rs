@@ -1,5 +1,5 @@
-//! The proof log, against those who did not write it: `signed_note` reads its checkpoints, `tlog_tiles` its
-//! tiles and proofs; and whatever is done, the log stays whole.
+//! The proof log against independent programs: `signed_note` reads its checkpoints, `tlog_tiles`
+//! its tiles and proofs; and the log stays valid after any operations.
 
 #![expect(
     clippy::unwrap_used,
@@ -57,7 +57,7 @@ fn registry(data: &Path) -> Registry {
     registry
 }
 
-/// Gives names and changes some, so that there are at least so many events.
+/// Creates names and changes some, so that there are at least so many events.
 fn fill(registry: &Registry, from: u64, events: u64) {
     let mut number = from;
     while registry.event_count().unwrap() < events {
@@ -336,7 +336,7 @@ proptest! {
         let audited = registry.verify_log(&Verify::default(), &mut |_, _| ()).unwrap();
         prop_assert!(audited.findings.is_empty(), "{:?}", audited.findings);
 
-        // The tree that was kept with each change is the one of all events.
+        // The tree that is stored with each change is the tree of all events.
         let files = folder.path().join("tiles");
         let note = registry.write_tiles(&files, &mut |_| ()).unwrap().to_string();
         let key = registry.log_key().unwrap();
@@ -382,8 +382,8 @@ proptest! {
     }
 }
 
-/// A reserved name is hidden until it is activated, and one that may be erased for ever; both are proven to
-/// those who may see them, and nothing of them is in the log.
+/// A reserved name is hidden until it is activated, and an erasable one for ever; both have proofs
+/// for principals that may see them, and the log contains nothing of them.
 #[test]
 fn hidden_names_are_proven_and_do_not_stand_in_the_log() {
     let folder = tempfile::tempdir().unwrap();

@@ -17,21 +17,21 @@ use crate::store::{FORMAT, Usage, format_place};
 use crate::table_key::{self, Table, TableKey};
 use crate::writer::Write;
 
-/// The map is sparse: only what is used takes room on the disk.
+/// The map is sparse: only used pages take space on the disk.
 const MAP_SIZE: usize = 1 << 40;
 
-/// An open LMDB environment, and the lock that keeps other processes out.
+/// An open LMDB environment, and the lock against other writing processes.
 pub(crate) struct Embedded {
     env: Env<WithoutTls>,
     tables: [Database<Bytes, Bytes>; Table::ALL.len()],
     folder: PathBuf,
     id: u64,
     commits: AtomicU64,
-    /// None of those who only read beside the process that writes.
+    /// `None` for a process that only reads.
     _lock: Option<File>,
 }
 
-/// How many have been opened in this process.
+/// The number of environments opened in this process.
 static OPENED: AtomicU64 = AtomicU64::new(0);
 
 impl Embedded {
@@ -47,7 +47,7 @@ impl Embedded {
         }
     }
 
-    /// Opens the environment in `folder`, and makes what is not there.
+    /// Opens the environment in `folder`, and creates missing tables.
     pub(crate) fn open(folder: &Path, map_size: Option<usize>) -> Result<Self, StoreError> {
         fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
         let lock = lock(folder)?;
@@ -65,7 +65,7 @@ impl Embedded {
         Ok(Self::new(env, tables, folder, Some(lock)))
     }
 
-    /// Opens the environment in `folder` for reading alone, beside a process that may be writing it.
+    /// Opens the environment in `folder` read-only, also while another process writes it.
     pub(crate) fn open_read_only(folder: &Path) -> Result<Self, StoreError> {
         let _in_store = InStore::enter();
         let env = open_env(folder, MAP_SIZE, Access::Read)?;
@@ -99,7 +99,7 @@ impl Embedded {
         }
     }
 
-    /// Whether a folder holds an environment.
+    /// Whether a folder has an environment.
     pub(crate) fn exists(folder: &Path) -> bool {
         folder.join("data.mdb").exists()
     }
@@ -121,17 +121,17 @@ impl Embedded {
         Ok(self.env.read_txn()?)
     }
 
-    /// The same, for as long as it is wanted.
+    /// Begins a read transaction that may outlive this call.
     pub(crate) fn begin_lasting_read(&self) -> Result<RoTxn<'static, WithoutTls>, StoreError> {
         Ok(self.env.clone().static_read_txn()?)
     }
 
-    /// Tells it from every other of this process.
+    /// The id of this environment in this process.
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
 
-    /// How many commits there have been.
+    /// The number of commits.
     pub(crate) fn commits(&self) -> u64 {
         self.commits.load(Ordering::Acquire)
     }
@@ -143,19 +143,19 @@ impl Embedded {
         })
     }
 
-    /// What the file system says about itself.
+    /// The state of the file system.
     pub(crate) fn disk_space(&self) -> Option<DiskSpace> {
         DiskSpace::of(&self.folder)
     }
 
-    /// A process that ended while it read keeps the pages of its snapshot from being used again, until its entry in
-    /// the table of readers is removed.
+    /// Removes stale readers. A process that ended while it read keeps the pages of its snapshot
+    /// from being reused, until its entry in the table of readers is removed.
     pub(crate) fn clear_stale_readers(&self) {
-        // If it cannot be done now, it is done the next time.
+        // If this fails, the next call tries again.
         drop(self.env.clear_stale_readers());
     }
 
-    /// LMDB reports a write that was cut short as an input/output error: mostly the disk is full.
+    /// LMDB reports an incomplete write as an input/output error: mostly the disk is full.
     pub(crate) fn diagnose(&self, error: StoreError) -> StoreError {
         let is_full = matches!(&error, StoreError::Engine(heed::Error::Io(_)))
             && self
@@ -164,7 +164,7 @@ impl Embedded {
         if is_full { StoreError::Full } else { error }
     }
 
-    /// Writes a copy of the newest snapshot to a file, while reads and writes go on.
+    /// Writes a copy of the newest snapshot to a file, while reads and writes continue.
     pub(crate) fn copy_to(&self, file: &mut File) -> Result<(), StoreError> {
         let _in_store = InStore::enter();
         // LMDB copies on a thread of its own.
@@ -204,8 +204,8 @@ impl Embedded {
     }
 }
 
-/// A snapshot of the store: what had been committed when it was taken, or, inside a change, what the
-/// changes before it in the batch leave.
+/// A snapshot of the store: the committed state at its start or, inside a change, the state after
+/// the earlier changes of the batch.
 ///
 /// ```
 /// use handfast_store::{TableKey, Store, StoreError, Write};
@@ -230,11 +230,11 @@ pub struct Snapshot<'s> {
     txn: &'s RoTxn<'s, WithoutTls>,
 }
 
-/// Takes a value, the key of a name that holds it, and its record.
+/// A visitor of index entries: the value, the key of a name that has it, and its record.
 pub type VisitIndex<'v> = dyn FnMut(&[u8], &[u8], &[u8]) -> ControlFlow<()> + 'v;
 
 impl Snapshot<'_> {
-    /// Lends what is stored under a table key.
+    /// Passes the stored bytes of a table key to a function.
     pub fn get<T>(
         &self,
         table_key: &TableKey<'_>,
@@ -247,8 +247,9 @@ impl Snapshot<'_> {
         Ok(found.and_then(|value| table_key.unwrap(value)).map(lend))
     }
 
-    /// Whether the key of a table key belongs to another name. Only a name of 480 bytes that ends in the digest of a longer
-    /// one has such a key, and somebody has to look for it: that name cannot be stored beside the longer one.
+    /// Whether the stored key of a table key belongs to another name. Only a name of 480 bytes that
+    /// ends in the digest of a longer one has such a key, and an attacker would have to search for
+    /// it: that name cannot be stored beside the longer one.
     pub fn is_of_other_name(&self, table_key: &TableKey<'_>) -> Result<bool, StoreError> {
         if !table_key.has_name_in_value() {
             return Ok(false);
@@ -259,7 +260,7 @@ impl Snapshot<'_> {
         Ok(other.is_some_and(|(other, _)| other.name() != table_key.name()))
     }
 
-    /// Visits what is stored in a table, in the order of its keys, from a table key on.
+    /// Visits the entries of a table in the order of their keys, from a table key on.
     pub fn scan(
         &self,
         from: &TableKey<'_>,
@@ -267,7 +268,7 @@ impl Snapshot<'_> {
     ) -> Result<(), StoreError> {
         let table = from.table();
         let key = from.encoded();
-        // LMDB knows no empty key: before the first of them is the beginning.
+        // LMDB has no empty keys: the scan then starts at the beginning.
         let from = if key.is_empty() {
             Bound::Unbounded
         } else {
@@ -288,7 +289,7 @@ impl Snapshot<'_> {
         Ok(())
     }
 
-    /// The last table key of a table that is a table key, or stands before it.
+    /// The last key of a table that is equal to a table key or stands before it.
     pub fn at_or_before(
         &self,
         table_key: &TableKey<'_>,
@@ -315,7 +316,7 @@ impl Snapshot<'_> {
         Ok(number)
     }
 
-    /// Visits the keys of names that hold a value.
+    /// Visits the keys of names that have a value.
     pub fn names_with_value(
         &self,
         value: &[u8],
@@ -335,9 +336,9 @@ impl Snapshot<'_> {
         Ok(())
     }
 
-    /// Visits the values that start with some bytes and the names that hold them, in the order of the values: the value
-    /// as it is cached (see [`index_value`](crate::index_value)), the key of the name, and its record. Of a long start, only
-    /// the first bytes are looked at.
+    /// Visits the values that start with some bytes and the names that have them, in the order of
+    /// the values: the value as it is stored (see [`index_value`](crate::index_value)), the key of
+    /// the name, and its record. Of a long start, only the first bytes count.
     pub fn scan_index(&self, start: &[u8], visit: &mut VisitIndex<'_>) -> Result<(), StoreError> {
         let start = start.get(..table_key::BEGINNING).unwrap_or(start);
         let range = (Bound::Included(start), Bound::Unbounded);
@@ -358,7 +359,7 @@ impl Snapshot<'_> {
         Ok(())
     }
 
-    /// How many entries a table has.
+    /// The number of entries of a table.
     pub fn count(&self, table: Table) -> Result<u64, StoreError> {
         Ok(self.engine.table(table).len(self.txn)?)
     }
@@ -371,7 +372,7 @@ pub(crate) struct Writing<'e> {
 }
 
 impl Writing<'_> {
-    /// The state that the writes so far leave.
+    /// The state after the writes so far.
     pub(crate) fn snapshot(&self) -> Snapshot<'_> {
         Snapshot {
             engine: self.engine,
@@ -387,8 +388,8 @@ impl Writing<'_> {
                     self.check_same_name(table_key)?;
                 }
                 let (key, value) = (table_key.encoded(), table_key.wrap(value));
-                // Events come in the order of their numbers: appending fills pages to the brim, where
-                // putting would leave each of them half empty.
+                // Events come in the order of their numbers: appending fills pages completely,
+                // where putting would leave each of them half empty.
                 let is_last = table_key.table() == Table::Events
                     && table.last(&self.txn)?.is_none_or(|(last, _)| last < &*key);
                 if is_last {
@@ -417,7 +418,8 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// Whether a change can be applied: none of its writes meets another name at a shortened key.
+    /// Checks that a change can be applied: none of its writes meets another name at a shortened
+    /// key.
     pub(crate) fn check_names(&self, writes: &[Write]) -> Result<(), StoreError> {
         writes.iter().try_for_each(|write| match write {
             Write::Put(table_key, _) if table_key.has_name_in_value() => {
@@ -427,12 +429,12 @@ impl Writing<'_> {
         })
     }
 
-    /// Writes the format as it is: a commit that changes nothing.
+    /// Writes the format again: a commit that changes nothing.
     pub(crate) fn rewrite_format(&mut self) -> Result<(), StoreError> {
         self.apply(&Write::put(format_place(), &FORMAT.to_be_bytes()))
     }
 
-    /// What stands at a shortened key must be of the same name: another one of the same digest, which
+    /// Checks that a shortened key belongs to the same name: a name with the same digest, which
     /// would have to be made on purpose, never overwrites it.
     pub(crate) fn check_same_name(&self, table_key: &TableKey<'_>) -> Result<(), StoreError> {
         let found = self
@@ -448,7 +450,7 @@ impl Writing<'_> {
         }
     }
 
-    /// On disk when this returns.
+    /// Commits. The writes are on disk when this returns.
     pub(crate) fn commit(self) -> Result<(), StoreError> {
         self.txn.commit()?;
         self.engine.commits.fetch_add(1, Ordering::Release);

@@ -1,9 +1,9 @@
-//! Keeping records.
+//! Storing records: sorted tables, snapshot reads, one writer.
 //!
-//! A store is a handful of sorted tables of bytes. Reads see a snapshot and take no lock. Changes go
-//! through one writer, which gathers what has arrived, looks at each in snapshot_reuse against the state that
-//! the ones before it leave, writes all of them in one transaction, syncs once, and answers them all.
-//! A change that is refused leaves no trace, and spoils no other.
+//! A store has a handful of sorted tables of bytes. Reads see a snapshot and take no lock. Changes
+//! go through one writer. It collects the waiting changes, decides each against the state after the
+//! ones before it, writes all of them in one transaction, syncs once, and answers all callers. A
+//! rejected change writes nothing and does not affect the others.
 //!
 //! ```
 //! use handfast_store::{TableKey, Store, StoreError, Write};

@@ -1,4 +1,4 @@
-//! Writing many entries at once.
+//! Loads: writing many entries in one transaction.
 
 use heed::PutFlags;
 
@@ -7,15 +7,15 @@ use crate::error::StoreError;
 use crate::table_key::{self, Table, TableKey};
 use crate::writer::Write;
 
-/// A transaction that writes many entries, best in the order of their keys: behind the last one they are
-/// appended, which is fastest and leaves no room unused.
+/// A transaction that writes many entries, best in the order of their keys: entries after the last
+/// key are appended, which is fastest and leaves no space unused.
 pub struct Loading<'e> {
     writing: Writing<'e>,
     /// The last key of each table that was written to.
     last: [Option<Vec<u8>>; Table::ALL.len()],
-    /// The last name that was scan_index by a value which nothing scan_index before.
+    /// The last name in the index under the last value.
     last_indexed_name: Option<Vec<u8>>,
-    /// Which places the caller wants to hear of.
+    /// Selects the keys that the caller watches.
     watch: Option<fn(&TableKey<'_>) -> bool>,
     /// Whether one of them was written.
     is_watched_written: bool,
@@ -32,13 +32,13 @@ impl<'e> Loading<'e> {
         }
     }
 
-    /// Has the load notice writes to certain places. A caller that caches what stands there asks
+    /// Watches writes to some keys. A caller that caches their values asks
     /// [`is_watched_written`](Self::is_watched_written) at the end, and keeps its cache if not.
     pub fn watch(&mut self, places: fn(&TableKey<'_>) -> bool) {
         self.watch = Some(places);
     }
 
-    /// Whether a table key that is watched was written, or deleted.
+    /// Whether a watched key was written or deleted.
     #[must_use]
     pub fn is_watched_written(&self) -> bool {
         self.is_watched_written
@@ -50,13 +50,13 @@ impl<'e> Loading<'e> {
         }
     }
 
-    /// The state that the writes so far leave.
+    /// The state after the writes so far.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot<'_> {
         self.writing.snapshot()
     }
 
-    /// Whether a table key is behind all that its table holds.
+    /// Whether a table key is behind all entries of its table.
     pub fn is_behind(&mut self, table_key: &TableKey<'_>) -> Result<bool, StoreError> {
         let key = table_key.encoded();
         Ok(self
@@ -64,7 +64,7 @@ impl<'e> Loading<'e> {
             .is_none_or(|last| last < &*key))
     }
 
-    /// Keeps bytes at a table key, instead of what was there.
+    /// Stores bytes under a table key, and replaces the old ones.
     pub fn put(&mut self, table_key: &TableKey<'_>, value: &[u8]) -> Result<(), StoreError> {
         self.notice(table_key);
         let (table, key) = (table_key.table(), table_key.encoded());
@@ -84,7 +84,7 @@ impl<'e> Loading<'e> {
         Ok(())
     }
 
-    /// Says that a name, by its key, holds a value.
+    /// Adds a name, given by its key, to the index entry of a value.
     pub fn index_insert(&mut self, value: &[u8], key: &[u8]) -> Result<(), StoreError> {
         let (value, key) = (table_key::short_name(value), table_key::short_name(key));
         let last = self.last(Table::Reverse)?;
@@ -122,7 +122,7 @@ impl<'e> Loading<'e> {
                 if let Write::Delete(table_key) = write {
                     self.notice(table_key);
                 }
-                // The last key of a table may have gone.
+                // The last key of a table may be gone.
                 self.last = Default::default();
                 self.last_indexed_name = None;
                 self.writing.apply(write)

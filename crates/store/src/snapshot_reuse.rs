@@ -1,10 +1,9 @@
-//! Reads that come one behind the other share a snapshot.
+//! Snapshot reuse: a thread reads many requests from one read transaction.
 //!
-//! Taking a snapshot costs about as much as looking something up in it. A thread that answers many at a time
-//! takes one for all that it answers before it waits again, and another as soon as anything has been committed: what
-//! has been acknowledged is seen. An old snapshot that somebody holds keeps the pages of the store from being used again, so
-//! a thread that waits holds none. What is being committed, and has not been acknowledged, may be seen by one thread a moment before
-//! another sees it.
+//! Opening a snapshot costs about as much as a lookup. So each worker reuses one read transaction
+//! for all requests it serves between two waits, and opens a new one after any commit: it always
+//! sees acknowledged writes. An old snapshot keeps pages from being reused, so a thread that waits
+//! has none. One thread may see a commit that is not acknowledged yet slightly before another.
 
 use std::cell::Cell;
 
@@ -18,26 +17,27 @@ thread_local! {
     static CACHED: Cell<Option<CachedSnapshot>> = const { Cell::new(None) };
 }
 
-/// A snapshot that later reads of the same thread may use.
+/// A snapshot that later reads of the same thread may reuse.
 struct CachedSnapshot {
     engine: u64,
-    /// How many commits there had been before it was taken.
+    /// The number of commits before it was opened.
     commits: u64,
     txn: RoTxn<'static, WithoutTls>,
 }
 
-/// Reads of this thread share a snapshot from now on. The thread promises to call [`release_snapshot`] before it waits for anything.
+/// Lets the reads of this thread reuse one snapshot from now on. The thread must call
+/// [`release_snapshot`] before it waits for anything.
 pub fn reuse_snapshots() {
     REUSES_SNAPSHOTS.set(true);
 }
 
-/// Whether reads of this thread share a snapshot.
+/// Whether the reads of this thread reuse a snapshot.
 #[must_use]
 pub fn reuses_snapshots() -> bool {
     REUSES_SNAPSHOTS.get()
 }
 
-/// Lets go of the snapshot that reads of this thread have shared.
+/// Releases the snapshot that reads of this thread have reused.
 pub fn release_snapshot() {
     CACHED.set(None);
 }
@@ -51,7 +51,7 @@ pub(crate) fn read<T>(
         return read(&engine.begin_read()?);
     }
     let commits = engine.commits();
-    // Reads inside of this one, which are rare, take their own.
+    // A nested read, which is rare, opens its own snapshot.
     let cached = CACHED
         .take()
         .filter(|cached| cached.engine == engine.id() && cached.commits == commits);
@@ -86,7 +86,7 @@ mod tests {
         read.unwrap()
     }
 
-    /// In a thread of its own, which takes turns.
+    /// Runs a function in a thread that reuses snapshots.
     fn in_reusing_thread(run: impl FnOnce() + Send) {
         thread::scope(|scope| {
             scope.spawn(|| {

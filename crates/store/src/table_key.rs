@@ -1,4 +1,4 @@
-//! Where things are kept: tables, and keys in them.
+//! Tables and the keys in them.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ use sha2::{Digest, Sha256};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Table {
-    /// Who an opaque id is.
+    /// Principals by opaque id.
     Actors,
     /// Accounts by name.
     Accounts,
@@ -34,17 +34,17 @@ pub enum Table {
     Authorities,
     /// Events by number.
     Events,
-    /// Which events a name has.
+    /// The events of each name.
     EventsByKey,
-    /// Long work.
+    /// Jobs.
     Jobs,
-    /// The format, and what there is one of.
+    /// The format, and other single values.
     Meta,
     /// Entries of the `info` registry.
     Namespaces,
     /// Records by key.
     Records,
-    /// Which names hold a value.
+    /// The index of values: which names have a value.
     Reverse,
     /// Hashes of the proof log.
     Tiles,
@@ -109,9 +109,9 @@ impl Table {
     }
 }
 
-/// A key over this many bytes is stored as its beginning and its digest.
+/// A key longer than this, in bytes, is stored as its beginning and its digest.
 const LONGEST: usize = 480;
-/// How much of a long key is kept, for the order of listings.
+/// How many bytes of a long key are stored as they are, for the order of listings.
 pub(crate) const BEGINNING: usize = 448;
 
 /// A key in a table.
@@ -172,7 +172,7 @@ impl<'a> TableKey<'a> {
         Self::numbered(Table::Events, number)
     }
 
-    /// That a name has an event.
+    /// An event of a name.
     #[must_use]
     pub fn event_of(key: &'a [u8], number: u64) -> Self {
         Self {
@@ -199,7 +199,7 @@ impl<'a> TableKey<'a> {
         self.number
     }
 
-    /// The same table key, owning its name.
+    /// A table key that owns its name.
     #[must_use]
     pub fn into_owned(self) -> TableKey<'static> {
         TableKey {
@@ -222,13 +222,13 @@ impl<'a> TableKey<'a> {
         }
     }
 
-    /// Whether the full name stands in front of the value. A name of exactly the longest length
-    /// looks like a shortened one, so it does as well.
+    /// Whether the full name precedes the value. A name of exactly the maximum length looks like a
+    /// shortened one, so it does as well.
     pub(crate) fn has_name_in_value(&self) -> bool {
         self.name.len() >= LONGEST
     }
 
-    /// Wraps a value: in front of one whose key does not tell its full name stands the name.
+    /// Adds the full name before the value, if the stored key does not contain it.
     pub(crate) fn wrap<'v>(&self, value: &'v [u8]) -> Cow<'v, [u8]> {
         if !self.has_name_in_value() {
             return Cow::Borrowed(value);
@@ -241,8 +241,8 @@ impl<'a> TableKey<'a> {
         Cow::Owned(wrapped)
     }
 
-    /// Unwraps a value that was found at the key of this table key. `None` if it belongs to another name
-    /// of the same digest, or is damaged.
+    /// Removes the name before a value that was found under this key. `None` if it belongs to
+    /// another name with the same digest, or is damaged.
     pub(crate) fn unwrap<'v>(&self, value: &'v [u8]) -> Option<&'v [u8]> {
         if !self.has_name_in_value() {
             return Some(value);
@@ -252,7 +252,7 @@ impl<'a> TableKey<'a> {
     }
 }
 
-/// Reads a key and a value back from the disk: the table key, and the value itself.
+/// Reads a key and a value from the disk: the table key, and the value itself.
 pub(crate) fn read<'v>(
     table: Table,
     key: &'v [u8],
@@ -269,7 +269,7 @@ pub(crate) fn read<'v>(
     } else {
         (short, value)
     };
-    // A name that does not give the key it was found under has been damaged.
+    // A name that does not match its stored key is damaged.
     if short_name(name) != short {
         return None;
     }
@@ -288,7 +288,7 @@ fn split_wrapped(value: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::try_from(u32::from_be_bytes(*length)).ok()?)
 }
 
-/// A value as the table `reverse` keeps it: long ones are shortened.
+/// A value as the table `reverse` stores it: long ones are shortened.
 ///
 /// ```
 /// assert_eq!(&*handfast_store::index_value(b"URL\0https://example.org/"), b"URL\0https://example.org/");
@@ -299,7 +299,7 @@ pub fn index_value(value: &[u8]) -> Cow<'_, [u8]> {
     short_name(value)
 }
 
-/// The one rule for long keys: the first 448 bytes and the SHA-256 of the whole.
+/// The rule for long keys: the first 448 bytes and the SHA-256 of the whole.
 pub(crate) fn short_name(name: &[u8]) -> Cow<'_, [u8]> {
     if name.len() <= LONGEST {
         return Cow::Borrowed(name);

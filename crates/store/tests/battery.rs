@@ -1,4 +1,5 @@
-//! What every engine must do, written once. A second engine has only to be added to the list at the end.
+//! The behaviour that every engine must show, written once. A second engine is added to the list at
+//! the end.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -179,7 +180,7 @@ mod behaviour {
         assert_eq!(get(store, b"old").unwrap(), b"2");
     }
 
-    /// Many writers want the same names: each name is given once, and whoever hears "yes" has it.
+    /// Many writers want the same names: each name is assigned once, to the writer that gets "yes".
     pub(super) fn a_name_is_never_given_twice(store: &Arc<Store>) {
         let writers: Vec<_> = (0_u8..8)
             .map(|writer| {
@@ -265,7 +266,8 @@ mod behaviour {
         prop::collection::vec(operation, 0..40)
     }
 
-    /// Whatever is done, the store holds what a map would hold, in the same order for short names.
+    /// After any operations the store has the same entries as a map, in the same order for short
+    /// names.
     pub(super) fn the_store_is_a_map(store: &Store, operations: &[Operation]) {
         let mut model = BTreeMap::new();
         for operation in operations {
@@ -292,7 +294,8 @@ mod behaviour {
     }
 }
 
-/// Stamps the battery for an engine: how to make a store in a folder, and how to open it again.
+/// Instantiates the battery for an engine: how to create a store in a folder, and how to open it
+/// again.
 macro_rules! store_battery {
     ($engine:ident, $create:expr, $open:expr) => {
         mod $engine {
@@ -355,7 +358,7 @@ macro_rules! store_battery {
 
 store_battery!(embedded, Store::create, Store::open);
 
-/// What only a folder on this machine can do.
+/// Tests that need a folder on this machine.
 mod folder {
     use std::os::unix::fs::PermissionsExt;
 
@@ -396,7 +399,7 @@ mod folder {
         assert!(Store::open(folder.path()).is_ok());
     }
 
-    /// The short form of a long name is itself a name that could be asked for.
+    /// The shortened form of a long name is itself a possible name.
     #[test]
     fn a_name_made_to_look_like_a_shortened_one_overwrites_nothing() {
         use sha2::{Digest, Sha256};

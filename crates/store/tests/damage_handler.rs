@@ -1,4 +1,4 @@
-//! Faults: in the map of a store they are damage, elsewhere they are what they were.
+//! Faults: in the map of a store they are damage, anywhere else they keep their meaning.
 
 #![expect(
     clippy::unwrap_used,
@@ -34,7 +34,7 @@ fn store(folder: &tempfile::TempDir) -> Store {
     store
 }
 
-/// Guards against a process that ends by SIGBUS when the file of its store becomes shorter.
+/// Guards against a process that ends by SIGBUS when the file of its store is truncated.
 #[test]
 fn a_page_that_is_missing_ends_the_process_with_status_3() {
     let output = run("reads_a_page_that_is_missing");
@@ -53,7 +53,8 @@ fn reads_a_page_that_is_missing() {
     drop(store.check());
 }
 
-/// Guards against a handler that takes a stack overflow for damage: the standard library reports those.
+/// Guards against a handler that takes a stack overflow for damage: the standard library reports
+/// those.
 #[test]
 fn a_stack_that_overflows_is_reported_as_one() {
     for test in ["overflows_inside_of_a_read", "overflows_elsewhere"] {

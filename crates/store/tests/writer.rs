@@ -26,8 +26,8 @@ fn submit(
     wait
 }
 
-/// Guards against a panic in one change that ends the writer thread: every later change was "closed", and the
-/// others of its batch were lost.
+/// Guards against a panic in one change that ends the writer thread: every later change was
+/// "closed", and the others of its batch were lost.
 #[test]
 fn a_change_that_panics_fails_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -64,7 +64,8 @@ fn a_change_that_panics_fails_alone() {
     assert_eq!(store.last_failure(), None);
 }
 
-/// Guards against a load that panics: the writer thread ended, or what the load had written so far was committed.
+/// Guards against a load that panics: the writer thread ended, or the writes of the load so far
+/// were committed.
 #[test]
 fn a_load_that_panics_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -86,7 +87,8 @@ fn a_load_that_panics_leaves_nothing() {
     assert_eq!(names, 1);
 }
 
-/// Guards against an answer function that panics: the writer thread ended, and nobody else was answered.
+/// Guards against an answer function that panics: the writer thread ended, and no other caller was
+/// answered.
 #[test]
 fn a_caller_that_panics_when_it_is_answered_harms_no_other() {
     let folder = tempfile::tempdir().unwrap();
@@ -100,8 +102,8 @@ fn a_caller_that_panics_when_it_is_answered_harms_no_other() {
     assert!(holds(&store, "one") && holds(&store, "two"));
 }
 
-/// Guards against a full store that looks healthy: the failure is remembered until a commit succeeds, and a probe
-/// makes that commit.
+/// Guards against a full store that looks healthy: the failure is recorded until a commit succeeds,
+/// and a probe makes that commit.
 #[test]
 fn a_failed_write_is_remembered_until_one_succeeds() {
     let folder = tempfile::tempdir().unwrap();

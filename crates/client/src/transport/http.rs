@@ -50,7 +50,7 @@ fn head(endpoint: &Endpoint, handle: &str, length: usize) -> String {
     )
 }
 
-/// Reads up to the blank line, and then as much as the envelope says.
+/// Reads up to the blank line, and then as many bytes as the envelope announces.
 async fn receive(stream: &mut TcpStream) -> io::Result<Packed> {
     let mut bytes = Vec::new();
     let end = loop {

@@ -1,6 +1,6 @@
-//! Carrying messages: sockets, bounds and patience.
+//! Transports: sockets, limits and timeouts.
 //!
-//! A conversation is a request and its replies. Nothing runs beside it: who drops it stops it.
+//! A conversation is a request and its replies. It has no background task: dropping it stops it.
 
 mod http;
 mod tcp;
@@ -18,25 +18,25 @@ use tokio::time::timeout;
 
 use crate::target::{Transport, write_place};
 
-/// Where and how a server is talked to.
+/// The address of a server, and the transport to it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Endpoint {
     pub(crate) transport: Transport,
-    /// An address, or a name that has to be looked up.
+    /// An address, or a host name.
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// What stands before handles in the paths of HTTP.
+    /// The path before handles in HTTP.
     pub(crate) path: String,
 }
 
-/// A message with its envelope, sealed or not.
+/// A message with its envelope, encrypted or not.
 #[derive(Debug)]
 pub(crate) struct Packed {
     pub(crate) envelope: Envelope,
     pub(crate) payload: Vec<u8>,
 }
 
-/// A request that was sent, and what comes back.
+/// A request that was sent, and its replies.
 #[derive(Debug)]
 pub(crate) enum Conversation {
     Udp(udp::Asked),
@@ -45,16 +45,16 @@ pub(crate) enum Conversation {
     Http(Option<Packed>),
 }
 
-/// Why there is no conversation.
+/// Why a conversation failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// Whether the request may have arrived.
+    /// Whether the server may have received the request.
     pub(crate) was_sent: bool,
     pub(crate) source: io::Error,
 }
 
 impl Conversation {
-    /// Sends a request; `handle` is what it is about.
+    /// Sends a request about `handle`.
     pub(crate) async fn begin(
         endpoint: &Endpoint,
         handle: &str,
@@ -92,7 +92,7 @@ impl Conversation {
 }
 
 impl Endpoint {
-    /// The addresses of the host. One that is given by name may have several.
+    /// The addresses of the host. A host name may have several.
     async fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
         if let Ok(address) = self.host.parse::<IpAddr>() {
             return Ok(vec![SocketAddr::new(address, self.port)]);
@@ -106,7 +106,7 @@ impl Endpoint {
         Ok(addresses)
     }
 
-    /// A connection to the first address that takes it.
+    /// Connects to the first address that accepts.
     async fn connect(&self) -> io::Result<TcpStream> {
         let mut last = io::ErrorKind::NotFound.into();
         for address in self.addresses().await? {
@@ -129,7 +129,7 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// The envelope at the start of bytes. One that announces more than is allowed is refused.
+/// The envelope at the start of bytes. One that announces more than is allowed is rejected.
 fn envelope(bytes: &[u8]) -> io::Result<Envelope> {
     Envelope::decode(&mut Reader::new(bytes)).map_err(garbled)
 }
@@ -159,7 +159,7 @@ fn sent(source: io::Error) -> Failure {
     }
 }
 
-/// How long a connection may take.
+/// The timeout of a connection attempt.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// How long a whole message may take.
+/// The timeout of a whole message.
 const PATIENCE: Duration = Duration::from_mins(1);

@@ -20,7 +20,7 @@ pub(super) async fn receive(stream: &mut TcpStream) -> io::Result<Packed> {
         stream.read_exact(&mut start).await?;
         let envelope = envelope(&start)?;
         let mut payload = Vec::new();
-        // What is not there is not allocated.
+        // Memory is allocated only for bytes that have arrived.
         let mut rest = stream.take(u64::from(envelope.length));
         rest.read_to_end(&mut payload).await?;
         if u32::try_from(payload.len()) != Ok(envelope.length) {

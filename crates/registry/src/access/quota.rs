@@ -119,7 +119,8 @@ impl JobsOfAccount {
         if self.open >= limits.open_jobs {
             let open = limits.open_jobs;
             let problem = format!(
-                "an account has at most {open} jobs that have not ended: wait for them, or cancel some"
+                "an account has at most {open} jobs that have not ended: wait for them, or cancel \
+                 some"
             );
             return Err(RegistryError::quota(problem, None));
         }
@@ -164,7 +165,8 @@ impl Registry {
         let limit = self.limits.requested_authorities;
         if self.open_requests(|open| open.get(&who.key()).copied())? >= Some(limit) {
             let problem = format!(
-                "an account has at most {limit} open requests for authorities: wait until one is decided"
+                "an account has at most {limit} open requests for authorities: wait until one is \
+                 decided"
             );
             return Err(RegistryError::quota(problem, None));
         }

@@ -84,7 +84,8 @@ impl Registry {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// registry.create_account(&Principal::Operator, "ann", "")?;
-    /// let (text, token) = registry.create_token(&Principal::Operator, "ann", NewToken::default())?;
+    /// let operator = Principal::Operator;
+    /// let (text, token) = registry.create_token(&operator, "ann", NewToken::default())?;
     /// assert_eq!(registry.who_has(&text)?, Some(Principal::parse("ann").unwrap()));
     /// registry.revoke_token(&Principal::Operator, &token.id)?;
     /// assert_eq!(registry.who_has(&text)?, None);

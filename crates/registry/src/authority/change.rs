@@ -192,7 +192,7 @@ impl ChangeSet<'_> {
         if moves_keys && is_named {
             return Err(RegistryError::policy(
                 "case-fixed",
-                format!("{path} has names: what they are looked up by cannot change any more"),
+                format!("{path} has names: their keys cannot change any more"),
             ));
         }
         let becomes_erasable = change.persistence == Some(Persistence::Erasable)
@@ -200,7 +200,7 @@ impl ChangeSet<'_> {
         if becomes_erasable && is_named {
             return Err(RegistryError::policy(
                 "permanent",
-                format!("{path} has given names that are permanent: they cannot become erasable"),
+                format!("{path} has permanent names: they cannot become erasable"),
             ));
         }
         check_case_unset(path, &change)?;

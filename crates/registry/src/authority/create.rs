@@ -128,7 +128,10 @@ impl ChangeSet<'_> {
             None if self.owns_path(path)? => Ok(()),
             None => Err(RegistryError::policy(
                 "operator-only",
-                format!("the parent of {path} is not kept here, so only the operator may do this"),
+                format!(
+                    "the parent of {path} is not registered here, so only the operator may do \
+                    this"
+                ),
             )),
         }
     }
@@ -157,7 +160,7 @@ impl ChangeSet<'_> {
                 .iter()
                 .any(|segment| prefix.as_str().eq_ignore_ascii_case(segment))
         {
-            let problem = format!("{prefix} is the name of a door of the web server");
+            let problem = format!("{prefix} is a reserved word of the web server");
             return Err(RegistryError::policy("reserved-prefix", problem));
         }
         if let Some(name) = path.namespace() {

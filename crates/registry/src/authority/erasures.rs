@@ -85,8 +85,8 @@ fn check_event(view: &View<'_>, path: &AuthorityPath, number: u64) -> Result<(),
         return Ok(());
     }
     let problem = format!(
-        "{path} cannot become permanent: event {number} has erased one of its names, which may have been \
-         assigned again. Create another authority for permanent names"
+        "{path} cannot become permanent: event {number} has erased one of its names, which may \
+         have been assigned again. Create another authority for permanent names"
     );
     Err(RegistryError::policy("erased-names", problem))
 }

@@ -32,7 +32,8 @@ pub(super) fn check_case_unset(
         let problem = "the case rule of a URN belongs to its namespace (URN-3)";
         ("case-of-nid", problem)
     } else {
-        let problem = "case and profile are chosen for prefixes only: here the scheme, or the entry of the namespace, says it";
+        let problem = "case and profile are chosen for prefixes only: here the scheme, or the \
+            entry of the namespace, says it";
         ("prefix-policy", problem)
     };
     Err(RegistryError::policy(code, format!("{path}: {problem}")))
@@ -45,7 +46,7 @@ pub(super) fn check_pattern(change: &AuthorityChange) -> Result<(), RegistryErro
         return Ok(());
     };
     pattern_cache::check_new(pattern).map_err(|error| {
-        let problem = format!("the pattern cannot be taken: {error}");
+        let problem = format!("the pattern cannot be used: {error}");
         let hint = "; if it is too big, write [A-Za-z0-9_] for \\w, [0-9] for \\d, and repeat less";
         RegistryError::policy("bad-pattern", problem + hint)
     })
@@ -63,7 +64,7 @@ fn check_policy(path: &AuthorityPath, policy: &Policy) -> Result<(), RegistryErr
     if let Some(pattern) = &policy.pattern
         && let Err(error) = pattern_cache::compiled(pattern)
     {
-        return refuse("bad-pattern", &format!("the pattern is not one: {error}"));
+        return refuse("bad-pattern", &format!("the pattern is not valid: {error}"));
     }
     if path.is_urn() && policy.case_sensitive {
         return refuse(

@@ -68,7 +68,7 @@ impl ChangeSet<'_> {
         let AuthorityStatus::Requested { by } = authority.status.clone() else {
             return Err(RegistryError::policy(
                 "not-requested",
-                format!("nobody waits for {path}"),
+                format!("there is no request for {path}"),
             ));
         };
         if !approve {
@@ -77,7 +77,7 @@ impl ChangeSet<'_> {
             return Ok(());
         }
         if by == *self.who() && by != Principal::Operator {
-            let problem = "someone else must approve what you have asked for";
+            let problem = "someone else must approve your request";
             return Err(RegistryError::policy("own-request", problem));
         }
         authority.status = AuthorityStatus::Active;

@@ -443,7 +443,7 @@ fn authority_history(key: &str) -> String {
 
 fn encode(item: &impl Serialize) -> Result<Vec<u8>, RegistryError> {
     postcard::to_stdvec(item).map_err(|_| RegistryError::Corrupt {
-        what: "what was to be kept".into(),
+        what: "the value to be stored".into(),
     })
 }
 

@@ -39,7 +39,8 @@ use crate::registry::Registry;
 /// let mut out = Vec::new();
 /// let exported = registry.export(&operator, &Export::default(), &mut out, &mut |_| ())?;
 /// assert_eq!(exported.names, 1);
-/// assert!(String::from_utf8_lossy(&out).contains(r#""id":"20.1000/a","urls":["https://example.org/"]"#));
+/// let line = r#""id":"20.1000/a","urls":["https://example.org/"]"#;
+/// assert!(String::from_utf8_lossy(&out).contains(line));
 /// # Ok::<_, handfast_registry::RegistryError>(())
 /// ```
 #[derive(Clone, Debug, Default)]

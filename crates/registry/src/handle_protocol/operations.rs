@@ -301,7 +301,8 @@ impl ChangeSet<'_> {
         // Parsing reports the errors of a handle.
         let whole = with_slash(handle);
         self.identify_new(&whole)?;
-        let problem = "a handle is sent as it is: without white space or brackets around it, and without a scheme";
+        let problem = "a handle is sent as it is: without white space or brackets around it, and \
+            without a scheme";
         Err(RegistryError::policy("not-a-handle", problem))
     }
 

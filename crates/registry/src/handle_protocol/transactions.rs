@@ -119,9 +119,11 @@ impl Registry {
     /// so that a slow reader keeps no old pages alive.
     ///
     /// ```
-    /// # use handfast_registry::{NewAuthority, Principal, Registry, TransactionAction, Environment};
+    /// # use handfast_registry::{Environment, NewAuthority, Principal, Registry};
+    /// # use handfast_registry::TransactionAction;
     /// # let folder = tempfile::tempdir()?;
-    /// # let registry = Registry::create(folder.path(), Environment::new(|| 1, |bytes| bytes.fill(0)))?;
+    /// # let environment = Environment::new(|| 1, |bytes| bytes.fill(0));
+    /// # let registry = Registry::create(folder.path(), environment)?;
     /// registry.create_authority(&Principal::Operator, "20.500", NewAuthority::default())?;
     /// let mut transactions = registry.transactions(0)?;
     /// let first = transactions.read(&registry, &|_| true)?.unwrap();

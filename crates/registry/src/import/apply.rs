@@ -228,7 +228,7 @@ impl ChangeSet<'_> {
             keep(self, &mut name, action)?;
         }
         if wanted.state == State::Reserved && name.record.state != State::Reserved {
-            let problem = "what the public has seen cannot be reserved again";
+            let problem = "a name that was public cannot be reserved again";
             return Err(RegistryError::policy("bad-state", problem));
         }
         if wanted.state != State::Reserved && name.record.state == State::Reserved {

@@ -78,7 +78,7 @@ impl ChangeSet<'_> {
         self.need_to_create(&path, parent.as_ref())?;
         let may_all = self.may_do_all(self.who())?;
         if !may_all && (parsed.independent || !grants.is_empty()) {
-            let problem = "only administrators take over who may do what";
+            let problem = "only administrators may import grants";
             return Err(RegistryError::policy("operator-only", problem));
         }
         if parsed.independent {

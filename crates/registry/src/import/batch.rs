@@ -145,7 +145,7 @@ impl<R: Read> BatchInput<R> {
         match self.expected.take() {
             Some(expected) if self.done > 0 && expected != self.seen => Err(RegistryError::policy(
                 "other-file",
-                "an import of this file was cut short, and the file has been changed since: \
+                "an import of this file was interrupted, and the file has been changed since: \
                  with --restart all of it is done as if it were new",
             )),
             _ => Ok(()),
@@ -469,8 +469,8 @@ fn read_value(value: &BatchValue) -> Result<NewValue, RegistryError> {
         BatchData::File(_) => {
             let index = value.index;
             let problem = format!(
-                "value {index} names a file, and an import opens no files: give the data in the batch \
-                 (UTF8 or HEX), or run `handfast import` on the machine where the file is"
+                "value {index} names a file, and an import opens no files: give the data in the \
+                 batch (UTF8 or HEX), or run `handfast import` on the machine where the file is"
             );
             return Err(RegistryError::policy("no-files", problem));
         }

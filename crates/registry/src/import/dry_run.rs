@@ -92,15 +92,16 @@ fn unchecked(line: u64, id: Option<&str>, reason: &str) -> Outcome {
 
 fn depends_on_earlier() -> String {
     format!(
-        "an operation above would change this name or its prefix, more than {MAX_DRY_RUN_OPERATIONS} operations before: a dry \
-         run does not carry what it did so far; split the batch, or run it"
+        "an operation above would change this name or its prefix, more than \
+         {MAX_DRY_RUN_OPERATIONS} operations before: a dry run does not carry what it did so far; \
+         split the batch, or run it"
     )
 }
 
 fn too_many() -> String {
     format!(
-        "a dry run looks at the first {MAX_OPERATIONS} operations of a batch, and this one and all behind it were not \
-         looked at; split the batch, or run it"
+        "a dry run looks at the first {MAX_OPERATIONS} operations of a batch, and this one and all \
+         behind it were not looked at; split the batch, or run it"
     )
 }
 

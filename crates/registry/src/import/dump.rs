@@ -1,7 +1,8 @@
 //! The JSON dump of handle servers (`handle-protocol.md` §12.2).
 //!
 //! ```json
-//! {"homedPrefixes": ["0.NA/20.1"], "handleRecords": {"20.1/A": {"handle": "20.1/A", "values": []}}}
+//! {"homedPrefixes": ["0.NA/20.1"],
+//!  "handleRecords": {"20.1/A": {"handle": "20.1/A", "values": []}}}
 //! ```
 //!
 //! A dump is one JSON object with any number of names. So a thread of its own parses it and passes
@@ -219,7 +220,7 @@ impl<'de> Visitor<'de> for Records<'_, '_> {
 }
 
 fn send<E: Error>(to: &SyncSender<Part>, part: Part) -> Result<(), E> {
-    to.send(part).map_err(|_| E::custom("nobody is listening"))
+    to.send(part).map_err(|_| E::custom("the receiver is gone"))
 }
 
 struct DumpRecord {

@@ -267,7 +267,7 @@ impl<'r> Flow<'r> {
                 continue;
             }
             let corrupt = || RegistryError::Corrupt {
-                what: format!("what was prepared for {key}"),
+                what: format!("the prepared record of {key}"),
             };
             let name = PreparedName {
                 prepared: PreparedRecord::from_bytes(entry.payload).ok_or_else(corrupt)?,

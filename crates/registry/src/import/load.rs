@@ -355,7 +355,7 @@ pub(crate) fn split_failure<T>(
 
 fn wanted_record(key: &str, prepared: PreparedRecord) -> Result<WantedRecord, RegistryError> {
     let record = Record::from_bytes(&prepared.record).map_err(|_| RegistryError::Corrupt {
-        what: format!("what was prepared for {key}"),
+        what: format!("the prepared record of {key}"),
     })?;
     Ok(WantedRecord {
         record,

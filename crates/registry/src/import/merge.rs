@@ -94,7 +94,8 @@ fn update(found: &mut Value<'static>, said: &Value<'static>, named: Option<&Name
 fn other_type(found: &Value<'_>, said: &Value<'_>) -> RegistryError {
     let (index, is, not) = (found.index, &found.value_type, &said.value_type);
     let problem = format!(
-        "value {index} is of type {is}, not {not}: name another index, or change the type with `handfast name set`"
+        "value {index} is of type {is}, not {not}: name another index, or change the type with \
+         `handfast name set`"
     );
     RegistryError::policy("other-type", problem)
 }

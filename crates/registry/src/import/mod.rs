@@ -528,7 +528,7 @@ fn check_stop(running_job: Option<&RunningJob>) -> Result<(), RegistryError> {
             "the import was cancelled",
         )),
         Some(Stop::Pause) => {
-            let problem = "the server ends: the import can be gone on with";
+            let problem = "the server ends: the import can be resumed";
             Err(RegistryError::policy("cut-short", problem))
         }
     }

@@ -154,7 +154,8 @@ impl<'r> Preparer<'r> {
                 group.outcomes.push(outcome);
             } else if self.lines.len() >= MAX_AUTHORITIES {
                 let reason = format!(
-                    "an import takes at most {MAX_AUTHORITIES} authorities: give the others in another file"
+                    "an import takes at most {MAX_AUTHORITIES} authorities: give the others in \
+                     another file"
                 );
                 let outcome = Outcome::bad(line, id, "too-many", reason);
                 group.outcomes.push(outcome);
@@ -340,7 +341,7 @@ fn numbered(first: u64, text: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     (first..).zip(lines).filter(|(_, line)| !line.is_empty())
 }
 
-/// Whether a line is an authority: such lines begin with `{"authority"`.
+/// Whether a line is an authority: such lines begin with the member `authority`.
 fn is_authority(line: &[u8]) -> bool {
     let rest = line
         .strip_prefix(b"{")

@@ -57,7 +57,8 @@ impl Column {
         });
         value.ok_or_else(|| {
             format!(
-                "column `{title}` is none of id, url, url2 …, state, reason, successor, TYPE:INDEX (such as EMAIL:5)"
+                "column `{title}` is none of id, url, url2 …, state, reason, successor, TYPE:INDEX \
+                 (such as EMAIL:5)"
             )
         })
     }

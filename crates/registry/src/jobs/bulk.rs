@@ -278,7 +278,7 @@ impl Registry {
     fn may_run(&self, who: &Principal, kind: &JobKind) -> Result<(), RegistryError> {
         match kind {
             JobKind::Import { .. } => {
-                let problem = "an import is gone on with by running it again";
+                let problem = "to resume an import, run it again";
                 Err(RegistryError::policy("not-a-change", problem))
             }
             JobKind::ReplaceUrl {

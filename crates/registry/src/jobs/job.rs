@@ -113,9 +113,9 @@ impl Job {
         let number = self.number;
         if self.is_cancelled {
             let instead = match self.kind {
-                JobKind::Import { .. } => "import the same again to take what is left".to_string(),
-                JobKind::Undo { job } => format!("undo job {job} again to undo what is left"),
-                _ => "start the same again to do what is left".to_string(),
+                JobKind::Import { .. } => "import the same again to import the rest".to_string(),
+                JobKind::Undo { job } => format!("undo job {job} again to undo the rest"),
+                _ => "start the same again to do the rest".to_string(),
             };
             let problem = format!("job {number} was cancelled: {instead}");
             return Err(RegistryError::policy("cancelled", problem));

@@ -59,20 +59,20 @@ impl Registry {
         }
         if import.ended.is_none() {
             return refuse(format!(
-                "job {number} was interrupted: import the same again to finish it, or cancel it with \
-                 `handfast job cancel {number}`, and then undo it"
+                "job {number} was interrupted: import the same again to finish it, or cancel it \
+                 with `handfast job cancel {number}`, and then undo it"
             ));
         }
         if import.counts.changed == 0 && !import.is_cancelled {
             return refuse(format!(
-                "job {number} changed nothing that was there before; what it created stays: withdraw names with \
-                 `handfast job withdraw FILE --reason WHY`"
+                "job {number} changed nothing that was there before; what it created stays: \
+                 withdraw names with `handfast job withdraw FILE --reason WHY`"
             ));
         }
         if import.events.is_empty() {
             return refuse(format!(
-                "it is not known which changes are of job {number}, because an earlier version ran it: undo them name \
-                 by name with `handfast name undo`"
+                "it is not known which changes are of job {number}, because an earlier version ran \
+                 it: undo them name by name with `handfast name undo`"
             ));
         }
         Ok(())

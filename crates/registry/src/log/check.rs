@@ -289,15 +289,18 @@ impl Check {
             let is_known = match table_key.name().strip_prefix(b"id:") {
                 Some(id) => postcard::from_bytes::<Principal>(bytes).is_ok_and(|who| {
                     let key = [b"who:", who.key().as_bytes()].concat();
-                    matches!(view.decode_stored::<[u8; 16]>(Table::Actors, &key), Ok(Some(found)) if found == id)
+                    let found = view.decode_stored::<[u8; 16]>(Table::Actors, &key);
+                    found.is_ok_and(|found| found.is_some_and(|found| found == id))
                 }),
                 None => postcard::from_bytes::<[u8; 16]>(bytes).is_ok_and(|id| {
-                    let key = [b"who:", view.actor(&id).ok().flatten().map(|who| who.key()).unwrap_or_default().as_bytes()].concat();
-                    key == table_key.name()
+                    let who = view.actor(&id).ok().flatten();
+                    let key = who.map(|who| who.key()).unwrap_or_default();
+                    table_key.name().strip_prefix(b"who:") == Some(key.as_bytes())
                 }),
             };
             if !is_known {
-                check.problems.push(Problem::Person(String::from_utf8_lossy(table_key.name()).into_owned()));
+                let key = String::from_utf8_lossy(table_key.name()).into_owned();
+                check.problems.push(Problem::Person(key));
             }
         });
     }

@@ -142,7 +142,7 @@ impl Registry {
             finished.audited.notes.extend(permanent);
             let mut audited = finished.audited;
             if finished.tree != tree::read(view.now)? {
-                let problem = "the tree that is kept is not that of the events".to_string();
+                let problem = "the stored tree does not match the events".to_string();
                 audited.findings.push(Finding::StoreDiffers(problem));
             }
             audited.findings.extend(keys_of_other_case(view)?);
@@ -364,7 +364,7 @@ fn compare_tiles(
         ControlFlow::Continue(())
     })?;
     if stored != *tiles {
-        let problem = "the hashes that are kept are not those of the events".to_string();
+        let problem = "the stored hashes do not match the events".to_string();
         audit.find(Finding::StoreDiffers(problem));
     }
     Ok(())

@@ -369,7 +369,8 @@ mod tests {
         assert_eq!(find(&registry, "20.0/y"), "there");
 
         // Changes of prefixes by imports and other changes are seen at once.
-        let value = "{\"index\":9,\"type\":\"HS_NAMESPACE\",\"data\":{\"format\":\"string\",\"value\":\"<namespace/>\"}}";
+        let data = r#"{"format":"string","value":"<namespace/>"}"#;
+        let value = format!(r#"{{"index":9,"type":"HS_NAMESPACE","data":{data}}}"#);
         import(&format!("{{\"id\":\"0.NA/20.0\",\"values\":[{value}]}}\n"));
         assert!(version() > before);
         assert_eq!(find(&registry, "20.0/y"), "there, with a namespace");

@@ -267,10 +267,12 @@ mod tests {
     fn parts_are_found_in_their_order_and_not_twice() {
         for (pattern, text, matches) in [
             ("", "", true), ("", "x", false), ("*", "", true), ("**", "x", true),
-            ("a*a", "a", false), ("a*a", "aa", true), ("*b*b*", "abc", false), ("*b*b*", "abcb", true),
+            ("a*a", "a", false), ("a*a", "aa", true), ("*b*b*", "abc", false),
+            ("*b*b*", "abcb", true),
             ("a*b*c", "abbc", true), ("a*c*b", "abbc", false), ("*ab*ba*", "aba", false),
         ] {
-            assert_eq!(Wildcard::new(pattern).matches(text.as_bytes()), matches, "{pattern} {text}");
+            assert_eq!(Wildcard::new(pattern).matches(text.as_bytes()), matches, "{pattern} \
+                {text}");
         }
     }
 

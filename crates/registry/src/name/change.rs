@@ -47,7 +47,8 @@ impl Registry {
     /// or `None` if it was erased.
     ///
     /// ```
-    /// # use handfast_registry::{Edit, NameAction, NewAuthority, NewName, Principal, Registry, Environment};
+    /// # use handfast_registry::{Edit, Environment, NameAction, NewAuthority, NewName};
+    /// # use handfast_registry::{Principal, Registry};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// # let operator = Principal::Operator;

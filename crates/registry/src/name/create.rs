@@ -173,7 +173,7 @@ pub(crate) fn check_name(
     let canonical = identifier.canonical(view);
     if matches!(identifier, Identifier::Info(_)) && !is_stable(&canonical, view) {
         let problem = format!(
-            "{canonical} is what it is kept as, but would be looked for as something else: the rules of its \
+            "{canonical} would be stored, but looked up as another name: the rules of its \
              namespace change it again"
         );
         return Err(RegistryError::policy("not-stable", problem));

@@ -85,7 +85,8 @@ impl FromStr for Style {
 /// The text is not a style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a style is guid, guid-v1, uuid, random[:LENGTH] (4 to 64) or sequence[:TEXT[:WIDTH]], a number behind TEXT"
+    "a style is guid, guid-v1, uuid, random[:LENGTH] (4 to 64) or sequence[:TEXT[:WIDTH]], a \
+     number behind TEXT"
 )]
 pub struct StyleError;
 

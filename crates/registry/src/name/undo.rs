@@ -46,13 +46,11 @@ impl ChangeSet<'_> {
             Action::Transfer => return Err(changed_since("its holder")),
             Action::Activate => {
                 return Err(impossible(
-                    "what the public has seen cannot be reserved again",
+                    "a name that was public cannot be reserved again",
                 ));
             }
             _ => {
-                return Err(impossible(
-                    "a name that was given stays: withdraw it instead",
-                ));
+                return Err(impossible("an assigned name stays: withdraw it instead"));
             }
         };
         Ok(self.store_name(&old, name, action))
@@ -123,9 +121,7 @@ impl ChangeSet<'_> {
         };
         match (made.filter(|made| made.last_event == number), before) {
             (Some(made), Some(before)) => Ok((event, made, before)),
-            _ => Err(impossible(
-                "a name that was given stays: withdraw it instead",
-            )),
+            _ => Err(impossible("an assigned name stays: withdraw it instead")),
         }
     }
 

@@ -38,7 +38,7 @@ impl Name {
         match self.record.state {
             State::Active => {}
             State::Reserved => {
-                return Err(self.in_state("activate it first; nobody has seen it"));
+                return Err(self.in_state("activate it first: it was never public"));
             }
             State::Withdrawn => return Err(self.in_state("nothing is left to do")),
         }

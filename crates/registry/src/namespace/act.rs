@@ -70,7 +70,8 @@ impl Registry {
     /// Applies an action to an entry.
     ///
     /// ```
-    /// # use handfast_registry::{NamespaceAct, NamespaceForm, NamespaceOrder, Principal, Registry, Environment};
+    /// # use handfast_registry::{Environment, NamespaceAct, NamespaceForm, NamespaceOrder};
+    /// # use handfast_registry::{Principal, Registry};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let registry = Registry::create(folder.path(), Environment::new(|| 0, |b| b.fill(1)))?;
     /// # registry.create_account(&Principal::Operator, "ann", "")?;
@@ -189,7 +190,8 @@ pub(super) fn check_fixed(name: &str) -> Result<(), RegistryError> {
         return Ok(());
     }
     let problem = format!(
-        "identifiers of {name} are looked up as those of another scheme: their normalisation is fixed"
+        "identifiers of {name} are looked up as those of another scheme: their normalisation is \
+         fixed"
     );
     Err(RegistryError::policy("fixed-rules", problem))
 }
@@ -395,7 +397,8 @@ impl ChangeSet<'_> {
             }
             (false, None) => {
                 let problem = format!(
-                    "{name} may be taken for {}: say with --despite why it is registered all the same",
+                    "{name} may be confused with {}: say with --despite why it is registered \
+                     nevertheless",
                     clashes.join(", ")
                 );
                 Err(RegistryError::policy("clash", problem))

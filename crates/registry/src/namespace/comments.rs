@@ -166,7 +166,8 @@ impl ChangeSet<'_> {
         let own = before.iter().filter(|comment| comment.author == author);
         if before.len() >= MAX_COMMENTS || own.count() >= MAX_COMMENTS_PER_ACCOUNT {
             let problem = format!(
-                "there are at most {MAX_COMMENTS} comments on an entry, {MAX_COMMENTS_PER_ACCOUNT} of one account"
+                "there are at most {MAX_COMMENTS} comments on an entry, {MAX_COMMENTS_PER_ACCOUNT} \
+                 of one account"
             );
             return Err(RegistryError::policy("too-many-comments", problem));
         }

@@ -139,7 +139,7 @@ impl ChangeSet<'_> {
                 return Err(RegistryError::State {
                     id: current.uri(),
                     state: current.state(self.time()).as_str(),
-                    way_out: "records are taken for historical entries, and for what is not there",
+                    way_out: "records are imported for historical and for missing entries only",
                 });
             }
         }

@@ -185,7 +185,7 @@ pub(super) fn transition(
             Err(refuse("nobody claims it"))
         }
         NamespaceAct::Refuse if from != Candidate && !is_waiting => {
-            Err(refuse("nobody claims it, so nothing can be refused"))
+            Err(refuse("nobody claims it, so nothing can be declined"))
         }
         _ => Ok(*found),
     }
@@ -204,7 +204,8 @@ impl View<'_> {
             entry => {
                 let state = entry.map_or("not registered", |entry| entry.state(now).as_str());
                 let problem = format!(
-                    "namespace {name} is {state}: names are kept only under a registered one; see `handfast namespace propose`"
+                    "namespace {name} is {state}: names can be created only under a registered \
+                     one; see `handfast namespace propose`"
                 );
                 Err(RegistryError::policy("not-live", problem))
             }
@@ -263,7 +264,7 @@ impl View<'_> {
                 continue;
             }
             if asks == Some(who) && *capacity != Authority {
-                let problem = "someone else must decide on what you have asked for";
+                let problem = "someone else must decide your request";
                 return Err(RegistryError::policy("own-request", problem));
             }
             return Ok(*capacity);

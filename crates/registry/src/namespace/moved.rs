@@ -69,7 +69,7 @@ pub(super) fn look_through(
     Err(RegistryError::policy(
         "moves-names",
         format!(
-            "names are kept here that these rules would move or make one: {}{more}",
+            "these rules would change or merge the keys of stored names: {}{more}",
             moved.join(", ")
         ),
     ))

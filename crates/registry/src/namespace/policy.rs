@@ -140,19 +140,20 @@ impl NamespacePolicy {
 }
 
 const ORIGINAL: &str = "\
-Who may register. Only the organisation that owns or manages a namespace; never a third party. It picks the
-string, and gives a public contact.
+Who may register. Only the organisation that owns or manages a namespace; never a third party. It
+picks the string, and gives a public contact.
 
-What may be registered. A namespace that is public, is in use or formally planned, and has no URI form of its
-own. There is no speculative registration and no fee.
+What may be registered. A namespace that is public, is in use or formally planned, and has no URI
+form of its own. There is no speculative registration and no fee.
 
-How. A proposal is open to comments until the operator approves or refuses it; the operator looks for clashes
-and records how the authority was verified. A namespace that is only planned is registered provisionally, for
-twelve months at most, and lapses unless it is renewed. Disputes go to the maintainer.
+How. A proposal is open to comments until the operator approves or refuses it; the operator looks
+for clashes and records how the authority was verified. A namespace that is only planned is
+registered provisionally, for twelve months at most, and lapses unless it is renewed. Disputes go
+to the maintainer.
 
-Afterwards. Only the authority changes its entry. It may deprecate or withdraw it; a string that was registered is
-never used for something else, and what was normalised by its rules stays so.
+Afterwards. Only the authority changes its entry. It may deprecate or withdraw it; a string that
+was registered is never used for something else, and what was normalised by its rules stays so.
 
-What registration means. Identification only: no persistence, no resolution, no meaning. Where an entry names a
-resolution mechanism, read its security considerations.
+What registration means. Identification only: no persistence, no resolution, no meaning. Where an
+entry names a resolution mechanism, read its security considerations.
 ";

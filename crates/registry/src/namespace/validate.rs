@@ -63,7 +63,8 @@ pub(super) fn check_declaration(form: &NamespaceForm) -> Result<(), RegistryErro
     }
     Err(RegistryError::policy(
         "not-declared",
-        "a proposal declares that the namespace is public, is in use or planned, and has no URI form of its own",
+        "a proposal declares that the namespace is public, is in use or planned, and has no URI \
+         form of its own",
     ))
 }
 
@@ -71,8 +72,9 @@ pub(super) fn check_declaration(form: &NamespaceForm) -> Result<(), RegistryErro
 pub(super) fn check_review(form: &NamespaceForm, until: Option<u64>) -> Result<(), RegistryError> {
     let is_planned = form.declaration.is_some_and(|declared| !declared.in_use);
     if is_planned && until.is_none() {
-        let problem = "a namespace that is only planned is registered provisionally: say until when with --until, \
-                       within twelve months; once it is in use, its authority says so in the entry";
+        let problem = "a namespace that is only planned is registered provisionally: say until \
+            when with --until, within twelve months; once it is in use, its authority says so in \
+            the entry";
         return Err(RegistryError::policy("planned", problem));
     }
     if form.syntax.summary.trim().is_empty() {
@@ -81,7 +83,8 @@ pub(super) fn check_review(form: &NamespaceForm, until: Option<u64>) -> Result<(
         return Err(RegistryError::policy("missing-field", problem));
     }
     if !is_reachable(form.authority.contact.trim()) {
-        let problem = "authority.contact is no e-mail address and no URL: the public must be able to reach the authority";
+        let problem = "authority.contact is no e-mail address and no URL: the public must be able \
+            to reach the authority";
         return Err(RegistryError::policy("bad-contact", problem));
     }
     Ok(())
@@ -249,8 +252,8 @@ fn check_resolution(said: &ResolutionForm) -> Result<(), RegistryError> {
     // The same function that resolution uses.
     if mechanism.len() > MAX_URI_BYTES || said.location("sample-1").is_none() {
         let problem = format!(
-            "{mechanism:?} is no mechanism: that is an http or https address with one {{id}} behind its host, and \
-             behind a / or ? there"
+            "{mechanism:?} is no mechanism: that is an http or https address with one {{id}} \
+             behind its host, and behind a / or ? there"
         );
         return Err(RegistryError::policy("bad-mechanism", problem));
     }
@@ -363,7 +366,8 @@ fn canonical(text: &str, book: &RuleBook) -> Option<String> {
 
 fn not_idempotent(input: &str, once: &str, twice: &str) -> RegistryError {
     let problem = format!(
-        "{input:?} comes out as {once:?}, and that as {twice:?}: what is canonical must stay as it is"
+        "{input:?} comes out as {once:?}, and that as {twice:?}: a canonical form must stay as it \
+         is"
     );
     RegistryError::policy("not-idempotent", problem)
 }

@@ -28,7 +28,7 @@ fn hdl_6_case_follows_the_authority() {
         code(scene.create_authority(&OPERATOR, "10.5", sensitive)),
         "always-insensitive"
     );
-    // What names are looked up by cannot change once there are names.
+    // The keys of names cannot change once there are names.
     let fold = AuthorityChange {
         case_sensitive: Some(false),
         ..AuthorityChange::default()
@@ -211,7 +211,7 @@ fn permanence_cannot_be_switched_off() {
         code(scene.erase_name(&OPERATOR, "0.NA/20.9")),
         "prefix-record"
     );
-    // Before anything is named it can.
+    // Before the first name it can.
     authority(&scene, "20.8");
     scene.change_authority(&OPERATOR, "20.8", erasable).unwrap();
 }

@@ -1,4 +1,4 @@
-//! What the registry promises, tried as a user of the library would.
+//! The promises of the registry, tested as a user of the library would.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -27,7 +27,7 @@ use handfast_registry::{
 
 const OPERATOR: Principal = Principal::Operator;
 
-/// A clock that ticks a second each time it is asked, and random bytes that differ each time.
+/// A clock that advances a second with each call, and random bytes that differ each time.
 fn world() -> Environment {
     let clock = AtomicU64::new(1_800_000_000_000);
     let chance = AtomicU64::new(1);
@@ -57,7 +57,7 @@ impl std::ops::Deref for Scene {
 }
 
 impl Scene {
-    /// All of the history of a name, read two events at a time.
+    /// The whole history of a name, read two events at a time.
     fn history(&self, who: &Principal, id: &str) -> Result<Vec<HistoryEntry>, RegistryError> {
         history(&self.registry, who, id)
     }
@@ -83,7 +83,7 @@ impl Drop for Scene {
     }
 }
 
-/// A copy of a data folder, beside it, that nothing has open.
+/// A copy of a data folder that no process has open.
 fn copy_of(registry: &Registry) -> std::path::PathBuf {
     let (file, folder) = (
         registry.folder().with_extension("backup"),
@@ -94,7 +94,7 @@ fn copy_of(registry: &Registry) -> std::path::PathBuf {
     folder
 }
 
-/// Whatever a test did, it did honestly: its log says so, in the folder and as an export.
+/// Every test ends with an audit of its log, in the folder and as an export.
 fn is_honest(registry: &Registry) {
     if std::thread::panicking() {
         return;

@@ -1,4 +1,4 @@
-//! What becomes of names.
+//! The life of names.
 
 use std::sync::Arc;
 use std::thread;

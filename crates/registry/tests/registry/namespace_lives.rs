@@ -1,4 +1,4 @@
-//! What becomes of entries of the `info` registry, and who sees to it.
+//! The life of entries of the `info` registry.
 
 use handfast_registry::{
     Action, NamespaceAct, NamespaceForm, NamespaceOrder, NamespaceStatus, NamespacesChanged, Role,
@@ -7,7 +7,8 @@ use handfast_registry::{
 use crate::namespaces::*;
 use crate::*;
 
-/// Trials cannot find everything: a name whose canonical form is not its own would never be found again.
+/// Trials cannot find everything: a name whose canonical form is not its own would never be found
+/// again.
 #[test]
 fn info_6_no_name_is_stored_where_it_is_not_looked_for() {
     let stage = stage();
@@ -42,7 +43,7 @@ fn info_10_a_declaration_is_not_taken_back() {
     assert_eq!(code(stage.change(undeclared.clone())), "not-declared");
     stage.approve("oai").unwrap();
     assert_eq!(code(stage.change(undeclared)), "not-declared");
-    // Nobody asked those of the original registry.
+    // The original registry needs no consent.
     let mut lccn = stage.namespace("lccn").unwrap().form.clone();
     lccn.authority.contact = "lccn@example.org".into();
     let change = NamespaceAct::Change(Box::new(lccn));
@@ -95,7 +96,7 @@ fn versions_are_bounded_and_read_in_pages() {
     change(100).unwrap();
 }
 
-/// Nobody gets around the end of a provisional entry by advising against its use.
+/// Deprecating a provisional entry does not remove its expiry.
 #[test]
 fn a_lapsed_entry_is_not_revived_by_its_owner() {
     let stage = stage();
@@ -113,7 +114,7 @@ fn a_lapsed_entry_is_not_revived_by_its_owner() {
     );
     let deprecate = |who: &str| stage.act(&account(who), "oai", NamespaceAct::Deprecate);
     assert_eq!(code(deprecate("owner")), "denied");
-    // A claim changes nothing in that.
+    // A claim does not change that.
     stage
         .act(&account("other"), "oai", NamespaceAct::Claim)
         .unwrap();
@@ -142,7 +143,8 @@ fn comments_are_plain_bounded_and_of_accounts() {
     let comments = stage.namespace_comments(&outsider, "oai").unwrap();
     assert_eq!(comments.len(), 20);
     assert_eq!(comments[0].comment.author, outsider);
-    // The public sees as what someone came, the roles and they themselves see who.
+    // The public sees the capacity of an actor; principals with a role, and the actor, see the
+    // account.
     for (who, is_signed) in [
         ("stranger", true),
         ("lead", true),
@@ -183,7 +185,7 @@ fn info_10_nobody_decides_on_what_they_asked_for() {
         "own-request"
     );
     stage.act(&account("lead"), "oai", approve).unwrap();
-    // Neither do they give themselves more time.
+    // Nor can they give themselves more time.
     let until = stage.time() + DAY;
     let mut planned = oai();
     planned.namespace = "later".into();
@@ -261,7 +263,7 @@ fn info_10_claims() {
     assert!(stage.check().unwrap().problems.is_empty());
 }
 
-/// Whoever could block a string with a proposal of their own would keep its authority out.
+/// A proposal by somebody else must not block a string for its authority.
 #[test]
 fn info_10_a_refused_string_is_free_a_withdrawn_one_never() {
     let stage = stage();
@@ -301,7 +303,7 @@ fn provisional_entries_lapse_by_the_clock() {
     let (tag, text) = (stage.namespaces_tag(), "info:oai/ABC");
     assert_eq!(stage.canonical(text), ("info:oai/abc".into(), Some(true)));
     stage.at(DAY);
-    // What it is normalised to does not depend on the time of day.
+    // Normalisation does not depend on the time of day.
     assert_eq!(stage.canonical(text), ("info:oai/abc".into(), Some(false)));
     assert_ne!(stage.namespaces_tag(), tag);
     let changes = stage.namespaces_changed(&NamespacesChanged {
@@ -320,7 +322,7 @@ fn provisional_entries_lapse_by_the_clock() {
     assert_eq!(stage.canonical(text).1, Some(true));
 }
 
-/// Until it is verified, a claim is what somebody says: not the entry, and no change of it.
+/// An unverified claim is an assertion: it does not change the entry.
 #[test]
 fn a_claim_is_beside_the_entry() {
     let stage = stage();
@@ -342,7 +344,7 @@ fn a_claim_is_beside_the_entry() {
     });
     assert!(changes.is_empty());
 
-    // Only whoever made it takes it back; a refusal is no change either.
+    // Only the claimant takes a claim back; declining one is not a change either.
     let take_back = |who: &Principal| stage.act(who, "lccn", NamespaceAct::TakeBack);
     assert_eq!(code(take_back(&account("other"))), "denied");
     assert!(!take_back(&outsider).unwrap().claim_pending);
@@ -388,7 +390,7 @@ fn claims_are_few() {
     assert_eq!(code(claim("pronom")), "too-many-claims");
     stage.act(&outsider, "doi", NamespaceAct::TakeBack).unwrap();
     claim("pronom").unwrap();
-    // Nobody fills a history with claims, and claims do not use up what an authority may.
+    // Nobody can fill a history with claims, and claims do not use up the limit of an authority.
     stage.register(oai()).unwrap();
     let other = account("other");
     for _ in 0..9 {

@@ -162,7 +162,7 @@ fn who_may_do_what_is_as_the_table_says() {
             assert_eq!(got, *expected, "{act} on {before} by {who}");
             cells += 1;
         }
-        // What would be done is what is done; a refusal does nothing.
+        // The preview is what happens; a rejected action changes nothing.
         for (who, expected) in people.iter().zip(&expected).rev() {
             let got = stage.try_it(act, name, who, false);
             assert_eq!(got, *expected, "{act} on {before} by {who}, in earnest");
@@ -175,7 +175,7 @@ fn who_may_do_what_is_as_the_table_says() {
 }
 
 impl Stage {
-    /// Tries an act, or says what would come of it.
+    /// Tries an action, or previews it.
     fn try_it(&self, act: &str, name: &str, who: &str, is_rehearsed: bool) -> &'static str {
         let who = match who {
             "console" => OPERATOR,
@@ -236,7 +236,7 @@ impl Stage {
         }
     }
 
-    /// Brings an entry into a state, and gives its name.
+    /// Brings an entry into a state, and returns its name.
     pub(crate) fn set(&self, state: &str) -> &'static str {
         let owner = account("owner");
         let provisional = || {
@@ -283,7 +283,7 @@ impl Stage {
     }
 }
 
-/// Document 003 §6: N4 before, N0 after; nothing is opened anew in between.
+/// Document 003 §6: N4 before, N0 after; nothing is reopened in between.
 #[test]
 fn info_6_oai_as_in_the_document() {
     let stage = stage();
@@ -299,7 +299,7 @@ fn info_6_oai_as_in_the_document() {
     authority(&stage, "info:oai");
     name(&stage, u4);
     assert_eq!(stage.show(&OPERATOR, n0).unwrap().key, n0);
-    // Withdrawn, it is no longer registered, and what was equal stays so.
+    // Withdrawn, it is no longer registered, and its normalisation stays.
     stage
         .act(&account("owner"), "oai", NamespaceAct::Withdraw)
         .unwrap();
@@ -328,7 +328,8 @@ fn info_7_every_historical_example_comes_out_as_stated() {
     assert_eq!(count, 81);
 }
 
-/// Each historical entry would be taken again: its examples and the generated trials come out alike twice.
+/// Each historical entry would be accepted again: its examples and the generated trials normalise
+/// to themselves.
 #[test]
 fn all_historical_entries_pass_what_new_ones_must() {
     let stage = stage();
@@ -365,7 +366,7 @@ fn rules_that_would_move_or_merge_names_are_refused() {
     assert_eq!(error.code(), "moves-names");
     assert!(error.to_string().contains("info:oai/ABC"), "{error}");
 
-    // Rules under which each name stays where it is are fine.
+    // Rules that keep the key of each name are accepted.
     name(&stage, "info:oai/abc");
     assert_eq!(code(stage.change(oai())), "moves-names");
     for i in 0..20 {
@@ -377,7 +378,7 @@ fn rules_that_would_move_or_merge_names_are_refused() {
         error.contains("info:oai/X-0") && error.contains("10 more"),
         "{error}"
     );
-    // A reserved name counts, and is not told.
+    // A reserved name counts, and is not named.
     let reserved = NewName {
         reserve: true,
         ..NewName::default()
@@ -388,7 +389,7 @@ fn rules_that_would_move_or_merge_names_are_refused() {
     plain.normalisation.strip = "_".into();
     let error = stage.change(plain.clone()).unwrap_err().to_string();
     assert!(!error.contains("secret"), "{error}");
-    // What changes no name may change.
+    // A change that affects no name is allowed.
     plain.normalisation.strip = "~".into();
     plain.title = "Another".into();
     assert_eq!(stage.change(plain).unwrap().form.title, "Another");
@@ -509,7 +510,7 @@ fn forms_that_are_not_fit_are_refused() {
         ..oai()
     };
     assert_eq!(code(stage.propose(long(10_001))), "too-large");
-    // Each text is fine by itself, all of them are too much.
+    // Each text fits by itself, but all of them are too much.
     let mut large = long(10_000);
     large.syntax.summary = "x".repeat(10_000);
     large.normalisation.summary = "x".repeat(10_000);
@@ -544,7 +545,7 @@ fn forms_that_are_not_fit_are_refused() {
         ..oai()
     };
     assert_eq!(code(stage.propose(undeclared)), "not-declared");
-    // Script in a text is a text.
+    // A script in a text stays text.
     let script = NamespaceForm {
         description: "<script>alert(1)</script>".into(),
         ..oai()
@@ -552,7 +553,7 @@ fn forms_that_are_not_fit_are_refused() {
     stage.propose(script).unwrap();
 }
 
-/// In a program that backtracks, each of these takes longer than anybody lives.
+/// A backtracking program would take longer than a lifetime for each of these.
 #[test]
 fn hostile_patterns_do_no_harm() {
     let stage = stage();
@@ -565,7 +566,7 @@ fn hostile_patterns_do_no_harm() {
         "(?:(?:a?){30}){30}c",
         "(?:a|b)*a(?:a|b){200}c",
     ];
-    // Without a period, so that nothing seen before comes again.
+    // Without a period, so that no earlier value comes again.
     let letter = |i: u64| {
         let bits = i.wrapping_mul(i).wrapping_mul(2_654_435_761) >> 13;
         if bits & 1 == 0 { 'a' } else { 'b' }
@@ -613,7 +614,7 @@ fn all_of_it_survives_being_closed_backed_up_and_restored() {
     );
 }
 
-/// A name that is kept under rules which held a moment ago would never be found again.
+/// A name stored under outdated rules would never be found again.
 #[test]
 fn names_and_rules_may_race() {
     let stage = stage();
@@ -631,7 +632,7 @@ fn names_and_rules_may_race() {
                 let create = |id: &String| name(&stage, id);
                 names.inspect(create).collect::<Vec<_>>()
             });
-            // Refused if a name was faster.
+            // Rejected if a name was created first.
             match stage.change(form) {
                 Ok(_) => {}
                 Err(error) => assert_eq!(error.code(), "moves-names"),
@@ -683,7 +684,7 @@ fn check_finds_an_entry_that_is_not_what_was_written() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever steps are taken are idempotent on what nobody generated.
+    /// Accepted steps are idempotent on inputs that were not generated, too.
     #[test]
     fn info_6_what_is_taken_is_idempotent(
         strip in "[-._ ]{0,2}", upper in any::<bool>(), cut in "[/:]{0,1}", trim in "[./]{0,2}",

@@ -1,4 +1,4 @@
-//! Who may do what.
+//! Rights.
 
 use handfast_registry::{AuthorityChange, Edit, HistoryPoint, Role};
 use handfast_wire::{Admin, AdminPermissions, Codec, Reference, ValueList};
@@ -58,7 +58,7 @@ fn urn_5_roles_hold_below_and_nowhere_else() {
     );
     let orphan = scene.create_authority(&ann, "urn:urn-3:HUL.NO.X", NewAuthority::default());
     assert_eq!(code(orphan), "no-authority");
-    // The root holds no names.
+    // The root has no names.
     assert_eq!(
         code(scene.create_name(&OPERATOR, "urn:urn-3:NOBODY:x", NewName::default())),
         "no-authority"
@@ -83,7 +83,7 @@ fn rights_are_those_of_the_table() {
     assert_eq!(cells, 5 * 45);
 }
 
-/// Sets a stage for one cell of the table and tries the operation.
+/// Sets up one cell of the table and tries the operation.
 #[expect(
     clippy::too_many_lines,
     reason = "one arm for each operation of the table"
@@ -514,7 +514,7 @@ fn values_say_who_may_write_them() {
         "invalid-value"
     );
     scene.edit_name(&ann, "20.1/x", note(3, b"new")).unwrap();
-    // What the public may write anybody who is known may, and that alone.
+    // Any known identity may write values that are open to public writing, and nothing else.
     scene
         .edit_name(&outsider, "20.1/x", note(2, b"new"))
         .unwrap();
@@ -532,7 +532,8 @@ fn values_say_who_may_write_them() {
     );
 }
 
-/// Anybody who could log in turned a public-writable note into a secret key, and became whom it was the key of.
+/// Any client that could log in turned a publicly writable note into a secret key, and could then
+/// log in with it.
 #[test]
 fn a_public_writable_value_never_becomes_a_key_or_an_administrator() {
     let scene = scene();
@@ -568,7 +569,7 @@ fn a_public_writable_value_never_becomes_a_key_or_an_administrator() {
             with(1, "HS_SITE.6", "1111", b"known"),
             with(1, "HS_CERT", "1111", b"known"),
             with(1, "HS_SIGNATURE", "1111", b"known"),
-            // Neither does what kind of value it is change, nor who may write it.
+            // Neither the type of the value nor its permissions change.
             with(1, "URL", "1111", b"known"),
             with(1, "NOTE", "1110", b"new"),
             with(2, "HS_SECKEY", "0111", b"known"),

@@ -1,4 +1,4 @@
-//! What nobody learns, and by what nobody passes for somebody else.
+//! Secrets stay secret, and nobody can pass for another.
 
 use handfast_registry::{Edit, HistoryPoint, NewValue, Reading, Role};
 use handfast_wire::Permissions;
@@ -136,7 +136,7 @@ fn what_is_withdrawn_or_was_made_private_is_gone_from_its_history_too() {
         .unwrap();
     assert!(shown.record.tombstone.is_some());
     assert_eq!(then(&ann), [1, 2]);
-    // Its history is proved all the same.
+    // Its history has a proof all the same.
     let proof = scene.prove(&nobody, "20.1000/x").unwrap();
     assert_eq!(proof.values.len(), 1);
     let key = scene.log_key().unwrap();

@@ -225,7 +225,8 @@ impl fmt::Display for BrokenRule {
             }
             Self::BecameErasable { authority, since } => write!(
                 f,
-                "shows that names of {authority} may be erased, but event {since} shows that they are permanent"
+                "shows that names of {authority} may be erased, but event {since} shows that they \
+                 are permanent"
             ),
             Self::Form { what } => write!(f, "has a form that no program writes: {what}"),
             Self::HiddenAgain { first } => write!(
@@ -274,7 +275,8 @@ impl fmt::Display for BrokenRule {
             ),
             Self::PrefixRecord { key, action } => write!(
                 f,
-                "({}) cannot be: {key} is the record of a prefix, which is always public and in use",
+                "({}) cannot be: {key} is the record of a prefix, which is always public and in \
+                 use",
                 action.as_str()
             ),
             Self::PublicErased { key } => {

@@ -265,7 +265,7 @@ const MAX_INDEX: u32 = 2_147_483_647;
 /// What is inconsistent in an event, without regard to earlier events.
 fn wrong_form(event: &Event) -> Option<&'static str> {
     if event.actor == [0; 16] {
-        return Some("nobody did it");
+        return Some("the actor is missing");
     }
     let (each, is_listed) = match &event.commitments {
         Commitments::Each(each) => (each.as_slice(), each.len() <= MAX_LISTED_COMMITMENTS),
@@ -297,7 +297,7 @@ fn wrong_form(event: &Event) -> Option<&'static str> {
     match event.action {
         Action::Erase if !is_empty => Some("nothing is left of an erased name"),
         Action::Erase => None,
-        _ if !has_detail => Some("there is no commitment to what the event says"),
+        _ if !has_detail => Some("the commitment to the event's content is missing"),
         Action::BeginLog if event.version == 0 => Some("a log that continues nothing just begins"),
         Action::Account if !event.authority.is_empty() || event.version != 0 => {
             Some("an account has neither authority nor version")

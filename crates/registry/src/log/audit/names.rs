@@ -296,7 +296,7 @@ impl Names {
             Subject::Open(key) => {
                 let id = digest_of(key);
                 if self.public.get(&id)?.was_hidden {
-                    let should = "a name that was hidden is shown with what opens it";
+                    let should = "a hidden name is shown with its opening";
                     subject_form(event, should, context);
                 }
                 Some(Found::Public(id, Some(key)))

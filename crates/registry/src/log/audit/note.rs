@@ -94,25 +94,25 @@ impl fmt::Display for Note {
         match self {
             Self::CaseOnly { count, event, key } => write!(
                 f,
-                "{count} public names differ from others by case alone, first {key} by event {event}: they \
-                 are different names only if case counts under their authority"
+                "{count} public names differ from others by case alone, first {key} by event \
+                 {event}: they are different names only if case counts under their authority"
             ),
             Self::ErasedThenPermanent { authority, event } => write!(
                 f,
-                "{authority} is permanent now, but erased names before, first by event {event}: one of \
-                 them may have been assigned again"
+                "{authority} is permanent now, but erased names before, first by event {event}: \
+                 one of them may have been assigned again"
             ),
             Self::ExtraLines { what } => {
                 write!(f, "{what} has lines that this program does not know")
             }
             Self::Irregular { count, event, key } => write!(
                 f,
-                "{count} public names could not be registered today, first {key} by event {event}: they \
-                 have control characters, white space at an end, or are too long"
+                "{count} public names could not be registered today, first {key} by event {event}: \
+                 they have control characters, white space at an end, or are too long"
             ),
             Self::OtherKey { key } => write!(
                 f,
-                "the export says that its key is {key}, which is none of those that were given"
+                "the export says that its key is {key}, which is not one of the given keys"
             ),
             Self::TimeAhead { count, event } => write!(
                 f,
@@ -124,7 +124,8 @@ impl fmt::Display for Note {
                 largest,
             } => write!(
                 f,
-                "{count} events are dated before an earlier one, first event {event}, by {} s at most",
+                "{count} events are dated before an earlier one, first event {event}, by {} s at \
+                 most",
                 largest.div_ceil(1_000)
             ),
         }
