@@ -217,7 +217,7 @@ impl Client {
     }
 
     fn need_target(&self) -> Result<(), ClientError> {
-        match self.manner.target {
+        match self.options.target {
             Target::Located => Err(ClientError::NoTarget),
             _ => Ok(()),
         }
@@ -226,7 +226,7 @@ impl Client {
     /// For each server of the site, the transports to it.
     async fn every_server(&self, ask: &Ask) -> Result<Vec<Vec<Server>>, ClientError> {
         let located: Vec<Site>;
-        let sites = match &self.manner.target {
+        let sites = match &self.options.target {
             Target::Server(address) => return Ok(vec![self.servers_at(address, ask).await?]),
             Target::Sites(sites) => sites,
             Target::Located => {

@@ -12,13 +12,13 @@ use handfast_wire::{Ttl, Value};
 /// TTLs are respected, which deployed clients do not do.
 #[derive(Debug)]
 pub(crate) struct Cache {
-    most: usize,
-    kept: Mutex<Kept>,
+    max_answers: usize,
+    cached: Mutex<CachedAnswers>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
-    answers: HashMap<Key, Answer>,
+struct CachedAnswers {
+    answers: HashMap<Key, CachedAnswer>,
     /// In the order of arrival.
     order: VecDeque<(Key, u64)>,
     /// Increased with each answer, so that the order distinguishes an answer from a later one.
@@ -35,7 +35,7 @@ struct Key {
 }
 
 #[derive(Clone, Debug)]
-struct Answer {
+struct CachedAnswer {
     values: Vec<Value<'static>>,
     is_certified: bool,
     /// Seconds since 1970.
@@ -46,10 +46,10 @@ struct Answer {
 
 impl Cache {
     /// A cache for so many answers.
-    pub(crate) fn new(most: usize) -> Self {
+    pub(crate) fn new(max_answers: usize) -> Self {
         Self {
-            most,
-            kept: Mutex::default(),
+            max_answers,
+            cached: Mutex::default(),
         }
     }
 
@@ -60,9 +60,10 @@ impl Cache {
         is_certified: bool,
         now: u64,
     ) -> Option<(Vec<Value<'static>>, bool)> {
-        let kept = self.kept();
+        let cached = self.cached();
         let find = |key: &Key| {
-            kept.answers
+            cached
+                .answers
                 .get(key)
                 .filter(|answer| answer.until > now && (answer.is_certified || !is_certified))
         };
@@ -83,34 +84,34 @@ impl Cache {
         now: u64,
     ) {
         let until = values.iter().map(|value| until(value, now)).min();
-        let Some(until) = until.filter(|until| *until > now && self.most > 0) else {
+        let Some(until) = until.filter(|until| *until > now && self.max_answers > 0) else {
             return;
         };
         let key = Key::of(request);
         let bytes = values.iter().map(Value::encoded_length).sum::<usize>() + key.handle.len();
-        let mut kept = self.kept();
-        kept.count += 1;
-        let answer = Answer {
+        let mut cached = self.cached();
+        cached.count += 1;
+        let answer = CachedAnswer {
             values: values.to_vec(),
             is_certified,
             until,
-            number: kept.count,
+            number: cached.count,
             bytes,
         };
         let number = answer.number;
-        kept.bytes += bytes;
-        kept.order.push_back((key.clone(), number));
-        if let Some(old) = kept.answers.insert(key, answer) {
-            kept.bytes = kept.bytes.saturating_sub(old.bytes);
+        cached.bytes += bytes;
+        cached.order.push_back((key.clone(), number));
+        if let Some(old) = cached.answers.insert(key, answer) {
+            cached.bytes = cached.bytes.saturating_sub(old.bytes);
         }
-        kept.shrink(self.most);
+        cached.shrink(self.max_answers);
     }
 
     /// Removes the values of a handle.
     pub(crate) fn forget(&self, handle: &str) {
         let handle = folded(handle);
-        let mut kept = self.kept();
-        let Kept { answers, bytes, .. } = &mut *kept;
+        let mut cached = self.cached();
+        let CachedAnswers { answers, bytes, .. } = &mut *cached;
         answers.retain(|key, answer| {
             let stays = key.handle != handle;
             if !stays {
@@ -120,20 +121,23 @@ impl Cache {
         });
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cached(&self) -> MutexGuard<'_, CachedAnswers> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl CachedAnswers {
     /// Removes the oldest answers until the limits are met.
-    fn shrink(&mut self, most: usize) {
-        while self.answers.len() > most || self.bytes > MOST_BYTES || self.order.len() > 2 * most {
+    fn shrink(&mut self, max_answers: usize) {
+        while self.answers.len() > max_answers
+            || self.bytes > MAX_CACHE_BYTES
+            || self.order.len() > 2 * max_answers
+        {
             let Some((key, number)) = self.order.pop_front() else {
                 return;
             };
             // A renewed answer has a later entry in the order, too.
-            let is_old = |answer: &Answer| answer.number == number;
+            let is_old = |answer: &CachedAnswer| answer.number == number;
             if self.answers.get(&key).is_some_and(is_old)
                 && let Some(old) = self.answers.remove(&key)
             {
@@ -175,15 +179,15 @@ fn until(value: &Value<'_>, now: u64) -> u64 {
         return 0;
     }
     match value.ttl {
-        Ttl::Relative(seconds) => now + u64::from(seconds.min(LONGEST)),
-        Ttl::Absolute(time) => u64::from(time).min(now + u64::from(LONGEST)),
+        Ttl::Relative(seconds) => now + u64::from(seconds.min(MAX_TTL)),
+        Ttl::Absolute(time) => u64::from(time).min(now + u64::from(MAX_TTL)),
     }
 }
 
 /// Two days.
-const LONGEST: u32 = 2 * 86_400;
+const MAX_TTL: u32 = 2 * 86_400;
 /// The maximum size of all answers, in bytes.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_CACHE_BYTES: usize = 64 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -208,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_kept_for_their_ttl_and_two_days_at_most() {
+    fn values_are_cached_for_their_ttl_and_two_days_at_most() {
         let cache = Cache::new(10);
         put(&cache, "a/none", &[value(1, Ttl::Relative(0))]);
         put(
@@ -227,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_everybody_may_read_is_kept() {
+    fn only_public_values_are_cached() {
         let cache = Cache::new(10);
         let secret = Value {
             permissions: Permissions::SECRET,
@@ -266,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_answers_make_room() {
+    fn the_oldest_answers_are_removed() {
         let cache = Cache::new(3);
         for round in 0..20 {
             put(&cache, "a/again", &[value(1, Ttl::default())]);
@@ -274,11 +278,11 @@ mod tests {
         }
         assert!(has(&cache, "a/19", 1_000) && has(&cache, "a/again", 1_000));
         assert!(!has(&cache, "a/1", 1_000));
-        assert!(cache.kept().answers.len() <= 3 && cache.kept().order.len() <= 6);
+        assert!(cache.cached().answers.len() <= 3 && cache.cached().order.len() <= 6);
         for round in 0..20 {
             cache.forget(&format!("a/{round}"));
         }
         cache.forget("a/again");
-        assert_eq!(cache.kept().bytes, 0);
+        assert_eq!(cache.cached().bytes, 0);
     }
 }

@@ -36,12 +36,12 @@ use crate::target::{ServerAddress, Target, Transport};
 #[derive(Clone, Debug)]
 pub struct Client {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) manner: Manner,
+    pub(crate) options: RequestOptions,
 }
 
 /// The options of a request.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Manner {
+pub(crate) struct RequestOptions {
     pub(crate) target: Target,
     pub(crate) transport: Option<Transport>,
     /// CT and RD, AT.
@@ -55,7 +55,7 @@ pub(crate) struct Manner {
     pub(crate) passed: u8,
 }
 
-impl Manner {
+impl RequestOptions {
     pub(crate) fn is_certified(&self) -> bool {
         self.flags.contains(OpFlags::CT)
     }
@@ -79,10 +79,10 @@ impl Client {
 
     /// A client that caches up to so many answers for as long as their TTLs allow; 0 for none.
     #[must_use]
-    pub fn with_cache(environment: Environment, most_answers: usize) -> Self {
+    pub fn with_cache(environment: Environment, max_answers: usize) -> Self {
         Self {
-            shared: Arc::new(Shared::new(environment, most_answers)),
-            manner: Manner::default(),
+            shared: Arc::new(Shared::new(environment, max_answers)),
+            options: RequestOptions::default(),
         }
     }
 
@@ -98,44 +98,44 @@ impl Client {
     /// shows at the first request. To use another key, give its site record.
     #[must_use]
     pub fn at(&self, target: impl Into<Target>) -> Self {
-        self.otherwise(|manner| manner.target = target.into())
+        self.with_options(|options| options.target = target.into())
     }
 
     /// Uses this transport only.
     #[must_use]
     pub fn by(&self, transport: Transport) -> Self {
-        self.otherwise(|manner| manner.transport = Some(transport))
+        self.with_options(|options| options.transport = Some(transport))
     }
 
     /// Accepts signed answers only.
     #[must_use]
     pub fn certified(&self) -> Self {
-        self.otherwise(Manner::certify)
+        self.with_options(RequestOptions::certify)
     }
 
     /// Asks primary sites only, and uses no cache.
     #[must_use]
     pub fn authoritative(&self) -> Self {
-        self.otherwise(|manner| manner.flags = manner.flags | OpFlags::AT)
+        self.with_options(|options| options.flags = options.flags | OpFlags::AT)
     }
 
     /// Answers challenges with a login, in a session that is set up when it is needed.
     #[must_use]
     pub fn with_login(&self, login: Login) -> Self {
-        self.otherwise(|manner| manner.login = Some(login))
+        self.with_options(|options| options.login = Some(login))
     }
 
     /// Answers a challenge for each request instead of using a session. Then nothing is encrypted:
     /// secrets in values travel in the clear.
     #[must_use]
     pub fn without_session(&self) -> Self {
-        self.otherwise(|manner| manner.is_without_session = true)
+        self.with_options(|options| options.is_without_session = true)
     }
 
     /// Follows referrals of a chosen server.
     #[must_use]
     pub fn following_referrals(&self) -> Self {
-        self.otherwise(|manner| manner.follows_referrals = true)
+        self.with_options(|options| options.follows_referrals = true)
     }
 
     /// Asks on behalf of a client whose request so many servers have passed on, including this one.
@@ -143,7 +143,7 @@ impl Client {
     /// + 1 (…), REC cleared").
     #[must_use]
     pub fn passing_on(&self, recursion_count: u8) -> Self {
-        self.otherwise(|manner| manner.passed = recursion_count)
+        self.with_options(|options| options.passed = recursion_count)
     }
 
     /// Asks public addresses only, over UDP and TCP, unless the roots name the site. This is for
@@ -151,12 +151,12 @@ impl Client {
     /// through them.
     #[must_use]
     pub fn careful(&self) -> Self {
-        self.otherwise(|manner| manner.is_careful = true)
+        self.with_options(|options| options.is_careful = true)
     }
 
-    fn otherwise(&self, change: impl FnOnce(&mut Manner)) -> Self {
+    fn with_options(&self, change: impl FnOnce(&mut RequestOptions)) -> Self {
         let mut client = self.clone();
-        change(&mut client.manner);
+        change(&mut client.options);
         client
     }
 
@@ -164,7 +164,7 @@ impl Client {
     pub async fn site_info(&self) -> Result<Site, ClientError> {
         let mut ask = Ask::new(Opcode::GetSiteInfo, "", &HandleRequest::default());
         let transports = self.transports(ask.opcode);
-        let servers = match &self.manner.target {
+        let servers = match &self.options.target {
             Target::Located => return Err(ClientError::NoTarget),
             // "`GET_SITE_INFO` on an unknown address: use version 2.3, CT off".
             Target::Server(address) => {
@@ -210,8 +210,8 @@ impl Client {
 
     /// The flags of a request with the options of this client.
     pub(crate) fn flags(&self) -> OpFlags {
-        let flags = OpFlags::REQUEST | self.manner.flags;
-        if self.manner.passed == 0 {
+        let flags = OpFlags::REQUEST | self.options.flags;
+        if self.options.passed == 0 {
             flags
         } else {
             flags.without(OpFlags::REC)
@@ -220,7 +220,7 @@ impl Client {
 
     /// The client without its login.
     pub(crate) fn as_nobody(&self) -> Self {
-        self.otherwise(|manner| manner.login = None)
+        self.with_options(|options| options.login = None)
     }
 
     /// The transports for a request.
@@ -229,12 +229,12 @@ impl Client {
             opcode,
             Opcode::ListHandles | Opcode::ListDerivedPrefixes | Opcode::ListHomedPrefixes
         );
-        let is_steady = self.manner.login.is_some() || opcode.needs_admin_interface();
-        match (self.manner.transport, &self.manner.target) {
+        let is_steady = self.options.login.is_some() || opcode.needs_admin_interface();
+        match (self.options.transport, &self.options.target) {
             (Some(transport), _) => vec![transport],
             (None, Target::Server(address)) if address.is_http => vec![Transport::Http],
             (None, _) if is_list => vec![Transport::Tcp],
-            (None, _) if self.manner.is_careful => vec![Transport::Udp, Transport::Tcp],
+            (None, _) if self.options.is_careful => vec![Transport::Udp, Transport::Tcp],
             (None, _) if is_steady => Transport::STEADY.to_vec(),
             (None, _) => Transport::ALL.to_vec(),
         }
@@ -249,8 +249,8 @@ impl Client {
         Need {
             opcode: ask.opcode,
             handle: &ask.handle,
-            is_authoritative: self.manner.is_authoritative(),
-            is_careful: self.manner.is_careful,
+            is_authoritative: self.options.is_authoritative(),
+            is_careful: self.options.is_careful,
             server,
             transports,
         }
@@ -291,11 +291,11 @@ impl Client {
             opcode,
             Opcode::ListHandles | Opcode::ListDerivedPrefixes | Opcode::ListHomedPrefixes
         );
-        let Manner {
+        let RequestOptions {
             login,
             is_without_session,
             ..
-        } = &self.manner;
+        } = &self.options;
         login.is_some() && !is_without_session && !is_list
     }
 
@@ -319,7 +319,7 @@ impl Client {
             handle: ask.handle.clone(),
         };
         for server in servers {
-            let login = self.manner.login.as_ref();
+            let login = self.options.login.as_ref();
             // Sessions exist since 2.1.
             let uses_session = self.uses_session(ask.opcode) && !server.version.is_ancient();
             let asked = match login.filter(|_| uses_session) {

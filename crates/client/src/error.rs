@@ -148,7 +148,7 @@ pub enum Remedy {
     /// Nothing: this is the answer.
     Accept,
     /// Ask another server.
-    AskElsewhere,
+    AskAnotherServer,
     /// Correct the request.
     Correct,
     /// Log in, or use another login.
@@ -175,7 +175,7 @@ impl ClientError {
             Self::Refused { code, .. } => remedy_of(*code),
             Self::LoginNeeded { .. } => Remedy::LogIn,
             Self::Network { .. } | Self::NoService { .. } => Remedy::TryLater,
-            Self::Reply { .. } | Self::Referrals { .. } => Remedy::AskElsewhere,
+            Self::Reply { .. } | Self::Referrals { .. } => Remedy::AskAnotherServer,
             Self::Aliases(_) => Remedy::Accept,
             Self::Address(_)
             | Self::Identity(_)
@@ -239,7 +239,7 @@ fn remedy_of(code: ResponseCode) -> Remedy {
         | ResponseCode::OutOfDateSiteInfo
         | ResponseCode::ServerNotResponsible
         | ResponseCode::ServiceReferral
-        | ResponseCode::PrefixReferral => Remedy::AskElsewhere,
+        | ResponseCode::PrefixReferral => Remedy::AskAnotherServer,
         ResponseCode::ProtocolError
         | ResponseCode::OperationNotSupported
         | ResponseCode::InvalidHandle

@@ -369,7 +369,7 @@ pub(crate) fn refused(server: &Server, reply: &Message<'_>) -> ClientError {
     // The text of a server is shown on terminals.
     let message = body.map_or_else(String::new, |body| {
         let clean = body.message.chars().filter(|c| !c.is_control());
-        clean.take(LONGEST_WORDS).collect()
+        clean.take(MAX_MESSAGE_BYTES).collect()
     });
     ClientError::Refused {
         server: server.endpoint.to_string(),
@@ -399,4 +399,4 @@ impl<'a> Codec<'a> for Written<'a> {
 /// Since this version, sessions encrypt values that are not public.
 const ENCRYPTS_VALUES: Version = Version::new(2, 8);
 /// How many bytes of a server's message are returned.
-const LONGEST_WORDS: usize = 1_000;
+const MAX_MESSAGE_BYTES: usize = 1_000;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use handfast_wire::body::{Referral, ResolutionRequest};
 use handfast_wire::{Message, OpFlags, ResponseCode, Site, Value};
 
-use crate::client::{Client, Manner};
+use crate::client::{Client, RequestOptions};
 use crate::error::ClientError;
 use crate::exchange::{Answer, Ask};
 use crate::roots::ROOT;
@@ -32,7 +32,7 @@ impl Trail {
     fn further(&self, handle: &str) -> Result<Self, ClientError> {
         let hops = self.hops.saturating_add(1);
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
-        if hops > MOST_HOPS || asked >= MOST_ASKED {
+        if hops > MAX_REFERRALS || asked >= MAX_REQUESTS {
             return Err(too_far(handle));
         }
         Ok(Self {
@@ -45,7 +45,7 @@ impl Trail {
     /// Starts a nested lookup.
     fn deeper(&self, handle: &str) -> Result<Self, ClientError> {
         let depth = self.depth + 1;
-        if depth > MOST_DEPTH {
+        if depth > MAX_NESTED_LOOKUPS {
             return Err(too_far(handle));
         }
         let further = self.further(handle)?;
@@ -59,9 +59,9 @@ impl Client {
     /// Asks the servers of a handle, and follows their referrals.
     pub(crate) async fn route(&self, mut ask: Ask, trail: &Trail) -> Result<Answer, ClientError> {
         let mut trail = trail.clone();
-        trail.hops = trail.hops.saturating_add(self.manner.passed);
+        trail.hops = trail.hops.saturating_add(self.options.passed);
         ask.hops = trail.hops;
-        let mut answer = match &self.manner.target {
+        let mut answer = match &self.options.target {
             Target::Located => self.ask_located(&ask, &trail).await?,
             Target::Server(address) => {
                 let servers = self.servers_at(address, &ask).await?;
@@ -69,7 +69,7 @@ impl Client {
             }
             Target::Sites(sites) => self.ask_sites(sites, &ask).await?,
         };
-        let follows = self.manner.follows_referrals || self.manner.target == Target::Located;
+        let follows = self.options.follows_referrals || self.options.target == Target::Located;
         while follows && is_followed(&answer.message, &ask.handle) {
             trail = trail.further(&ask.handle)?;
             let sites = self.referred(&answer.message, &ask.handle, &trail).await?;
@@ -114,7 +114,7 @@ impl Client {
             let trail = trail.deeper(handle)?;
             let service = Service {
                 direct: Vec::new(),
-                elsewhere: vec![record],
+                service_handles: vec![record],
             };
             if !is_fresh {
                 let sites = self.gather(&service, Kind::Handles, false, &trail).await?;
@@ -177,7 +177,7 @@ impl Client {
             let kind = kinds.first().copied().unwrap_or(Kind::Handles);
             let service = Service {
                 direct: Vec::new(),
-                elsewhere: vec![referral.handle.to_string()],
+                service_handles: vec![referral.handle.to_string()],
             };
             sites = self.gather(&service, kind, false, trail).await?;
         }
@@ -198,14 +198,14 @@ impl Client {
     ) -> Result<Vec<Site>, ClientError> {
         let mut sites = service.direct.clone();
         let named = |service: &Service, depth: u32| {
-            let handles = service.elsewhere.iter();
+            let handles = service.service_handles.iter();
             let handles = handles.map(|handle| (handle.clone(), depth));
             handles.collect::<Vec<_>>()
         };
         let (mut next, mut seen) = (named(service, 0), BTreeSet::new());
         let mut failed = None;
         while let Some((handle, depth)) = next.pop() {
-            if depth > DEPTH || !seen.insert(handle.to_ascii_uppercase()) {
+            if depth > MAX_SERVICE_DEPTH || !seen.insert(handle.to_ascii_uppercase()) {
                 continue;
             }
             // "`0.NA/0.NA` as a target means 'the configured root sites'."
@@ -217,7 +217,7 @@ impl Client {
                 Ok(values) => {
                     let mut found = sites_of(&values, kind);
                     // A service for derived prefixes may also use the ordinary types.
-                    if found.direct.is_empty() && found.elsewhere.is_empty() {
+                    if found.direct.is_empty() && found.service_handles.is_empty() {
                         found = sites_of(&values, Kind::Handles);
                     }
                     next.extend(named(&found, depth + 1));
@@ -251,20 +251,20 @@ impl Client {
             types: types.into_iter().map(Into::into).collect(),
             ..ResolutionRequest::all(handle)
         };
-        let mut manner = Manner {
-            is_careful: self.manner.is_careful,
-            ..Manner::default()
+        let mut options = RequestOptions {
+            is_careful: self.options.is_careful,
+            ..RequestOptions::default()
         };
         // A client that requires signatures, or logs in, must be certain of the server.
-        if self.manner.is_certified() || self.manner.login.is_some() {
-            manner.certify();
+        if self.options.is_certified() || self.options.login.is_some() {
+            options.certify();
         }
         if is_fresh {
-            manner.flags = manner.flags | OpFlags::AT;
+            options.flags = options.flags | OpFlags::AT;
         }
         let asked = Self {
             shared: Arc::clone(&self.shared),
-            manner,
+            options,
         };
         if is_fresh {
             self.shared.cache.forget(handle);
@@ -303,10 +303,10 @@ fn too_far(handle: &str) -> ClientError {
 }
 
 /// "the client library gives up at 40 hops"
-const MOST_HOPS: u8 = 40;
+const MAX_REFERRALS: u8 = 40;
 /// The maximum number of requests for one answer.
-const MOST_ASKED: u32 = 100;
+const MAX_REQUESTS: u32 = 100;
 /// The maximum number of nested lookups: a service handle is under a prefix, too.
-const MOST_DEPTH: u8 = 8;
+const MAX_NESTED_LOOKUPS: u8 = 8;
 /// The maximum depth of services that name services.
-const DEPTH: u32 = 20;
+const MAX_SERVICE_DEPTH: u32 = 20;

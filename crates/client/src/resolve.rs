@@ -107,7 +107,7 @@ impl Client {
             };
             let too_far = || ClientError::Aliases(aliases.first().unwrap_or(&handle).clone());
             let next = alias.text().ok_or_else(too_far)?.to_string();
-            if !seen.insert(next.to_ascii_uppercase()) || aliases.len() >= MOST_ALIASES {
+            if !seen.insert(next.to_ascii_uppercase()) || aliases.len() >= MAX_ALIASES {
                 return Err(too_far());
             }
             aliases.push(std::mem::replace(&mut handle, next));
@@ -121,12 +121,12 @@ impl Client {
         includes_restricted: bool,
         trail: &Trail,
     ) -> Result<Resolution, ClientError> {
-        let manner = &self.manner;
-        let is_located = manner.target == Target::Located;
-        let is_kept = is_located && !manner.is_authoritative() && !includes_restricted;
+        let options = &self.options;
+        let is_located = options.target == Target::Located;
+        let is_cacheable = is_located && !options.is_authoritative() && !includes_restricted;
         let now = self.shared.environment.seconds();
         let cache = &self.shared.cache;
-        let known = is_kept.then(|| cache.get(request, manner.is_certified(), now));
+        let known = is_cacheable.then(|| cache.get(request, options.is_certified(), now));
         if let Some((values, is_certified)) = known.flatten() {
             return Ok(Resolution {
                 handle: request.handle.to_string(),
@@ -159,14 +159,14 @@ impl Client {
             return Err(fault(ReplyFault::Handle));
         }
         let values: Vec<_> = reply.values.into_iter().map(Value::into_owned).collect();
-        if is_kept {
-            cache.put(request, &values, manner.is_certified(), now);
+        if is_cacheable {
+            cache.put(request, &values, options.is_certified(), now);
         }
         Ok(Resolution {
             handle: request.handle.to_string(),
             values,
             aliases: Vec::new(),
-            is_certified: manner.is_certified(),
+            is_certified: options.is_certified(),
             is_authoritative: answer.message.header.flags.contains(OpFlags::AT),
             is_cached: false,
             server: Some(answer.server().endpoint.to_string()),
@@ -185,4 +185,4 @@ impl Client {
 
 const ALIAS: &str = "HS_ALIAS";
 /// The maximum number of aliases that are followed.
-const MOST_ALIASES: usize = 16;
+const MAX_ALIASES: usize = 16;

@@ -71,9 +71,16 @@ impl Roots {
         let (mut next, mut seen) = (vec![ROOT.to_string()], BTreeSet::new());
         while let Some(handle) = next.pop() {
             if let Some(values) = known.get(&handle).filter(|_| seen.insert(handle.clone())) {
-                let Service { direct, elsewhere } = sites_of(values, Kind::Handles);
+                let Service {
+                    direct,
+                    service_handles,
+                } = sites_of(values, Kind::Handles);
                 sites.extend(direct);
-                next.extend(elsewhere.iter().map(|handle| handle.to_ascii_uppercase()));
+                next.extend(
+                    service_handles
+                        .iter()
+                        .map(|handle| handle.to_ascii_uppercase()),
+                );
             }
         }
         Self {

@@ -28,7 +28,7 @@ impl Kind {
 #[derive(Debug, Default)]
 pub(crate) struct Service {
     pub(crate) direct: Vec<Site>,
-    pub(crate) elsewhere: Vec<String>,
+    pub(crate) service_handles: Vec<String>,
 }
 
 /// Reads the service from values. Types are "matched case-sensitively" (`handle-protocol.md` §13).
@@ -48,7 +48,9 @@ pub(crate) fn sites_of(values: &[Value<'_>], kind: Kind) -> Service {
         }
         if is_service {
             let handle = std::str::from_utf8(&value.data).ok();
-            service.elsewhere.extend(handle.map(ToString::to_string));
+            service
+                .service_handles
+                .extend(handle.map(ToString::to_string));
         }
     }
     service
@@ -92,7 +94,7 @@ pub(crate) fn servers(sites: &[Site], roots: &Roots, need: Need<'_>) -> Vec<Serv
             let all = with_other_addresses(site).into_iter();
             all.map(move |site| (is_any, site))
         })
-        .take(MOST_SITES)
+        .take(MAX_TRIED_SITES)
         .collect();
     let servers = need.transports.iter().flat_map(|transport| {
         let server = |(is_any, site): &(bool, Site)| {
@@ -186,7 +188,7 @@ fn with_other_addresses(site: &Site) -> Vec<Site> {
 }
 
 /// The maximum number of sites that are tried: a record may name any number that never answer.
-const MOST_SITES: usize = 32;
+const MAX_TRIED_SITES: usize = 32;
 
 /// A server with a known address, and perhaps its site.
 pub(crate) fn servers_at(

@@ -96,37 +96,37 @@ impl Session {
 /// requests wait for one session that is being set up.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    places: Mutex<HashMap<(Endpoint, String), Place>>,
+    slots: Mutex<HashMap<(Endpoint, String), SessionSlot>>,
 }
 
-type Place = Arc<Gate<Option<Arc<Session>>>>;
+type SessionSlot = Arc<Gate<Option<Arc<Session>>>>;
 
 impl Sessions {
-    fn place(&self, server: &Server, login: &Login) -> Place {
-        let mut places = lock(&self.places);
-        if places.len() >= MOST {
+    fn slot(&self, server: &Server, login: &Login) -> SessionSlot {
+        let mut slots = lock(&self.slots);
+        if slots.len() >= MAX_SESSIONS {
             // Removed sessions time out at the server.
-            places.clear();
+            slots.clear();
         }
         let key = (server.endpoint.clone(), login.identity().to_string());
-        Arc::clone(places.entry(key).or_default())
+        Arc::clone(slots.entry(key).or_default())
     }
 
     /// Removes a session, unless a new one has replaced it.
     pub(crate) async fn forget(&self, server: &Server, login: &Login, session: &Session) {
-        let place = self.place(server, login);
-        let mut kept = place.lock().await;
-        if kept.as_ref().is_some_and(|kept| kept.id == session.id) {
-            *kept = None;
+        let slot = self.slot(server, login);
+        let mut slot = slot.lock().await;
+        if slot.as_ref().is_some_and(|slot| slot.id == session.id) {
+            *slot = None;
         }
     }
 
     /// Removes all sessions, to end them.
     pub(crate) async fn take(&self) -> Vec<(Endpoint, Arc<Session>)> {
-        let places = std::mem::take(&mut *lock(&self.places));
+        let slots = std::mem::take(&mut *lock(&self.slots));
         let mut taken = Vec::new();
-        for ((endpoint, _), place) in places {
-            let session = place.lock().await.take();
+        for ((endpoint, _), slot) in slots {
+            let session = slot.lock().await.take();
             taken.extend(session.map(|session| (endpoint, session)));
         }
         taken
@@ -140,13 +140,13 @@ impl Shared {
         server: &Server,
         login: &Login,
     ) -> Result<Arc<Session>, ClientError> {
-        let place = self.sessions.place(server, login);
-        let mut kept = place.lock().await;
-        if let Some(session) = &*kept {
+        let slot = self.sessions.slot(server, login);
+        let mut slot = slot.lock().await;
+        if let Some(session) = &*slot {
             return Ok(Arc::clone(session));
         }
         let session = Arc::new(self.set_up(server, login).await?);
-        *kept = Some(Arc::clone(&session));
+        *slot = Some(Arc::clone(&session));
         Ok(session)
     }
 
@@ -216,7 +216,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The maximum number of sessions.
-const MOST: usize = 256;
+const MAX_SESSIONS: usize = 256;
 
 #[cfg(test)]
 mod tests {

@@ -22,10 +22,10 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(environment: Environment, most_answers: usize) -> Self {
+    pub(crate) fn new(environment: Environment, max_answers: usize) -> Self {
         Self {
             environment,
-            cache: Cache::new(most_answers),
+            cache: Cache::new(max_answers),
             sessions: Sessions::default(),
             roots: RwLock::default(),
             sites: Mutex::default(),
@@ -38,8 +38,8 @@ impl Shared {
     }
 
     pub(crate) fn set_roots(&self, roots: Roots) {
-        let mut kept = self.roots.write().unwrap_or_else(PoisonError::into_inner);
-        *kept = Arc::new(roots);
+        let mut roots_slot = self.roots.write().unwrap_or_else(PoisonError::into_inner);
+        *roots_slot = Arc::new(roots);
     }
 
     pub(crate) fn site_of(&self, address: &ServerAddress) -> Option<Site> {
@@ -49,11 +49,11 @@ impl Shared {
 
     pub(crate) fn keep_site(&self, address: &ServerAddress, site: &Site) {
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
-        if sites.len() >= MOST_SITES {
+        if sites.len() >= MAX_CACHED_SITES {
             sites.clear();
         }
         sites.insert(address.clone(), site.clone());
     }
 }
 
-const MOST_SITES: usize = 1_024;
+const MAX_CACHED_SITES: usize = 1_024;

@@ -179,7 +179,7 @@ impl fmt::Display for ServerAddress {
         if self.is_http {
             f.write_str("http://")?;
         }
-        write_place(f, &self.host, self.port)?;
+        write_host_port(f, &self.host, self.port)?;
         if self.path.is_empty() {
             Ok(())
         } else {
@@ -189,7 +189,7 @@ impl fmt::Display for ServerAddress {
 }
 
 /// A host and a port, with brackets if the host has colons.
-pub(crate) fn write_place(f: &mut impl fmt::Write, host: &str, port: u16) -> fmt::Result {
+pub(crate) fn write_host_port(f: &mut impl fmt::Write, host: &str, port: u16) -> fmt::Result {
     if host.contains(':') {
         write!(f, "[{host}]:{port}")
     } else {

@@ -206,7 +206,7 @@ async fn replies_to_other_requests_are_ignored_in_datagrams_and_refused_on_conne
     // An unreadable message has no number.
     let server = StandIn::tcp(|_| {
         let text = "Invalid message length";
-        let refusal = responder().refusal(u32::MAX, ResponseCode::ProtocolError, text);
+        let refusal = responder().error(u32::MAX, ResponseCode::ProtocolError, text);
         refusal.to_bytes()
     })
     .await;

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn doi_1_refusals() {
+    fn doi_1_errors() {
         assert_eq!(refused("doi:11.1000/182"), ("not-a-doi", 4));
         assert_eq!(refused("doi:10x/1"), ("not-a-doi", 4));
         assert_eq!(refused("doi:10.1000"), ("missing-suffix", 11));

@@ -244,8 +244,8 @@ impl<'a> HdlUri<'a> {
     /// or a pasted URL raw characters.
     fn within_limit(self) -> Result<Self, ParseError> {
         // No byte becomes more than three: mostly there is nothing to count.
-        let most = 3 * (self.handle.as_str().len() + self.tail.len());
-        if "hdl:".len() + most > MAX_TEXT {
+        let max_length = 3 * (self.handle.as_str().len() + self.tail.len());
+        if "hdl:".len() + max_length > MAX_TEXT {
             let names = names_len(&self.handle);
             check_canonical_length("hdl:".len() + names + self.tail.written_len())?;
         }
@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn uri_4_query_and_fragment_are_kept() {
+    fn uri_4_query_and_fragment_stay() {
         let uri = HdlUri::parse("hdl:20.1000/x?%c3%a9#").unwrap();
         assert_eq!((uri.query(), uri.fragment()), (Some("%c3%a9"), Some("")));
         assert_eq!(uri.to_string(), "hdl:20.1000/x?%C3%A9#");

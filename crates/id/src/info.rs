@@ -276,7 +276,7 @@ impl<'a> InfoUri<'a> {
         out.push_str(identifier);
         if let Some(fragment) = &self.fragment {
             out.push('#');
-            let _ = percent::write_kept(&mut out, fragment);
+            let _ = percent::write_upper_triplets(&mut out, fragment);
         }
         out
     }
@@ -406,7 +406,7 @@ impl fmt::Display for InfoUri<'_> {
         write_normalised(f, &self.identifier)?;
         if let Some(fragment) = &self.fragment {
             f.write_str("#")?;
-            percent::write_kept(f, fragment)?;
+            percent::write_upper_triplets(f, fragment)?;
         }
         Ok(())
     }

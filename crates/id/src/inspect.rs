@@ -254,7 +254,7 @@ mod json {
                 Ok(found) => {
                     object.serialize_entry("scheme", found.identifier.scheme().as_str())?;
                     object.serialize_entry("canonical", &found.canonical)?;
-                    object.serialize_entry("components", &Components(found))?;
+                    object.serialize_entry("components", &ComponentsJson(found))?;
                     object.serialize_entry("spellings", &found.spellings)?;
                     if let Some(note) = found.note {
                         object.serialize_entry("note", note)?;
@@ -266,9 +266,9 @@ mod json {
         }
     }
 
-    struct Components<'a>(&'a Inspected<'a>);
+    struct ComponentsJson<'a>(&'a Inspected<'a>);
 
-    impl Serialize for Components<'_> {
+    impl Serialize for ComponentsJson<'_> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             serializer.collect_map(self.0.components())
         }

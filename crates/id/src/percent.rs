@@ -220,7 +220,7 @@ pub(crate) fn encoded_len(text: &str, allowed: &CharSet) -> usize {
 }
 
 /// Writes percent-encoded `text` as it stands, triplets in uppercase, and pasted non-ASCII characters as triplets.
-pub(crate) fn write_kept(out: &mut dyn fmt::Write, text: &str) -> fmt::Result {
+pub(crate) fn write_upper_triplets(out: &mut dyn fmt::Write, text: &str) -> fmt::Result {
     for piece in pieces(text) {
         match piece {
             Piece::Triplet(byte) => write_triplet(out, byte)?,
@@ -239,16 +239,16 @@ pub(crate) fn write_kept(out: &mut dyn fmt::Write, text: &str) -> fmt::Result {
     Ok(())
 }
 
-/// What [`write_kept`] writes.
-pub(crate) fn kept(text: &str) -> String {
+/// What [`write_upper_triplets`] writes.
+pub(crate) fn with_upper_triplets(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     // Writing to a string cannot fail.
-    let _ = write_kept(&mut out, text);
+    let _ = write_upper_triplets(&mut out, text);
     out
 }
 
-/// How many bytes [`write_kept`] writes.
-pub(crate) fn kept_len(text: &str) -> usize {
+/// How many bytes [`write_upper_triplets`] writes.
+pub(crate) fn upper_triplets_len(text: &str) -> usize {
     text.bytes().map(|b| if b.is_ascii() { 1 } else { 3 }).sum()
 }
 
@@ -304,9 +304,9 @@ mod tests {
     #[test]
     fn x_2_triplets_are_written_in_uppercase() {
         let mut out = String::new();
-        write_kept(&mut out, "a%c3%a9b%2fé").unwrap();
+        write_upper_triplets(&mut out, "a%c3%a9b%2fé").unwrap();
         assert_eq!(out, "a%C3%A9b%2F%C3%A9");
-        assert_eq!(out.len(), kept_len("a%c3%a9b%2fé"));
+        assert_eq!(out.len(), upper_triplets_len("a%c3%a9b%2fé"));
     }
 
     #[test]

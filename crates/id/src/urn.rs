@@ -118,7 +118,7 @@ impl<'a> Urn<'a> {
             check_fragment(f, at, non_ascii, Part::FComponent)?;
         }
 
-        check_canonical_length("urn::".len() + nid.len() + percent::kept_len(nss))?;
+        check_canonical_length("urn::".len() + nid.len() + percent::upper_triplets_len(nss))?;
         Ok(Self {
             nid,
             nss: Cow::Borrowed(nss),
@@ -264,12 +264,12 @@ impl fmt::Display for Urn<'_> {
         f.write_str(&self.nid)?;
         f.write_str(":")?;
         if !self.ignores_case {
-            return percent::write_kept(f, &self.nss);
+            return percent::write_upper_triplets(f, &self.nss);
         }
         for piece in percent::pieces(&self.nss) {
             match piece {
                 Piece::Triplet(byte) => percent::write_triplet(f, byte)?,
-                Piece::Bare(bare) => percent::write_kept(f, &bare.to_ascii_lowercase())?,
+                Piece::Bare(bare) => percent::write_upper_triplets(f, &bare.to_ascii_lowercase())?,
             }
         }
         Ok(())

@@ -43,7 +43,7 @@ impl Embedded {
             size: wide(info.map_size),
             used: bytes_promised(wide(info.last_page_number), page),
             readers: info.number_of_readers.into(),
-            most_readers: info.maximum_number_of_readers.into(),
+            max_readers: info.maximum_number_of_readers.into(),
         }
     }
 
@@ -340,7 +340,9 @@ impl Snapshot<'_> {
     /// the values: the value as it is stored (see [`index_value`](crate::index_value)), the key of
     /// the name, and its record. Of a long start, only the first bytes count.
     pub fn scan_index(&self, start: &[u8], visit: &mut VisitIndex<'_>) -> Result<(), StoreError> {
-        let start = start.get(..table_key::BEGINNING).unwrap_or(start);
+        let start = start
+            .get(..table_key::LONG_KEY_PREFIX_BYTES)
+            .unwrap_or(start);
         let range = (Bound::Included(start), Bound::Unbounded);
         let records = self.engine.table(Table::Records);
         for entry in self.engine.table(Table::Reverse).range(self.txn, &range)? {

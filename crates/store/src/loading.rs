@@ -34,8 +34,8 @@ impl<'e> Loading<'e> {
 
     /// Watches writes to some keys. A caller that caches their values asks
     /// [`is_watched_written`](Self::is_watched_written) at the end, and keeps its cache if not.
-    pub fn watch(&mut self, places: fn(&TableKey<'_>) -> bool) {
-        self.watch = Some(places);
+    pub fn watch(&mut self, keys: fn(&TableKey<'_>) -> bool) {
+        self.watch = Some(keys);
     }
 
     /// Whether a watched key was written or deleted.

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_committed_is_seen_in_the_same_turn() {
+    fn a_commit_is_seen_before_the_snapshot_is_released() {
         let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let stores = folders
             .each_ref()
@@ -132,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_keeps_no_pages_from_being_used_again() {
+    fn a_released_snapshot_lets_pages_be_reused() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path()).unwrap();
-        let grown = |lets_go: bool| {
+        let grown = |releases: bool| {
             let before = store.usage().used;
             in_reusing_thread(|| {
                 assert!(get(&store).is_some());
-                if lets_go {
+                if releases {
                     release_snapshot();
                 }
                 thread::scope(|scope| {
@@ -150,7 +150,7 @@ mod tests {
         };
         put(&store, 0);
         grown(true);
-        let (cached, let_go) = (grown(false), grown(true));
-        assert!(let_go < cached / 4, "{let_go} and {cached}");
+        let (cached, released) = (grown(false), grown(true));
+        assert!(released < cached / 4, "{released} and {cached}");
     }
 }

@@ -14,7 +14,7 @@ use rayon::slice::ParallelSliceMut;
 use crate::error::StoreError;
 
 /// How many bytes are collected before they are written as a run.
-const ROOM: usize = 64 << 20;
+const RUN_BYTES: usize = 64 << 20;
 
 /// Accepts entries in any order and returns them by key, entries of one key by their order.
 ///
@@ -36,7 +36,7 @@ const ROOM: usize = 64 << 20;
 /// ```
 pub struct Sorter {
     folder: PathBuf,
-    room: usize,
+    run_bytes: usize,
     gathered: Gathered,
     runs: Vec<Source>,
 }
@@ -45,13 +45,13 @@ impl Sorter {
     /// A sorter with its files in a folder.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
-        Self::with_room(folder, ROOM)
+        Self::with_run_bytes(folder, RUN_BYTES)
     }
 
-    fn with_room(folder: &Path, room: usize) -> Self {
+    fn with_run_bytes(folder: &Path, run_bytes: usize) -> Self {
         Self {
             folder: folder.to_path_buf(),
-            room,
+            run_bytes,
             gathered: Gathered::default(),
             runs: Vec::new(),
         }
@@ -62,11 +62,11 @@ impl Sorter {
         if self.gathered.bytes.capacity() == 0 {
             // All the memory at once, so that nothing is moved while it fills; unused memory costs
             // nothing.
-            self.gathered.bytes.reserve(self.room);
-            self.gathered.entries.reserve(self.room / 128);
+            self.gathered.bytes.reserve(self.run_bytes);
+            self.gathered.entries.reserve(self.run_bytes / 128);
         }
         self.gathered.push(key, order, payload);
-        if self.gathered.size() < self.room {
+        if self.gathered.size() < self.run_bytes {
             return Ok(());
         }
         let mut run = Run::new(&self.folder)?;
@@ -330,8 +330,8 @@ mod tests {
     #[test]
     fn any_order_comes_back_sorted_from_many_runs() {
         let folder = tempfile::tempdir().unwrap();
-        for room in [1, 500, 1 << 20] {
-            let mut sorter = Sorter::with_room(folder.path(), room);
+        for run_bytes in [1, 500, 1 << 20] {
+            let mut sorter = Sorter::with_run_bytes(folder.path(), run_bytes);
             let mut seen = Run::new(folder.path()).unwrap();
             let mut expected = Vec::new();
             for order in 0..1_000_u64 {
@@ -352,7 +352,7 @@ mod tests {
                 let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
                 found.push((text(entry.key), entry.order, text(entry.payload)));
             }
-            assert_eq!(found, expected, "room for {room} bytes");
+            assert_eq!(found, expected, "runs of {run_bytes} bytes");
         }
     }
 }

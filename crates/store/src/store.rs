@@ -51,7 +51,7 @@ pub struct Usage {
     /// The number of reader slots used so far; later readers reuse free ones.
     pub readers: u64,
     /// The number of reader slots.
-    pub most_readers: u64,
+    pub max_readers: u64,
 }
 
 impl Store {

@@ -110,9 +110,9 @@ impl Table {
 }
 
 /// A key longer than this, in bytes, is stored as its beginning and its digest.
-const LONGEST: usize = 480;
+const MAX_KEY_BYTES: usize = 480;
 /// How many bytes of a long key are stored as they are, for the order of listings.
-pub(crate) const BEGINNING: usize = 448;
+pub(crate) const LONG_KEY_PREFIX_BYTES: usize = 448;
 
 /// A key in a table.
 ///
@@ -225,7 +225,7 @@ impl<'a> TableKey<'a> {
     /// Whether the full name precedes the value. A name of exactly the maximum length looks like a
     /// shortened one, so it does as well.
     pub(crate) fn has_name_in_value(&self) -> bool {
-        self.name.len() >= LONGEST
+        self.name.len() >= MAX_KEY_BYTES
     }
 
     /// Adds the full name before the value, if the stored key does not contain it.
@@ -264,7 +264,7 @@ pub(crate) fn read<'v>(
     } else {
         (key, None)
     };
-    let (name, value) = if short.len() == LONGEST {
+    let (name, value) = if short.len() == MAX_KEY_BYTES {
         split_wrapped(value)?
     } else {
         (short, value)
@@ -301,10 +301,13 @@ pub fn index_value(value: &[u8]) -> Cow<'_, [u8]> {
 
 /// The rule for long keys: the first 448 bytes and the SHA-256 of the whole.
 pub(crate) fn short_name(name: &[u8]) -> Cow<'_, [u8]> {
-    if name.len() <= LONGEST {
+    if name.len() <= MAX_KEY_BYTES {
         return Cow::Borrowed(name);
     }
-    let mut short = name.get(..BEGINNING).unwrap_or_default().to_vec();
+    let mut short = name
+        .get(..LONG_KEY_PREFIX_BYTES)
+        .unwrap_or_default()
+        .to_vec();
     short.extend_from_slice(&Sha256::digest(name));
     Cow::Owned(short)
 }

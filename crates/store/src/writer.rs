@@ -63,11 +63,11 @@ pub type Change<T, R> = Result<(Vec<Write>, T), R>;
 
 /// The maximum number of changes that share one sync. More would make the first of them wait too
 /// long.
-const MOST: usize = 4_096;
+const MAX_BATCH: usize = 4_096;
 
 /// How long a batch that is smaller than the one before waits for each further change: far less
 /// than a sync takes.
-const PATIENCE: Duration = Duration::from_micros(100);
+const BATCH_DELAY: Duration = Duration::from_micros(100);
 
 /// Work for the writer.
 enum Job {
@@ -267,9 +267,11 @@ fn gather(
     batch: &mut Vec<Box<dyn PendingChange>>,
     usual: usize,
 ) -> Option<Job> {
-    while batch.len() < MOST {
+    while batch.len() < MAX_BATCH {
         let next = match arrivals.try_recv() {
-            Err(TryRecvError::Empty) if batch.len() < usual => arrivals.recv_timeout(PATIENCE).ok(),
+            Err(TryRecvError::Empty) if batch.len() < usual => {
+                arrivals.recv_timeout(BATCH_DELAY).ok()
+            }
             next => next.ok(),
         };
         match next {

@@ -55,7 +55,7 @@ mod behaviour {
         assert_eq!(get(store, b"hdl:1/A"), None);
     }
 
-    pub(super) fn names_of_any_length_are_kept_apart(store: &Store) {
+    pub(super) fn names_of_any_length_stay_distinct(store: &Store) {
         let long: Vec<Vec<u8>> = [479, 480, 481, 600, 2_052]
             .map(|length| vec![b'x'; length])
             .to_vec();
@@ -118,7 +118,7 @@ mod behaviour {
         assert_eq!(version(b"ab", 2), None);
     }
 
-    pub(super) fn a_value_is_held_by_many_names(store: &Store) {
+    pub(super) fn many_names_have_a_value(store: &Store) {
         let hold = |key: &[u8]| Write::IndexInsert {
             value: b"URL\0https://x".to_vec(),
             key: key.to_vec(),
@@ -311,10 +311,10 @@ macro_rules! store_battery {
                 };
             }
             check!(what_is_put_is_there);
-            check!(names_of_any_length_are_kept_apart);
+            check!(names_of_any_length_stay_distinct);
             check!(tables_are_in_order);
             check!(versions_of_one_name_are_not_those_of_another);
-            check!(a_value_is_held_by_many_names);
+            check!(many_names_have_a_value);
             check!(a_refused_change_leaves_no_trace_and_spoils_no_other);
             check!(a_snapshot_does_not_change);
 

@@ -57,7 +57,7 @@ fn reads_a_page_that_is_missing() {
 /// those.
 #[test]
 fn a_stack_that_overflows_is_reported_as_one() {
-    for test in ["overflows_inside_of_a_read", "overflows_elsewhere"] {
+    for test in ["overflows_inside_of_a_read", "overflows_the_stack"] {
         let output = run(test);
         let told = told(&output);
         assert_eq!(output.status.signal(), Some(6), "{test}: {told}");
@@ -85,7 +85,7 @@ fn overflows_inside_of_a_read() {
 
 #[test]
 #[ignore = "ends its process"]
-fn overflows_elsewhere() {
+fn overflows_the_stack() {
     let folder = tempfile::tempdir().unwrap();
     let _store = store(&folder);
     black_box(overflow(0));

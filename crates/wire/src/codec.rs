@@ -151,15 +151,15 @@ impl<'a> Reader<'a> {
     }
 
     /// A length or count of four bytes that is at most `most`, not read past.
-    pub(crate) fn at_most(&self, most: u32) -> Result<(), DecodeError> {
+    pub(crate) fn check_limit(&self, limit: u32) -> Result<(), DecodeError> {
         let claimed = self.clone().u32()?;
-        if claimed <= most {
+        if claimed <= limit {
             Ok(())
         } else {
             Err(DecodeError::Limit {
                 at: self.offset(),
                 claimed,
-                most,
+                limit,
             })
         }
     }
@@ -240,7 +240,7 @@ pub enum DecodeError {
         /// What it says.
         claimed: u32,
         /// The most it may say.
-        most: u32,
+        limit: u32,
     },
     /// Text that is not UTF-8.
     NotUtf8 {
@@ -277,10 +277,10 @@ impl fmt::Display for DecodeError {
                     "the length at byte {at} says {claimed}, which is more than follows"
                 )
             }
-            Self::Limit { at, claimed, most } => {
+            Self::Limit { at, claimed, limit } => {
                 write!(
                     f,
-                    "the length at byte {at} says {claimed}; it may say {most} at most"
+                    "the length at byte {at} says {claimed}; it may say {limit} at most"
                 )
             }
             Self::NotUtf8 { at } => write!(f, "the text at byte {at} is not UTF-8"),

@@ -138,7 +138,7 @@ impl Codec<'_> for Envelope {
             request_id: reader.u32()?,
             sequence: reader.u32()?,
             length: {
-                reader.at_most(Self::MAX_MESSAGE)?;
+                reader.check_limit(Self::MAX_MESSAGE)?;
                 reader.u32()?
             },
         })
@@ -158,17 +158,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_message_is_allowed_and_one_byte_more_is_not() {
+    fn the_largest_message_is_allowed_and_one_byte_more_is_not() {
         let envelope = |length| Envelope {
             length,
             ..Envelope::new(Version::CURRENT)
         };
-        let longest = envelope(Envelope::MAX_MESSAGE);
-        assert_eq!(Envelope::from_bytes(&longest.to_bytes()), Ok(longest));
+        let largest = envelope(Envelope::MAX_MESSAGE);
+        assert_eq!(Envelope::from_bytes(&largest.to_bytes()), Ok(largest));
         let error = DecodeError::Limit {
             at: 16,
             claimed: Envelope::MAX_MESSAGE + 1,
-            most: Envelope::MAX_MESSAGE,
+            limit: Envelope::MAX_MESSAGE,
         };
         let longer = envelope(Envelope::MAX_MESSAGE + 1);
         assert_eq!(Envelope::from_bytes(&longer.to_bytes()), Err(error));

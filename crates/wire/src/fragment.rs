@@ -110,7 +110,7 @@ impl Reassembly {
     /// Whether all packets have come.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        u32::try_from(self.pieces.len()).is_ok_and(|held| held == self.count())
+        u32::try_from(self.pieces.len()).is_ok_and(|buffered_bytes| buffered_bytes == self.count())
     }
 
     /// The envelope of the message: sequence number 0, TC clear.
@@ -121,7 +121,7 @@ impl Reassembly {
 
     /// How many bytes are kept.
     #[must_use]
-    pub fn held(&self) -> usize {
+    pub fn buffered_bytes(&self) -> usize {
         self.pieces.values().map(|piece| piece.len()).sum()
     }
 
@@ -263,7 +263,7 @@ mod tests {
         let mut forged = packets[1].clone();
         forged[100] = 0;
         assert_eq!(reassembly.add(&forged), Ok(false));
-        assert_eq!(reassembly.held(), 492);
+        assert_eq!(reassembly.buffered_bytes(), 492);
         assert_eq!(reassembly.add(&packets[0]), Ok(false));
         assert_eq!(reassembly.add(&packets[2]), Ok(true));
         let (_, message) = reassembly.finish().unwrap();
@@ -290,7 +290,7 @@ mod tests {
             found: 491,
         };
         assert_eq!(reassembly.add(&packets[1][..511]), Err(error));
-        assert_eq!(reassembly.held(), 492);
+        assert_eq!(reassembly.buffered_bytes(), 492);
         assert!(reassembly.finish().is_none());
     }
 

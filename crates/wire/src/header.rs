@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_without_a_name_are_kept_and_shown() {
+    fn flags_without_a_name_survive_and_are_shown() {
         let flags = OpFlags::from_bits(0x8000_0001);
         assert_eq!(flags.to_string(), "AT|0x00000001");
         assert_eq!(OpFlags::NONE.to_string(), "0");

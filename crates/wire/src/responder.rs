@@ -19,8 +19,8 @@ use crate::version::Version;
 ///     is_primary: true,
 ///     expiration: 1_700_043_200,
 /// };
-/// let refusal = server.refusal(7, ResponseCode::ProtocolError, "Invalid message length");
-/// assert_eq!(refusal.envelope.version, Version::BLIND);
+/// let error = server.error(7, ResponseCode::ProtocolError, "Invalid message length");
+/// assert_eq!(error.envelope.version, Version::BLIND);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Responder {
@@ -105,7 +105,7 @@ impl Responder {
     /// The reference gives [`Envelope::UNREAD_REQUEST`] as request id; a server does better that
     /// echoes the real one when the envelope was readable.
     #[must_use]
-    pub fn refusal(&self, request_id: u32, code: ResponseCode, message: &str) -> Message<'static> {
+    pub fn error(&self, request_id: u32, code: ResponseCode, message: &str) -> Message<'static> {
         let envelope = Envelope {
             suggested: self.maximum,
             request_id,

@@ -4,15 +4,16 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use handfast_wire::batch::{
-    BatchData, BatchReader, BatchReason, BatchValue, BatchWriteError, Credential, Entry,
-    ExchangeKey, Operation, Secret, SessionOptions, SessionSetup, inline_files, write_create,
+    BatchCredential, BatchData, BatchEntry, BatchReader, BatchReason, BatchSessionSetup,
+    BatchValue, BatchWriteError, ExchangeKey, Operation, Secret, SessionOptions, inline_files,
+    write_create,
 };
 use handfast_wire::{
     Admin, AdminPermissions, Codec, Permissions, Reference, Ttl, Value, ValueList,
 };
 use proptest::prelude::*;
 
-fn entries(file: &[u8]) -> Vec<Entry> {
+fn entries(file: &[u8]) -> Vec<BatchEntry> {
     BatchReader::new(file).collect::<Result<_, _>>().unwrap()
 }
 
@@ -24,7 +25,7 @@ fn only(file: &str) -> Operation {
 
 /// Each operation's line, and the line and reason of its error.
 fn outcomes(file: &str) -> Vec<(u64, Option<(u64, BatchReason)>)> {
-    let outcome = |entry: Entry| {
+    let outcome = |entry: BatchEntry| {
         let error = entry.operation.err();
         (entry.line, error.map(|error| (error.line, error.reason)))
     };
@@ -77,7 +78,7 @@ fn check_example(file: &str) {
     let expected = [
         Operation::Authenticate {
             administrator: Reference::new("0.NA/20.500.12345", 300),
-            credential: Credential::PrivateKey {
+            credential: BatchCredential::PrivateKey {
                 path: "/path/admpriv.bin".into(),
                 passphrase: Some(Secret::new("passphrase")),
             },
@@ -174,7 +175,10 @@ fn authentication_is_by_key_or_by_secret() {
     else {
         panic!()
     };
-    assert_eq!(credential, Credential::SecretKey(Secret::new("open|me")));
+    assert_eq!(
+        credential,
+        BatchCredential::SecretKey(Secret::new("open|me"))
+    );
     let Operation::Authenticate { credential, .. } = only("AUTHENTICATE pubkey:300:a/b\nkey.bin\n")
     else {
         panic!()
@@ -182,7 +186,7 @@ fn authentication_is_by_key_or_by_secret() {
     let path = "key.bin".into();
     assert_eq!(
         credential,
-        Credential::PrivateKey {
+        BatchCredential::PrivateKey {
             path,
             passphrase: None
         }
@@ -232,7 +236,7 @@ fn homing_names_a_server_and_prefixes() {
 fn a_session_is_set_up_by_lines_in_any_order() {
     let file = "SESSIONSETUP\nTIMEOUT:24\nOPTIONS:101\nusesession:1\nPUBEXNGKEYREF:300:a/b\n\
                 PRIVEXNGKEYFILE: c:\\key.bin\nPASSPHRASE:x:y\n\n";
-    let expected = SessionSetup {
+    let expected = BatchSessionSetup {
         is_used: Some(true),
         public_key: Some(ExchangeKey::Value(Reference::new("a/b", 300))),
         private_key_path: Some("c:\\key.bin".into()),
@@ -246,7 +250,7 @@ fn a_session_is_set_up_by_lines_in_any_order() {
     assert_eq!(only(file), Operation::SessionSetup(expected));
     assert_eq!(
         only("SESSIONSETUP\n"),
-        Operation::SessionSetup(SessionSetup::default())
+        Operation::SessionSetup(BatchSessionSetup::default())
     );
 }
 
@@ -367,7 +371,7 @@ fn one_wrong_command_in_a_run_hides_no_other() {
 fn a_line_that_is_not_utf_8_spoils_its_operation_only() {
     let file = b"CREATE a/b\n1 U 1 1110 UTF8 \xFF\n\nDELETE \xFF\nDELETE a/b\n";
     let entries = entries(file);
-    let line = |entry: &Entry| {
+    let line = |entry: &BatchEntry| {
         (
             entry.line,
             entry.operation.as_ref().err().map(|error| error.line),

@@ -5,11 +5,11 @@
 use std::fmt::Debug;
 
 use handfast_wire::body::{
-    Body, Challenge, ChallengeAnswer, CreateReply, DhOffer, DumpRequest, ErrorReply, HandleRequest,
-    KeyExchange, ListReply, NextTransaction, Receiver, Referral, RemoveRequest, ReplicationPoint,
-    Reply, Request, ResolutionReply, ResolutionRequest, ResumePoint, RetrieveReply,
-    RetrieveRequest, SessionKey, SessionSetup, SessionSetupReply, SiteInfoReply, ValuesRequest,
-    VerifyReply, VerifyRequest,
+    Body, Challenge, ChallengeAnswer, CreateReply, DhOffer, DumpRequest, EncryptedSessionKey,
+    ErrorReply, HandleRequest, KeyExchange, ListReply, NextTransaction, Receiver, Referral,
+    RemoveRequest, ReplicationPoint, Reply, Request, ResolutionReply, ResolutionRequest,
+    ResumePoint, RetrieveReply, RetrieveRequest, SessionSetup, SessionSetupReply, SiteInfoReply,
+    ValuesRequest, VerifyReply, VerifyRequest,
 };
 use handfast_wire::{
     Codec, Envelope, EnvelopeFlags, Header, Message, OpFlags, Opcode, Permissions, Reader,
@@ -204,7 +204,7 @@ fn request() -> impl Strategy<Value = Request<'static>> {
         });
     let key = bytes().prop_map(|bytes| {
         let encrypted = bytes.into();
-        Request::SessionExchangeKey(SessionKey { encrypted })
+        Request::SessionExchangeKey(EncryptedSessionKey { encrypted })
     });
     let retrieve = (any::<(i64, i64)>(), receiver()).prop_map(|((transaction, date), receiver)| {
         Request::RetrieveTransactions(RetrieveRequest {

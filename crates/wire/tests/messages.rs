@@ -172,7 +172,7 @@ fn b_8_handle_not_found() {
 #[test]
 fn b_9_unread_request() {
     let code = ResponseCode::ProtocolError;
-    let reply = PRIMARY.refusal(Envelope::UNREAD_REQUEST, code, "Invalid message length");
+    let reply = PRIMARY.error(Envelope::UNREAD_REQUEST, code, "Invalid message length");
     both_ways(&reply, &vector!("b09-unread-request"));
     let error = ErrorReply::new("Invalid message length");
     assert_eq!(Reply::of(&reply).unwrap(), Reply::Error(code, error));

@@ -7,8 +7,8 @@ use handfast_wire::{Codec, Envelope};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{Endpoint, PATIENCE, Packed, envelope, in_time};
-use crate::target::write_place;
+use super::{Endpoint, MESSAGE_TIMEOUT, Packed, envelope, in_time};
+use crate::target::write_host_port;
 
 /// Sends a request and reads the reply.
 pub(super) async fn exchange(
@@ -20,14 +20,14 @@ pub(super) async fn exchange(
     let message = [request.envelope.to_bytes(), request.payload.clone()].concat();
     let mut bytes = head(endpoint, handle, message.len()).into_bytes();
     bytes.extend_from_slice(&message);
-    in_time(PATIENCE, stream.write_all(&bytes)).await?;
-    in_time(PATIENCE, receive(&mut stream)).await
+    in_time(MESSAGE_TIMEOUT, stream.write_all(&bytes)).await?;
+    in_time(MESSAGE_TIMEOUT, receive(&mut stream)).await
 }
 
 fn head(endpoint: &Endpoint, handle: &str, length: usize) -> String {
     let mut host = String::new();
     // Writing to text does not fail.
-    let _ = write_place(&mut host, &endpoint.host, endpoint.port);
+    let _ = write_host_port(&mut host, &endpoint.host, endpoint.port);
     let host = host.strip_suffix(":80").unwrap_or(&host);
     let mut path = String::new();
     if !endpoint.path.is_empty() {
@@ -57,7 +57,7 @@ async fn receive(stream: &mut TcpStream) -> io::Result<Packed> {
         if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
             break at;
         }
-        if bytes.len() > LONGEST_HEAD {
+        if bytes.len() > MAX_HEAD_BYTES {
             return Err(wrong("the HTTP head is too long"));
         }
         if stream.read_buf(&mut bytes).await? == 0 {
@@ -113,7 +113,7 @@ fn wrong(problem: &str) -> io::Error {
 }
 
 const MESSAGE: &str = "application/x-hdl-message";
-const LONGEST_HEAD: usize = 16_384;
+const MAX_HEAD_BYTES: usize = 16_384;
 
 #[cfg(test)]
 mod tests {

@@ -16,7 +16,7 @@ use handfast_wire::{Codec, Envelope, Reader};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
-use crate::target::{Transport, write_place};
+use crate::target::{Transport, write_host_port};
 
 /// The address of a server, and the transport to it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -98,7 +98,7 @@ impl Endpoint {
             return Ok(vec![SocketAddr::new(address, self.port)]);
         }
         let found = lookup_host((self.host.as_str(), self.port));
-        let addresses: Vec<_> = in_time(CONNECTING, found).await?.collect();
+        let addresses: Vec<_> = in_time(CONNECT_TIMEOUT, found).await?.collect();
         if addresses.is_empty() {
             let problem = format!("{} has no address", self.host);
             return Err(io::Error::new(io::ErrorKind::NotFound, problem));
@@ -110,7 +110,7 @@ impl Endpoint {
     async fn connect(&self) -> io::Result<TcpStream> {
         let mut last = io::ErrorKind::NotFound.into();
         for address in self.addresses().await? {
-            match in_time(CONNECTING, TcpStream::connect(address)).await {
+            match in_time(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
                 Ok(stream) => {
                     stream.set_nodelay(true)?;
                     return Ok(stream);
@@ -124,7 +124,7 @@ impl Endpoint {
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_place(f, &self.host, self.port)?;
+        write_host_port(f, &self.host, self.port)?;
         write!(f, " over {}", self.transport)
     }
 }
@@ -138,11 +138,8 @@ fn garbled(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
-async fn in_time<T>(
-    patience: Duration,
-    work: impl Future<Output = io::Result<T>>,
-) -> io::Result<T> {
-    timeout(patience, work).await?
+async fn in_time<T>(limit: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    timeout(limit, work).await?
 }
 
 fn not_sent(source: io::Error) -> Failure {
@@ -160,6 +157,6 @@ fn sent(source: io::Error) -> Failure {
 }
 
 /// The timeout of a connection attempt.
-const CONNECTING: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The timeout of a whole message.
-const PATIENCE: Duration = Duration::from_mins(1);
+const MESSAGE_TIMEOUT: Duration = Duration::from_mins(1);

@@ -40,11 +40,11 @@ impl Asked {
     /// ignored.
     pub(super) async fn reply(&mut self) -> io::Result<Packed> {
         let mut reassembly = None;
-        for patience in PATIENCE {
+        for timeout in REPLY_TIMEOUTS {
             for packet in &self.packets {
                 self.socket.send(packet).await?;
             }
-            let until = Instant::now() + patience;
+            let until = Instant::now() + timeout;
             while let Ok(received) = timeout_at(until, self.receive(&mut reassembly)).await {
                 if let Some(reply) = received? {
                     return Ok(reply);
@@ -98,7 +98,7 @@ async fn connected(address: SocketAddr) -> io::Result<UdpSocket> {
 }
 
 /// "send, wait 500 ms; resend, wait 1000 ms; resend, wait 1500 ms; then give up on UDP"
-const PATIENCE: [Duration; 3] = [
+const REPLY_TIMEOUTS: [Duration; 3] = [
     Duration::from_millis(500),
     Duration::from_secs(1),
     Duration::from_millis(1_500),

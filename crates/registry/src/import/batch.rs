@@ -11,7 +11,7 @@ use std::io::{BufReader, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use handfast_id::{Handle, Identifier};
-use handfast_wire::batch::{BatchData, BatchReader, BatchValue, Entry, Operation};
+use handfast_wire::batch::{BatchData, BatchEntry, BatchReader, BatchValue, Operation};
 use handfast_wire::{Ttl, Value};
 use sha2::{Digest, Sha256};
 
@@ -116,7 +116,7 @@ pub(super) struct BatchInput<R> {
 
 impl<R: Read> BatchInput<R> {
     /// The next operations that were not applied; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<Vec<Entry>>, RegistryError> {
+    pub(super) fn next(&mut self) -> Result<Option<Vec<BatchEntry>>, RegistryError> {
         let mut operations = Vec::new();
         let mut size = 0;
         while let Some(entry) = self.entries.next() {
@@ -154,7 +154,7 @@ impl<R: Read> BatchInput<R> {
 }
 
 /// The approximate size of an operation in bytes.
-pub(super) fn size_of(entry: &Entry) -> usize {
+pub(super) fn size_of(entry: &BatchEntry) -> usize {
     let of_value = |value: &BatchValue| {
         let data = match &value.data {
             BatchData::Bytes(bytes) => bytes.len(),
@@ -177,7 +177,7 @@ pub(super) fn size_of(entry: &Entry) -> usize {
 }
 
 /// Extends a digest of operations by one more.
-fn tell_apart(before: [u8; 32], entry: &Entry) -> [u8; 32] {
+fn tell_apart(before: [u8; 32], entry: &BatchEntry) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(before);
     hash.update(entry.line.to_be_bytes());
@@ -227,7 +227,7 @@ impl Loader {
         &self,
         loading: &mut handfast_store::Loading<'_>,
         options: &NameOptions,
-        entries: Vec<Entry>,
+        entries: Vec<BatchEntry>,
     ) -> Result<Loaded, RegistryError> {
         let mut loaded = Loaded::default();
         for entry in entries {
@@ -257,7 +257,7 @@ impl Loaded {
 /// Applies one operation and returns its outcome; `None` for operations that do not concern names.
 fn operation(
     change_set: &mut ChangeSet<'_>,
-    entry: Entry,
+    entry: BatchEntry,
     options: &NameOptions,
     conflicts: ConflictPolicy,
 ) -> Result<Vec<Outcome>, RegistryError> {

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
 
-use handfast_wire::batch::{Entry, Operation};
+use handfast_wire::batch::{BatchEntry, Operation};
 
 use crate::error::RegistryError;
 use crate::import::batch::{BatchInput, Reporter, size_of};
@@ -123,7 +123,7 @@ impl Changed {
     }
 
     /// The name of an operation, if an earlier group would have changed it or its prefix.
-    fn named_by(&self, entry: &Entry, options: &NameOptions) -> Option<String> {
+    fn named_by(&self, entry: &BatchEntry, options: &NameOptions) -> Option<String> {
         let is_changed = |name: &str| self.names.contains(&self.hash(name));
         match entry.operation.as_ref().ok()? {
             Operation::Add { handle, .. }

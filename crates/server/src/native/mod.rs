@@ -242,7 +242,7 @@ impl Native {
         // A panic fails this request alone, by whatever way it came.
         let answered = answered.unwrap_or_else(|_| {
             let text = "this request failed inside the server; its log says where";
-            let refusal = self.responder().refusal(request, ResponseCode::Error, text);
+            let refusal = self.responder().error(request, ResponseCode::Error, text);
             vec![Outgoing::open(&refusal)]
         });
         // Those of one request have one outcome.
@@ -261,7 +261,7 @@ impl Native {
         permit: Option<WorkPermit>,
     ) -> Vec<Outgoing> {
         let refuse = |code, text: &str| {
-            let refusal = self.responder().refusal(envelope.request_id, code, text);
+            let refusal = self.responder().error(envelope.request_id, code, text);
             vec![Outgoing::open(&refusal)]
         };
         let session = self.sessions.get(envelope.session_id, self.world.now());
@@ -420,7 +420,7 @@ pub(crate) fn tunnel(
         let (code, text) = (ResponseCode::ProtocolError, "Invalid message length");
         native
             .responder()
-            .refusal(request_id, code, text)
+            .error(request_id, code, text)
             .encode(&mut out);
         native.meters.count(Way::Http, Opcode::Reserved, code);
         return out;

@@ -257,7 +257,7 @@ async fn refuse(
     text: &str,
 ) -> io::Result<()> {
     let code = ResponseCode::ProtocolError;
-    let refusal = native.responder().refusal(request_id, code, text);
+    let refusal = native.responder().error(request_id, code, text);
     native.meters.count(Way::Tcp, Opcode::Reserved, code);
     timeout(PATIENCE, stream.write_all(&refusal.to_bytes())).await??;
     stream.shutdown().await

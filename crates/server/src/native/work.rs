@@ -84,7 +84,7 @@ impl Native {
     pub(crate) fn busy(&self, envelope: &Envelope, way: Way) -> Outgoing {
         let fault = busy();
         let (code, text) = (fault.code, &fault.message);
-        let refusal = self.responder().refusal(envelope.request_id, code, text);
+        let refusal = self.responder().error(envelope.request_id, code, text);
         self.meters.count(way, Opcode::Reserved, code);
         Outgoing::open(&refusal)
     }

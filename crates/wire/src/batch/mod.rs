@@ -45,7 +45,7 @@ use crate::{Admin, AdminPermissions, Codec, Permissions, Reference, ValueList};
 /// # Ok::<_, std::io::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct BatchEntry {
     /// The line of its command, counted from 1.
     pub line: u64,
     /// What to do, or why that cannot be told.
@@ -77,7 +77,7 @@ pub enum Operation {
         /// Who.
         administrator: Reference<'static>,
         /// By what.
-        credential: Credential,
+        credential: BatchCredential,
     },
     /// Create a handle.
     Create {
@@ -113,7 +113,7 @@ pub enum Operation {
         handle: String,
     },
     /// Use a session from here on, or none.
-    SessionSetup(SessionSetup),
+    SessionSetup(BatchSessionSetup),
     /// Tell a site that it no longer serves prefixes.
     Unhome {
         /// Where the site is.
@@ -204,13 +204,13 @@ impl fmt::Debug for BatchData {
 /// By what an administrator proves who they are.
 ///
 /// ```
-/// use handfast_wire::batch::{Credential, Secret};
+/// use handfast_wire::batch::{BatchCredential, Secret};
 ///
 /// let credential = Credential::SecretKey(Secret::new("open sesame"));
 /// assert_eq!(format!("{credential:?}"), "SecretKey(Secret)");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Credential {
+pub enum BatchCredential {
     /// A private key in a file.
     PrivateKey {
         /// The file.
@@ -311,7 +311,7 @@ impl std::str::FromStr for BatchProtocol {
 /// # Ok::<_, std::io::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SessionSetup {
+pub struct BatchSessionSetup {
     /// Whether there is a session.
     pub is_used: Option<bool>,
     /// The public key for exchanging keys.

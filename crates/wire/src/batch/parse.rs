@@ -3,8 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::{
-    BatchData, BatchReason, BatchServer, BatchValue, Credential, ExchangeKey, Secret,
-    SessionOptions, SessionSetup,
+    BatchCredential, BatchData, BatchReason, BatchServer, BatchSessionSetup, BatchValue,
+    ExchangeKey, Secret, SessionOptions,
 };
 use crate::{Admin, AdminPermissions, Permissions, Reference, ValueList};
 
@@ -138,20 +138,20 @@ pub(super) fn identity(text: &str) -> Result<(Reference<'static>, bool), BatchRe
 }
 
 /// The line after `AUTHENTICATE`.
-pub(super) fn credential(line: &str, is_private_key: bool) -> Result<Credential, BatchReason> {
+pub(super) fn credential(line: &str, is_private_key: bool) -> Result<BatchCredential, BatchReason> {
     let line = trim(line);
     if line.is_empty() {
         return Err(BatchReason::CredentialLine);
     }
     if !is_private_key {
-        return Ok(Credential::SecretKey(Secret::new(line)));
+        return Ok(BatchCredential::SecretKey(Secret::new(line)));
     }
     let (path, passphrase) = match line.split_once('|') {
         Some((path, passphrase)) => (path, Some(Secret::new(passphrase))),
         None => (line, None),
     };
     let path = path.to_string();
-    Ok(Credential::PrivateKey { path, passphrase })
+    Ok(BatchCredential::PrivateKey { path, passphrase })
 }
 
 /// `<ip>:<port>:<TCP|UDP|HTTP>`, with an IPv6 address in brackets.
@@ -186,7 +186,7 @@ pub(super) fn prefix(line: &str) -> Result<String, BatchReason> {
 }
 
 /// A line after `SESSIONSETUP`.
-pub(super) fn session(setup: &mut SessionSetup, line: &str) -> Result<(), BatchReason> {
+pub(super) fn session(setup: &mut BatchSessionSetup, line: &str) -> Result<(), BatchReason> {
     let (name, text) = trim(line).split_once(':').ok_or(BatchReason::Session)?;
     let text = trim(text);
     let path = || Some(text.to_string()).filter(|path| !path.is_empty());

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 
 use super::lines::{Line, Lines};
 use super::{
-    BatchData, BatchError, BatchReason, BatchValue, Entry, Operation, SessionSetup, parse,
+    BatchData, BatchEntry, BatchError, BatchReason, BatchSessionSetup, BatchValue, Operation, parse,
 };
 
 /// How many bytes the lines of one operation may have together: it is held in memory.
@@ -70,7 +70,7 @@ impl<R: BufRead> BatchReader<R> {
     }
 
     /// The next operation; `None` at the end.
-    fn entry(&mut self) -> io::Result<Option<Entry>> {
+    fn entry(&mut self) -> io::Result<Option<BatchEntry>> {
         let (command, rest) = loop {
             match self.lines.next()? {
                 None => return Ok(None),
@@ -91,7 +91,7 @@ impl<R: BufRead> BatchReader<R> {
                 Err(BatchError { line, reason })
             }
         };
-        Ok(Some(Entry { line, operation }))
+        Ok(Some(BatchEntry { line, operation }))
     }
 
     fn operation(
@@ -157,7 +157,7 @@ impl<R: BufRead> BatchReader<R> {
                 .map(|(indexes, handle)| Operation::Remove { indexes, handle })
                 .map_err(at)),
             Command::SessionSetup => {
-                let mut setup = SessionSetup::default();
+                let mut setup = BatchSessionSetup::default();
                 let block = self.trimmed_block(true, |line| parse::session(&mut setup, line))?;
                 Ok(block.map(|()| Operation::SessionSetup(setup)))
             }
@@ -260,7 +260,7 @@ impl<R: BufRead> BatchReader<R> {
 }
 
 impl<R: BufRead> Iterator for BatchReader<R> {
-    type Item = io::Result<Entry>;
+    type Item = io::Result<BatchEntry>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_done {

@@ -20,7 +20,7 @@ use crate::opcode::{Opcode, ResponseCode};
 ///     is_primary: true,
 ///     expiration: 1_700_043_200,
 /// };
-/// let message = server.refusal(7, ResponseCode::ProtocolError, "Invalid message length");
+/// let message = server.error(7, ResponseCode::ProtocolError, "Invalid message length");
 /// let error = ErrorReply::new("Invalid message length");
 /// assert_eq!(Reply::of(&message)?, Reply::Error(ResponseCode::ProtocolError, error));
 /// # Ok::<_, handfast_wire::DecodeError>(())

@@ -1,8 +1,8 @@
 //! Requests by their opcode.
 
 use super::{
-    Body, ChallengeAnswer, DumpRequest, HandleRequest, RemoveRequest, ResolutionRequest,
-    RetrieveRequest, SessionKey, SessionSetup, ValuesRequest, VerifyRequest,
+    Body, ChallengeAnswer, DumpRequest, EncryptedSessionKey, HandleRequest, RemoveRequest,
+    ResolutionRequest, RetrieveRequest, SessionSetup, ValuesRequest, VerifyRequest,
 };
 use crate::codec::DecodeError;
 use crate::envelope::Envelope;
@@ -100,7 +100,7 @@ requests! {
     /// The end of a session; the handle is ignored.
     SessionTerminate(HandleRequest),
     /// The key of a session that was set up with the server's key.
-    SessionExchangeKey(SessionKey),
+    SessionExchangeKey(EncryptedSessionKey),
     /// The number of the next transaction; the handle is ignored.
     GetNextTransactionId(HandleRequest),
     /// The transactions since a point.

@@ -197,12 +197,12 @@ impl<'a> Body<'a> for DhOffer<'a> {
 /// The key of a session that was set up in mode 2, encrypted with the server's key
 /// (`handle-protocol.md` §3.8).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SessionKey<'a> {
+pub struct EncryptedSessionKey<'a> {
     /// The ciphertext.
     pub encrypted: Cow<'a, [u8]>,
 }
 
-impl<'a> Codec<'a> for SessionKey<'a> {
+impl<'a> Codec<'a> for EncryptedSessionKey<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         put_bytes(out, &self.encrypted);
     }

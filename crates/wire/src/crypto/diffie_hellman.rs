@@ -118,8 +118,8 @@ impl SharedSecret {
         let secret: &[u8] = match algorithm {
             // "skip leading zero octets of padded Z (as long as ≥ 32 octets remain)"
             SessionAlgorithm::Aes => {
-                let most = self.0.len().saturating_sub(length);
-                let zeros = self.0.iter().take(most).take_while(|octet| **octet == 0);
+                let limit = self.0.len().saturating_sub(length);
+                let zeros = self.0.iter().take(limit).take_while(|octet| **octet == 0);
                 self.0.get(zeros.count()..).unwrap_or_default()
             }
             SessionAlgorithm::Des | SessionAlgorithm::DesEde => &self.0,

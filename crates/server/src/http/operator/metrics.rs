@@ -177,7 +177,7 @@ fn kept(page: &mut Page, web: &Arc<Web>) {
         (
             "handfast_store_readers_max",
             "Places of readers of the store.",
-            usage.most_readers,
+            usage.max_readers,
         ),
     ] {
         page.gauge(name, help, count);

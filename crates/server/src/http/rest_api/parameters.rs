@@ -109,7 +109,7 @@ impl Parameters {
 
 /// Each is compared with each value: more than a record can have are a mistake, or malice.
 fn check_count(name: &str, count: usize) -> Result<(), Fault> {
-    let most = ResolutionRequest::MOST;
+    let most = ResolutionRequest::MAX_SELECTED;
     if count <= most {
         return Ok(());
     }
