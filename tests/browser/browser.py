@@ -151,7 +151,11 @@ def refused(browser, base, problems):
         contains(text, page.get_by_role('alert').inner_text(), 'We do not recognise this as an identifier')
         check('what was typed stays', page.get_by_role('textbox').input_value(), text)
         check('no flags', '--' in page.inner_text('body'), False)
-    check('a word', typed(page, base, 'hello'), 404)
+    check('a word', typed(page, base, 'hello'), 400)
+    contains('a word', page.get_by_role('alert').inner_text(), 'such as 10.1045/april2006-paskin')
+    check('a word stays', page.get_by_role('textbox').input_value(), 'hello')
+    field, message = (page.get_by_role(role).bounding_box() for role in ('textbox', 'alert'))
+    check('the message is beneath the field', message['y'] >= field['y'] + field['height'], True)
     # From the page that refused a text, the box works as before.
     typed(page, base, 'https://example.org/a/page')
     page.get_by_role('textbox').fill(f'{NAME}')

@@ -8,7 +8,9 @@ Each requirement of the source documents has an id, a short text and one of
     rules and tests             it is met: the rules that say how, the tests that show it
     rules, departure and tests  it is not met on purpose: why, and the tests of what is done instead
     not_applicable              it demands nothing of a program: why
-Every rule must stand in docs/reference/identifiers.md, every test in the source. Anything else is an error.
+A note says how a requirement is read, where its text leaves that open. Every rule must stand in
+docs/reference/identifiers.md, every test in the source; the test of all vectors shows a requirement only if there is a
+vector of one of its rules. Anything else is an error.
 """
 
 import json
@@ -20,6 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PAGE = ROOT / "docs" / "conformance.md"
 RULES = ROOT / "docs" / "reference" / "identifiers.md"
+VECTORS = ROOT / "crates" / "id" / "tests" / "vectors" / "identifiers.jsonl"
 DOCUMENTS = {
     "S000": "000: CORDRA identifiers in URI syntax",
     "S001": "001: CORDRA identifiers as handles",
@@ -35,7 +38,8 @@ HEAD = """\
 
 Each requirement of the five source documents, one by one, with the rule of [identifiers.md](reference/identifiers.md) that says
 how it is kept and the tests that show it; or the deliberate departure from it, with its reason and the tests of what is done
-instead; or why it demands nothing of a program. `./test conformance` checks that every rule and every test exists.
+instead; or why it demands nothing of a program. Words in front of the tests of a requirement that is met say how it is read where its
+text leaves that open. `./test conformance` checks that every rule and every test exists.
 
 """
 
@@ -57,6 +61,7 @@ def tests_in_source():
 def main():
     errors = []
     rules = set(re.findall(r"^- `([A-Z]+-\d+)`", RULES.read_text(encoding="utf-8"), re.M))
+    with_vectors = {json.loads(line)["rule"] for line in VECTORS.read_text(encoding="utf-8").splitlines()}
     tests = tests_in_source()
     rows = [json.loads(line) for line in (HERE / "requirements.jsonl").read_text(encoding="utf-8").splitlines()]
     seen = {document: 0 for document in DOCUMENTS}
@@ -74,6 +79,8 @@ def main():
         for test in row.get("tests", []):
             if test not in tests:
                 errors.append(f"{number}: there is no test {test}")
+        if "all_vectors_pass" in row.get("tests", []) and not with_vectors.intersection(row.get("rules", [])):
+            errors.append(f"{number}: no vector is of one of its rules")
         has = "not_applicable" in row, "departure" in row, bool(row.get("rules") and row.get("tests"))
         if has[0] == has[2] or (has[1] and not has[2]):
             errors.append(f"{number} is open: it needs rules and tests, or a reason why it demands nothing")
@@ -89,7 +96,7 @@ def main():
             verdict, shown = "**departure**", f"{row['departure']} {shown}"
         else:
             counts[document][0] += 1
-            verdict = "met"
+            verdict, shown = "met", f"{row['note']} {shown}" if "note" in row else shown
         cells = [cell.replace("|", "\\|") for cell in (number, row["text"], verdict, names, shown)]
         sections[document].append("| " + " | ".join(cells) + " |")
     for document, count in COUNTS.items():

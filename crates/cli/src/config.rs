@@ -535,6 +535,27 @@ mod tests {
         assert_eq!(urn.to_string(), "urn:urn-42:lib.maps:atlas");
         assert!(Urn::parse_with("urn:isbn:1", &rules).is_err());
         assert_eq!(rules.resolvers().len(), 1);
+        // Somebody else can be named as the registrant of one that the program knows.
+        let rules = read(
+            r#"
+            version = "v1"
+            [[urn]]
+            nid = "urn-3"
+            delegated = true
+            ignore-case = true
+            registrant = "A. Successor"
+            registration = "2"
+            date = "2030-01-01"
+            "#,
+        )
+        .unwrap();
+        let registration = rules.urn_profile("urn-3").unwrap().registration();
+        assert_eq!(
+            [&registration.registrant, &registration.version],
+            ["A. Successor", "2"]
+        );
+        let urn = Urn::parse_with("urn:urn-3:HUL.OIS:Home", &rules).unwrap();
+        assert_eq!(urn.to_string(), "urn:urn-3:hul.ois:home");
     }
 
     #[test]

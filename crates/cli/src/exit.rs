@@ -1,6 +1,8 @@
 //! Exit statuses, and the last words of a command that failed.
 
+use std::fmt;
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 
 use crate::terminal::console;
 
@@ -16,6 +18,23 @@ pub(crate) enum Answer {
     No,
 }
 
+/// The context of an error: the command line names a file that cannot be read, which is wrong usage
+/// for every command.
+#[derive(Debug)]
+pub(crate) struct UnreadableInput(String);
+
+impl UnreadableInput {
+    pub(crate) fn new(file: impl AsRef<Path>) -> Self {
+        Self(file.as_ref().display().to_string())
+    }
+}
+
+impl fmt::Display for UnreadableInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot read {}", self.0)
+    }
+}
+
 /// 0 done, 1 the answer is no, 2 wrong usage (clap's own), 3 the system failed.
 pub(crate) fn status(outcome: anyhow::Result<Answer>) -> u8 {
     match outcome {
@@ -27,7 +46,11 @@ pub(crate) fn status(outcome: anyhow::Result<Answer>) -> u8 {
         Err(error) => {
             // If standard error is gone too there is nobody left to tell.
             let _ = writeln!(console::stderr(), "error: {error:#}");
-            3
+            if error.downcast_ref::<UnreadableInput>().is_some() {
+                2
+            } else {
+                3
+            }
         }
     }
 }

@@ -4,10 +4,13 @@
 //! another view of the file system than they have. Their process opens what its own arguments name, and hands over the
 //! descriptors: see [`socket`](crate::remote::socket).
 
-use std::fs::{self, File};
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use crate::new_file::NewFile;
 
@@ -67,7 +70,16 @@ impl Files {
         self
     }
 
-    /// The same, for all of them.
+    /// Files whose contents become values.
+    pub(crate) fn read_values<'p>(mut self, paths: impl IntoIterator<Item = &'p str>) -> Self {
+        for path in paths {
+            let opened = open_regular(Path::new(path)).map(Opened::File);
+            self.add(Path::new(path), Access::Read, opened);
+        }
+        self
+    }
+
+    /// The same as [`read`](Self::read), for all of them.
     pub(crate) fn read_all<P: AsRef<Path>>(self, paths: impl IntoIterator<Item = P>) -> Self {
         paths.into_iter().fold(self, Self::read)
     }
@@ -140,5 +152,36 @@ impl Named {
     }
 }
 
+/// Opens a file without waiting for anybody: a pipe would wait for a process that writes to it.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let without_waiting = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(without_waiting).open(path)
+}
+
+/// Reads a file whose content becomes a value. Devices and pipes have no end that could be known before, and a value
+/// that no name holds need not be read.
+pub(crate) fn read_value(file: File, path: &str) -> Result<Vec<u8>, String> {
+    let unreadable = |error: io::Error| format!("cannot read {path}: {error}");
+    if !file.metadata().map_err(unreadable)?.is_file() {
+        return Err(format!(
+            "{path} is not a regular file: write its content to one first"
+        ));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_VALUE_FILE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_VALUE_FILE) {
+        return Err(format!(
+            "{path} has more than {MAX_VALUE_FILE} bytes, which is more than a name holds: publish the content on \
+             the web, and store its URL"
+        ));
+    }
+    Ok(bytes)
+}
+
+/// How many bytes a file has, at most, whose content becomes a value: a name holds no more.
+const MAX_VALUE_FILE: u64 = 260_000;
 /// What cannot be said by a number of the system: `EIO`.
 const OTHER_ERROR: i32 = 5;

@@ -1,10 +1,11 @@
 //! The data folder: making, copying, checking.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::{Args, ValueHint};
 use handfast_id::RuleBook;
 use handfast_registry::{Environment, Registry, RegistryError, StoreError};
@@ -13,7 +14,7 @@ use serde_json::json;
 use crate::commands::demo;
 use crate::commands::inspect_view::Shown as Safe;
 use crate::config;
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
 use crate::new_file::NewFile;
 use crate::terminal::console;
 use crate::terminal::output::Output;
@@ -210,6 +211,7 @@ pub(crate) struct Restore {
 
 impl Restore {
     pub(crate) fn run(&self, data: &Data) -> anyhow::Result<Answer> {
+        File::open(&self.file).with_context(|| UnreadableInput::new(&self.file))?;
         let outcome = self.restore(&data.folder);
         let folder = data.folder.display().to_string();
         self.output.print(
@@ -258,8 +260,14 @@ impl Restore {
             problem: format!("{backup} cannot be restored: {problem}"),
         };
         let check = match Registry::restore(&self.file, half, world()) {
-            Ok(registry) => registry.check()?,
-            Err(RegistryError::Store(StoreError::Damaged | StoreError::NoStore { .. })) => {
+            Ok(registry) => registry.check(),
+            Err(refusal) => Err(refusal),
+        };
+        let check = match check {
+            Ok(check) => check,
+            Err(RegistryError::Store(error))
+                if error.is_damage() || matches!(error, StoreError::NoStore { .. }) =>
+            {
                 return Err(damaged("it is not a whole backup"));
             }
             Err(refusal) => return Err(refusal),
@@ -331,17 +339,18 @@ impl Check {
                         writeln!(out, "  {}", Safe(name))?;
                     }
                 }
-                match check.problems.len() {
-                    0 => writeln!(out, "all is as it was written"),
-                    1 => writeln!(
-                        out,
-                        "the store is damaged: 1 problem; restore it from a backup"
-                    ),
-                    count => writeln!(
-                        out,
-                        "the store is damaged: {count} problems; restore it from a backup"
-                    ),
-                }
+                let problems = match check.problems.len() {
+                    0 => return writeln!(out, "all is as it was written"),
+                    1 => "1 problem".to_string(),
+                    count => format!("{count} problems"),
+                };
+                writeln!(
+                    out,
+                    "the store is damaged: {problems}; restore it from a backup (stop the server, move {} away, \
+                     run `{} restore FILE`)",
+                    data.folder.display(),
+                    program(&data.folder)
+                )
             },
         )?;
         Ok(if answer == Answer::Done && !is_sound {

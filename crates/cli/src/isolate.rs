@@ -46,8 +46,8 @@ fn report(ended: ExitStatus, is_json: bool, errors: &mut dyn Write) -> u8 {
         Signal::FPE,
     ];
     let (code, problem) = if signal.is_some_and(|signal| is_fault.contains(&signal)) {
-        let problem =
-            "the store is damaged: reading it ended the process that did; restore it from a backup";
+        let problem = "the store is damaged: reading it ended the process that did; restore it from a backup (stop \
+             the server, move the data folder away, run `handfast restore FILE`)";
         ("damaged", problem)
     } else {
         ("ended", "the process that read the store was ended")

@@ -228,7 +228,7 @@ impl Command {
             Self::Import(command) => return command.files(),
             Self::Job(command) => files.read_all(command.file()),
             Self::Log(command) => command.files(),
-            Self::Name(command) => files.read_all(command.value_files()),
+            Self::Name(command) => files.read_values(command.value_files()),
             Self::Namespace(command) => files.read_all(command.file()),
             Self::Authority(_)
             | Self::Bench(_)

@@ -2,11 +2,12 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat};
 
 use crate::terminal::console;
 
@@ -26,6 +27,12 @@ enum End {
         path: PathBuf,
         /// The name it has until then.
         half: PathBuf,
+    },
+    /// This process gives it, and replaces no file.
+    Link {
+        path: PathBuf,
+        /// The name it has until then; none where the file system has files without one.
+        half: Option<PathBuf>,
     },
     /// The process that this one runs a command for gives it: the number of its file.
     Tell(u8),
@@ -59,29 +66,31 @@ impl NewFile {
             let end = End::Nothing;
             return Ok(Self { file, end });
         }
-        let mut half = path.as_os_str().to_os_string();
-        half.push(".part");
-        let half = PathBuf::from(half);
+        let half = half_of(path);
         // What an earlier try left may be readable by others.
         drop(fs::remove_file(&half));
+        let file = make(&half, mode)?;
         let path = path.to_path_buf();
-        Self::make(path, half, mode)
-    }
-
-    /// The same, where there must be none.
-    pub(crate) fn open_new(path: &Path, mode: u32) -> io::Result<Self> {
-        let path = path.to_path_buf();
-        Self::make(path.clone(), path, mode)
-    }
-
-    fn make(path: PathBuf, half: PathBuf, mode: u32) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
-        let file = options
-            .write(true)
-            .create_new(true)
-            .mode(mode)
-            .open(&half)?;
         let end = End::Rename { path, half };
+        Ok(Self { file, end })
+    }
+
+    /// The same, where there must be none. Where the file system can, the file has no name at all until it is
+    /// whole: nothing is left of it, however this process ends.
+    pub(crate) fn open_new(path: &Path, mode: u32) -> io::Result<Self> {
+        if fs::symlink_metadata(path).is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let path = path.to_path_buf();
+        if let Some(file) = nameless(&path, mode) {
+            let end = End::Link { path, half: None };
+            return Ok(Self { file, end });
+        }
+        let half = half_of(&path);
+        drop(fs::remove_file(&half));
+        let file = make(&half, mode)?;
+        let half = Some(half);
+        let end = End::Link { path, half };
         Ok(Self { file, end })
     }
 
@@ -97,6 +106,20 @@ impl NewFile {
     pub(crate) fn finish(mut self) -> io::Result<()> {
         match std::mem::replace(&mut self.end, End::Nothing) {
             End::Rename { path, half } => fs::rename(half, path),
+            End::Link { path, half } => {
+                let of_descriptor = format!("{DESCRIPTORS}/{}", self.file.as_raw_fd());
+                let from = half.as_deref().unwrap_or(Path::new(&of_descriptor));
+                let linked = linkat(CWD, from, CWD, &path, AtFlags::SYMLINK_FOLLOW);
+                let Some(half) = half else {
+                    return Ok(linked?);
+                };
+                // Not every file system has a second name for a file.
+                if linked.is_err() && fs::symlink_metadata(&path).is_err() {
+                    return fs::rename(half, path);
+                }
+                drop(fs::remove_file(half));
+                Ok(linked?)
+            }
             End::Tell(number) => {
                 console::finished(number);
                 Ok(())
@@ -118,8 +141,99 @@ impl Write for NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        if let End::Rename { half, .. } = &self.end {
+        if let End::Rename { half, .. }
+        | End::Link {
+            half: Some(half), ..
+        } = &self.end
+        {
             drop(fs::remove_file(half));
+        }
+    }
+}
+
+/// The name of a file that is not whole.
+fn half_of(path: &Path) -> PathBuf {
+    let mut half = path.as_os_str().to_os_string();
+    half.push(".part");
+    PathBuf::from(half)
+}
+
+fn make(half: &Path, mode: u32) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(mode).open(half)
+}
+
+/// A file without a name in the folder of a path; nothing where the system has no such files, or could not name them
+/// later.
+fn nameless(path: &Path, mode: u32) -> Option<File> {
+    let folder = path.parent()?;
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    fs::metadata(DESCRIPTORS).ok()?;
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(folder, flags, Mode::from_raw_mode(mode));
+    opened.ok().map(File::from)
+}
+
+/// Where the system shows the descriptors of this process.
+const DESCRIPTORS: &str = "/proc/self/fd";
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn files(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.collect()
+    }
+
+    /// Guards against half a backup under the name of a whole one, and against a file that is overwritten.
+    #[test]
+    fn a_new_file_has_its_name_when_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("copy");
+        // With and without files that have no name.
+        let named = |path: &Path| {
+            let half = half_of(path);
+            let file = make(&half, 0o600).unwrap();
+            let (path, half) = (path.to_path_buf(), Some(half));
+            NewFile {
+                file,
+                end: End::Link { path, half },
+            }
+        };
+        let nameless = |path: &Path| NewFile::open_new(path, 0o600).unwrap();
+        let kinds: [&dyn Fn(&Path) -> NewFile; 2] = [&named, &nameless];
+        for open in kinds {
+            let mut given_up = open(&path);
+            given_up.write_all(b"half").unwrap();
+            assert!(!path.exists());
+            drop(given_up);
+            assert_eq!(files(folder.path()), [""; 0]);
+
+            let mut whole = open(&path);
+            whole.write_all(b"whole").unwrap();
+            whole.finish().unwrap();
+            assert_eq!(fs::read(&path).unwrap(), b"whole");
+            let mode = fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+            assert_eq!(files(folder.path()), ["copy"]);
+            let again = NewFile::open_new(&path, 0o600).unwrap_err();
+            assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+
+            fs::remove_file(&path).unwrap();
+            let late = open(&path);
+            fs::write(&path, "of another process").unwrap();
+            let refused = late.finish().unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+            assert_eq!(fs::read(&path).unwrap(), b"of another process");
+            fs::remove_file(&path).unwrap();
         }
     }
 }

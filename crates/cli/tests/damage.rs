@@ -17,11 +17,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 const NAMES: u32 = 40;
-/// How many damaged folders commands are run on.
-const FOLDERS: u64 = 240;
+/// How many damaged folders commands are run on in the short round.
+const FOLDERS: u64 = 80;
 /// How many damaged folders are served.
 const SERVED: u64 = 16;
 const PAGE: usize = 4_096;
+
+/// `DAMAGE_ROUNDS=3` damages every page and three times as many folders; the short round damages a third.
+fn rounds() -> u64 {
+    let said = std::env::var("DAMAGE_ROUNDS").ok();
+    said.and_then(|said| said.parse().ok())
+        .map_or(1, |rounds: u64| rounds.clamp(1, 3))
+}
+
+/// Whether a page is damaged in this round.
+fn is_due(page: u64) -> bool {
+    page >= 2 && page % 3 < rounds()
+}
 
 fn handfast(data: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_handfast"));
@@ -179,7 +191,7 @@ fn for_each_seed(seeds: u64, work: impl Fn(u64) + Sync) {
 fn commands_on_damaged_folders_say_so_and_end_with_a_status() {
     let sound = Sound::make();
     let found = AtomicU64::new(0);
-    for_each_seed(FOLDERS, |seed| {
+    for_each_seed(FOLDERS * rounds(), |seed| {
         let (copy, what) = sound.damaged(seed);
         let told = |output: &Output| {
             let words = [&output.stdout[..], &output.stderr[..]].concat();
@@ -228,10 +240,138 @@ fn commands_on_damaged_folders_say_so_and_end_with_a_status() {
             output.status,
             told(&output)
         );
+        // Half a backup under its name would be taken for one.
+        let is_there = file.exists() || copy.path().join("copy.backup.part").exists();
+        assert_eq!(is_there, output.status.success(), "{what}");
     });
     // Damage that nothing finds would show nothing.
     let found = found.into_inner();
-    assert!(found > FOLDERS / 4, "check found damage in {found} folders");
+    assert!(
+        found > FOLDERS * rounds() / 4,
+        "check found damage in {found} folders"
+    );
+}
+
+/// Guards against exports and lists that end early on a damaged page, with status 0.
+#[test]
+fn exports_and_lists_of_damaged_folders_are_whole_or_errors() {
+    let sound = Sound::make();
+    let log = |folder: &Path| folder.join("log.export").to_str().unwrap().to_string();
+    let commands = |folder: &Path| {
+        let log = log(folder);
+        [
+            "export",
+            "export --authority 20.9",
+            "name list --authority 20.9",
+            "authority list",
+            "job list",
+            "user list",
+            &format!("log export {log}"),
+            "name history 20.9/n3",
+        ]
+        .map(|command| command.split(' ').map(String::from).collect::<Vec<_>>())
+    };
+    let given = |data: &Path, folder: &Path, arguments: &[String]| {
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        let mut output = run(data, &arguments);
+        if let Ok(exported) = fs::read(log(folder)) {
+            output.stdout = exported;
+        }
+        drop(fs::remove_file(log(folder)));
+        output
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let wanted = commands(folder.path()).map(|command| {
+        let output = given(&sound.data, folder.path(), &command);
+        assert_eq!(output.status.code(), Some(0), "{command:?}");
+        output.stdout
+    });
+    let bytes = fs::read(sound.data.join("data.mdb")).unwrap();
+    let found = AtomicU64::new(0);
+    for_each_seed((bytes.len() / PAGE) as u64, |page| {
+        if !is_due(page) {
+            return;
+        }
+        let copy = tempfile::tempdir().unwrap();
+        let mut damaged = bytes.clone();
+        let place = page as usize * PAGE..(page as usize + 1) * PAGE;
+        let fill = [0, 0xff, 0x7f][page as usize / 3 % 3];
+        damaged[place].fill(fill);
+        for (command, wanted) in commands(copy.path()).iter().zip(&wanted) {
+            // A command may write, and so repair or damage more.
+            fs::write(copy.path().join("data.mdb"), &damaged).unwrap();
+            drop(fs::remove_file(copy.path().join("lock.mdb")));
+            fs::copy(sound.data.join("log.key"), copy.path().join("log.key")).unwrap();
+            let output = given(copy.path(), copy.path(), command);
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            let what = format!("page {page} is all {fill}: {command:?}: {told}");
+            match output.status.code() {
+                Some(0) => assert!(output.stdout == *wanted, "{what}"),
+                Some(3) => {
+                    found.fetch_add(1, Ordering::Relaxed);
+                    assert!(told.contains("damaged"), "{what}");
+                }
+                _ => panic!("{what}: {:?}", output.status),
+            }
+        }
+    });
+    assert!(found.into_inner() > 5);
+}
+
+/// Guards against a status that depends on how far a check comes, and against advice to run what was run.
+#[test]
+fn check_tells_damaged_pages_from_damaged_content() {
+    let sound = Sound::make();
+    let bytes = fs::read(sound.data.join("data.mdb")).unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    let check = |bytes: &[u8]| {
+        fs::write(copy.path().join("data.mdb"), bytes).unwrap();
+        drop(fs::remove_file(copy.path().join("lock.mdb")));
+        let output = run(copy.path(), &["check"]);
+        let told = [&output.stdout[..], &output.stderr[..]].concat();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&told).into_owned(),
+        )
+    };
+    assert_eq!(check(&bytes).0, Some(0));
+    // The end of a URL that is too long for the index, so that it stands in the record alone.
+    let url = "x".repeat((NAMES as usize - 1) * 37);
+    let mut damaged = bytes.clone();
+    let mut count = 0;
+    for at in 0..bytes.len() - url.len() {
+        if bytes[at..].starts_with(url.as_bytes()) {
+            damaged[at + url.len() - 1] = b'y';
+            count += 1;
+        }
+    }
+    assert!(count > 0);
+    let (status, told) = check(&damaged);
+    assert_eq!(status, Some(1), "{told}");
+    let last = name(NAMES - 1);
+    assert!(
+        told.contains(&format!("problem: the record of {last}")),
+        "{told}"
+    );
+    assert!(told.contains("restore FILE`"), "{told}");
+    let mut found = 0;
+    let pages = 2..bytes.len() / PAGE;
+    for page in pages.filter(|page| is_due(*page as u64)) {
+        for fill in [0, 0xff] {
+            let mut damaged = bytes.clone();
+            damaged[page * PAGE..(page + 1) * PAGE].fill(fill);
+            let (status, told) = check(&damaged);
+            if status == Some(0) {
+                continue;
+            }
+            found += 1;
+            assert_eq!(status, Some(3), "page {page} is all {fill}: {told}");
+            assert!(told.contains("the store is damaged"), "{told}");
+            assert!(told.contains("`handfast restore FILE`"), "{told}");
+            assert!(!told.contains("handfast check"), "{told}");
+        }
+    }
+    assert!(found > 3);
 }
 
 struct Server(Child);

@@ -693,6 +693,48 @@ fn every_forged_export_ends_with_status_1_and_every_honest_one_with_0() {
     }
 }
 
+/// A log passed that continued another one than it said, or that another key just signed.
+#[test]
+fn every_forged_succession_of_logs_ends_with_status_1() {
+    let vectors = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../registry/tests/vectors/logs"
+    );
+    let index = fs::read_to_string(format!("{vectors}/successions.json")).unwrap();
+    let index: Vec<Value> = serde_json::from_str(&index).unwrap();
+    assert!(index.len() > 10);
+    let folder = Folder::empty();
+    for log in index {
+        let file = format!("{vectors}/{}", log["file"].as_str().unwrap());
+        let mut arguments: Vec<String> = ["log", "verify", "--json", "--export", &file]
+            .map(String::from)
+            .to_vec();
+        for key in log["keys"].as_array().unwrap() {
+            arguments.extend(["--key".to_string(), key.as_str().unwrap().to_string()]);
+        }
+        for (at, from) in log["from"]
+            .as_array()
+            .iter()
+            .flat_map(|all| all.iter().enumerate())
+        {
+            let from = folder.write(&format!("from{at}"), from.as_str().unwrap());
+            arguments.extend(["--from".to_string(), from]);
+        }
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let output = folder.run(&arguments);
+        let verified: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let expected = log["findings"].as_array().unwrap();
+        let status = Some(i32::from(!expected.is_empty()));
+        assert_eq!(output.status.code(), status, "{file}: {verified}");
+        let found = verified["findings"].as_array().unwrap().iter();
+        let found: Vec<_> = found.map(|found| &found["code"]).collect();
+        assert!(
+            expected.iter().all(|code| found.contains(&code)),
+            "{file}: {found:?}"
+        );
+    }
+}
+
 /// The verdict was that no name was assigned twice, after one had been erased and assigned again.
 #[test]
 fn a_verdict_says_what_it_covers() {

@@ -71,19 +71,31 @@ fn the_demo_shows_the_examples_of_the_documents() {
     assert_eq!(shown["id"], "urn:urn-3:HUL.OIS:Home");
     assert_eq!(shown["values"].as_array().unwrap().len(), 3);
     assert_eq!(shown["values"][0]["index"], 1);
-    let document = folder.json(&[
-        "name",
-        "show",
-        "hdl:2000.01/ffee9f72b00c4189b137ecd34188b94e",
-    ]);
-    let values = document["values"].as_array().unwrap();
-    let link = values
-        .iter()
-        .find(|value| value["type"] == "METADATA")
-        .unwrap();
-    let metadata = link["data"]["value"].as_str().unwrap();
-    assert_eq!(folder.json(&["name", "show", metadata])["state"], "active");
+    // The documents 000 and 001, each with the identifier of its metadata.
+    for (id, metadata) in [
+        (
+            "hdl:2000.01/ffee9f72b00c4189b137ecd34188b94e",
+            "2000.01/A3D8BE7457C943FFB66ED4583059A8BA",
+        ),
+        (
+            "[2000.01/EEF4DF17361A42E2B975E554663B70C3]",
+            "2000.01/F4FBE5D290194191AAD3A1EFE79D6C5A",
+        ),
+    ] {
+        let document = folder.json(&["name", "show", id]);
+        let values = document["values"].as_array().unwrap();
+        let link = values
+            .iter()
+            .find(|value| value["type"] == "METADATA")
+            .unwrap();
+        assert_eq!(link["data"]["value"], metadata);
+        assert_eq!(folder.json(&["name", "show", metadata])["id"], metadata);
+    }
     for (id, state) in [
+        ("urn:urn-3:FHCL:10403", "active"),
+        ("urn:urn-3:HBS.Baker.TC:1923", "active"),
+        ("urn:urn-3:HUL.Eresource:holliswb", "active"),
+        ("urn:urn-3:HUL.OIS:Home", "active"),
         ("100.102/F58FB49EB1F848f0A606E84CEF294BE5", "active"),
         ("https://doi.org/10.1045/APRIL2006-paskin", "active"),
         ("12345.1/vase-8", "withdrawn"),
@@ -372,6 +384,63 @@ fn names_are_minted_with_their_urls() {
     }
 }
 
+/// Guards against a slip of a few zeros that fills the disk with names.
+#[test]
+fn a_command_mints_a_million_names_at_most() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "20.1"]);
+    for (count, words) in [
+        ("1000001", "at most 1000000 names"),
+        ("18446744073709551615", "run it again for more"),
+        ("0", "at least one"),
+        ("many", "not a number"),
+    ] {
+        let output = folder.run(&["mint", "--authority", "20.1", "--count", count]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{count}: {told}");
+        assert!(told.contains(words), "{count}: {told}");
+        assert!(output.stdout.is_empty(), "{count}");
+    }
+    let listed = folder.done(&["name", "list", "--authority", "20.1"]);
+    assert!(!listed.contains("20.1/"), "{listed}");
+}
+
+/// Guards against values that are read from devices, which have no end, and from pipes, which may have no beginning.
+#[test]
+fn values_are_read_from_regular_files_of_limited_size() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "20.1"]);
+    let path = |name: &str| {
+        let path = folder.temporary.path().join(name);
+        path.to_str().unwrap().to_string()
+    };
+    let (large, pipe) = (path("large"), path("pipe"));
+    fs::write(&large, vec![b'x'; 260_001]).unwrap();
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    for (file, words) in [
+        ("/dev/zero", "/dev/zero is not a regular file"),
+        (&pipe, "is not a regular file"),
+        (&large, "has more than 260000 bytes"),
+        ("/does/not/exist", "cannot read /does/not/exist"),
+    ] {
+        let value = format!("5:DESC:@{file}");
+        let output = folder.run(&["name", "create", "20.1/x", "--value", &value]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{file}: {told}");
+        assert!(told.contains(words), "{file}: {told}");
+    }
+    let output = folder.run(&["name", "show", "20.1/x"]);
+    assert_eq!(output.status.code(), Some(1));
+    // Texts may come from pipes, and end all the same.
+    let output = folder.run(&["job", "withdraw", "/dev/zero", "--reason", "test"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        !output.status.success() && told.contains("split it"),
+        "{told}"
+    );
+}
+
 #[test]
 fn values_are_read_from_files_and_secrets_are_kept_from_the_terminal() {
     let folder = Folder::new(&[]);
@@ -590,6 +659,51 @@ fn authorities_are_named_as_they_are_acted_on() {
     );
 }
 
+/// `transfer` and `request` created an account from a typing error, as `grant` once did, and nobody
+/// can remove an account.
+#[test]
+fn unknown_accounts_are_created_only_on_demand() {
+    let folder = Folder::new(&[]);
+    folder.done(&["authority", "create", "20.1"]);
+    folder.done(&["name", "create", "20.1/a", "--url", "https://a.example/"]);
+    let accounts = || {
+        let list = folder.json(&["user", "list"]);
+        let names = list.as_array().unwrap().iter();
+        names
+            .map(|user| user["account"].as_str().unwrap().to_string())
+            .collect::<Vec<_>>()
+    };
+    for (arguments, who) in [
+        (&["authority", "transfer", "20.1", "--to", "ann"][..], "ann"),
+        (&["name", "transfer", "20.1/a", "--to", "bob"], "bob"),
+        (&["authority", "request", "20.1.5", "--as", "eve"], "eve"),
+    ] {
+        let before = accounts();
+        let error = folder.refused(arguments);
+        assert_eq!(error["code"], "no-account", "{arguments:?}");
+        let message = error["message"].as_str().unwrap();
+        let remedy = format!("`handfast user create {who}`");
+        assert!(message.contains(&remedy), "{message}");
+        assert_eq!(accounts(), before, "{arguments:?}");
+        folder.done(&[arguments, &["--create"]].concat());
+        assert!(accounts().contains(&who.to_string()), "{arguments:?}");
+    }
+    // An identity of the handle protocol has no account and needs none.
+    folder.done(&["name", "transfer", "20.1/a", "--to", "300:20.1/carol"]);
+    // Only the operator and administrators create accounts.
+    let error = folder.refused(&[
+        "authority",
+        "transfer",
+        "20.1",
+        "--to",
+        "zoe",
+        "--create",
+        "--as",
+        "ann",
+    ]);
+    assert_eq!(error["code"], "operator-only");
+}
+
 /// A URL without its scheme was taken, and led nowhere.
 #[test]
 fn urls_that_lead_nowhere_are_refused_with_the_remedy() {
@@ -619,4 +733,65 @@ fn urls_that_lead_nowhere_are_refused_with_the_remedy() {
     folder.done(&["import", file, "--migrate"]);
     let check = folder.json(&["check"]);
     assert_eq!(check["malformed_urls"], 2);
+}
+
+/// A file that is not there was wrong usage for some commands, and a failure of the system for
+/// others.
+#[test]
+fn a_file_that_is_not_there_is_wrong_usage_for_every_command() {
+    let folder = Folder::new(&[]);
+    for arguments in [
+        &["import", "none"][..],
+        &["import", "none", "--json"],
+        &["job", "withdraw", "none", "--reason", "x"],
+        &["log", "verify", "--export", "none"],
+        &["namespace", "import", "none"],
+        &["restore", "none"],
+        &["inspect", "--registry", "none", "20.1/a"],
+        &[
+            "resolve",
+            "20.1/a",
+            "--server",
+            "127.0.0.1:9",
+            "--as",
+            "300:20.1/b",
+            "--key",
+            "none",
+        ],
+        &[
+            "--url",
+            "http://127.0.0.1:9",
+            "--token-file",
+            "none",
+            "authority",
+            "list",
+        ],
+    ] {
+        let output = folder.run(arguments);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.contains("cannot read none"), "{arguments:?}: {told}");
+    }
+}
+
+/// `--url http://` was answered with "empty string".
+#[test]
+fn a_url_of_no_server_is_answered_with_what_one_is() {
+    let folder = Folder::new(&[]);
+    for url in [
+        "http://",
+        "foo",
+        "https:///x",
+        "http://a b",
+        "http://h:99999",
+        "ftp://x",
+    ] {
+        let output = folder.run(&["--url", url, "authority", "list"]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{url}: {told}");
+        assert!(
+            told.contains("such as https://pid.example.org"),
+            "{url}: {told}"
+        );
+    }
 }

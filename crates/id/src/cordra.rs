@@ -271,11 +271,17 @@ mod tests {
         assert_eq!(refused(&with("1.")), ("empty-segment", 2));
         assert_eq!(refused(&with("")), ("empty-prefix", 0));
         assert_eq!(refused(&with("10a")), ("bad-character", 2));
+        assert_eq!(refused(&with("10-1")), ("bad-character", 2));
         assert_eq!(refused(&with("١")), ("bad-character", 0));
         assert_eq!(refused("100.1"), ("missing-suffix", 5));
+        for authority in ["0", "100", "100.102", "2000.01.3.04"] {
+            let text = with(authority);
+            let id = CordraId::parse(&text).unwrap();
+            assert_eq!(id.naming_authority().as_str(), authority);
+        }
         assert_ne!(
-            CordraId::parse(&with("2000.01")),
-            CordraId::parse(&with("2000.1"))
+            CordraId::parse(&with("2000.01")).unwrap(),
+            CordraId::parse(&with("2000.1")).unwrap()
         );
     }
 
@@ -293,6 +299,15 @@ mod tests {
         );
         let lower = "1/".to_string() + &GUID.to_ascii_lowercase();
         assert_eq!(CordraId::parse(&lower).unwrap().path(), GUID);
+    }
+
+    /// No bit of the path means anything: digits that no UUID has are as good.
+    #[test]
+    fn cid_4_the_path_is_opaque() {
+        for digit in ["0", "7", "F"] {
+            let text = "1/".to_string() + &digit.repeat(32);
+            assert_eq!(CordraId::parse(&text).unwrap().to_string(), text);
+        }
     }
 
     #[test]
@@ -323,6 +338,13 @@ mod tests {
             .parse::<CordraId<'_>>()
             .unwrap();
         assert_eq!(CordraId::from_hdl_uri(&id.to_hdl_uri()).unwrap(), id);
+        // Nothing of it needs a triplet.
+        let plain = "1/".to_string() + GUID + "?q#f";
+        assert_eq!(id.to_hdl_uri().to_string(), "hdl:".to_string() + &plain);
+        assert_eq!(
+            id.to_hdl_uri().to_host_form(),
+            "hdl://".to_string() + &plain
+        );
         assert!(CordraId::from_handle(&Handle::parse("1/x").unwrap()).is_none());
         assert!(
             CordraId::from_handle(&id.to_handle()).is_none(),

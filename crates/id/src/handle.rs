@@ -358,6 +358,11 @@ mod tests {
         assert_eq!(refused("10.1045"), ("missing-suffix", 7));
         assert_eq!(refused(""), ("empty", 0));
         assert_eq!(refused("10."), ("missing-suffix", 3));
+        // The octet 0x2F and no other stroke.
+        for stroke in ["\\", "\u{2044}", "\u{2215}", "\u{FF0F}", "%2F"] {
+            let text = ["20.1000", stroke, "x"].concat();
+            assert_eq!(refused(&text).0, "missing-suffix", "{text}");
+        }
     }
 
     #[test]
@@ -389,6 +394,14 @@ mod tests {
     fn hdl_5_bytes_must_be_utf8() {
         let error = Handle::parse_bytes(b"20.1000/\xED\xA0\x80").unwrap_err();
         assert_eq!((error.code(), error.at()), ("not-utf8", 8));
+        for latin1 in [&b"20.1000/caf\xE9"[..], b"\xFF/x", b"20.1000/\xC0\xAF"] {
+            let error = Handle::parse_bytes(latin1).unwrap_err();
+            assert_eq!(error.code(), "not-utf8", "{latin1:?}");
+        }
+        // A name in ASCII is the same bytes.
+        let ascii = b"10.1045/april2006-paskin";
+        let handle = Handle::parse_bytes(ascii).unwrap();
+        assert_eq!(handle.as_str().as_bytes(), ascii);
     }
 
     #[test]

@@ -473,16 +473,28 @@ mod tests {
     #[test]
     fn uri_2_host_form() {
         assert_eq!(canonical("hdl://20.1000/x"), "hdl:20.1000/x");
+        let uri = HdlUri::parse("hdl://20%2E1000/a;b%2F").unwrap();
+        assert_eq!(uri.form(), HdlForm::Host);
+        assert_eq!(uri.handle().prefix().as_str(), "20.1000");
+        assert_eq!(uri.handle().suffix(), "a;b/");
         assert_eq!(refused("hdl:///x"), ("empty-prefix", 6));
         assert_eq!(refused("hdl://20.1000"), ("missing-suffix", 13));
         assert_eq!(refused("hdl://20.1000/"), ("empty-suffix", 14));
         assert_eq!(refused("hdl://20.1000/a/b"), ("slash-in-suffix", 15));
+        assert_eq!(refused("hdl://20.1000/a b"), ("bad-character", 15));
+        assert_eq!(refused("hdl://20.1000/é"), ("bad-character", 14));
         assert_eq!(refused("hdl://a@b/x"), ("bad-character", 7));
         assert_eq!(refused("hdl://20.1000:80/c"), ("bad-character", 13));
     }
 
     #[test]
     fn uri_3_path_form() {
+        let uri = HdlUri::parse("hdl:20%2E1000/a;b%2F").unwrap();
+        assert_eq!(uri.form(), HdlForm::Path);
+        assert_eq!(uri.handle().prefix().as_str(), "20.1000");
+        assert_eq!(uri.handle().suffix(), "a;b/");
+        assert_eq!(refused("hdl:20.1000/"), ("empty-suffix", 12));
+        assert_eq!(refused("hdl:20.1000/a b"), ("bad-character", 13));
         assert_eq!(refused("hdl:20.1000"), ("missing-suffix", 11));
         assert_eq!(refused("hdl:"), ("missing-suffix", 4));
         assert_eq!(refused("hdl:/20.1000/x"), ("empty-prefix", 4));
@@ -496,8 +508,27 @@ mod tests {
         assert_eq!(uri.to_string(), "hdl:20.1000/x?%C3%A9#");
         assert_ne!(uri, HdlUri::parse("hdl:20.1000/x?%c3%a9").unwrap());
         assert_eq!(uri, HdlUri::parse("hdl:20.1000/x?%C3%A9#").unwrap());
-        assert_eq!(refused("hdl:20.1000/x#a#b"), ("second-fragment", 15));
-        assert_eq!(refused("hdl:20.1000/x?%zz"), ("bad-triplet", 14));
+        assert_eq!(
+            canonical("hdl://20.1000/x?a=/?b#c/?"),
+            "hdl:20.1000/x?a=/?b#c/?"
+        );
+        // The same syntax in both forms.
+        for start in ["hdl:20.1000/x", "hdl://20.1000/x"] {
+            for (tail, code, at) in [
+                ("#a#b", "second-fragment", 2),
+                ("?%zz", "bad-triplet", 1),
+                ("#%4", "bad-triplet", 1),
+                ("?a b", "bad-character", 2),
+                ("?{", "bad-character", 1),
+                ("#a\\", "bad-character", 2),
+                ("?é", "bad-character", 1),
+                ("?%00", "nul-triplet", 1),
+                ("#%00", "nul-triplet", 1),
+            ] {
+                let text = [start, tail].concat();
+                assert_eq!(refused(&text), (code, start.len() + at), "{text}");
+            }
+        }
     }
 
     #[test]
@@ -508,6 +539,8 @@ mod tests {
             HdlUri::parse(&uri.to_string()).unwrap().handle().as_str(),
             "a:b@c/d:e@/?#%"
         );
+        let uri = HdlUri::new(Handle::parse("a:b@é/中").unwrap()).unwrap();
+        assert_eq!(uri.to_host_form(), "hdl://a%3Ab%40%C3%A9/%E4%B8%AD");
     }
 
     #[test]

@@ -508,6 +508,37 @@ mod tests {
         }
     }
 
+    /// Under a case-sensitive prefix the `cordra` spelling of `400/d41d…` was `400/D41D…`, another name.
+    #[test]
+    fn cid_12_every_spelling_names_the_same_record() {
+        let prefix = |text| Prefix::parse(text).unwrap();
+        let rules = RuleBook::standard()
+            .with_case_rule(&prefix("400"), CaseRule::Sensitive)
+            .with_case_rule(&prefix("401"), CaseRule::AsciiInsensitive)
+            .with_profile(&prefix("402"), HandleProfile::Cordra)
+            .with_case_rule(&prefix("402"), CaseRule::Sensitive);
+        let lower = "d41d8cd98f00b204e9800998ecf8427e";
+        let upper = lower.to_ascii_uppercase();
+        for (prefix, suffix, has_cordra) in [
+            ("400", lower, false),
+            ("400", &upper, true),
+            ("401", lower, true),
+            ("402", lower, true),
+            ("403", lower, true),
+        ] {
+            for start in ["", "hdl:", "hdl://", "info:hdl/", "https://hdl.handle.net/"] {
+                let text = [start, prefix, "/", suffix].concat();
+                let read = |text: &str| recognise(text, &rules).unwrap().identifier.into_owned();
+                let spellings = read(&text).spellings(&rules);
+                assert_eq!(spellings.cordra.is_some(), has_cordra, "{text}");
+                for (name, spelling) in spellings.iter() {
+                    let key = read(spelling).key(&rules);
+                    assert_eq!(key, read(&text).key(&rules), "{text} {name} {spelling}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn cid_8_cid_11_the_record_of_a_cordra_authority() {
         let prefix = Prefix::parse("100.102").unwrap();

@@ -480,6 +480,36 @@ mod tests {
         );
     }
 
+    /// Every ASCII character in each place, by the grammar of the draft.
+    #[test]
+    fn info_2_info_3_characters() {
+        for c in (0_u8..128).map(char::from) {
+            let first = ["info:", &c.to_string(), "x/1"].concat();
+            let is_name = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+            let is_read = InfoUri::parse_by(&first, InfoGrammar::Draft).is_ok();
+            assert_eq!(is_read, c.is_ascii_alphabetic(), "{first:?}");
+            // A slash ends the namespace.
+            let inner = ["info:x", &c.to_string(), "y/1"].concat();
+            let namespace = InfoUri::parse_by(&inner, InfoGrammar::Rfc4452)
+                .map(|uri| uri.namespace().to_string());
+            match c {
+                '/' => assert_eq!(namespace.unwrap(), "x"),
+                c => assert_eq!(namespace.is_ok(), is_name(c), "{inner:?}"),
+            }
+            let identifier = ["info:x/a", &c.to_string(), "z"].concat();
+            let is_path = c.is_ascii_alphanumeric() || "-_.!~*'();:@&=+$,".contains(c);
+            let is_read = |grammar| InfoUri::parse_by(&identifier, grammar).is_ok();
+            assert_eq!(is_read(InfoGrammar::Draft), is_path, "{identifier:?}");
+            let is_path = is_path || c == '/' || c == '#';
+            assert_eq!(is_read(InfoGrammar::Rfc4452), is_path, "{identifier:?}");
+        }
+        assert!(InfoUri::parse_by("info:x/", InfoGrammar::Draft).is_ok());
+        for bad in ["%", "%4", "%4g", "%g4"] {
+            let text = ["info:x/", bad].concat();
+            assert_eq!(refused(&text, InfoGrammar::Draft).0, "bad-triplet");
+        }
+    }
+
     #[test]
     fn info_3_two_grammars() {
         assert_eq!(
@@ -507,6 +537,16 @@ mod tests {
             ("bad-character", 7)
         );
         assert_eq!(InfoUri::parse("info:lccn/#").unwrap().fragment(), Some(""));
+        // What is printed is of the grammar, too.
+        let draft = crate::RuleBook::standard().with_info_grammar(InfoGrammar::Draft);
+        let rules: [(&dyn crate::Rules, &str); 2] = [
+            (&crate::Standard, "info:hdl/20.1/a/b"),
+            (&draft, "info:hdl/20.1%2Fa%2Fb"),
+        ];
+        for (rules, expected) in rules {
+            let handle = crate::recognise("20.1/a/b", rules).unwrap().identifier;
+            assert_eq!(handle.spellings(rules).info.unwrap(), expected);
+        }
     }
 
     #[test]

@@ -313,6 +313,25 @@ mod tests {
     fn x_8_nul_is_refused() {
         let error = check("ab%00", 4, &PCHAR, NonAscii::Refused, Part::Query).unwrap_err();
         assert_eq!((error.kind(), error.at()), (ErrorKind::NulTriplet, 6));
+        let guid = "F58FB49EB1F848F0A606E84CEF294BE5";
+        for text in [
+            "hdl:20.1/a%00",
+            "hdl:20%00/a",
+            "hdl://20.1/a?%00",
+            "info:x/%00",
+            "info:x/a#%00",
+            "urn:urn-3:A:%00",
+            "urn:example:%00",
+            "ark:12025/a%00",
+        ] {
+            let error = crate::recognise(text, &crate::Standard).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::NulTriplet, "{text}");
+        }
+        for tail in ["?%00", "#%00"] {
+            let text = ["1/", guid, tail].concat();
+            let error = crate::CordraId::parse(&text).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::NulTriplet, "{text}");
+        }
     }
 
     #[test]

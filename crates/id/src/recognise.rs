@@ -242,6 +242,11 @@ mod tests {
     fn x_7_trims_white_space_and_one_pair_of_brackets() {
         assert_eq!(found(" \u{A0}< 20.1000/x >\n").1, "20.1000/x");
         assert_eq!(found("\"20.1000/x\"").1, "20.1000/x");
+        assert_eq!(found("[20.1000/x]").1, "20.1000/x");
+        assert_eq!(
+            found("[2000.01/FFEE9F72B00C4189B137ECD34188B94E]").1,
+            "2000.01/FFEE9F72B00C4189B137ECD34188B94E"
+        );
         assert_eq!(found("\"<20.1000/x>\"").1, "<20.1000/x>");
         assert_eq!(found("<20.1000/x").1, "<20.1000/x");
         assert_eq!(refused("  <hdl:100.102>"), ("missing-suffix", 14));
@@ -381,6 +386,20 @@ mod tests {
             "hdl:20.1/x"
         );
         assert_eq!(read("r.example:2641/hdl/20.1/x").unwrap(), "hdl:20.1/x");
+        let whole = "http://r.example:2641/hdl/20.1/a%2Fb?q=1#f";
+        assert_eq!(read(whole).unwrap(), "hdl:20.1/a%2Fb?q=1#f");
+        let again = recognise(whole, &rules).unwrap().identifier;
+        assert_eq!(again.spellings(&rules).http.unwrap(), whole);
+        for (path, code) in [
+            ("hdl//x", "empty-prefix"),
+            ("hdl/20.1/", "empty-suffix"),
+            ("hdl/20.1", "missing-suffix"),
+            ("hdl/20.1/x?%zz", "bad-triplet"),
+            ("hdl/20.1/x#a#b", "second-fragment"),
+        ] {
+            let url = "http://r.example:2641/".to_string() + path;
+            assert_eq!(recognise(&url, &rules).unwrap_err().code(), code, "{url}");
+        }
         assert_eq!(
             read("http://r.example:2641/20.1/x").unwrap_err().code(),
             "not-served"

@@ -5,13 +5,13 @@ use alloc::string::{String, ToString};
 use crate::ark::Ark;
 use crate::chars::{PATH, PCHAR};
 use crate::doi::Doi;
-use crate::handle::Handle;
+use crate::handle::{CaseRule, Handle};
 use crate::hdl_uri::HdlUri;
 use crate::http::HttpResolver;
 use crate::identifier::{Identifier, cordra_form, shown_handle};
 use crate::info::InfoGrammar;
 use crate::percent;
-use crate::rules::Rules;
+use crate::rules::{HandleProfile, Rules};
 use crate::urn::Urn;
 
 /// The spellings of what an identifier names (`EQ-1`), each where it exists: built from the canonical
@@ -93,11 +93,11 @@ impl Spellings {
             }
             Identifier::Doi(doi) => Self::of_handle(&doi.handle().to_ascii_lowercase(), rules),
             Identifier::Handle(handle) => Self {
-                cordra: cordra_form(identifier).map(|id| id.to_string()),
+                cordra: cordra_spelling(identifier, rules),
                 ..Self::of_handle(&shown_handle(handle, rules), rules)
             },
             Identifier::Hdl(uri) => Self {
-                cordra: cordra_form(identifier).map(|id| id.to_string()),
+                cordra: cordra_spelling(identifier, rules),
                 ..Self::of_uri(&uri.with_handle(shown_handle(uri.handle(), rules)), rules)
             },
             Identifier::Info(_) => {
@@ -182,6 +182,21 @@ impl Spellings {
             ..Self::default()
         }
     }
+}
+
+/// The CORDRA form of a handle, left out where case counts and the form in uppercase is another name.
+fn cordra_spelling(identifier: &Identifier<'_>, rules: &dyn Rules) -> Option<String> {
+    let id = cordra_form(identifier)?;
+    let handle = match identifier {
+        Identifier::Handle(handle) => handle,
+        Identifier::Hdl(uri) => uri.handle(),
+        _ => return None,
+    };
+    let prefix = handle.prefix();
+    let counts_case = rules.handle_profile(&prefix) != HandleProfile::Cordra
+        && rules.case_rule(&prefix) == CaseRule::Sensitive;
+    let is_same = !counts_case || handle.as_str().starts_with(id.record().as_str());
+    is_same.then(|| id.to_string())
 }
 
 /// The resolver that prints the HTTP form: the first that was configured, else the first of those that

@@ -366,6 +366,33 @@ mod tests {
         assert_eq!(canonical("urn:example:a?+r?=q#f"), "urn:example:a");
     }
 
+    /// Every ASCII character in each part of a name, by the grammar of the registration.
+    #[test]
+    fn urn_2_characters() {
+        for c in (0_u8..128).map(char::from) {
+            let with = |before: &str, after: &str| [before, &c.to_string(), after].concat();
+            let is_read = |text: &str| Urn::parse(text).is_ok();
+            let is_authority = c.is_ascii_alphanumeric() || "()+,-=@;$_!*'".contains(c);
+            // A point divides authorities, the first colon ends their path.
+            let path = with("urn:urn-3:A", "B:x");
+            assert_eq!(is_read(&path), is_authority || ".:".contains(c), "{path:?}");
+            let alone = with("urn:urn-3:", ":x");
+            assert_eq!(is_read(&alone), is_authority, "{alone:?}");
+            let name = with("urn:urn-3:A:", "");
+            assert_eq!(is_read(&name), is_authority || ".:".contains(c), "{name:?}");
+        }
+        for (text, is_read) in [
+            ("urn:urn-3:%41%c3%a9:%2F%3f", true),
+            ("urn:urn-3:%4:x", false),
+            ("urn:urn-3:A:%4", false),
+            ("urn:urn-3:A:%", false),
+            ("urn:urn-3:A:%zz", false),
+            ("urn:urn-3:A:é", false),
+        ] {
+            assert_eq!(Urn::parse(text).is_ok(), is_read, "{text}");
+        }
+    }
+
     #[test]
     fn urn_2_authority_path_and_resource_name() {
         let urn = Urn::parse("urn:urn-3:HBS.Baker.TC:a:b.c").unwrap();

@@ -217,6 +217,20 @@ impl DelegatedGrammar {
         Ok(Self::with_extra(extra))
     }
 
+    /// The characters that authority names may have beside letters, digits and triplets.
+    ///
+    /// ```
+    /// use handfast_id::DelegatedGrammar;
+    ///
+    /// assert!(DelegatedGrammar::new("-_")?.extra().eq("-_".chars()));
+    /// # Ok::<_, handfast_id::ParseError>(())
+    /// ```
+    pub fn extra(&self) -> impl Iterator<Item = char> {
+        let authority = self.authority;
+        let extra = move |b: &u8| authority.has(*b) && !b.is_ascii_alphanumeric();
+        (0..128_u8).filter(extra).map(char::from)
+    }
+
     fn read(self, nss: &str, base: usize, non_ascii: NonAscii) -> Result<usize, ParseError> {
         let end = nss.find(':').unwrap_or(nss.len());
         let (path, rest) = nss.split_at_checked(end).unwrap_or((nss, ""));

@@ -157,7 +157,7 @@ impl RegistryError {
             Self::Quota { .. } => "quota",
             Self::Retired(_) => "retired",
             Self::State { .. } => "state",
-            Self::Store(StoreError::Damaged) => "damaged",
+            Self::Store(error) if error.is_damage() => "damaged",
             Self::Store(_) => "store",
             Self::Value { .. } => "invalid-value",
         }
@@ -184,15 +184,19 @@ impl RegistryError {
             }
             Self::Identifier { source, .. } => Some(source.remedy().to_string()),
             Self::NoAuthority(path) => Some(format!("run `handfast authority create {path}`")),
+            Self::Retired(path) if path.prefix().is_some() => Some(format!(
+                "HOME of 0.NA/{path}, in a batch file or by the handle protocol, makes it active again"
+            )),
             Self::NotTheirs { namespace } => Some(format!(
                 "if it is yours, run `handfast namespace claim {namespace} --as ACCOUNT --why TEXT`"
             )),
             Self::NotFound(_) => {
                 Some("check the spelling, or create it with `handfast name create`".into())
             }
-            Self::Corrupt { .. } | Self::LostRecord { .. } | Self::Store(StoreError::Damaged) => {
-                Some("run `handfast check`, and restore from a backup".into())
-            }
+            Self::Corrupt { .. } | Self::LostRecord { .. } => Some(format!(
+                "`handfast check` says what else is damaged; then {RESTORE}"
+            )),
+            Self::Store(error) if error.is_damage() => Some(RESTORE.into()),
             Self::Store(StoreError::NoStore { folder }) => Some(format!(
                 "run `handfast --data {} init`, or name the folder with --data",
                 folder.display()
@@ -242,6 +246,10 @@ impl RegistryError {
         }
     }
 }
+
+/// What to do about a store that is damaged. `check` says this, too.
+const RESTORE: &str = "stop the server, move the data folder away, and restore from a backup with \
+    `handfast restore FILE`; copy the key files and handfast.toml from the old folder";
 
 /// What is wrong with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -66,7 +66,7 @@ pub use jobs::access::JobPage;
 pub use jobs::bulk::{BulkChanged, StartedJob};
 pub use jobs::job::{Job, JobKind};
 pub use jobs::running::Progress;
-pub use log::audit::{Audited, BrokenRule, Finding, Note};
+pub use log::audit::{Audited, BrokenOrigin, BrokenRule, Finding, Note};
 pub use log::check::{Check, Problem};
 pub use log::event::{Action, Commitments, Event, EventError, Subject, salt};
 pub use log::export::{Verify, verify_export};

@@ -163,7 +163,16 @@ impl Registry {
         &self,
         read: impl FnOnce(&View<'_>) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
-        self.store.read(|now| Ok(read(&self.view(now))))?
+        let outcome = self.store.read(|now| Ok(read(&self.view(now))))?;
+        outcome.map_err(|error| self.noted(error))
+    }
+
+    /// A refusal; the store remembers that it is damaged if something stored could not be read.
+    pub(crate) fn noted(&self, error: RegistryError) -> RegistryError {
+        if matches!(error, RegistryError::Corrupt { .. }) {
+            self.store.note_damage();
+        }
+        error
     }
 
     /// Decides a change against the current state, and waits until it is on disk or rejected.
@@ -175,7 +184,7 @@ impl Registry {
         let call = self.call(actor);
         let time = call.time;
         let (rules, administrators) = (Arc::clone(&self.rules), Arc::clone(&self.administrators));
-        let (done, touched) = self.store.change(move |now| {
+        let outcome = self.store.change(move |now| {
             let view = View::new(now, &rules).with_administrators(&administrators);
             let mut change_set = ChangeSet::begin(view, call)?;
             let done = decide(&mut change_set)?;
@@ -184,7 +193,8 @@ impl Registry {
                 change_set.touches_namespaces(),
             );
             Ok::<_, RegistryError>((change_set.into_writes(), (done, touched)))
-        })?;
+        });
+        let (done, touched) = outcome.map_err(|error| self.noted(error))?;
         let (touches_authorities, touches_namespaces) = touched;
         if touches_authorities {
             self.prefixes.changed();

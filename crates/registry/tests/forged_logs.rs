@@ -1,8 +1,8 @@
-//! Logs that the holder of a log's key could sign, each with one violation that an honest program
-//! never commits; and honest logs with them.
+//! Logs that whoever holds the key of a log could sign, each with one thing that an honest program never does; and
+//! honest logs beside them.
 //!
-//! The logs are files in `vectors/logs`, and `index.json` lists the findings of each. `forge_all`
-//! below made the forged ones: `cargo test --test forged_logs -- --ignored` writes them.
+//! The logs are files in `vectors/logs`, and `index.json` says what is found in each: the bytes there are what
+//! counts. `successions.json` is the same for logs that are verified with keys and earlier checkpoints. `forge_all` below made those that are forged: `cargo test --test forged_logs -- --ignored` writes them.
 
 #![expect(
     clippy::unwrap_used,
@@ -22,13 +22,41 @@ use handfast_registry::{Action, Audited, Commitments, Event, Subject, Verify, ve
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// A log, and its findings.
+/// A log, and what is found in it.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Vector {
     file: String,
     what: String,
+    /// The keys that are given, if not the log's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    keys: Vec<String>,
+    /// Earlier checkpoints that the log must continue.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    from: Vec<String>,
     findings: BTreeSet<String>,
     notes: BTreeSet<String>,
+}
+
+/// A log that was made here.
+struct Made {
+    name: &'static str,
+    what: &'static str,
+    log: String,
+    keys: Vec<String>,
+    from: Vec<String>,
+}
+
+impl From<(&'static str, &'static str, String)> for Made {
+    fn from((name, what, log): (&'static str, &'static str, String)) -> Self {
+        let (keys, from) = (Vec::new(), Vec::new());
+        Self {
+            name,
+            what,
+            log,
+            keys,
+            from,
+        }
+    }
 }
 
 fn folder() -> PathBuf {
@@ -36,13 +64,28 @@ fn folder() -> PathBuf {
 }
 
 fn index() -> Vec<Vector> {
-    let text = fs::read_to_string(folder().join("index.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
+    let read = |name: &str| -> Vec<Vector> {
+        let text = fs::read_to_string(folder().join(name)).unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    let mut all = read("index.json");
+    all.extend(read("successions.json"));
+    all
 }
 
 fn verify(log: &[u8]) -> Audited {
-    let verified = verify_export(&mut &log[..], &Verify::default(), &mut |_, _| ());
-    verified.unwrap().0
+    verify_with(log, &[], &[])
+}
+
+fn verify_with(log: &[u8], keys: &[String], from: &[String]) -> Audited {
+    let verify = Verify {
+        keys: keys.iter().map(|key| key.parse().unwrap()).collect(),
+        from: from.to_vec(),
+        now: None,
+    };
+    verify_export(&mut &log[..], &verify, &mut |_, _| ())
+        .unwrap()
+        .0
 }
 
 fn codes(audited: &Audited) -> (BTreeSet<String>, BTreeSet<String>) {
@@ -58,7 +101,8 @@ fn every_forged_log_is_found_out_and_every_honest_one_passes() {
     let forged = index.iter().filter(|log| !log.findings.is_empty()).count();
     assert!(forged >= 60 && index.len() - forged >= 10, "{forged}");
     for log in index {
-        let audited = verify(&fs::read(folder().join(&log.file)).unwrap());
+        let bytes = fs::read(folder().join(&log.file)).unwrap();
+        let audited = verify_with(&bytes, &log.keys, &log.from);
         let (findings, notes) = codes(&audited);
         assert_eq!(
             findings, log.findings,
@@ -69,6 +113,9 @@ fn every_forged_log_is_found_out_and_every_honest_one_passes() {
         for finding in &audited.findings {
             assert!(!finding.to_string().is_empty());
         }
+        for note in &audited.notes {
+            assert!(!note.to_string().is_empty());
+        }
     }
 }
 
@@ -76,8 +123,7 @@ fn every_forged_log_is_found_out_and_every_honest_one_passes() {
 fn a_verdict_counts_what_it_covers() {
     let audited = verify(&fs::read(folder().join("honest-life.log")).unwrap());
     assert_eq!(audited.findings, []);
-    // `0.NA/20.8`, `0.NA/20.9`, THESIS and what was reserved; two that are hidden; one that was
-    // erased.
+    // `0.NA/20.8`, `0.NA/20.9`, THESIS and what was reserved; two that are hidden; one that was erased.
     assert_eq!((audited.names, audited.hidden, audited.erased), (4, 2, 1));
     assert_eq!(audited.reassigned, None);
 }
@@ -111,8 +157,7 @@ fn opened(key: &str) -> Subject {
 }
 
 impl Forger {
-    /// An honest beginning: an authority with permanent names, with a name; and one whose names may
-    /// be erased.
+    /// An honest beginning: an authority whose names are permanent, with a name; and one whose names may be erased.
     fn new() -> Self {
         Self {
             events: Vec::new(),
@@ -127,9 +172,10 @@ impl Forger {
         let number = u64::try_from(self.events.len()).unwrap() + 1;
         self.time += 1_000;
         let commitment = |index| (index, [u8::try_from(number % 251).unwrap(); 32]);
+        // Every name has one value, which stays until it is changed.
         let commitments = match action {
             Action::Erase => Vec::new(),
-            Action::Create | Action::Change => vec![commitment(0), commitment(1)],
+            action if action.is_of_name() => vec![commitment(0), commitment(1)],
             _ => vec![commitment(0)],
         };
         self.events.push(Event {
@@ -178,8 +224,13 @@ impl Forger {
 
     /// A log begins that continues this one.
     fn begin_log(self) -> Self {
+        self.begin_log_after(old_key().verifying_key().name())
+    }
+
+    /// A log begins and says which one it continues.
+    fn begin_log_after(self, name: &str) -> Self {
         let (size, root) = self.head();
-        self.on(Action::BeginLog, "old.example/log", size)
+        self.on(Action::BeginLog, name, size)
             .with(|event| event.commitments = Commitments::Each(vec![(0, root)]))
     }
 
@@ -191,6 +242,13 @@ impl Forger {
         (tree.size(), tree.root())
     }
 
+    /// The head, signed by a key.
+    fn checkpoint(&self, key: &SigningKey) -> String {
+        let (size, root) = self.head();
+        let head = Checkpoint::new(key.verifying_key().name(), size, root);
+        head.sign(key).unwrap().to_string()
+    }
+
     fn export(&self) -> String {
         let bytes: Vec<_> = self.events.iter().map(Event::to_bytes).collect();
         export(&bytes, |_| ())
@@ -199,6 +257,23 @@ impl Forger {
 
 fn key() -> SigningKey {
     SigningKey::new("forged.example/log", &[9; 32]).unwrap()
+}
+
+/// The key of a log before this one.
+fn old_key() -> SigningKey {
+    SigningKey::new("old.example/log", &[8; 32]).unwrap()
+}
+
+fn public(key: &SigningKey) -> String {
+    key.verifying_key().to_string()
+}
+
+/// An export with another header.
+fn with_header(log: &str, change: impl FnOnce(&mut serde_json::Value)) -> String {
+    let (header, lines) = log.split_once('\n').unwrap();
+    let mut header = serde_json::from_str(header).unwrap();
+    change(&mut header);
+    format!("{header}\n{lines}")
 }
 
 /// An export of events, whatever bytes they are; what is signed may be changed before.
@@ -223,6 +298,80 @@ fn export(events: &[Vec<u8>], change: impl FnOnce(&mut Checkpoint)) -> String {
         "checkpoint": checkpoint.sign(&key()).unwrap().to_string(),
     });
     format!("{header}\n{lines}")
+}
+
+/// An export whose header and leaves are those of another.
+fn with_leaves(log: &str, other: &str) -> String {
+    let lines = log.lines().zip(other.lines()).enumerate();
+    let lines = lines.map(|(at, (own, other))| {
+        if at == 0 {
+            return format!("{other}\n");
+        }
+        let read = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap();
+        let mut line = read(own);
+        line["leaf"] = read(other)["leaf"].clone();
+        format!("{line}\n")
+    });
+    lines.collect()
+}
+
+/// Logs that continue another, and what they are compared with.
+#[rustfmt::skip] // A row is a line.
+fn successions() -> Vec<Made> {
+    use Action::*;
+    let base = Forger::new;
+    let (new, old) = (key(), old_key());
+    let other = SigningKey::new("other.example/log", &[7; 32]).unwrap();
+    let both = || vec![public(&old), public(&new)];
+    let before = || vec![base().checkpoint(&old)];
+    let change = |log: Forger| log.name(Change, open(THESIS), A, 2);
+    let made = |name, what, log: Forger, keys,
+        from| Made { name, what, log: log.export(), keys, from };
+    vec![
+        made("honest-succession", "a log continues another, compared with a checkpoint of that",
+            change(base().begin_log()), both(), before()),
+        made("honest-succession-one-key", "a log continues another, of which nothing is known",
+            change(base().begin_log()), vec![public(&new)], vec![]),
+        made("honest-succession-of-none", "events from before there was a log",
+            change(base().begin_log_after("")), vec![public(&new)], vec![]),
+        made("honest-successions", "a log continues one that continues another",
+            change(base().begin_log()).begin_log_after("other.example/log"),
+            vec![public(&other), public(&old), public(&new)],
+            vec![base().checkpoint(&old), change(base().begin_log()).checkpoint(&other)]),
+        made("honest-same-name", "a log of the same name continues it with another key",
+            change(base().begin_log_after("forged.example/log")),
+            vec![public(&SigningKey::new("forged.example/log", &[3; 32]).unwrap()), public(&new)],
+            vec![base().checkpoint(&SigningKey::new("forged.example/log", &[3; 32]).unwrap())]),
+        made("honest-own-earlier", "an earlier checkpoint of the same log", change(base()),
+            vec![public(&new)], vec![base().checkpoint(&new)]),
+        made("succession-of-another",
+            "a log continues another than the one whose checkpoint is known",
+            change(base().begin_log_after("other.example/log")), both(), before()),
+        made("succession-of-another-key", "a log continues another than the one whose key is known",
+            change(base().begin_log_after("other.example/log")), both(), vec![]),
+        made("succession-unsaid", "a new key signs, and no event begins a log", change(base()),
+            both(), vec![]),
+        made("succession-unsaid-from",
+            "a new key signs after a checkpoint, and no event begins a log", change(base()), both(),
+            before()),
+        made("succession-unsaid-same-name",
+            "a new key of the same name signs, and no event begins a log", change(base()),
+            vec![public(&SigningKey::new("forged.example/log", &[3; 32]).unwrap()), public(&new)],
+            vec![base().checkpoint(&SigningKey::new("forged.example/log", &[3; 32]).unwrap())]),
+        made("succession-same-key", "a log begins with the key of the one before it",
+            change(base().begin_log_after("forged.example/log")), vec![public(&new)],
+            vec![base().checkpoint(&new)]),
+        made("succession-signed-by-old", "the old key signs what came after the new log began",
+            change(base().begin_log()), both(), vec![change(base().begin_log()).checkpoint(&old)]),
+        made("earlier-rewritten", "an earlier checkpoint is of other events", change(base()),
+            vec![public(&new)], vec![base().withdrawn().checkpoint(&new)]),
+        made("earlier-longer", "an earlier checkpoint is of more events", base(),
+            vec![public(&new)], vec![change(base()).checkpoint(&new)]),
+        Made { log: with_header(&change(base().begin_log()).export(),
+            |header| header["key"] = json!(public(&old))),
+            ..made("wrong-key", "an export says that another key is its own", base(), both(),
+            vec![]) },
+    ]
 }
 
 /// Each forged log: its file, what was done, and the log.
@@ -498,6 +647,105 @@ fn forged() -> Vec<(&'static str, &'static str, String)> {
             (2..5).fold(base(), |log,
             version| log.name(Change, open(THESIS), A,
             version).with(|e| e.time -= (version - 1) * 20 * DAY / 24)).export()),
+        ("time-never", "a time that no clock shows",
+            base().name(Change, open(THESIS), A, 2).with(|e| e.time = u64::MAX).export()),
+        // Spellings that are under authorities of their own.
+        ("info-hdl", "a handle by another scheme", under("info:hdl", "info:hdl/20.9/THESIS")),
+        ("info-ark", "an ARK by another scheme", under("info:ark", "info:ark/12025/654xz321")),
+        ("urn-3-authority-in-upper-case", "one urn-3 authority more by its case",
+            base().authority("urn:urn-3").authority("urn:urn-3:HUL").export()),
+        ("urn-authority-colon", "an authority that is a name",
+            base().authority("urn:example").authority("urn:example:a:b").name(Create,
+            open("urn:example:a:b:c"), "urn:example:a:b", 1).export()),
+        // Second lives of what was withdrawn, retired or declined.
+        ("create-withdrawn", "a withdrawn name is assigned again",
+            base().withdrawn().name(Create, open(THESIS), A, 1).export()),
+        ("mint-withdrawn", "a withdrawn name is minted as its next version",
+            base().withdrawn().name(Mint, open(THESIS), A, 3).export()),
+        ("activate-withdrawn", "a withdrawn name is activated",
+            base().withdrawn().name(Activate, open(THESIS), A, 3).export()),
+        ("opened-twice", "two hidden names turn out to be one",
+            active().name(Reserve, Subject::hide("hdl:20.9/PLAN", &[6; 32]), A, 1).name(Activate,
+            Subject::Opened { key: "hdl:20.9/PLAN".into(), salt: [6; 32] }, A, 2).export()),
+        ("authority-after-retirement", "a retired authority is created again",
+            base().on(RetireAuthority, A, 2).on(CreateAuthority, A, 1).export()),
+        ("urn-after-retirement", "a retired URN authority is taken up again",
+            base().authority("urn:example").on(RetireAuthority, "urn:example",
+            2).on(ApproveAuthority, "urn:example", 3).export()),
+        ("authority-approved-after-decline", "a declined authority is approved",
+            base().on(RequestAuthority, "hdl:20.7", 1).on(DeclineAuthority, "hdl:20.7",
+            2).on(ApproveAuthority, "hdl:20.7", 3).export()),
+        ("authority-requested-changed", "an authority that was only asked for is changed",
+            base().on(RequestAuthority, "hdl:20.7", 1).on(ChangeAuthority, "hdl:20.7", 2).export()),
+        ("prefix-record-twice", "the record of a prefix is assigned again when it is homed again",
+            base().on(RetireAuthority, A, 2).on(ApproveAuthority, A, 3).name(Create,
+            open("hdl:0.NA/20.9"), A, 1).export()),
+        ("mint-reserved-public", "a public name is minted and kept back",
+            base().name(MintReserved, open(THESIS), A, 1).export()),
+        ("restored-then-created", "a name is withdrawn, restored and assigned again",
+            base().withdrawn().name(Restore, open(THESIS), A, 3).name(Create, open(THESIS), A,
+            1).export()),
+        ("name-of-other-scheme", "a URN under a prefix",
+            base().name(Create, open("urn:example:a"), A, 1).export()),
+        ("ark-under-prefix", "an ARK under a prefix of the same number",
+            base().authority("hdl:12025").name(Create, open("ark:12025/x"), "hdl:12025",
+            1).export()),
+        ("urn-under-child", "a URN of one authority under another that begins alike",
+            base().authority("urn:urn-3").authority("urn:urn-3:hul").name(Create,
+            open("urn:urn-3:hulx:a"), "urn:urn-3:hul", 1).export()),
+        ("withdrawn-moved", "a withdrawn name is transferred to another authority",
+            base().withdrawn().name(Transfer, open(THESIS), ERASABLE, 3).export()),
+        ("history-twice", "a whole history stands there twice",
+            { let mut log = base(); let again = log.events.clone(); log.events.extend(again); log.export() }),
+        // Parents.
+        ("prefix-below-retired", "a prefix is created below a retired one",
+            base().on(RetireAuthority, A, 2).authority("hdl:20.9.1").export()),
+        ("prefix-requested-below-retired", "a prefix is asked for below a retired one",
+            base().on(RetireAuthority, A, 2).on(RequestAuthority, "hdl:20.9.1", 1).export()),
+        ("urn-below-retired", "a URN authority is created below a retired one",
+            base().authority("urn:urn-3").authority("urn:urn-3:hul").on(RetireAuthority,
+            "urn:urn-3:hul", 2).authority("urn:urn-3:hul.ois").export()),
+        ("grant-nowhere", "a role on an authority that does not exist",
+            base().on(Grant, "hdl:20.7", 1).export()),
+        // Names where no names are.
+        ("hidden-in-info", "a hidden name at the root of info",
+            base().authority("info:").name(Create, hidden("info:x/1"), "info:", 1).export()),
+        ("hidden-in-info-doi", "a hidden name under info:doi",
+            base().authority("info:doi").name(Reserve, hidden("info:doi/10.1000/x"), "info:doi",
+            1).export()),
+        ("hidden-in-urn-3", "a hidden name at the root of urn-3",
+            base().authority("urn:urn-3").name(Reserve, hidden("urn:urn-3:x"), "urn:urn-3",
+            1).export()),
+        // Permanence.
+        ("becomes-permanent-silently", "names become permanent without a change of their authority",
+            erasable().name(Create, open("hdl:20.8/Y"), ERASABLE, 1).export()),
+        ("opened-where-erasable", "an active name is opened where names stay hidden",
+            erasable().name(Change, opened("hdl:20.8/X"), ERASABLE, 2).export()),
+        // Values of what has none.
+        ("account-with-values", "an account with values",
+            base().on(Account, "",
+            0).with(|e| e.commitments = Commitments::Each(vec![(0, [1; 32]),
+            (1, [1; 32])])).export()),
+        ("authority-with-values", "a change of an authority with values",
+            base().on(ChangeAuthority, A,
+            2).with(|e| e.commitments = Commitments::Combined { count: 300,
+            digest: [1; 32] }).export()),
+        // Logs that continue others.
+        ("begin-without-name", "a log continues one without a name",
+            base().begin_log().begin_log_after("").export()),
+        ("begin-bad-name", "a log continues one whose name is none",
+            base().begin_log_after("old log").export()),
+        // One event is not what was signed: what follows from it is not listed.
+        ("one-changed", "the event that creates an authority is another",
+            { let log = base().name(Create, open("hdl:20.9/B"), A, 1).name(Create,
+            open("hdl:20.9/C"), A,
+            1).withdrawn(); let signed = log.export(); let mut log = log; log.events[0].authority = "hdl:20.7".into(); let other = log.export(); with_leaves(&other, &signed) }),
+        ("one-missing", "the event that creates an authority is missing",
+            { let log = base().name(Create, open("hdl:20.9/B"), A,
+            1).withdrawn().export(); log.split_inclusive('\n').enumerate().filter(|(at,
+            _)| *at != 1).map(|(_, line)| line).collect() }),
+        ("tail-missing", "the last events are missing",
+            { let log = base().withdrawn().export(); log.split_inclusive('\n').take(5).collect() }),
         // The order, and what is signed.
         ("link-wrong", "a log continues another than this one",
             base().begin_log().with(|e| e.commitments = Commitments::Each(vec![(0,
@@ -568,6 +816,12 @@ fn honest() -> Vec<(&'static str, &'static str, String)> {
         ("honest-nul", "an earlier program took a name with U+0000",
             base().name(Create, open("hdl:20.9/A\0B"), A, 1).export()),
         ("honest-case", "case counts", base().name(Create, open("hdl:20.9/thesis"), A, 1).export()),
+        ("honest-case-of-urns", "case counts in URNs and info URIs", base()
+            .authority("urn:example").name(Create, open("urn:example:A"), "urn:example",
+                1).name(Create, open("urn:example:a"), "urn:example", 1)
+            .authority("ark:12025").name(Create, open("ark:12025/A"), "ark:12025", 1).name(Create,
+                open("ark:12025/a"), "ark:12025", 1)
+            .authority("info:pmid").name(Create, open("info:pmid/1"), "info:pmid", 1).export()),
         ("honest-begin", "a log continues another",
             base().begin_log().name(Change, open(THESIS), A, 2).begin_log().export()),
         ("honest-declined", "an authority is declined, asked for again and homed again", base()
@@ -588,6 +842,58 @@ fn honest() -> Vec<(&'static str, &'static str, String)> {
                 6).on(WithdrawNamespace, "info:x", 7)
             .on(ImportNamespace, "info:y", 1).on(NamespacePolicy, "info:", 1).on(NamespacePolicy,
                 "info:", 2).export()),
+        ("honest-home", "a prefix below one that is not kept here; UNHOME leaves those below, which go on", base()
+            .authority("hdl:20.9.1").on(RetireAuthority, A, 2).name(Create, open("hdl:20.9.1/X"),
+                "hdl:20.9.1", 1)
+            .authority("hdl:20.9.1.5").on(ChangeAuthority, "hdl:20.9.1", 2).on(ApproveAuthority, A,
+                3).authority("hdl:20.9.2").export()),
+        ("honest-approved-below-retired",
+            "an authority was asked for before the one above it was retired", base()
+            .authority("urn:urn-3").authority("urn:urn-3:hul").on(RequestAuthority,
+                "urn:urn-3:hul.ois", 1)
+            .on(RetireAuthority, "urn:urn-3:hul", 2).on(ApproveAuthority, "urn:urn-3:hul.ois", 2)
+            .name(Create, open("urn:urn-3:hul.ois:home"), "urn:urn-3:hul.ois", 1).export()),
+        ("honest-below-requested", "a prefix below one that was only asked for, or declined", base()
+            .on(RequestAuthority, "hdl:20.7", 1).authority("hdl:20.7.1").on(DeclineAuthority,
+                "hdl:20.7", 2).authority("hdl:20.7.2").export()),
+        ("honest-info", "names in namespaces that are registered", base()
+            .authority("info:lccn").name(Create, open("info:lccn/n78890351"), "info:lccn", 1)
+            .on(ProposeNamespace, "info:x", 1).on(ApproveNamespace, "info:x",
+                2).authority("info:x").name(Mint, open("info:x/1"), "info:x", 1)
+            .on(DeprecateNamespace, "info:x", 3).name(Create, open("info:x/2"), "info:x", 1)
+            .on(WithdrawNamespace, "info:x", 4).name(Change, open("info:x/2"), "info:x",
+                2).export()),
+        ("honest-info-unregistered",
+            "earlier programs named in namespaces that nobody had registered", base()
+            .authority("info:x").name(Create, open("info:x/1"), "info:x", 1).on(ProposeNamespace,
+                "info:x", 1)
+            .name(Create, open("info:x/2"), "info:x", 1).export()),
+        ("honest-info-withdrawn", "an earlier program named in a namespace that was withdrawn",
+            base()
+            .authority("info:lccn").on(WithdrawNamespace, "info:lccn", 2).name(Create,
+                open("info:lccn/1"), "info:lccn", 1).export()),
+        ("honest-info-other-rules", "a namespace of the original registry has rules of its own",
+            base()
+            .authority("info:lccn").on(ChangeNamespace, "info:lccn", 2).name(Create,
+                open("info:lccn/n78-890351"), "info:lccn", 1).export()),
+        ("noted-info-spelling", "an LCCN that the original registry spells otherwise", base()
+            .authority("info:lccn").name(Create, open("info:lccn/n78-890351"), "info:lccn",
+                1).export()),
+        ("noted-scheme-in-prefix", "an earlier program took a scheme for a part of a prefix", base()
+            .authority("hdl:HDL:20.9").name(Create, open("hdl:HDL:20.9/THESIS"), "hdl:HDL:20.9",
+                1).export()),
+        ("noted-values", "a transfer comes with one value more",
+            base().name(Transfer, open(THESIS), A, 2)
+            .with(|e| e.commitments = Commitments::Each(vec![(0, [1; 32]), (1, [1; 32]),
+                (2, [1; 32])])).export()),
+        ("honest-urn-tree", "authorities of URN namespaces, one below the other", base()
+            .authority("urn:urn-3").authority("urn:urn-3:hul").authority("urn:urn-3:hul.ois")
+            .name(Create, open("urn:urn-3:hul.ois:home"), "urn:urn-3:hul.ois",
+                1).authority("urn:example")
+            .authority("urn:example:a").name(Create, open("urn:example:a:b:c"), "urn:example:a", 1)
+            .name(Create, open("urn:example:b"), "urn:example", 1)
+            .on(RetireAuthority, "urn:urn-3:hul", 2).on(RetireAuthority, "urn:urn-3:hul.ois", 2)
+            .name(Change, open("urn:urn-3:hul.ois:home"), "urn:urn-3:hul.ois", 2).export()),
         ("honest-extra-lines", "a checkpoint with a line that others may know", {
             let events: Vec<_> = base().events.iter().map(Event::to_bytes).collect();
             export(&events, |head| head.extensions.push("witness 1".into()))
@@ -595,36 +901,43 @@ fn honest() -> Vec<(&'static str, &'static str, String)> {
     ]
 }
 
-/// Writes the forged logs, and an index of all: look at the changes before you commit them.
+/// Writes the forged logs, and an index of all: look at what has changed before it is kept.
 #[test]
 #[ignore = "it writes files"]
 fn forge_all() {
     let mut index = Vec::new();
-    for (name, what, log) in forged().into_iter().chain(honest()) {
-        fs::write(folder().join(format!("{name}.log")), log).unwrap();
-        index.push((format!("{name}.log"), what.to_string()));
+    let made = forged().into_iter().chain(honest()).map(Made::from);
+    for made in made.chain(successions()) {
+        let file = format!("{}.log", made.name);
+        fs::write(folder().join(&file), &made.log).unwrap();
+        index.push((file, made.what.to_string(), made.keys, made.from));
     }
     // Those that the program itself wrote.
     for entry in fs::read_dir(folder().join("written")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        index.push((
-            format!("written/{name}"),
-            "what the program itself wrote".into(),
-        ));
+        let what = "what the program itself wrote".to_string();
+        index.push((format!("written/{name}"), what, Vec::new(), Vec::new()));
     }
     index.sort();
-    let index: Vec<_> = index
+    let index: Vec<Vector> = index
         .into_iter()
-        .map(|(file, what)| {
-            let (findings, notes) = codes(&verify(&fs::read(folder().join(&file)).unwrap()));
+        .map(|(file, what, keys, from)| {
+            let log = fs::read(folder().join(&file)).unwrap();
+            let (findings, notes) = codes(&verify_with(&log, &keys, &from));
             Vector {
                 file,
                 what,
+                keys,
+                from,
                 findings,
                 notes,
             }
         })
         .collect();
-    let text = serde_json::to_string_pretty(&index).unwrap() + "\n";
-    fs::write(folder().join("index.json"), text).unwrap();
+    let (index, successions): (Vec<_>, Vec<_>) =
+        index.into_iter().partition(|log| log.keys.is_empty());
+    for (name, logs) in [("index.json", index), ("successions.json", successions)] {
+        let text = serde_json::to_string_pretty(&logs).unwrap() + "\n";
+        fs::write(folder().join(name), text).unwrap();
+    }
 }

@@ -215,6 +215,13 @@ fn bodies_that_do_not_come_are_not_waited_for() {
                 stream.read_exact(&mut start).unwrap();
                 let start = String::from_utf8_lossy(&start).into_owned();
                 assert_eq!(start, format!("HTTP/1.1 {status}"), "{path}");
+                // It said that the body did not come, and neither how long it may take nor what to
+                // do.
+                let mut rest = [0; 2_000];
+                let count = stream.read(&mut rest).unwrap();
+                let rest = String::from_utf8_lossy(&rest[..count]).into_owned();
+                let explains = rest.contains("30 seconds") && rest.contains("send the request again");
+                assert!(status != 408 || explains, "{path} {rest}");
             });
         }
     });

@@ -203,3 +203,52 @@ fn times_beyond_the_year_9999_fail_no_request() {
         }
     }
 }
+
+/// Overwrites the bytes of a file where a text stands, as a failing disk does below a running server.
+fn damage_below(registry: &Registry, text: &[u8], damage: impl Fn(usize) -> (usize, Vec<u8>)) {
+    use std::os::unix::fs::FileExt;
+
+    let path = registry.folder().join("data.mdb");
+    let bytes = std::fs::read(&path).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    let mut found = bytes.windows(text.len()).enumerate();
+    let mut count = 0;
+    // Older versions of a page may be in the file, too.
+    while let Some((at, _)) = found.find(|(_, bytes)| *bytes == text) {
+        let (at, damaged) = damage(at);
+        file.write_all_at(&damaged, at.try_into().unwrap()).unwrap();
+        count += 1;
+    }
+    assert!(count > 0);
+}
+
+/// Guards against a server that answers 500 for damaged names and calls itself ready.
+#[test]
+fn a_server_that_met_damage_is_not_ready_any_more() {
+    const PAGE: usize = 4_096;
+    let zeroed_page = |at: usize| (at / PAGE * PAGE, vec![0; PAGE]);
+    // In front of the value is its length.
+    let damaged_record = |at: usize| (at - 12, vec![0xff; 12]);
+    let kinds: [&dyn Fn(usize) -> (usize, Vec<u8>); 2] = [&zeroed_page, &damaged_record];
+    for damage in kinds {
+        let server = web::Server::start();
+        let url = b"https://example.org/somewhere-to-be-damaged";
+        server.name("20.1000/damaged", &[(1, "URL", url)]);
+        let names = (0..200).map(|number| format!("20.1000/name-{number}"));
+        for name in names {
+            server.name(&name, &[(1, "URL", &[b'x'; 500])]);
+        }
+        damage_below(&server.registry, url, damage);
+        let answer = server.get("/20.1000/damaged");
+        assert!(answer.status >= 500, "{} {}", answer.status, answer.body);
+        // Nobody has asked before: an answer is given again for a second.
+        let answer = server.get("/readyz");
+        assert_eq!(answer.status, 503, "{}", answer.body);
+        assert!(
+            answer.body.starts_with("the store is damaged: "),
+            "{}",
+            answer.body
+        );
+        assert_eq!(server.get("/healthz").status, 200);
+    }
+}

@@ -206,6 +206,10 @@ fn equality_is_true_or_false() {
         ("hdl:20.1000/5555%0D%0Ahttps://hdl.handle.net/20.1000/5555".into(), "TRUE\r\n"),
         ("hdl:20.1000/5555%0ahdl:20.1000/5556".into(), "FALSE\r\n"),
         ("urn:a1:b%0Aurn:a1:%62".into(), "FALSE\r\n"),
+        ("INFO:LCCN/n78-89035%0Ainfo:lccn/n78089035".into(), "TRUE\r\n"),
+        ("info:LCCN/n78-89035%0Ainfo:lccn/n78089036".into(), "FALSE\r\n"),
+        ("INFO:nobody/%2541%0Ainfo:NOBODY/%2541".into(), "TRUE\r\n"),
+        ("info:nobody/a%0Ainfo:nobody/A".into(), "FALSE\r\n"),
         ("100.102/f58fb49eb1f848f0a606e84cef294be5%0Ahdl:100.102/F58FB49EB1F848F0A606E84CEF294BE5".into(), "TRUE\r\n"),
         ("https://a.example/%0Ahttps://a.example/".into(), "TRUE\r\n"),
     ] {

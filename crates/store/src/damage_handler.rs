@@ -88,11 +88,12 @@ static IS_FORWARDED: AtomicBool = AtomicBool::new(false);
 static MAPS: [(AtomicUsize, AtomicUsize); 16] =
     [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; 16];
 
+// `check` says this as well: it is no remedy.
 const MESSAGE: &[u8] = b"error: the store is damaged: restore it from a backup \
-    (`handfast check` says what is wrong)\n";
+    (stop the server, move the data folder away, run `handfast restore FILE`)\n";
 const ASSERTION_MESSAGE: &[u8] =
-    b"error: the store failed a check of its own (see the line above), and is probably \
-    damaged: restore it from a backup (`handfast check` says what is wrong)\n";
+    b"error: the store is damaged: it failed a check of its own (see the line above); restore it \
+    from a backup (stop the server, move the data folder away, run `handfast restore FILE`)\n";
 /// "The system failed".
 const STATUS: c_int = 3;
 /// A fault up to this far below the stack pointer, in bytes, is a stack overflow.

@@ -1,13 +1,14 @@
 //! The embedded engine: LMDB.
 
 use std::fs::{self, File};
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use heed::types::Bytes;
 use heed::{CompactionOption, Database, Env, PutFlags, RoTxn, RwTxn, WithoutTls};
 
+use crate::checked_range::CheckedRange;
 use crate::damage_handler::{Copying, InStore};
 use crate::error::StoreError;
 use crate::health::{DiskSpace, MIN_FREE_BYTES};
@@ -27,6 +28,8 @@ pub(crate) struct Embedded {
     folder: PathBuf,
     id: u64,
     commits: AtomicU64,
+    /// Whether a read or a write has met a damaged page.
+    is_damaged: AtomicBool,
     /// `None` for a process that only reads.
     _lock: Option<File>,
 }
@@ -95,6 +98,7 @@ impl Embedded {
             folder: folder.to_path_buf(),
             id: OPENED.fetch_add(1, Ordering::Relaxed),
             commits: AtomicU64::new(0),
+            is_damaged: AtomicBool::new(false),
             _lock: lock,
         }
     }
@@ -118,12 +122,13 @@ impl Embedded {
     }
 
     pub(crate) fn begin_read(&self) -> Result<RoTxn<'_, WithoutTls>, StoreError> {
-        Ok(self.env.read_txn()?)
+        self.env.read_txn().map_err(|error| self.noted(error))
     }
 
     /// Begins a read transaction that may outlive this call.
     pub(crate) fn begin_lasting_read(&self) -> Result<RoTxn<'static, WithoutTls>, StoreError> {
-        Ok(self.env.clone().static_read_txn()?)
+        let txn = self.env.clone().static_read_txn();
+        txn.map_err(|error| self.noted(error))
     }
 
     /// The id of this environment in this process.
@@ -139,7 +144,7 @@ impl Embedded {
     pub(crate) fn begin(&self) -> Result<Writing<'_>, StoreError> {
         Ok(Writing {
             engine: self,
-            txn: self.env.write_txn()?,
+            txn: self.env.write_txn().map_err(|error| self.noted(error))?,
         })
     }
 
@@ -153,6 +158,24 @@ impl Embedded {
     pub(crate) fn clear_stale_readers(&self) {
         // If this fails, the next call tries again.
         drop(self.env.clear_stale_readers());
+    }
+
+    /// Whether a read or a write has met damage since the store was opened.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.is_damaged.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_damage(&self) {
+        self.is_damaged.store(true, Ordering::Relaxed);
+    }
+
+    /// Converts an error of the engine, and records it if it is damage.
+    pub(crate) fn noted(&self, error: impl Into<StoreError>) -> StoreError {
+        let error = error.into();
+        if matches!(error, StoreError::Damaged) {
+            self.note_damage();
+        }
+        error
     }
 
     /// LMDB reports an incomplete write as an input/output error: mostly the disk is full.
@@ -169,7 +192,8 @@ impl Embedded {
         let _in_store = InStore::enter();
         // LMDB copies on a thread of its own.
         let _copying = Copying::begin();
-        Ok(self.env.copy_to_file(file, CompactionOption::Enabled)?)
+        let copied = self.env.copy_to_file(file, CompactionOption::Enabled);
+        copied.map_err(|error| self.noted(error))
     }
 
     pub(crate) fn table(&self, table: Table) -> &Database<Bytes, Bytes> {
@@ -209,7 +233,7 @@ impl Embedded {
 ///
 /// ```
 /// use handfast_store::{TableKey, Store, StoreError, Write};
-/// use std::ops::{Bound, ControlFlow};
+/// use std::ops::ControlFlow;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let store = Store::create(folder.path())?;
@@ -243,7 +267,8 @@ impl Snapshot<'_> {
         let found = self
             .engine
             .table(table_key.table())
-            .get(self.txn, &table_key.encoded())?;
+            .get(self.txn, &table_key.encoded())
+            .map_err(|error| self.engine.noted(error))?;
         Ok(found.and_then(|value| table_key.unwrap(value)).map(lend))
     }
 
@@ -255,7 +280,8 @@ impl Snapshot<'_> {
             return Ok(false);
         }
         let key = table_key.encoded();
-        let found = self.engine.table(table_key.table()).get(self.txn, &key)?;
+        let found = self.engine.table(table_key.table()).get(self.txn, &key);
+        let found = found.map_err(|error| self.engine.noted(error))?;
         let other = found.and_then(|value| table_key::read(table_key.table(), &key, value));
         Ok(other.is_some_and(|(other, _)| other.name() != table_key.name()))
     }
@@ -266,24 +292,31 @@ impl Snapshot<'_> {
         from: &TableKey<'_>,
         visit: &mut dyn FnMut(&TableKey<'_>, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
+        let scanned = self.scan_checked(from, visit);
+        scanned.inspect_err(|error| {
+            // A key that is none, or a value that is not of its key, comes from no write of ours.
+            if error.is_damage() {
+                self.engine.note_damage();
+            }
+        })
+    }
+
+    fn scan_checked(
+        &self,
+        from: &TableKey<'_>,
+        visit: &mut dyn FnMut(&TableKey<'_>, &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
         let table = from.table();
         let key = from.encoded();
-        // LMDB has no empty keys: the scan then starts at the beginning.
-        let from = if key.is_empty() {
-            Bound::Unbounded
-        } else {
-            Bound::Included(&*key)
-        };
-        let range = (from, Bound::Unbounded);
-        for entry in self.engine.table(table).range(self.txn, &range)? {
-            let (key, value) = entry?;
+        let mut entries = CheckedRange::begin(self.engine.table(table), self.txn, &key)?;
+        while let Some((key, value)) = entries.next()? {
             let (table_key, value) =
                 table_key::read(table, key, value).ok_or_else(|| StoreError::Corrupt {
                     table: table.name(),
                     key: String::from_utf8_lossy(key).into_owned(),
                 })?;
             if visit(&table_key, value).is_break() {
-                break;
+                return entries.stop();
             }
         }
         Ok(())
@@ -298,7 +331,8 @@ impl Snapshot<'_> {
         let found = self
             .engine
             .table(table)
-            .get_lower_than_or_equal_to(self.txn, &table_key.encoded())?;
+            .get_lower_than_or_equal_to(self.txn, &table_key.encoded())
+            .map_err(|error| self.engine.noted(error))?;
         let Some((key, value)) = found else {
             return Ok(None);
         };
@@ -311,7 +345,8 @@ impl Snapshot<'_> {
 
     /// The largest number in a table whose keys are numbers.
     pub fn last_number(&self, table: Table) -> Result<Option<u64>, StoreError> {
-        let last = self.engine.table(table).last(self.txn)?;
+        let last = self.engine.table(table).last(self.txn);
+        let last = last.map_err(|error| self.engine.noted(error))?;
         let number = last.and_then(|(key, value)| table_key::read(table, key, value)?.0.number());
         Ok(number)
     }
@@ -324,14 +359,18 @@ impl Snapshot<'_> {
     ) -> Result<(), StoreError> {
         let value = table_key::short_name(value);
         let table = self.engine.table(Table::Reverse);
-        for entry in table
-            .get_duplicates(self.txn, &value)?
-            .into_iter()
-            .flatten()
-        {
-            if visit(entry?.1).is_break() {
+        let noted = |error| self.engine.noted(error);
+        let entries = table.get_duplicates(self.txn, &value).map_err(noted)?;
+        let mut last: Option<&[u8]> = None;
+        for entry in entries.into_iter().flatten() {
+            let (_, key) = entry.map_err(noted)?;
+            if last.is_some_and(|last| last >= key) {
+                return Err(self.engine.noted(StoreError::Damaged));
+            }
+            if visit(key).is_break() {
                 break;
             }
+            last = Some(key);
         }
         Ok(())
     }
@@ -340,30 +379,58 @@ impl Snapshot<'_> {
     /// the values: the value as it is stored (see [`index_value`](crate::index_value)), the key of
     /// the name, and its record. Of a long start, only the first bytes count.
     pub fn scan_index(&self, start: &[u8], visit: &mut VisitIndex<'_>) -> Result<(), StoreError> {
+        let scanned = self.held_checked(start, visit);
+        scanned.map_err(|error| self.engine.noted(error))
+    }
+
+    fn held_checked(&self, start: &[u8], visit: &mut VisitIndex<'_>) -> Result<(), StoreError> {
         let start = start
             .get(..table_key::LONG_KEY_PREFIX_BYTES)
             .unwrap_or(start);
-        let range = (Bound::Included(start), Bound::Unbounded);
         let records = self.engine.table(Table::Records);
-        for entry in self.engine.table(Table::Reverse).range(self.txn, &range)? {
-            let (value, key) = entry?;
+        let reverse = self.engine.table(Table::Reverse);
+        let mut entries = CheckedRange::begin(reverse, self.txn, start)?;
+        while let Some((value, key)) = entries.next()? {
             if !value.starts_with(start) {
-                break;
+                return entries.stop();
             }
             let record = records.get(self.txn, key)?;
             let found = record.and_then(|bytes| table_key::read(Table::Records, key, bytes));
             if let Some((table_key, record)) = found
                 && visit(value, table_key.name(), record).is_break()
             {
-                break;
+                return entries.stop();
             }
         }
         Ok(())
     }
 
+    /// Whether a read or a write has met damage since the store was opened, in any snapshot.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        self.engine.is_damaged()
+    }
+
+    /// The number of entries of a table, by reading all of them.
+    pub(crate) fn count_by_reading(&self, table: Table) -> Result<u64, StoreError> {
+        // The values of such a table are keys, which scanning does not unwrap.
+        if table.is_multiple() {
+            let entries = CheckedRange::begin(self.engine.table(table), self.txn, b"");
+            let count = entries.and_then(CheckedRange::count);
+            return count.map_err(|error| self.engine.noted(error));
+        }
+        let mut count = 0;
+        self.scan(&TableKey::named(table, b""), &mut |_, _| {
+            count += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok(count)
+    }
+
     /// The number of entries of a table.
     pub fn count(&self, table: Table) -> Result<u64, StoreError> {
-        Ok(self.engine.table(table).len(self.txn)?)
+        let count = self.engine.table(table).len(self.txn);
+        count.map_err(|error| self.engine.noted(error))
     }
 }
 
@@ -383,6 +450,12 @@ impl Writing<'_> {
     }
 
     pub(crate) fn apply(&mut self, write: &Write) -> Result<(), StoreError> {
+        let engine = self.engine;
+        let applied = self.apply_checked(write);
+        applied.map_err(|error| engine.noted(error))
+    }
+
+    fn apply_checked(&mut self, write: &Write) -> Result<(), StoreError> {
         match write {
             Write::Put(table_key, value) => {
                 let table = self.engine.table(table_key.table());
@@ -442,7 +515,8 @@ impl Writing<'_> {
         let found = self
             .engine
             .table(table_key.table())
-            .get(&self.txn, &table_key.encoded())?;
+            .get(&self.txn, &table_key.encoded())
+            .map_err(|error| self.engine.noted(error))?;
         match found {
             Some(value) if table_key.unwrap(value).is_none() => Err(StoreError::Corrupt {
                 table: table_key.table().name(),
@@ -454,7 +528,8 @@ impl Writing<'_> {
 
     /// Commits. The writes are on disk when this returns.
     pub(crate) fn commit(self) -> Result<(), StoreError> {
-        self.txn.commit()?;
+        let engine = self.engine;
+        self.txn.commit().map_err(|error| engine.noted(error))?;
         self.engine.commits.fetch_add(1, Ordering::Release);
         Ok(())
     }

@@ -26,7 +26,7 @@ pub enum StoreError {
     #[error("this change failed inside the server: it was not made")]
     ChangePanicked,
     /// Stored data cannot be read.
-    #[error("table {table} is damaged at key {key}")]
+    #[error("the store is damaged: table {table} at key {key}")]
     Corrupt {
         /// The table.
         table: &'static str,
@@ -104,6 +104,12 @@ impl From<heed::Error> for StoreError {
 }
 
 impl StoreError {
+    /// Whether pages of the store, or entries in them, are damaged.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Corrupt { .. } | Self::Damaged)
+    }
+
     /// A copy of the error, for each of several callers whose changes fail in one batch.
     pub(crate) fn again(&self) -> Self {
         match self {

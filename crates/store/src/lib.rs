@@ -17,6 +17,7 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
+mod checked_range;
 mod damage_handler;
 mod embedded;
 mod error;

@@ -59,13 +59,19 @@ impl<'e> Loading<'e> {
     /// Whether a table key is behind all entries of its table.
     pub fn is_behind(&mut self, table_key: &TableKey<'_>) -> Result<bool, StoreError> {
         let key = table_key.encoded();
-        Ok(self
-            .last(table_key.table())?
-            .is_none_or(|last| last < &*key))
+        let engine = self.writing.engine;
+        let last = self.last(table_key.table());
+        let last = last.map_err(|error| engine.noted(error))?;
+        Ok(last.is_none_or(|last| last < &*key))
     }
 
     /// Stores bytes under a table key, and replaces the old ones.
     pub fn put(&mut self, table_key: &TableKey<'_>, value: &[u8]) -> Result<(), StoreError> {
+        let outcome = self.put_checked(table_key, value);
+        outcome.map_err(|error| self.writing.engine.noted(error))
+    }
+
+    fn put_checked(&mut self, table_key: &TableKey<'_>, value: &[u8]) -> Result<(), StoreError> {
         self.notice(table_key);
         let (table, key) = (table_key.table(), table_key.encoded());
         let is_behind = self.last(table)?.is_none_or(|last| last < &*key);
@@ -86,6 +92,11 @@ impl<'e> Loading<'e> {
 
     /// Adds a name, given by its key, to the index entry of a value.
     pub fn index_insert(&mut self, value: &[u8], key: &[u8]) -> Result<(), StoreError> {
+        let outcome = self.hold_checked(value, key);
+        outcome.map_err(|error| self.writing.engine.noted(error))
+    }
+
+    fn hold_checked(&mut self, value: &[u8], key: &[u8]) -> Result<(), StoreError> {
         let (value, key) = (table_key::short_name(value), table_key::short_name(key));
         let last = self.last(Table::Reverse)?;
         let is_behind = last.is_none_or(|last| last < &*value);

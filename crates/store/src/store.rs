@@ -161,7 +161,9 @@ impl Store {
     /// # Ok::<_, Box<dyn std::error::Error>>(())
     /// ```
     pub fn probe(&self, answer: impl FnOnce(Result<(), StoreError>) + Send + 'static) {
-        match self.disk_space().and_then(DiskSpace::problem) {
+        let damage = self.is_damaged().then_some(StoreError::Damaged);
+        let problem = damage.or_else(|| self.disk_space().and_then(DiskSpace::problem));
+        match problem {
             Some(problem) => answer(Err(problem)),
             None => self.writer.probe(answer),
         }
@@ -171,6 +173,18 @@ impl Store {
     #[must_use]
     pub fn is_writer_stuck(&self) -> bool {
         self.health.is_stuck()
+    }
+
+    /// Whether a read or a write has met damage since the store was opened. It stays set: nobody
+    /// knows what else is damaged.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        self.engine.is_damaged()
+    }
+
+    /// Records that stored bytes cannot be decoded. The store itself does not know their meaning.
+    pub fn note_damage(&self) {
+        self.engine.note_damage();
     }
 
     /// Why the last commit failed; `None` if it succeeded.
@@ -273,8 +287,12 @@ impl Store {
             .inspect_err(|_| drop(fs::remove_file(file)))
     }
 
-    /// Writes a copy to an open file.
+    /// Writes a copy to an open file. It reads all tables to their end first: a copy of a damaged
+    /// store would look like a backup.
     pub fn backup_to(&self, file: &mut File) -> Result<(), StoreError> {
+        for table in self.check()? {
+            table.entries?;
+        }
         self.engine.copy_to(file)?;
         file.sync_all().map_err(StoreError::io("the copy"))
     }
@@ -305,25 +323,11 @@ impl Store {
     /// Reads every entry of every table. Unreadable entries are reported; the rest is counted.
     pub fn check(&self) -> Result<Vec<TableCheck>, StoreError> {
         self.read(|now| {
-            let check = |table: Table| {
-                let mut count = 0;
-                let from = TableKey::named(table, b"");
-                let outcome = now.scan(&from, &mut |_, _| {
-                    count += 1;
-                    std::ops::ControlFlow::Continue(())
-                });
-                outcome.map(|()| count)
+            let check = |table| TableCheck {
+                table,
+                entries: now.count_by_reading(table),
             };
-            // The values of `reverse` are keys, which scanning does not unwrap.
-            let tables = Table::ALL
-                .into_iter()
-                .filter(|table| *table != Table::Reverse);
-            Ok(tables
-                .map(|table| TableCheck {
-                    table,
-                    entries: check(table),
-                })
-                .collect())
+            Ok(Table::ALL.into_iter().map(check).collect())
         })
     }
 }

@@ -48,13 +48,16 @@ pub(crate) enum Command {
         about: About,
         #[command(flatten)]
         policy: PolicyOptions,
+        /// Create the account of --as if there is none; it cannot log in before it has a token
+        #[arg(long, requires = "who")]
+        create: bool,
     },
     /// Approve a request: whoever asked becomes its admin
     Approve {
         #[command(flatten)]
         on: On,
     },
-    /// Decline a request
+    /// Decline a request, or take your own back
     Decline {
         #[command(flatten)]
         on: On,
@@ -97,9 +100,12 @@ pub(crate) enum Command {
     Transfer {
         #[command(flatten)]
         on: On,
-        /// To whom
+        /// To whom: an account, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
+        /// Create the account if there is none; it cannot log in before it has a token
+        #[arg(long)]
+        create: bool,
     },
     /// Retire an authority and those below it: their names keep resolving, nothing new is named
     Retire {
@@ -223,7 +229,15 @@ impl Command {
                     for_people(authority, case, out)
                 },
             ),
-            Self::Request { on, about, policy } => on.change(data, "requested", |registry, who| {
+            Self::Request {
+                on,
+                about,
+                policy,
+                create,
+            } => on.change(data, "requested", |registry, who| {
+                if *create {
+                    create_missing_account(registry, who)?;
+                }
                 let new = new_authority(about, policy);
                 registry
                     .request_authority(who, &on.authority, new)
@@ -254,8 +268,12 @@ impl Command {
             Self::Policy { on, about, policy } => on.change(data, "changed", |registry, who| {
                 registry.change_authority(who, &on.authority, change(about, policy))
             }),
-            Self::Transfer { on, to } => on.change(data, "transferred", |registry, who| {
-                registry.transfer_authority(who, &on.authority, to)
+            Self::Transfer { on, to, create } => on.change(data, "transferred", |registry, who| {
+                let transfer = AuthorityAction::Transfer {
+                    to: to.clone(),
+                    creates_account: *create,
+                };
+                registry.act_on_authority(who, &on.authority, None, transfer)
             }),
             Self::Retire { on, keep_children } => on.change(data, "retired", |registry, who| {
                 let keep_children = *keep_children;
@@ -342,6 +360,20 @@ impl On {
             },
             |(path, _), out| writeln!(out, "{done} {path}"),
         )
+    }
+}
+
+/// Creates the account that asks, as the operator, who runs this command.
+fn create_missing_account(registry: &Registry, who: &Principal) -> Result<(), RegistryError> {
+    let Principal::Account(name) = who else {
+        return Ok(());
+    };
+    match registry.create_account(&Principal::Operator, name, "") {
+        Err(RegistryError::Policy {
+            code: "account-exists",
+            ..
+        }) => Ok(()),
+        created => created,
     }
 }
 

@@ -3,10 +3,9 @@
 //! A handle batch file may name files in which values are. They are read here, by the process and in the working folder of
 //! whoever runs the command, and their bytes are put into the batch: neither the registry nor a server opens them.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread;
 
@@ -14,12 +13,11 @@ use handfast_registry::Format;
 use handfast_wire::batch::{FileValue, inline_files};
 use handfast_wire::json::read_site;
 use handfast_wire::{Codec, type_matches};
-use rustix::fs::OFlags;
+
+use crate::files;
 
 /// How much of the input tells what it is: as much as the registry looks at.
 const BEGINNING: u64 = 1 << 20;
-/// How many bytes a file has, at most, whose content becomes a value: a name holds no more.
-const MAX_FILE: u64 = 260_000;
 /// How many files that cannot be read are named.
 const MAX_PROBLEMS: usize = 20;
 
@@ -108,26 +106,9 @@ fn without_files(batch: impl Read, name: &str) -> Result<File, String> {
 /// The bytes of a value that is in a file.
 fn read(value: FileValue<'_>) -> Result<Vec<u8>, String> {
     let path = value.path;
-    let unreadable = |error: io::Error| format!("cannot read {path}: {error}");
-    // A pipe would wait for somebody who writes to it.
-    let without_waiting = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(without_waiting)
-        .open(path)
-        .map_err(unreadable)?;
-    if !file.metadata().map_err(unreadable)?.is_file() {
-        return Err(format!("{path} is not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE + 1)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_FILE) {
-        return Err(format!(
-            "{path} has more than {MAX_FILE} bytes, which is more than a name holds"
-        ));
-    }
+    let file = files::open_regular(Path::new(path));
+    let file = file.map_err(|error| format!("cannot read {path}: {error}"))?;
+    let bytes = files::read_value(file, path)?;
     // A site may be described in JSON.
     let is_site = type_matches(value.value_type, "HS_SITE");
     let site = is_site.then(|| read_site(&bytes)).flatten();

@@ -17,7 +17,7 @@ use handfast_registry::Registry;
 use serde::Serialize;
 
 use crate::commands::inspect_view;
-use crate::exit::{Answer, is_broken_pipe};
+use crate::exit::{Answer, UnreadableInput, is_broken_pipe};
 use crate::folder::Data;
 use crate::terminal::console;
 use crate::terminal::lines::{self, Line};
@@ -128,8 +128,7 @@ impl Inspect {
             rules = rules.without_registry();
         }
         if let Some(file) = &self.registry {
-            let json = fs::read_to_string(file)
-                .with_context(|| format!("cannot read the registry {}", file.display()))?;
+            let json = fs::read_to_string(file).with_context(|| UnreadableInput::new(file))?;
             let namespaces = Namespaces::from_json(&json)
                 .with_context(|| format!("cannot use the registry {}", file.display()))?;
             rules = rules.with_registry(namespaces);

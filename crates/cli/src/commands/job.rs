@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use crate::commands::import::for_people;
 use crate::commands::inspect_view::Shown as Safe;
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
 use crate::folder::Data;
 use crate::terminal::console;
 use crate::terminal::output::Output;
@@ -346,11 +346,11 @@ impl Command {
 /// The names in a file, one a line.
 pub(crate) fn names_in(file: &Path) -> anyhow::Result<Vec<String>> {
     let text = if file.as_os_str() == "-" {
-        io::read_to_string(console::stdin())
+        console::read_text(console::stdin())
     } else {
         console::read_to_string(file)
     };
-    let text = text.with_context(|| format!("cannot read {}", file.display()))?;
+    let text = text.with_context(|| UnreadableInput::new(file))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     Ok(lines.map(str::to_string).collect())
 }

@@ -97,7 +97,8 @@ pub(crate) struct VerifyCommand {
     /// A proof, instead of a log; needs no data folder
     #[arg(long, value_name = "FILE", conflicts_with = "export", value_hint = ValueHint::FilePath)]
     pub(crate) proof: Option<PathBuf>,
-    /// A public key that is trusted; by default the log's own
+    /// A public key that is trusted; by default the log's own. Once for each: the key of the log,
+    /// and those of the logs that it continues
     #[arg(long, value_name = "KEY")]
     key: Vec<String>,
     /// A checkpoint from earlier that the log must continue
@@ -394,12 +395,18 @@ impl VerifyCommand {
                     "checkpoints": audited.checkpoints.iter().map(|(what, size)| json!({"what": what, "size": size})).collect::<Json>(),
                     "notes": audited.notes.iter().map(note_json).collect::<Json>(),
                     "findings": audited.findings.iter().map(finding_json).collect::<Json>(),
+                    "following": audited.following,
                 })
             },
             |(audited, key), out| {
                 for finding in &audited.findings {
                     let text = finding.to_string();
                     writeln!(out, "{} [{}]", Safe(&text), finding.code())?;
+                }
+                if audited.following > 0 {
+                    let more = audited.following;
+                    writeln!(out, "{more} more findings can follow from these and are not listed: \
+                        verify again when these are explained")?;
                 }
                 for note in &audited.notes {
                     let text = note.to_string();
@@ -491,7 +498,7 @@ impl VerifyCommand {
 /// The text of a file; - is standard input.
 pub(crate) fn read_text(path: &Path) -> Result<String, String> {
     let text = if path.as_os_str() == "-" {
-        io::read_to_string(console::stdin())
+        console::read_text(console::stdin())
     } else {
         console::read_to_string(path)
     };

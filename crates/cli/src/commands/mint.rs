@@ -20,8 +20,8 @@ pub(crate) struct Mint {
     /// Under which authority
     #[arg(long)]
     authority: String,
-    /// How many
-    #[arg(long, default_value_t = 1)]
+    /// How many, up to a million
+    #[arg(long, default_value_t = 1, value_parser = count)]
     count: u64,
     /// A URL of each, in which {name} stands for the local name; may be repeated
     #[arg(long = "url", value_name = "URL", value_parser = crate::commands::name::url)]
@@ -56,6 +56,23 @@ impl FromStr for GivenStyle {
         })
     }
 }
+
+/// Reads how many names are wanted. A slip of a few zeros would fill the disk with names that stay for ever.
+fn count(text: &str) -> Result<u64, String> {
+    let number: u64 = text
+        .parse()
+        .map_err(|_| "that is not a number".to_string())?;
+    match number {
+        0 => Err("at least one name is made".into()),
+        1..=MAX_COUNT => Ok(number),
+        _ => Err(format!(
+            "one command makes at most {MAX_COUNT} names, which stay for ever: run it again for more"
+        )),
+    }
+}
+
+/// How many names one command makes at most.
+const MAX_COUNT: u64 = 1_000_000;
 
 /// How many names a server makes in one request.
 const TOGETHER: u64 = 10_000;

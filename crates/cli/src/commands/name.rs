@@ -8,8 +8,8 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
 use handfast_registry::{
-    Edit, HistoryPoint, NewName, NewValue, Principal, Registry, RegistryError, Shown, json,
-    parse_rfc3339, rfc3339 as time,
+    Edit, HistoryPoint, NameAction, NewName, NewValue, Principal, Registry, RegistryError, Shown,
+    json, parse_rfc3339, rfc3339 as time,
 };
 use handfast_registry::{check_urls, url_problem};
 use handfast_wire::batch::{read_admin, read_list};
@@ -109,9 +109,12 @@ pub(crate) enum Command {
     Transfer {
         #[command(flatten)]
         on: On,
-        /// To whom
+        /// To whom: an account, or INDEX:HANDLE
         #[arg(long, value_name = "WHO", value_parser = Principal::parse)]
         to: Principal,
+        /// Create the account if there is none; it cannot log in before it has a token
+        #[arg(long)]
+        create: bool,
     },
     /// Erase a name, under an authority where that is allowed
     Erase {
@@ -296,7 +299,7 @@ impl Values {
 
     fn read_one(&self, value: &GivenValue) -> anyhow::Result<NewValue> {
         let data = match value.data.strip_prefix('@') {
-            Some(file) => console::read(file).with_context(|| format!("cannot read {file}"))?,
+            Some(file) => console::read_value(file).map_err(anyhow::Error::msg)?,
             None => written(&value.value_type, &value.data)?,
         };
         let permissions = self
@@ -426,8 +429,13 @@ impl Command {
             Self::Restore { on } => on.run(data, "restored", |registry, who| {
                 registry.restore_name(who, &on.id)
             }),
-            Self::Transfer { on, to } => on.run(data, "transferred", |registry, who| {
-                registry.transfer_name(who, &on.id, to)
+            Self::Transfer { on, to, create } => on.run(data, "transferred", |registry, who| {
+                let transfer = NameAction::Transfer {
+                    to: to.clone(),
+                    creates_account: *create,
+                };
+                let transferred = registry.change_name(who, &on.id, None, transfer)?;
+                transferred.ok_or_else(|| RegistryError::NotFound(on.id.clone()))
             }),
             Self::Undo { on, event } => on.run(data, "undid the change of", |registry, who| {
                 registry.undo(who, &on.id, *event)

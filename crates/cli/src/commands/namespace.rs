@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use crate::commands::namespace_form::FormOptions;
 use crate::commands::namespace_view as view;
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
 use crate::folder::Data;
 use crate::terminal::console;
 use crate::terminal::output::Output;
@@ -478,13 +478,13 @@ pub(crate) fn read(file: &str) -> anyhow::Result<String> {
     let input: Box<dyn Read> = if file == "-" {
         console::stdin()
     } else {
-        Box::new(console::open(file).with_context(|| format!("cannot read {file}"))?)
+        Box::new(console::open(file).with_context(|| UnreadableInput::new(file))?)
     };
     let mut text = String::new();
     input
         .take(MOST_BYTES)
         .read_to_string(&mut text)
-        .with_context(|| format!("cannot read {file}"))?;
+        .with_context(|| UnreadableInput::new(file))?;
     Ok(text)
 }
 

@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 use crate::commands::inspect_view::Shown as Safe;
 use crate::commands::name::line;
 use crate::config;
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
 use crate::folder::Data;
 use crate::remote::handle_server::{Connection, fail, handle_of, wait};
 use crate::terminal::output::Output;
@@ -117,12 +117,14 @@ impl Resolve {
             return Ok(None);
         };
         if Path::new(root).exists() {
-            let file = fs::read(root).with_context(|| format!("cannot read {root}"))?;
+            let file = fs::read(root).with_context(|| UnreadableInput::new(root))?;
             let roots = Roots::read(&file).with_context(|| format!("cannot use {root}"))?;
             return Ok(Some(Root::Known(roots)));
         }
         let address = root.parse::<ServerAddress>();
-        let address = address.with_context(|| format!("{root} is not there"))?;
+        let neither = || format!("--root {root} is neither a file that exists nor HOST:PORT");
+        let address = address.with_context(neither);
+        let address = address.with_context(|| UnreadableInput::new(root))?;
         Ok(Some(Root::At(address)))
     }
 

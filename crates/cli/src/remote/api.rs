@@ -11,10 +11,11 @@ use handfast_registry::RegistryError;
 use hyper::Uri;
 use hyper::body::Bytes;
 use hyper::header::{HeaderName, IF_MATCH};
+use hyper::http::uri::Authority;
 use serde_json::{Map, Value as Json};
 use zeroize::Zeroizing;
 
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
 use crate::remote::handle_server::wait;
 use crate::remote::http_client::{self, Asked, Sent, whole};
 use crate::terminal::output::Output;
@@ -23,7 +24,7 @@ use crate::terminal::output::Output;
 #[derive(Args)]
 pub(crate) struct Elsewhere {
     /// Ask this server over its API instead of working on a folder: `https://HOST[:PORT]`. Say it before the command
-    #[arg(help_heading = HEADING, long = "url", value_name = "URL", value_hint = ValueHint::Url)]
+    #[arg(help_heading = HEADING, long = "url", value_name = "URL", value_hint = ValueHint::Url, value_parser = server_url)]
     pub(crate) server: Option<Uri>,
     /// A file with a token; without it, `HANDFAST_TOKEN`
     #[arg(help_heading = HEADING, long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "server")]
@@ -35,6 +36,25 @@ pub(crate) struct Elsewhere {
 
 /// Above the options that name a server.
 const HEADING: &str = "At a server elsewhere";
+
+/// A URL at which a server can be asked.
+fn server_url(text: &str) -> Result<Uri, String> {
+    let is_usable = |url: &Uri| {
+        let has_host = url.host().is_some_and(|host| !host.is_empty());
+        // A port that is too large is read as none.
+        let port = url.authority().map(Authority::as_str);
+        let port = port
+            .and_then(|text| text.rsplit_once(':'))
+            .map(|(_, port)| port);
+        let names_port = port.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_web = matches!(url.scheme_str(), Some("https" | "http"));
+        is_web && has_host && (!names_port || url.port_u16().is_some())
+    };
+    let url = text.parse::<Uri>().ok().filter(is_usable);
+    url.ok_or_else(|| {
+        "a URL is https://HOST or https://HOST:PORT, such as https://pid.example.org".to_string()
+    })
+}
 
 /// What was not done there.
 pub(crate) enum Problem {
@@ -252,7 +272,7 @@ impl Elsewhere {
         let text = match &self.token_file {
             Some(file) => {
                 let text = fs::read_to_string(file);
-                Some(text.with_context(|| format!("cannot read {}", file.display()))?)
+                Some(text.with_context(|| UnreadableInput::new(file))?)
             }
             None => env::var("HANDFAST_TOKEN").ok(),
         };

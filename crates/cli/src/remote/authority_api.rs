@@ -47,7 +47,9 @@ impl Command {
                 }
                 on.tell(said, "created")
             }
-            Self::Request { on, about, policy } => {
+            Self::Request {
+                on, about, policy, ..
+            } => {
                 let body = described(about, policy, Some((&on.authority, true)));
                 on.tell(server.ask("POST", "/authorities", Some(&body)), "requested")
             }
@@ -78,8 +80,8 @@ impl Command {
                 let body = described(about, policy, None);
                 on.tell(ask(on, "PATCH", "", Some(&body)), "changed")
             }
-            Self::Transfer { on, to } => {
-                let body = json!({"to": to.to_string()});
+            Self::Transfer { on, to, create } => {
+                let body = json!({"to": to.to_string(), "create": create});
                 on.tell(ask(on, "POST", "/transfer", Some(&body)), "transferred")
             }
             Self::Grant {

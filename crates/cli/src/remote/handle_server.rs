@@ -14,7 +14,7 @@ use handfast_wire::ResponseCode;
 use handfast_wire::crypto::{SigningKey, read_private_key};
 use zeroize::Zeroizing;
 
-use crate::exit::Answer;
+use crate::exit::{Answer, UnreadableInput};
 use crate::terminal::output::Output;
 
 /// A handle server, and how to log in there.
@@ -187,7 +187,7 @@ fn refuse(output: Output, code: ResponseCode, error: &ClientError) -> Answer {
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
-    fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+    fs::read(path).with_context(|| UnreadableInput::new(path))
 }
 
 /// What the environment says, which command lines must not: other users see those.

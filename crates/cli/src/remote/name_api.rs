@@ -77,8 +77,8 @@ impl Command {
                 on.act(server, "withdraw", Some(&body), "withdrew")
             }
             Self::Restore { on } => on.act(server, "restore", None, "restored"),
-            Self::Transfer { on, to } => {
-                let body = json!({"to": to.to_string()});
+            Self::Transfer { on, to, create } => {
+                let body = json!({"to": to.to_string(), "create": create});
                 on.act(server, "transfer", Some(&body), "transferred")
             }
             Self::Undo { on, event } => {

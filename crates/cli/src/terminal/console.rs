@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use handfast_registry::Registry;
 
-use crate::files::Access;
+use crate::files::{self, Access};
 use crate::new_file::NewFile;
 
 /// Who asks a server to run a command.
@@ -97,17 +97,34 @@ pub(crate) fn open(path: impl AsRef<Path>) -> io::Result<File> {
     }
 }
 
-/// Reads a file.
-pub(crate) fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open(path)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// Reads a file whose content becomes a value. For another process, it is the one that has opened it.
+pub(crate) fn read_value(path: &str) -> Result<Vec<u8>, String> {
+    let opened = match take(Path::new(path), Access::Read) {
+        Some(taken) => taken.map(|(file, _)| file),
+        None => files::open_regular(Path::new(path)),
+    };
+    let file = opened.map_err(|error| format!("cannot read {path}: {error}"))?;
+    files::read_value(file, path)
 }
 
 /// Reads a text.
 pub(crate) fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
-    io::read_to_string(open(path)?)
+    read_text(open(path)?)
 }
+
+/// Reads a text to its end. A server reads it into its own memory, and devices have no end.
+pub(crate) fn read_text(input: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    input.take(MAX_TEXT_BYTES + 1).read_to_string(&mut text)?;
+    if u64::try_from(text.len()).is_ok_and(|length| length > MAX_TEXT_BYTES) {
+        let problem = "it has more than 64 MiB: split it into several files";
+        return Err(io::Error::other(problem));
+    }
+    Ok(text)
+}
+
+/// How many bytes a text has at most: some two million names.
+const MAX_TEXT_BYTES: u64 = 64 << 20;
 
 /// A new file, if it is for another process.
 pub(crate) fn written(path: &Path) -> Option<io::Result<NewFile>> {

@@ -26,7 +26,7 @@ fn rich() -> Folder {
         r#"authority|create|20.3|--persistence|erasable|--title|Erasable "x"|--meaning|é|--contact|a@b.example
 authority|create|20.4|--case|sensitive|--ttl|77|--pattern|[a-z]+|--approval|true
 authority|create|2000.02|--profile|cordra
-authority|request|20.6|--as|ann
+authority|request|20.6|--as|ann|--create
 authority|grant|20.1|--to|ann|--role|lead
 authority|grant|20.1|--to|300:20.1/bob|--role|write
 name|create|20.1/Rich|--url|https://b.example/|--url|https://a.example/?q=%22&x|--value|7:BINARY:@{binary}|--permissions|7:1010|--ttl|7:0|--value|8:TEXT:@{long}|--value|300:HS_SECKEY:geheim

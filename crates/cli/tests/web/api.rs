@@ -530,3 +530,37 @@ fn statistics_say_how_much_there_is_of_what() {
     assert_eq!(by_scheme, said["names"].as_u64());
     assert_eq!(said["log"]["size"], said["events"]);
 }
+
+/// A transfer over the API made accounts of typing errors, and an account could not take back what
+/// it had asked for.
+#[test]
+fn transfers_need_an_account_and_requests_are_taken_back() {
+    let folder = Folder::new();
+    folder.done(&[
+        "authority",
+        "grant",
+        "20.1000",
+        "--to",
+        "ann",
+        "--role",
+        "admin",
+    ]);
+    folder.done(&["name", "create", "20.1000/x", "--url", "https://x.example/"]);
+    let ann = bearer(&folder.token(&[]));
+    let server = folder.serve();
+    for place in ["/api/v1/names/20.1000%2Fx", "/api/v1/authorities/20.1000"] {
+        let path = format!("{place}/transfer");
+        let reply = server.ask("POST", &path, &[&ann], Some(r#"{"to":"bbo"}"#));
+        assert_eq!(reply.status, 404, "{}", reply.body);
+        assert_eq!(reply.json()["code"], "no-account");
+        let body = r#"{"to":"bbo","create":true}"#;
+        let reply = server.ask("POST", &path, &[&ann], Some(body));
+        assert_eq!(reply.json()["code"], "operator-only", "{}", reply.body);
+    }
+    let request = r#"{"authority":"21.7","request":true}"#;
+    let reply = server.ask("POST", "/api/v1/authorities", &[&ann], Some(request));
+    assert_eq!(reply.status, 201, "{}", reply.body);
+    let decline = "/api/v1/authorities/21.7/decline";
+    assert_eq!(server.ask("POST", decline, &[&ann], None).status, 204);
+    assert_eq!(server.get("/api/v1/authorities/21.7", &[&ann]).status, 404);
+}

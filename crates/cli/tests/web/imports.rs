@@ -216,6 +216,13 @@ fn who_can_import_nothing_stores_nothing() {
                 (reply.status, &reply.json()["code"]),
                 (403, &json!("no-role"))
             );
+            let detail = reply.json()["detail"].to_string();
+            let remedy = if who == &for_reading {
+                "`handfast token create ann --role write`"
+            } else {
+                "`handfast authority grant AUTHORITY --to "
+            };
+            assert!(detail.contains(remedy), "{detail}");
         }
     }
     assert!(!folder.data().join("spool").exists());
@@ -272,4 +279,31 @@ fn what_one_account_sends_is_bounded() {
     assert_eq!(import(10_000).0, 200);
     drop(open);
     assert!((0..10_000).any(|_| import(150_000).0 == 200));
+}
+
+/// A body that was no JSON left a job that was done.
+#[test]
+fn a_body_that_is_no_dump_is_refused_without_a_job() {
+    let folder = Folder::new();
+    let ann = bearer(&folder.token(&[]));
+    let server = folder.serve();
+    let path = "/api/v1/import?format=json";
+    for headers in [&[ann.as_str()][..], &[&ann, ASYNC]] {
+        let reply = server.ask(
+            "POST",
+            path,
+            headers,
+            Some("id,url\n20.1000/a,https://a/\n"),
+        );
+        assert_eq!(
+            (reply.status, &reply.json()["code"]),
+            (400, &json!("input"))
+        );
+        let detail = reply.json()["detail"].to_string();
+        assert!(detail.contains("`handleRecords`"), "{detail}");
+    }
+    let jobs = server.get("/api/v1/jobs", &[&ann]).json();
+    assert_eq!(jobs["jobs"], json!([]));
+    let dump = r#"{"handleRecords":{"20.1000/a":{"handle":"20.1000/a","values":[]}}}"#;
+    assert_eq!(server.ask("POST", path, &[&ann], Some(dump)).status, 200);
 }

@@ -44,6 +44,8 @@ fn accounts_have_quotas_and_are_told_so() {
     );
     let wait: u64 = refused.header("retry-after").unwrap().parse().unwrap();
     assert!((80_000..=86_401).contains(&wait), "{wait}");
+    let detail = refused.json()["detail"].to_string();
+    assert!(detail.contains("`jobs-per-day` in `[limits]`"), "{detail}");
 
     let ask = |path: &str| {
         post(
@@ -53,7 +55,13 @@ fn accounts_have_quotas_and_are_told_so() {
         )
     };
     assert_eq!(ask("21.999").status, 201);
-    assert_eq!(ask("21.998").status, 429);
+    let refused = ask("21.998");
+    assert_eq!(refused.status, 429);
+    let detail = refused.json()["detail"].to_string();
+    assert!(
+        detail.contains("`requested-authorities` in `[limits]`"),
+        "{detail}"
+    );
     // This server does not answer for what is only asked for.
     assert_eq!(
         server.get("/21.999/x", &[]).status,

@@ -13,7 +13,7 @@ use std::time::SystemTime;
 
 use handfast_client::{Client, Environment, Login, ServerAddress};
 use handfast_registry::{NewAuthority, NewName, NewValue, Principal, Registry, Role};
-use handfast_server::{Addresses, Identity, Door, Native, Served};
+use handfast_server::{Addresses, Door, Identity, Native, Served};
 use handfast_wire::crypto::{SigningKey, read_private_key};
 use handfast_wire::{Admin, AdminPermissions, Codec, Permissions, PublicKey, Site};
 

@@ -220,7 +220,24 @@ impl ChangeSet<'_> {
         }
     }
 
-    /// Creates the account of a principal that is granted something, if it is missing.
+    /// Checks that the account of a grantee exists. It is created only if the
+    /// caller says so and may: nobody can remove the account that a typing error would make.
+    pub(crate) fn need_or_create_account(
+        &mut self,
+        who: &Principal,
+        creates_account: bool,
+    ) -> Result<(), RegistryError> {
+        if !matches!(who, Principal::Account(_)) || self.account(who)?.is_some() {
+            return Ok(());
+        }
+        if !creates_account {
+            return Err(no_account(who));
+        }
+        self.need_administrator()?;
+        self.make_account(who, "")
+    }
+
+    /// Creates the account that an imported record names, if it does not exist.
     pub(crate) fn ensure_account(&mut self, who: &Principal) -> Result<(), RegistryError> {
         match who {
             Principal::Account(_) if self.account(who)?.is_none() => self.make_account(who, ""),

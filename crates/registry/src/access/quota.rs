@@ -30,7 +30,8 @@ pub struct Limits {
     pub jobs_per_day: u64,
     /// Jobs of an account that wait, run or were interrupted.
     pub open_jobs: u64,
-    /// Authorities that an account has requested and nobody has decided on.
+    /// Authorities that an account has requested and nobody has decided on. Requests that it took
+    /// back count for 24 hours.
     pub requested_authorities: u64,
 }
 
@@ -47,6 +48,9 @@ impl Default for Limits {
 /// A day, in milliseconds.
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
+/// After how many seconds an account with too many open jobs may see one of them ended.
+const OPEN_JOBS_RETRY: u64 = 60;
+
 /// The maximum length of title, meaning, contact and path of a requested authority, in bytes.
 const MAX_REQUEST_TEXT: usize = 1_000;
 
@@ -55,6 +59,9 @@ const MAX_REQUEST_TEXT: usize = 1_000;
 pub(crate) struct OpenRequests {
     version: u64,
     by_account: HashMap<String, u64>,
+    /// When accounts took their own requests back, in the last day. The events of a request stay in
+    /// the store, so that an account could write any number of them by asking and taking back.
+    withdrawn: HashMap<String, Vec<u64>>,
 }
 
 /// Counts of the jobs of one account.
@@ -85,6 +92,20 @@ const MAX_JOBS_WITH_OUTCOMES: usize = 10;
 
 /// The maximum number of old jobs that are deleted when a new one starts.
 const MAX_PRUNED_AT_ONCE: usize = 20;
+
+impl OpenRequests {
+    /// When an account took requests back in the last day, oldest first.
+    fn withdrawn_since(&self, who: &Principal, now: u64) -> Vec<u64> {
+        let times = self.withdrawn.get(&who.key());
+        let recent = |at: &&u64| at.saturating_add(DAY_MS) > now;
+        times
+            .into_iter()
+            .flatten()
+            .filter(recent)
+            .copied()
+            .collect()
+    }
+}
 
 impl JobsOfAccount {
     pub(crate) fn add(&mut self, job: &Job, now: u64) {
@@ -119,15 +140,18 @@ impl JobsOfAccount {
         if self.open >= limits.open_jobs {
             let open = limits.open_jobs;
             let problem = format!(
-                "an account has at most {open} jobs that have not ended: wait for them, or cancel \
-                 some"
+                "an account has at most {open} jobs that have not ended: wait for them, or cancel some; the operator sets \
+                 this with `open-jobs` in `[limits]` of handfast.toml"
             );
-            return Err(RegistryError::quota(problem, None));
+            return Err(RegistryError::quota(problem, Some(OPEN_JOBS_RETRY)));
         }
         let count = u64::try_from(self.recent.len()).unwrap_or(u64::MAX);
         if count >= limits.jobs_per_day {
             let limit = limits.jobs_per_day;
-            let problem = format!("an account starts at most {limit} jobs in 24 hours");
+            let problem = format!(
+                "an account starts at most {limit} jobs in 24 hours: wait, or send more names in each; the operator sets \
+                 this with `jobs-per-day` in `[limits]` of handfast.toml"
+            );
             let oldest = self.recent.iter().min().copied().unwrap_or(now);
             let wait = oldest.saturating_add(DAY_MS).saturating_sub(now) / 1_000 + 1;
             return Err(RegistryError::quota(problem, Some(wait)));
@@ -163,27 +187,32 @@ impl Registry {
             return Err(RegistryError::policy("too-large", problem));
         }
         let limit = self.limits.requested_authorities;
-        if self.open_requests(|open| open.get(&who.key()).copied())? >= Some(limit) {
-            let problem = format!(
-                "an account has at most {limit} open requests for authorities: wait until one is \
-                 decided"
-            );
-            return Err(RegistryError::quota(problem, None));
+        let now = self.now();
+        let (open, withdrawn) = self.open_requests(|open| {
+            let count = open.by_account.get(&who.key()).copied();
+            (count.unwrap_or_default(), open.withdrawn_since(who, now))
+        })?;
+        let count = u64::try_from(withdrawn.len()).unwrap_or(u64::MAX);
+        if open.saturating_add(count) < limit {
+            return Ok(());
         }
-        Ok(())
+        let problem = format!(
+            "an account has at most {limit} open requests for authorities, and one that it took back counts for 24 hours: \
+             wait until one is decided; the operator sets this with `requested-authorities` in `[limits]` of handfast.toml"
+        );
+        let first = withdrawn.first().copied();
+        let wait = first.map(|at| at.saturating_add(DAY_MS).saturating_sub(now) / 1_000 + 1);
+        Err(RegistryError::quota(problem, wait))
     }
 
     /// The number of open requests for authorities.
     pub fn requested_authorities(&self) -> Result<u64, RegistryError> {
-        self.open_requests(|open| open.values().sum())
+        self.open_requests(|open| open.by_account.values().sum())
     }
 
     /// Reads the number of open requests of each account. It counts all authorities again only
     /// after one has changed, so that rejected requests cost nothing.
-    fn open_requests<T>(
-        &self,
-        read: impl FnOnce(&HashMap<String, u64>) -> T,
-    ) -> Result<T, RegistryError> {
+    fn open_requests<T>(&self, read: impl FnOnce(&OpenRequests) -> T) -> Result<T, RegistryError> {
         let version = self.prefixes.version();
         let open = self.open_requests.lock();
         let mut open = open.unwrap_or_else(PoisonError::into_inner);
@@ -195,12 +224,22 @@ impl Registry {
                 }
                 ControlFlow::Continue(())
             })?;
-            *open = OpenRequests {
-                version,
-                by_account,
-            };
+            open.version = version;
+            open.by_account = by_account;
         }
-        Ok(read(&open.by_account))
+        Ok(read(&open))
+    }
+
+    /// Remembers that an account took back a request of its own.
+    pub(crate) fn count_withdrawn_request(&self, who: &Principal) {
+        let now = self.now();
+        let open = self.open_requests.lock();
+        let mut open = open.unwrap_or_else(PoisonError::into_inner);
+        open.withdrawn.retain(|_, times| {
+            times.retain(|at| at.saturating_add(DAY_MS) > now);
+            !times.is_empty()
+        });
+        open.withdrawn.entry(who.key()).or_default().push(now);
     }
 
     /// Visits authorities one by one in the order of their keys, after a key, with their grants;

@@ -49,7 +49,7 @@ pub struct AuthorityChange {
 pub enum AuthorityAction {
     /// Approves a request: the requester becomes its `admin`.
     Approve,
-    /// Declines a request: the path is free again.
+    /// Declines a request, or takes the own one back: the path is free again.
     Decline,
     /// Grants a role, and replaces one that was granted before.
     Grant {
@@ -75,7 +75,13 @@ pub enum AuthorityAction {
         role: Option<Role>,
     },
     /// Makes a principal its only `admin`.
-    Transfer(Principal),
+    Transfer {
+        /// To whom.
+        to: Principal,
+        /// Whether to create a missing account of that name, which the operator and administrators
+        /// may.
+        creates_account: bool,
+    },
 }
 
 impl Registry {
@@ -112,15 +118,15 @@ impl Registry {
         action: AuthorityAction,
     ) -> Result<(), RegistryError> {
         let text = path.to_string();
-        self.change(who, move |change_set| {
+        let is_own_request = self.change(who, move |change_set| {
             let path = change_set.path(&text)?;
             let now = change_set.existing_authority(&path)?.version;
             if expected.is_some_and(|expected| expected != now) {
                 return Err(other_version(&text, now));
             }
             match action {
-                AuthorityAction::Approve => change_set.decide_request(&path, true),
-                AuthorityAction::Decline => change_set.decide_request(&path, false),
+                AuthorityAction::Approve => change_set.approve_request(&path),
+                AuthorityAction::Decline => return change_set.decline_request(&path),
                 AuthorityAction::Grant {
                     to,
                     role,
@@ -130,9 +136,17 @@ impl Registry {
                     change_set.retire(&text, keep_children)
                 }
                 AuthorityAction::Revoke { from, role } => change_set.revoke(&path, &from, role),
-                AuthorityAction::Transfer(to) => change_set.transfer_authority(&path, to),
+                AuthorityAction::Transfer {
+                    to,
+                    creates_account,
+                } => change_set.transfer_authority(&path, to, creates_account),
             }
-        })
+            .map(|()| false)
+        })?;
+        if is_own_request {
+            self.count_withdrawn_request(who);
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,5 @@
 //! Granting and revoking roles, and transferring an authority.
 
-use crate::access::account::no_account;
 use crate::access::principal::Principal;
 use crate::authority::change::AuthorityAction;
 use crate::authority::path::AuthorityPath;
@@ -41,14 +40,19 @@ impl Registry {
         self.act_on_authority(who, path, None, AuthorityAction::Revoke { from, role })
     }
 
-    /// Transfers an authority to a principal, which becomes its only `admin`.
+    /// Transfers an authority to a principal, which becomes its only `admin`. If the operator or an
+    /// administrator asks, a missing account is created; [`AuthorityAction::Transfer`] can prevent
+    /// that.
     pub fn transfer_authority(
         &self,
         who: &Principal,
         path: &str,
         to: &Principal,
     ) -> Result<(), RegistryError> {
-        let action = AuthorityAction::Transfer(to.clone());
+        let action = AuthorityAction::Transfer {
+            to: to.clone(),
+            creates_account: true,
+        };
         self.act_on_authority(who, path, None, action)
     }
 }
@@ -62,15 +66,7 @@ impl ChangeSet<'_> {
         creates_account: bool,
     ) -> Result<(), RegistryError> {
         self.change_grants(path, Action::Grant, move |change_set, grants| {
-            if matches!(to, Principal::Account(_)) && change_set.account(&to)?.is_none() {
-                // A typing error would create an account with a role, which nobody can remove
-                // again.
-                if !creates_account {
-                    return Err(no_account(&to));
-                }
-                change_set.need_administrator()?;
-                change_set.ensure_account(&to)?;
-            }
+            change_set.need_or_create_account(&to, creates_account)?;
             // Lowering a role takes the right to grant the higher one.
             let before = grants
                 .iter()
@@ -109,10 +105,11 @@ impl ChangeSet<'_> {
         &mut self,
         path: &AuthorityPath,
         to: Principal,
+        creates_account: bool,
     ) -> Result<(), RegistryError> {
         let action = Action::TransferAuthority;
         self.change_grants(path, action, move |change_set, grants| {
-            change_set.ensure_account(&to)?;
+            change_set.need_or_create_account(&to, creates_account)?;
             grants.retain(|grant| grant.to != to && grant.role != Role::Admin);
             grants.push(Grant {
                 to,

@@ -209,18 +209,15 @@ impl AuthorityPath {
     /// parent of a one-part URN authority path is the root of its namespace. `None` for a root.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
-        let shorter = |text: &str| {
-            let start = text.rfind(':').map_or(0, |colon| colon + 1);
-            let names = text.get(start..)?;
-            match names.rfind('.') {
-                Some(dot) => text.get(..start + dot).map(str::to_string),
-                None if self.is_urn_path() => text.get(..start.checked_sub(1)?).map(str::to_string),
-                None => None,
-            }
-        };
+        // In front of the text of a prefix there is no scheme, which only moves where it begins.
+        let key = parent_key(&self.key)?;
+        let shorter = self.key.len() - key.len();
         Some(Self {
-            text: shorter(&self.text)?,
-            key: shorter(&self.key)?,
+            text: self
+                .text
+                .get(..self.text.len().checked_sub(shorter)?)?
+                .to_string(),
+            key: key.to_string(),
         })
     }
 
@@ -254,12 +251,6 @@ impl AuthorityPath {
     pub fn is_urn(&self) -> bool {
         self.key.starts_with("urn:")
     }
-
-    fn is_urn_path(&self) -> bool {
-        self.key
-            .strip_prefix("urn:")
-            .is_some_and(|rest| rest.contains(':'))
-    }
 }
 
 /// The text is not the path of an authority.
@@ -290,8 +281,22 @@ pub enum PathError {
     Syntax(#[from] ParseError),
 }
 
+/// The key of the authority that one derives from: see [`AuthorityPath::parent`].
+pub(crate) fn parent_key(key: &str) -> Option<&str> {
+    let start = key.rfind(':').map_or(0, |colon| colon + 1);
+    let is_urn_path = || {
+        key.strip_prefix("urn:")
+            .is_some_and(|rest| rest.contains(':'))
+    };
+    match key.get(start..)?.rfind('.') {
+        Some(dot) => key.get(..start + dot),
+        None if is_urn_path() => key.get(..start.checked_sub(1)?),
+        None => None,
+    }
+}
+
 /// Whether a text begins like a URI: `[A-Za-z][A-Za-z0-9+.-]*:`.
-fn begins_with_scheme(text: &str) -> bool {
+pub(crate) fn begins_with_scheme(text: &str) -> bool {
     let Some((scheme, _)) = text.split_once(':') else {
         return false;
     };
@@ -393,6 +398,22 @@ mod tests {
         ] {
             assert!(AuthorityPath::parse(text, &Standard).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_path_derives_from_a_shorter_one() {
+        for (key, parent) in [
+            ("urn:urn-3:hul.ois", Some("urn:urn-3:hul")),
+            ("urn:urn-3:hul", Some("urn:urn-3")),
+            ("urn:urn-3", None),
+            ("hdl:20.9.1", Some("hdl:20.9")),
+            ("hdl:20", None),
+            ("hdl:20:79.5", Some("hdl:20:79")),
+            ("info:x", None),
+        ] {
+            assert_eq!(parent_key(key), parent, "{key}");
+        }
+        assert_eq!(path("20.A.b").parent().unwrap().to_string(), "20.A");
     }
 
     #[test]

@@ -364,8 +364,9 @@ impl ChangeSet<'_> {
         }
     }
 
-    /// A registered prefix needs nothing, and a retired one becomes active again.
-    fn home_prefix(&mut self, prefix: &str) -> Result<Authority, RegistryError> {
+    /// Homes a prefix. An active prefix stays as it is, and a retired one becomes active again,
+    /// with its names.
+    pub(crate) fn home_prefix(&mut self, prefix: &str) -> Result<Authority, RegistryError> {
         let path = self.path(prefix)?;
         let there = self.authority(&path)?;
         if let Some(mut authority) = there.filter(|there| there.status.is_in_force()) {

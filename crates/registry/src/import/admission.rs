@@ -17,7 +17,11 @@ impl Registry {
     /// A server calls this before it stores any of an upload.
     pub fn may_import(&self, who: &Principal) -> Result<(), RegistryError> {
         let refused = || {
-            let problem = "an import needs the role write, or a higher one, on some authority";
+            let account = who.lasting();
+            let problem = format!(
+                "an import needs the role write, or a higher one, on some authority: someone with role lead or admin \
+                 there, or the operator, can run `handfast authority grant AUTHORITY --to {account} --role write`"
+            );
             RegistryError::policy("no-role", problem)
         };
         self.read(|view| {
@@ -28,14 +32,19 @@ impl Registry {
                 // The grants of the protocol are in the records of prefixes.
                 Principal::Identity { .. } => return Ok(()),
                 Principal::Limited { limit, .. } if limit.role < Role::Write => {
-                    return Err(refused());
+                    let problem = format!(
+                        "an import needs the role write, and this token has the role {} at most: its account can \
+                         have another one, by `handfast token create {} --role write`",
+                        limit.role,
+                        who.lasting()
+                    );
+                    return Err(RegistryError::policy("no-role", problem));
                 }
                 _ => {}
             }
             let mut has_role = false;
-            view.now.scan(
-                &TableKey::named(Table::Authorities, b""),
-                &mut |_, bytes| {
+            view.now
+                .scan(&TableKey::named(Table::Authorities, b""), &mut |_, bytes| {
                     // An authority that cannot be read grants nothing.
                     let grants = postcard::from_bytes::<Authority>(bytes).map(|found| found.grants);
                     let mut grants = grants.unwrap_or_default().into_iter();
@@ -45,8 +54,7 @@ impl Registry {
                     } else {
                         ControlFlow::Continue(())
                     }
-                },
-            )?;
+                })?;
             has_role.then_some(()).ok_or_else(refused)
         })
     }

@@ -224,7 +224,12 @@ impl ChangeSet<'_> {
             keep(self, &mut name, action)?;
         }
         if wanted.holder.is_some() && wanted.holder != name.record.holder {
-            let action = name.transfer(self, wanted.holder)?;
+            // An import restores what an export says, accounts included.
+            name.need(self, Role::Admin)?;
+            if let Some(holder) = &wanted.holder {
+                self.ensure_account(holder)?;
+            }
+            let action = name.transfer(self, wanted.holder, false)?;
             keep(self, &mut name, action)?;
         }
         if wanted.state == State::Reserved && name.record.state != State::Reserved {

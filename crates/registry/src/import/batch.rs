@@ -16,6 +16,7 @@ use handfast_wire::{Ttl, Value};
 use sha2::{Digest, Sha256};
 
 use crate::authority::path::AuthorityPath;
+use crate::authority::policy::AuthorityStatus;
 use crate::change::change_set::ChangeSet;
 use crate::error::RegistryError;
 use crate::import::apply::{ConflictPolicy, WantedRecord};
@@ -431,12 +432,24 @@ impl ChangeSet<'_> {
         let mut outcomes = Vec::new();
         for prefix in prefixes {
             let path = self.path(prefix)?;
-            let done = if self.authority(&path)?.is_some() {
-                Ok(Done::Unchanged)
-            } else {
-                let applied =
-                    self.apply_authority(&ParsedAuthority::named(prefix), conflicts, None);
-                split_failure(applied.map(|(done, _)| done))?
+            let status = self.authority(&path)?.map(|authority| authority.status);
+            let done = match status {
+                Some(AuthorityStatus::Active) => Ok(Done::Unchanged),
+                // As HOME of the handle protocol: a retired prefix is taken up again, and a request
+                // is answered.
+                Some(before) => {
+                    let homed = split_failure(self.home_prefix(prefix))?;
+                    let event = self.authority(&path)?.map(|authority| authority.last_event);
+                    homed.map(|_| match before {
+                        AuthorityStatus::Retired => Done::Changed(event),
+                        _ => Done::Created(event),
+                    })
+                }
+                None => {
+                    let applied =
+                        self.apply_authority(&ParsedAuthority::named(prefix), conflicts, None);
+                    split_failure(applied.map(|(done, _)| done))?
+                }
             };
             outcomes.push(Outcome::of(line, prefix.clone(), done));
         }

@@ -8,6 +8,7 @@
 //! A dump is one JSON object with any number of names. So a thread of its own parses it and passes
 //! the names on one by one.
 
+use std::cell::Cell;
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -25,6 +26,9 @@ use crate::import::source::{
 const MAX_WAITING_BLOCKS: usize = 2;
 /// The maximum number of bytes of the list of prefixes.
 const MAX_PREFIXES: u64 = 64 << 20;
+
+/// The members of a dump.
+const MEMBERS: [&str; 2] = ["homedPrefixes", "handleRecords"];
 
 /// The parts of a dump.
 pub(crate) enum Part {
@@ -79,6 +83,52 @@ impl DumpInput {
                     return;
                 }
             }
+        }
+    }
+}
+
+/// Checks that an input is a dump, as far as its first member shows, before a job begins for it. A
+/// mistake further on is reported by the import, which takes the records in front of it.
+pub(crate) fn check_beginning(beginning: &[u8]) -> io::Result<()> {
+    if beginning.trim_ascii().is_empty() {
+        return Ok(());
+    }
+    let is_dump = Cell::new(false);
+    let mut json = serde_json::Deserializer::from_slice(beginning);
+    let read = json.deserialize_map(FirstMember(&is_dump));
+    if is_dump.get() {
+        return Ok(());
+    }
+    let found = match read {
+        Err(error) => error.to_string(),
+        Ok(()) => "its first member is another one".to_string(),
+    };
+    let problem = format!(
+        "a dump is one JSON object with `homedPrefixes` and `handleRecords` ({found}): \
+         say `ndjson` if each line is an object, `csv` or `batch`"
+    );
+    Err(io::Error::new(io::ErrorKind::InvalidData, problem))
+}
+
+/// Notes whether an object is empty or begins with a member of a dump.
+struct FirstMember<'f>(&'f Cell<bool>);
+
+impl<'de> Visitor<'de> for FirstMember<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let first = map.next_key::<String>()?;
+        let is_member = |name: &str| MEMBERS.contains(&name);
+        self.0.set(first.as_deref().is_none_or(is_member));
+        match first {
+            Some(name) if !is_member(&name) => {
+                Err(A::Error::custom(format!("unknown member `{name}`")))
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -272,6 +272,9 @@ impl Registry {
                 RegistryError::policy("bad-header", format!("{}: {problem}", import.source))
             })?;
         }
+        if format == Format::Dump {
+            dump::check_beginning(&beginning).map_err(unreadable)?;
+        }
         let path = |text: &String| {
             self.read(|view| {
                 let path = view.path(text)?;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use handfast_id::{CordraId, Handle, HandleProfile, Rules};
-use handfast_store::{Table, TableKey};
+use handfast_store::{StoreError, Table, TableKey};
 
 use crate::access::account::Account;
 use crate::access::principal::Principal;
@@ -81,8 +81,6 @@ pub enum Problem {
     /// The rules of its namespace give the name another key than its stored one, so that a lookup
     /// does not find it.
     Unstable(String),
-    /// A table cannot be read to its end.
-    Table(String),
     /// An earlier version cannot be read, or differs from the commitment of its event.
     Version(String, u64),
 }
@@ -108,7 +106,6 @@ impl fmt::Display for Problem {
             Self::RecordAndEvent(key, number) => {
                 write!(f, "the record of {key} is not what event {number} says")
             }
-            Self::Table(problem) => f.write_str(problem),
             Self::Unstable(key) => {
                 write!(
                     f,
@@ -121,35 +118,30 @@ impl fmt::Display for Problem {
 }
 
 impl Registry {
-    /// Reads the whole store, and compares records with their events.
+    /// Reads the whole store, and compares records with their events. It lists errors of the
+    /// content; damaged pages are an error, because no data beside them proves anything.
     pub fn check(&self) -> Result<Check, RegistryError> {
-        let mut check = self.read(|view| {
+        let check = self.read(|view| {
             let mut check = Check::default();
-            check.events(view);
-            check.authorities(view);
-            check.namespaces(view);
-            check.records(view);
-            check.versions(view);
-            check.names_of_events(view);
-            check.people(view);
+            check.events(view)?;
+            check.authorities(view)?;
+            check.namespaces(view)?;
+            check.records(view)?;
+            check.versions(view)?;
+            check.names_of_events(view)?;
+            check.people(view)?;
             Ok(check)
         })?;
         // Tables without a check of their own are read to their end, too.
         for table in self.check_tables()? {
-            let problem = table
-                .entries
-                .err()
-                .map(|error| Problem::Table(error.to_string()));
-            check
-                .problems
-                .extend(problem.filter(|problem| !check.problems.contains(problem)));
+            table.entries?;
         }
         Ok(check)
     }
 }
 
 impl Check {
-    fn events(&mut self, view: &View<'_>) {
+    fn events(&mut self, view: &View<'_>) -> Result<(), RegistryError> {
         let mut expected = 1;
         self.table(view, Table::Events, |check, table_key, bytes| {
             let number = table_key.number().unwrap_or_default();
@@ -161,10 +153,10 @@ impl Check {
             if read_event(bytes).is_none_or(|event| event.number != number) {
                 check.problems.push(Problem::Event(number));
             }
-        });
+        })
     }
 
-    fn authorities(&mut self, view: &View<'_>) {
+    fn authorities(&mut self, view: &View<'_>) -> Result<(), RegistryError> {
         self.table(view, Table::Authorities, |check, table_key, bytes| {
             check.authorities += 1;
             let key = String::from_utf8_lossy(table_key.name()).into_owned();
@@ -175,10 +167,10 @@ impl Check {
             if !is_right {
                 check.problems.push(Problem::Authority(key));
             }
-        });
+        })
     }
 
-    fn records(&mut self, view: &View<'_>) {
+    fn records(&mut self, view: &View<'_>) -> Result<(), RegistryError> {
         let mut indexed = 0;
         self.table(view, Table::Records, |check, table_key, bytes| {
             check.records += 1;
@@ -212,21 +204,19 @@ impl Check {
                     }
                 }
             }
-        });
+        })?;
         let is_whole = self.problems.is_empty();
         let is_left = !matches!(left_for_later(view), Ok(None));
-        match view.now.count(Table::Reverse) {
-            // Unreadable records have been reported, and postponed index entries are not there yet.
-            Ok(found) if is_whole && !is_left && found != indexed => {
-                let expected = indexed;
-                self.problems.push(Problem::Index { found, expected });
-            }
-            Ok(_) => {}
-            Err(error) => self.problems.push(Problem::Table(error.to_string())),
+        let found = view.now.count(Table::Reverse)?;
+        // Unreadable records have been reported, and postponed index entries are not there yet.
+        if is_whole && !is_left && found != indexed {
+            let expected = indexed;
+            self.problems.push(Problem::Index { found, expected });
         }
+        Ok(())
     }
 
-    fn versions(&mut self, view: &View<'_>) {
+    fn versions(&mut self, view: &View<'_>) -> Result<(), RegistryError> {
         self.table(view, Table::Versions, |check, table_key, bytes| {
             check.versions += 1;
             let key = String::from_utf8_lossy(table_key.name()).into_owned();
@@ -247,10 +237,10 @@ impl Check {
             if !is_right {
                 check.problems.push(Problem::Version(key, version));
             }
-        });
+        })
     }
 
-    fn namespaces(&mut self, view: &View<'_>) {
+    fn namespaces(&mut self, view: &View<'_>) -> Result<(), RegistryError> {
         self.table(view, Table::Namespaces, |check, table_key, bytes| {
             let key = String::from_utf8_lossy(table_key.name()).into_owned();
             let is_committed = |number: u64, commitments: &Commitments| {
@@ -271,11 +261,11 @@ impl Check {
             if !is_right {
                 check.problems.push(Problem::Namespace(key));
             }
-        });
+        })
     }
 
     /// Checks that accounts are stored under their names, and opaque ids in both directions.
-    fn people(&mut self, view: &View<'_>) {
+    fn people(&mut self, view: &View<'_>) -> Result<(), RegistryError> {
         self.table(view, Table::Accounts, |check, table_key, bytes| {
             let account = Account::from_bytes(bytes);
             let who = account.and_then(|account| Principal::account(&account.name).ok());
@@ -284,7 +274,7 @@ impl Check {
                     String::from_utf8_lossy(table_key.name()).into_owned(),
                 ));
             }
-        });
+        })?;
         self.table(view, Table::Actors, |check, table_key, bytes| {
             let is_known = match table_key.name().strip_prefix(b"id:") {
                 Some(id) => postcard::from_bytes::<Principal>(bytes).is_ok_and(|who| {
@@ -302,11 +292,11 @@ impl Check {
                 let key = String::from_utf8_lossy(table_key.name()).into_owned();
                 check.problems.push(Problem::Person(key));
             }
-        });
+        })
     }
 
     /// Checks that everything that an event created, and no later event removed, exists.
-    fn names_of_events(&mut self, view: &View<'_>) {
+    fn names_of_events(&mut self, view: &View<'_>) -> Result<(), RegistryError> {
         // Entries of keys with the same beginning may be mixed: the last event of a key is known
         // only when no key follows that begins with it, or that it begins with.
         let mut open: Vec<(String, u64)> = Vec::new();
@@ -324,7 +314,7 @@ impl Check {
                 Some((_, last)) => *last = number,
                 None => open.push((key.into_owned(), number)),
             }
-        });
+        })?;
         for last in open {
             self.is_there(view, &last);
         }
@@ -344,7 +334,7 @@ impl Check {
             if !is_found || !matches!(view.actor(&event.actor), Ok(Some(_))) {
                 check.problems.push(Problem::Event(number));
             }
-        });
+        })
     }
 
     /// Whether the stored state is as the last event of a name or an authority says.
@@ -380,16 +370,22 @@ impl Check {
         view: &View<'_>,
         table: Table,
         mut visit: impl FnMut(&mut Self, &TableKey<'_>, &[u8]),
-    ) {
-        let outcome = view
-            .now
+    ) -> Result<(), RegistryError> {
+        view.now
             .scan(&TableKey::named(table, b""), &mut |table_key, bytes| {
                 visit(self, table_key, bytes);
-                ControlFlow::Continue(())
-            });
-        if let Err(error) = outcome {
-            self.problems.push(Problem::Table(error.to_string()));
+                // LMDB reads nothing more in a transaction that has met a damaged page: entries would look wrong
+                // because others are not found.
+                if view.now.is_damaged() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            })?;
+        if view.now.is_damaged() {
+            return Err(StoreError::Damaged.into());
         }
+        Ok(())
     }
 }
 

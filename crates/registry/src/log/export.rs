@@ -2,7 +2,7 @@
 //!
 //! The first line, in JSON, names the log and its head; then comes a line for each event.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, BufRead, Write};
 use std::ops::ControlFlow;
 
@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use crate::authority::policy::Persistence;
 use crate::change::view::View;
 use crate::error::RegistryError;
-use crate::log::audit::{Audit, Audited, Finding, Finished, Note};
+use crate::log::audit::{Audit, Audited, BrokenOrigin, Finding, Finished, Note};
 use crate::log::checkpoint::{last_checkpoint, log_key};
-use crate::log::event::Event;
+use crate::log::event::{Action, Event};
 use crate::log::proof::open_checkpoint;
 use crate::log::tree;
 use crate::name::record::Record;
@@ -113,13 +113,15 @@ impl Registry {
             let mut audit = Audit::new();
             let own = log_key(view)?;
             let keys = if verify.keys.is_empty() {
-                vec![own]
+                vec![own.clone()]
             } else {
                 verify.keys.clone()
             };
+            audit.set_keys(&verify.keys);
             if let Some(note) = last_checkpoint(view)? {
                 expect(&mut audit, "the last checkpoint", &note, &keys);
             }
+            audit.signed_by(&own);
             expect_earlier(&mut audit, verify, &keys);
             verify.now.into_iter().for_each(|now| audit.set_now(now));
             let mut tiles = BTreeMap::new();
@@ -137,7 +139,9 @@ impl Registry {
             })?;
             compare_tiles(view, &mut audit, &tiles)?;
             let mut finished = audit.finish();
-            finished.audited.reassigned = Some(reassigned(view, &finished.erasures)?);
+            let (twice, reassigned) = lives_of_hidden(view, &finished)?;
+            finished.audited.findings.extend(twice);
+            finished.audited.reassigned = Some(reassigned);
             let permanent = permanent_after_erasing(view, &finished)?;
             finished.audited.notes.extend(permanent);
             let mut audited = finished.audited;
@@ -183,7 +187,16 @@ pub fn verify_export(
         let key = header.key.clone();
         audit.note(Note::OtherKey { key });
     }
+    audit.set_keys(&verify.keys);
     let signed = expect(&mut audit, "its checkpoint", &header.checkpoint, &keys);
+    if let Some((_, key)) = signed {
+        audit.signed_by(key);
+        if key.to_string() != header.key {
+            let said = header.key.clone();
+            let origin = key.name().to_string();
+            audit.find(Finding::Origin(BrokenOrigin::WrongKey { said, origin }));
+        }
+    }
     expect_earlier(&mut audit, verify, &keys);
     verify.now.into_iter().for_each(|now| audit.set_now(now));
     let (mut event, mut count) = (Vec::new(), 0);
@@ -214,7 +227,8 @@ pub fn verify_export(
     let Finished {
         tree, mut audited, ..
     } = audit.finish();
-    if let Some(size) = signed.filter(|size| *size < tree.size()) {
+    let size = signed.map(|(size, _)| size);
+    if let Some(size) = size.filter(|size| *size < tree.size()) {
         let from = size + 1;
         audited.findings.push(Finding::Unsigned { from, size });
     }
@@ -249,12 +263,17 @@ fn write_line(out: &mut dyn Write, number: u64, event: &[u8], leaf: &[u8]) -> io
     )
 }
 
-/// Returns the number of events of the checkpoint.
-fn expect(audit: &mut Audit, what: &str, note: &str, keys: &[VerifyingKey]) -> Option<u64> {
+/// Returns the number of events of the checkpoint, and the key that has signed it.
+fn expect<'k>(
+    audit: &mut Audit,
+    what: &str,
+    note: &str,
+    keys: &'k [VerifyingKey],
+) -> Option<(u64, &'k VerifyingKey)> {
     match open_checkpoint(note, keys) {
-        Ok(checkpoint) => {
-            audit.expect(what, &checkpoint);
-            Some(checkpoint.size)
+        Ok((checkpoint, key)) => {
+            audit.expect(what, &checkpoint, key);
+            Some((checkpoint.size, key))
         }
         Err(problem) => {
             audit.find(Finding::Signature {
@@ -272,31 +291,70 @@ fn expect_earlier(audit: &mut Audit, verify: &Verify, keys: &[VerifyingKey]) {
     }
 }
 
-/// How many names were assigned again after they were erased. An export does not show that: the new
-/// name is hidden with other random bytes.
-fn reassigned(view: &View<'_>, erasures: &HashSet<u64>) -> Result<u64, RegistryError> {
-    let mut erased: BTreeMap<Vec<u8>, Vec<u64>> = BTreeMap::new();
-    if erasures.is_empty() {
-        return Ok(0);
+/// Checks names that were hidden once, by their keys: which were assigned again without an erasure,
+/// and how many were assigned again after one. An export does not show it: the new name is hidden
+/// with other random bytes.
+fn lives_of_hidden(
+    view: &View<'_>,
+    finished: &Finished,
+) -> Result<(Vec<Finding>, u64), RegistryError> {
+    let (mut twice, mut reassigned) = (Vec::new(), 0);
+    for key in hidden_keys(view, &finished.hidden_assignments())? {
+        // The event that assigned it; `None` after an erasure.
+        let mut first: Option<u64> = None;
+        let mut is_erased = false;
+        for number in view.events_of(&key)? {
+            // An unreadable event has been reported.
+            let event = view.event(number).ok().flatten();
+            match event.map(|event| event.action) {
+                Some(Action::Erase) => (first, is_erased) = (None, true),
+                Some(action) if action.is_assignment() => {
+                    reassigned += u64::from(is_erased);
+                    is_erased = false;
+                    match first {
+                        None => first = Some(number),
+                        Some(first) => twice.push(Finding::AssignedTwice {
+                            key: Some(key.clone()),
+                            first,
+                            again: number,
+                        }),
+                    }
+                }
+                _ => {}
+            }
+        }
     }
+    // The events of an opened name show it themselves.
+    twice.retain(|finding| !finished.audited.findings.contains(finding));
+    Ok((twice, reassigned))
+}
+
+/// The keys that have more than one event, of which one assigned a hidden name.
+fn hidden_keys(view: &View<'_>, hidden: &HashSet<u64>) -> Result<BTreeSet<String>, RegistryError> {
+    let mut keys = BTreeSet::new();
+    if hidden.is_empty() {
+        return Ok(keys);
+    }
+    let mut before: (Vec<u8>, bool) = (Vec::new(), false);
     let from = TableKey::named(Table::EventsByKey, b"");
     view.now.scan(&from, &mut |table_key, _| {
-        if let Some(number) = table_key
+        let key = table_key.name();
+        let is_hidden = table_key
             .number()
-            .filter(|number| erasures.contains(number))
-        {
-            let of_name = erased.entry(table_key.name().to_vec()).or_default();
-            of_name.push(number);
+            .is_some_and(|number| hidden.contains(&number));
+        // Entries of keys that begin alike may stand between each other.
+        let is_alike =
+            !before.0.is_empty() && (key.starts_with(&before.0) || before.0.starts_with(key));
+        let any_hidden = is_hidden || is_alike && before.1;
+        if is_alike && any_hidden {
+            for key in [key, &before.0] {
+                keys.insert(String::from_utf8_lossy(key).into_owned());
+            }
         }
+        before = (key.to_vec(), any_hidden);
         ControlFlow::Continue(())
     })?;
-    let mut count = 0;
-    for (key, erased) in erased {
-        let last = view.events_of(&String::from_utf8_lossy(&key))?.pop();
-        let again = erased.into_iter().filter(|number| last > Some(*number));
-        count += u64::try_from(again.count()).unwrap_or(u64::MAX);
-    }
-    Ok(count)
+    Ok(keys)
 }
 
 /// Authorities whose names are permanent now, and that erased names before. The registry knows

@@ -352,8 +352,8 @@ impl Growth {
 
     /// Checks that the later checkpoint continues the earlier one; returns both.
     pub fn verify(&self, keys: &[VerifyingKey]) -> Result<(Checkpoint, Checkpoint), ProofProblem> {
-        let from = open_checkpoint(&self.from, keys)?;
-        let to = open_checkpoint(&self.to, keys)?;
+        let (from, _) = open_checkpoint(&self.from, keys)?;
+        let (to, _) = open_checkpoint(&self.to, keys)?;
         let proof: Option<Vec<Hash>> = self.consistency.iter().map(|hash| decode(hash)).collect();
         let proof = proof.ok_or(ProofProblem::Unreadable("a hash"))?;
         verify_consistency(from.size, &from.root, to.size, &to.root, &proof)
@@ -362,18 +362,18 @@ impl Growth {
     }
 }
 
-/// A checkpoint that one of the keys has signed.
-pub(crate) fn open_checkpoint(
+/// A checkpoint that one of the keys has signed, and that key.
+pub(crate) fn open_checkpoint<'k>(
     note: &str,
-    keys: &[VerifyingKey],
-) -> Result<Checkpoint, ProofProblem> {
+    keys: &'k [VerifyingKey],
+) -> Result<(Checkpoint, &'k VerifyingKey), ProofProblem> {
     let note: SignedNote = note
         .parse()
         .map_err(|_| ProofProblem::Unreadable("the checkpoint"))?;
     let mut problem = ProofProblem::Checkpoint("there is no key to check it with".into());
     for key in keys {
         match Checkpoint::open_note(&note, key) {
-            Ok(checkpoint) => return Ok(checkpoint),
+            Ok(checkpoint) => return Ok((checkpoint, key)),
             Err(error) => problem = ProofProblem::Checkpoint(error.to_string()),
         }
     }

@@ -181,7 +181,7 @@ impl Registry {
         match record {
             None => Ok(Some(None)),
             Some(Some(record)) => Ok(Some(Some(record))),
-            Some(None) => Err(corrupt()),
+            Some(None) => Err(self.noted(corrupt())),
         }
     }
 
@@ -241,29 +241,37 @@ impl Registry {
         let record = format!("{OF_PREFIXES}{upper}");
         let record = TableKey::record(record.as_bytes());
         let read = |bytes: &[u8]| postcard::from_bytes::<Authority>(bytes).ok();
+        let corrupt = || RegistryError::Corrupt {
+            what: format!("the authority of {upper}"),
+        };
         let is_namespace = |bytes: &[u8]| {
             let mut values = Record::borrow(bytes)
                 .into_iter()
                 .flat_map(|record| record.iter());
             values.any(|(value, _)| value.is_type("HS_NAMESPACE"))
         };
-        Ok(self.store.read(|now| {
-            let authority = now.get(&authority, read)?.flatten();
+        let found = self.store.read(|now| {
+            let authority = match now.get(&authority, read)? {
+                // Its names must not look as if they had never been.
+                Some(None) => return Ok(Err(corrupt())),
+                found => found.flatten(),
+            };
             let Some(authority) = authority.filter(|authority| authority.status.is_in_force())
             else {
                 // The record of a prefix belongs to the prefix, and every client may ask for it.
-                return Ok((upper == "0.NA").then_some(KnownPrefix {
+                return Ok(Ok((upper == "0.NA").then_some(KnownPrefix {
                     case: CaseRule::AsciiInsensitive,
                     profile: HandleProfile::Handle,
                     has_namespace: false,
-                }));
+                })));
             };
-            Ok(Some(KnownPrefix {
+            Ok(Ok(Some(KnownPrefix {
                 case: authority.policy.case_rule(),
                 profile: authority.policy.profile(),
                 has_namespace: now.get(&record, is_namespace)?.unwrap_or(false),
-            }))
-        })?)
+            })))
+        })?;
+        found.map_err(|error| self.noted(error))
     }
 }
 

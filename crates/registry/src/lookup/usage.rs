@@ -24,6 +24,12 @@ impl Registry {
         self.store.is_writer_stuck()
     }
 
+    /// Whether a read or a write has met damage since the folder was opened.
+    #[must_use]
+    pub fn is_store_damaged(&self) -> bool {
+        self.store.is_damaged()
+    }
+
     /// Why the last commit failed; `None` if it succeeded.
     #[must_use]
     pub fn last_store_failure(&self) -> Option<String> {

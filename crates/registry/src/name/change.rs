@@ -30,7 +30,13 @@ pub enum NameAction {
     /// Makes a withdrawn name active again.
     Restore,
     /// Hands its administration to another principal.
-    Transfer(Principal),
+    Transfer {
+        /// To whom.
+        to: Principal,
+        /// Whether to create a missing account of that name, which the operator and administrators
+        /// may.
+        creates_account: bool,
+    },
     /// Undoes what an event, by default the last one, did to it.
     Undo(Option<u64>),
     /// Withdraws it and leaves a tombstone.
@@ -87,7 +93,10 @@ impl Registry {
                 NameAction::Activate => Some((name.activate(change_set)?, name)),
                 NameAction::Edit(edit) => Some((name.apply(change_set, &edit)?, name)),
                 NameAction::Restore => Some((name.restore(change_set)?, name)),
-                NameAction::Transfer(to) => Some((name.transfer(change_set, Some(to))?, name)),
+                NameAction::Transfer {
+                    to,
+                    creates_account,
+                } => Some((name.transfer(change_set, Some(to), creates_account)?, name)),
                 NameAction::Withdraw { reason, successor } => {
                     let date = change_set.time();
                     let tombstone = Tombstone {
@@ -137,14 +146,20 @@ impl Registry {
         self.apply_to_name(who, id, NameAction::Restore)
     }
 
-    /// Hands the administration of a name to a principal (`HDL-9`); the name stays the same.
+    /// Hands the administration of a name to a principal (`HDL-9`); the name stays the same. If the
+    /// operator or an administrator asks, a missing account is created; [`NameAction::Transfer`] can
+    /// prevent that.
     pub fn transfer_name(
         &self,
         who: &Principal,
         id: &str,
         to: &Principal,
     ) -> Result<Shown, RegistryError> {
-        self.apply_to_name(who, id, NameAction::Transfer(to.clone()))
+        let action = NameAction::Transfer {
+            to: to.clone(),
+            creates_account: true,
+        };
+        self.apply_to_name(who, id, action)
     }
 
     /// Undoes the change that an event made to a name, by default the last one. This takes the

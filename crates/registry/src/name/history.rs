@@ -88,6 +88,14 @@ impl Registry {
             };
             let mut numbers = view.events_after(&versions.key, after, limit.saturating_add(1))?;
             let is_more = numbers.len() > limit;
+            // A record knows its last event: without it, a page of the list of events is damaged.
+            let current = versions.current.as_ref();
+            let last_event = current.map_or(0, |record| record.last_event);
+            if !is_more && last_event > after && numbers.last() != Some(&last_event) {
+                return Err(RegistryError::Corrupt {
+                    what: format!("the list of events of {}", versions.key),
+                });
+            }
             numbers.truncate(limit);
             let (mut page, mut bytes, mut last) = (HistoryPage::default(), 0, None);
             for number in numbers {

@@ -40,11 +40,12 @@ impl Name {
         &mut self,
         change_set: &mut ChangeSet<'_>,
         to: Option<Principal>,
+        creates_account: bool,
     ) -> Result<Action, RegistryError> {
         self.need(change_set, Role::Admin)?;
         check_holder(to.as_ref())?;
         if let Some(to) = &to {
-            change_set.ensure_account(to)?;
+            change_set.need_or_create_account(to, creates_account)?;
         }
         self.record.holder = to;
         Ok(Action::Transfer)

@@ -42,7 +42,9 @@ impl ChangeSet<'_> {
                 Some(tombstone) => name.withdraw(self, tombstone)?,
                 None => return Err(changed_since("its state")),
             },
-            Action::Transfer if old.holder == made.holder => name.transfer(self, before.holder)?,
+            Action::Transfer if old.holder == made.holder => {
+                name.transfer(self, before.holder, true)?
+            }
             Action::Transfer => return Err(changed_since("its holder")),
             Action::Activate => {
                 return Err(impossible(

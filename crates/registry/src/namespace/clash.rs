@@ -132,7 +132,7 @@ const MAX_SHORT_NAME: usize = 4;
 pub(super) fn clashes<'e>(name: &str, entries: impl Iterator<Item = &'e str>) -> Vec<String> {
     let mut found = Vec::new();
     if SCHEMES.contains(&name) {
-        found.push(format!("the URI scheme {name}:"));
+        found.push(format!("the URI scheme {name}"));
     }
     if NIDS.contains(&name) || name.starts_with("urn-") {
         found.push(format!("the URN namespace urn:{name}"));
@@ -180,6 +180,8 @@ mod tests {
             let expected = usize::from(name != "lcc");
             assert_eq!(of(name), expected, "{name}");
         }
+        let http = clashes("http", std::iter::empty());
+        assert_eq!(http, ["the URI scheme http"]);
         for name in ["lccn", "fresh", "oaj", "sic"] {
             assert_eq!(of(name), 0, "{name}");
         }

@@ -1,6 +1,6 @@
 //! Prefixes and naming authorities.
 
-use handfast_registry::{AuthorityChange, Persistence, Role, State};
+use handfast_registry::{AuthorityChange, Operation, Persistence, Role, State};
 
 use crate::*;
 
@@ -116,6 +116,7 @@ fn urn_5_an_authority_can_be_asked_for() {
     authority(&scene, "urn:urn-3");
     authority(&scene, "urn:urn-3:HUL");
     let (ann, lead) = (account("ann"), account("lead"));
+    scene.create_account(&OPERATOR, "ann", "").unwrap();
     scene
         .grant(&OPERATOR, "urn:urn-3:HUL", &lead, Role::Lead)
         .unwrap();
@@ -214,4 +215,78 @@ fn permanence_cannot_be_switched_off() {
     // Before the first name it can.
     authority(&scene, "20.8");
     scene.change_authority(&OPERATOR, "20.8", erasable).unwrap();
+}
+
+/// A request that was made before its parent was retired could be approved after it, and named
+/// something new below it.
+#[test]
+fn nothing_is_approved_below_a_retired_parent() {
+    let scene = scene();
+    scene.create_account(&OPERATOR, "ann", "").unwrap();
+    for (parent, path) in [("20.7", "20.7.1"), ("urn:urn-3", "urn:urn-3:HUL")] {
+        authority(&scene, parent);
+        scene
+            .request_authority(&account("ann"), path, NewAuthority::default())
+            .unwrap();
+        scene.retire_authority(&OPERATOR, parent).unwrap();
+        let below = scene.create_authority(&OPERATOR, &format!("{path}2"), NewAuthority::default());
+        let hint = below.unwrap_err().hint().unwrap_or_default();
+        assert_eq!(hint.contains("HOME"), parent == "20.7", "{hint}");
+        let refused = scene.approve_authority(&OPERATOR, path).unwrap_err();
+        assert_eq!(refused.code(), "retired", "{refused}");
+        let told = format!("{refused} {}", refused.hint().unwrap_or_default());
+        let remedy = format!("handfast authority decline {path}");
+        assert!(told.contains(&remedy) && told.contains(parent), "{told}");
+        let shown = scene.authority(&OPERATOR, path).unwrap();
+        assert_eq!(shown.status.as_str(), "requested");
+    }
+    // A prefix that is homed again can have children again.
+    let home = Operation::Home {
+        prefix: "20.7".into(),
+    };
+    scene.perform(&OPERATOR, home).unwrap();
+    scene.approve_authority(&OPERATOR, "20.7.1").unwrap();
+    scene.decline_authority(&OPERATOR, "urn:urn-3:HUL").unwrap();
+}
+
+/// Only those who decide could take a request back, so that a typing error in it waited for them.
+#[test]
+fn a_request_is_withdrawn_by_the_one_who_asked() {
+    let scene = scene();
+    let (ann, bob) = (account("ann"), account("bob"));
+    for name in ["ann", "bob"] {
+        scene.create_account(&OPERATOR, name, "").unwrap();
+    }
+    let ask = |path: &str| scene.request_authority(&ann, path, NewAuthority::default());
+    ask("21.1").unwrap();
+    assert_eq!(code(scene.decline_authority(&bob, "21.1")), "operator-only");
+    scene.decline_authority(&ann, "21.1").unwrap();
+    assert_eq!(code(scene.authority(&ann, "21.1")), "no-authority");
+    // The path is free for others.
+    scene
+        .request_authority(&bob, "21.1", NewAuthority::default())
+        .unwrap();
+    // Each request and each withdrawal is two events, which stay: a withdrawn request counts for a
+    // day.
+    for number in 2..6 {
+        ask(&format!("21.{number}")).unwrap();
+        scene
+            .decline_authority(&ann, &format!("21.{number}"))
+            .unwrap();
+    }
+    let refused = ask("21.6").unwrap_err();
+    assert_eq!(refused.code(), "quota");
+    assert!(
+        matches!(&refused, RegistryError::Quota { retry_after: Some(wait), .. } if *wait > 80_000),
+        "{refused:?}"
+    );
+    // What others decide is not counted.
+    scene.decline_authority(&OPERATOR, "21.1").unwrap();
+    for number in 10..20 {
+        let path = format!("21.{number}");
+        scene
+            .request_authority(&bob, &path, NewAuthority::default())
+            .unwrap();
+        scene.decline_authority(&OPERATOR, &path).unwrap();
+    }
 }

@@ -20,7 +20,7 @@ fn without_records(scene: &Scene, keys: &[&str]) -> Registry {
         .collect();
     store.change(|_| Ok::<_, StoreError>((lost, ()))).unwrap();
     drop(store);
-    Registry::open(&folder, world()).unwrap()
+    Registry::open(&folder, environment()).unwrap()
 }
 
 /// The outcomes of an import, by name.

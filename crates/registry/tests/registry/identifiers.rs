@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use handfast_id::{CaseRule, InfoGrammar, RuleBook, inspect};
 use handfast_registry::{
-    AuthorityAction, Import, NamespaceAct, NamespaceOrder, Operation, Report, Role, json,
+    Action, AuthorityAction, Import, NamespaceAct, NamespaceOrder, Operation, Report, Role, json,
 };
 
 use crate::namespaces::{DAY, form, stage};
@@ -23,6 +23,146 @@ fn cordra(registry: &Registry, path: &str) {
         ..NewAuthority::default()
     };
     registry.create_authority(&OPERATOR, path, new).unwrap();
+}
+
+#[test]
+fn cid_4_names_under_a_cordra_authority_are_minted_as_uuids() {
+    let scene = scene();
+    cordra(&scene, "300");
+    let mint = |style: Option<&str>| {
+        let style = style.map(|style| style.parse().unwrap());
+        let mut ids = Vec::new();
+        let minted = scene.mint(&OPERATOR, "300", style.as_ref(), 20, &[], |minted| {
+            ids.push(minted.id);
+            Ok(())
+        });
+        minted.map(|()| ids)
+    };
+    for (style, version) in [(None, '4'), (Some("guid"), '4'), (Some("guid-v1"), '1')] {
+        for id in mint(style).unwrap() {
+            let path = id.strip_prefix("300/").unwrap();
+            let digits: Vec<char> = path.chars().collect();
+            let is_digit = |c: &char| matches!(c, '0'..='9' | 'A'..='F');
+            assert!(digits.len() == 32 && digits.iter().all(is_digit), "{id}");
+            assert_eq!(digits[12], version, "{id}");
+            assert!(matches!(digits[16], '8' | '9' | 'A' | 'B'), "{id}");
+            // Which node made it stands in its event, and that it was made here.
+            let event = scene.history(&OPERATOR, &id).unwrap()[0].event.clone();
+            assert_eq!((event.action, event.node), (Action::Mint, 1));
+        }
+    }
+    assert_eq!(code(mint(Some("random:32"))), "not-cordra");
+    let supplied = format!("300/{HEX}");
+    name(&scene, &supplied);
+    let event = scene.history(&OPERATOR, &supplied).unwrap()[0]
+        .event
+        .clone();
+    assert_eq!(event.action, Action::Create);
+}
+
+/// Each prefix has a local namespace of its own.
+#[test]
+fn hdl_7_a_suffix_is_unique_under_its_prefix_and_no_further() {
+    let scene = scene();
+    let prefixes = ["20.1", "20.10", "20.1.1", "201"];
+    for prefix in prefixes {
+        authority(&scene, prefix);
+        let url = format!("https://e.example/{prefix}");
+        for (id, expected) in [
+            (format!("{prefix}/x"), None),
+            (format!("{prefix}/X"), Some("exists")),
+            (format!("hdl:{prefix}/%78"), Some("exists")),
+        ] {
+            let made = scene.create_name(&OPERATOR, &id, NewName::urls(&[url.as_str()]));
+            assert_eq!(made.err().map(|error| error.code()), expected, "{id}");
+        }
+    }
+    for prefix in prefixes {
+        let shown = scene.show(&OPERATOR, &format!("{prefix}/x")).unwrap();
+        let url = format!("https://e.example/{prefix}");
+        assert_eq!(*shown.record.values[0].data, *url.as_bytes());
+        let mut listed = Vec::new();
+        let listing = scene.names(&OPERATOR, prefix, None, &mut |shown| {
+            listed.push(shown.record.text);
+            std::ops::ControlFlow::Continue(())
+        });
+        listing.unwrap();
+        assert_eq!(listed, [format!("{prefix}/x")]);
+    }
+}
+
+/// An import put `400/d41d…` into uppercase, and took `400/D41D…` for the same name.
+#[test]
+fn hdl_10_an_import_takes_local_names_as_they_are() {
+    let scene = scene();
+    let change = AuthorityChange {
+        case_sensitive: Some(true),
+        ..AuthorityChange::default()
+    };
+    let new = NewAuthority {
+        change,
+        ..NewAuthority::default()
+    };
+    scene.create_authority(&OPERATOR, "400", new).unwrap();
+    let suffixes = [
+        HEX,
+        &HEX.to_uppercase(),
+        "a/b?c#d",
+        "%41",
+        "Été 中",
+        "A",
+        "a",
+    ];
+    let lines: String = suffixes
+        .iter()
+        .map(|suffix| serde_json::json!({"id": format!("400/{suffix}")}).to_string() + "\n")
+        .collect();
+    let import = Import {
+        source: "names.ndjson".into(),
+        ..Import::default()
+    };
+    let mut reported = Vec::new();
+    let report = &mut |report: Report<'_>| reported.push(format!("{report:?}"));
+    let input = Cursor::new(lines.into_bytes());
+    let job = scene.import(&OPERATOR, &import, input, report).unwrap();
+    assert_eq!(job.counts.created, 7, "{reported:?}");
+    for suffix in suffixes {
+        let id = format!("400/{suffix}");
+        assert_eq!(scene.show(&OPERATOR, &id).unwrap().record.text, id);
+    }
+}
+
+#[test]
+fn info_3_registration_follows_the_configured_grammar() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::create(&folder.path().join("data"), environment()).unwrap();
+    let rules = RuleBook::standard().with_info_grammar(InfoGrammar::Draft);
+    let registry = registry.with_rules(rules);
+    authority(&registry, "info:lccn");
+    for (id, expected) in [
+        ("info:lccn/a/b", "bad-character"),
+        ("info:lccn/a#b", "has-fragment"),
+    ] {
+        let made = registry.create_name(&OPERATOR, id, NewName::default());
+        assert_eq!(code(made), expected, "{id}");
+    }
+    name(&registry, "info:lccn/2002022641");
+}
+
+/// A derived prefix for tests: its names may go, those of its parent may not.
+#[test]
+fn hdl_2_a_derived_prefix_has_policies_of_its_own() {
+    let scene = scene();
+    authority(&scene, "12345");
+    erasable_authority(&scene, "12345.1");
+    for id in ["12345/x", "12345.1/x"] {
+        name(&scene, id);
+    }
+    assert_eq!(code(scene.erase_name(&OPERATOR, "12345/x")), "permanent");
+    scene.erase_name(&OPERATOR, "12345.1/x").unwrap();
+    name(&scene, "12345.1/x");
+    let parent = scene.authority(&OPERATOR, "12345.1").unwrap().parent;
+    assert_eq!(parent.unwrap().to_string(), "12345");
 }
 
 /// `name create urn:urn-3:HBS:a#b` made `urn:urn-3:HBS:a`, and so did import, the API, REST and the
@@ -222,7 +362,7 @@ fn uri_13_the_addresses_of_this_server_are_read() {
 #[test]
 fn hdl_6_new_prefixes_have_the_configured_case_rule() {
     let folder = tempfile::tempdir().unwrap();
-    let registry = Registry::create(&folder.path().join("data"), world()).unwrap();
+    let registry = Registry::create(&folder.path().join("data"), environment()).unwrap();
     let rules = RuleBook::standard().with_new_prefix_case(CaseRule::Sensitive);
     let registry = registry.with_rules(rules);
     for path in ["20.1", "10.5", "urn:isbn", "ark:12025"] {
@@ -429,8 +569,18 @@ fn hdl_7_urn_5_urn_6_authorities_are_unique_and_the_root_names_nothing() {
         let named = scene.create_name(&OPERATOR, id, NewName::default());
         assert_eq!(code(named), expected, "{id}");
     }
+    name(&scene, "urn:urn-3:HBS:Report");
+    name(&scene, "urn:urn-3:HBS.Baker:Report");
+    for id in [
+        "urn:urn-3:HBS:Report",
+        "URN:URN-3:hbs:REPORT",
+        "urn-3:HBS:report",
+    ] {
+        let again = scene.create_name(&OPERATOR, id, NewName::default());
+        assert_eq!(code(again), "exists", "{id}");
+    }
     let minted = scene.mint(&OPERATOR, "urn:urn-3", None, 1, &[], |_| Ok(()));
-    assert!(minted.is_err());
+    assert_eq!(code(minted), "missing-resource-name");
     let orphan = scene.create_authority(&OPERATOR, "urn:urn-3:NO.Such", NewAuthority::default());
     assert_eq!(code(orphan), "no-authority");
 }

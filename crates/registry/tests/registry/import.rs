@@ -136,7 +136,7 @@ fn a_dry_run_of_a_batch_is_done_in_groups_that_say_what_they_cannot_know() {
 #[test]
 fn configured_administrators_import() {
     let folder = tempfile::tempdir().unwrap();
-    let registry = Registry::create(folder.path(), world()).unwrap();
+    let registry = Registry::create(folder.path(), environment()).unwrap();
     authority(&registry, "20.1");
     let ann = account("300:20.1/ann");
     let registry = registry.with_administrators(vec![ann.clone()]);
@@ -155,6 +155,94 @@ fn configured_administrators_import() {
     for dry_run in [true, false] {
         let found = outcomes(&registry, &ann, &batch_import(dry_run), text);
         assert_eq!(found, ["1 created", "4 created"]);
+    }
+}
+
+/// `HOME` in a batch left a retired prefix retired and said nothing of it, and left a request for
+/// it open.
+#[test]
+fn home_in_a_batch_takes_a_prefix_up_again() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    name(&scene, "20.1/a");
+    scene.retire_authority(&OPERATOR, "20.1").unwrap();
+    scene.create_account(&OPERATOR, "ann", "").unwrap();
+    scene
+        .request_authority(&account("ann"), "20.2", NewAuthority::default())
+        .unwrap();
+    let text = "HOME 127.0.0.1:2641:TCP\n0.NA/20.1\n0.NA/20.2\n0.NA/20.3\n\n\
+                CREATE 20.1/b\n1 X 86400 1110 UTF8 x\n";
+    let run = |dry_run| outcomes(&scene, &OPERATOR, &batch_import(dry_run), text);
+    let expected = ["1 changed", "1 created", "1 created", "6 created"];
+    assert_eq!(run(true), expected);
+    assert_eq!(run(false), expected);
+    let status = |path: &str| scene.authority(&OPERATOR, path).unwrap().status;
+    for path in ["20.1", "20.2", "20.3"] {
+        assert_eq!(status(path).as_str(), "active", "{path}");
+    }
+    // Names of before are as they were, and are given to nobody again.
+    assert_eq!(
+        code(scene.create_name(&OPERATOR, "20.1/a", NewName::default())),
+        "exists"
+    );
+}
+
+/// `HOME` of a retired prefix takes the right to create it.
+#[test]
+fn home_in_a_batch_needs_the_right_to_create_a_prefix() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    authority(&scene, "20.9");
+    let ann = account("ann");
+    for path in ["20.1", "20.9"] {
+        scene.grant(&OPERATOR, path, &ann, Role::Admin).unwrap();
+    }
+    scene.retire_authority(&OPERATOR, "20.1").unwrap();
+    let text = "HOME 127.0.0.1:2641:TCP\n0.NA/20.1\n";
+    let found = outcomes(&scene, &ann, &batch_import(false), text);
+    assert_eq!(found, ["1 operator-only"]);
+    let status = scene.authority(&OPERATOR, "20.1").unwrap().status;
+    assert_eq!(status.as_str(), "retired");
+}
+
+/// A body that was no JSON, taken for a dump, left a job that was done.
+#[test]
+fn a_dump_that_is_none_leaves_no_job() {
+    let scene = scene();
+    authority(&scene, "20.1");
+    let import = Import {
+        format: Some(Format::Dump),
+        ..Import::default()
+    };
+    let inputs = [
+        "id,url\n20.1/a,https://a/\n",
+        "[]",
+        "\"homedPrefixes\"",
+        "{\"id\":\"20.1/a\"}",
+        "{homedPrefixes:",
+        "{",
+        "\u{feff}\u{feff}{}",
+    ];
+    for input in inputs {
+        let refused = scene.import(&OPERATOR, &import, input.as_bytes(), &mut |_| ());
+        let refused = refused.unwrap_err();
+        assert_eq!(refused.code(), "input", "{input}");
+        let told = refused.to_string();
+        assert!(
+            told.contains("`handleRecords`") && told.contains("ndjson"),
+            "{told}"
+        );
+        assert!(!refused.is_failure(), "{input}");
+    }
+    assert!(scene.jobs_page(&OPERATOR, 0, 10).unwrap().jobs.is_empty());
+    for input in [
+        "{}",
+        "{\"handleRecords\":{}}",
+        " {\n \"homedPrefixes\" : [] }",
+    ] {
+        scene
+            .import(&OPERATOR, &import, input.as_bytes(), &mut |_| ())
+            .unwrap();
     }
 }
 
@@ -209,8 +297,8 @@ fn event_times_never_go_back() {
     let clock = Arc::new(AtomicU64::new(1_000_000));
     let folder = tempfile::tempdir().unwrap();
     let now = Arc::clone(&clock);
-    let world = Environment::new(move || now.load(Ordering::Relaxed), |bytes| bytes.fill(7));
-    let registry = Registry::create(folder.path(), world).unwrap();
+    let environment = Environment::new(move || now.load(Ordering::Relaxed), |bytes| bytes.fill(7));
+    let registry = Registry::create(folder.path(), environment).unwrap();
     authority(&registry, "20.1");
     // The beginning of an input is read before the import starts.
     let first = format!("{{\"id\":\"20.1/a\"}}\n{}\n", " ".repeat(1_200_000));

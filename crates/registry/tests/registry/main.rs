@@ -28,7 +28,7 @@ use handfast_registry::{
 const OPERATOR: Principal = Principal::Operator;
 
 /// A clock that advances a second with each call, and random bytes that differ each time.
-fn world() -> Environment {
+fn environment() -> Environment {
     let clock = AtomicU64::new(1_800_000_000_000);
     let chance = AtomicU64::new(1);
     Environment::new(
@@ -90,7 +90,7 @@ fn copy_of(registry: &Registry) -> std::path::PathBuf {
         registry.folder().with_extension("copy"),
     );
     registry.backup(&file).unwrap();
-    drop(Registry::restore(&file, &folder, world()).unwrap());
+    drop(Registry::restore(&file, &folder, environment()).unwrap());
     folder
 }
 
@@ -114,7 +114,7 @@ fn scene() -> Scene {
 
 fn scene_with(limits: Limits) -> Scene {
     let folder = tempfile::tempdir().unwrap();
-    let registry = Registry::create(&folder.path().join("data"), world()).unwrap();
+    let registry = Registry::create(&folder.path().join("data"), environment()).unwrap();
     Scene {
         registry: registry.with_limits(limits),
         folder,

@@ -28,14 +28,27 @@ fn hdl_7_urn_7_a_name_that_existed_is_never_given_again_in_any_spelling() {
             other => panic!("{spelling}: {other:?}"),
         }
     }
+    for path in ["urn:urn-3", "urn:urn-3:HUL"] {
+        authority(&scene, path);
+    }
+    name(&scene, "urn:urn-3:HUL:Home");
+    scene
+        .withdraw_name(&OPERATOR, "urn:urn-3:HUL:Home", "wrong", None)
+        .unwrap();
+    let erased = scene.erase_name(&OPERATOR, "urn:urn-3:HUL:Home");
+    assert_eq!(code(erased), "permanent");
+    for spelling in ["urn:urn-3:HUL:Home", "urn-3:hul:HOME"] {
+        let again = scene.create_name(&OPERATOR, spelling, NewName::default());
+        assert_eq!(code(again), "exists", "{spelling}");
+    }
     let file = scene.folder.path().join("backup");
     scene.backup(&file).unwrap();
     let restored =
-        Registry::restore(&file, &scene.folder.path().join("restored"), world()).unwrap();
-    assert_eq!(
-        code(restored.create_name(&OPERATOR, "20.1000/ABC", NewName::default())),
-        "exists"
-    );
+        Registry::restore(&file, &scene.folder.path().join("restored"), environment()).unwrap();
+    for id in ["20.1000/ABC", "urn:urn-3:HUL:home"] {
+        let again = restored.create_name(&OPERATOR, id, NewName::default());
+        assert_eq!(code(again), "exists", "{id}");
+    }
 }
 
 #[test]
@@ -173,10 +186,18 @@ fn names_of_every_kind_and_length() {
     }
     let check = scene.check().unwrap();
     assert!(check.problems.is_empty(), "{:?}", check.problems);
-    assert_eq!(
-        code(scene.create_authority(&OPERATOR, "api", NewAuthority::default())),
-        "reserved-prefix"
-    );
+    for prefix in ["préfixe", "中文", "a+b@c", "20:79", "~"] {
+        authority(&scene, prefix);
+        let id = format!("{prefix}/x");
+        name(&scene, &id);
+        assert_eq!(scene.show(&OPERATOR, &id).unwrap().record.text, id);
+    }
+    for prefix in handfast_registry::RESERVED_SEGMENTS {
+        assert_eq!(
+            code(scene.create_authority(&OPERATOR, prefix, NewAuthority::default())),
+            "reserved-prefix"
+        );
+    }
 }
 
 #[test]

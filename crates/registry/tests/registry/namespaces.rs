@@ -39,7 +39,7 @@ pub(crate) fn stage() -> Stage {
     let clock = Arc::new(AtomicU64::new(1_800_000_000_000));
     let folder = tempfile::tempdir().unwrap();
     let (shown, chance) = (Arc::clone(&clock), AtomicU64::new(1));
-    let world = Environment::new(
+    let environment = Environment::new(
         move || shown.load(Ordering::Relaxed),
         move |bytes| {
             let draw = chance.fetch_add(1, Ordering::Relaxed).to_be_bytes();
@@ -47,7 +47,7 @@ pub(crate) fn stage() -> Stage {
             bytes.iter_mut().zip(draw).for_each(|(byte, d)| *byte = *d);
         },
     );
-    let registry = Registry::create(&folder.path().join("data"), world).unwrap();
+    let registry = Registry::create(&folder.path().join("data"), environment).unwrap();
     for name in ["owner", "stranger", "lead", "admin", "other"] {
         registry.create_account(&OPERATOR, name, "").unwrap();
     }
@@ -326,6 +326,15 @@ fn info_7_every_historical_example_comes_out_as_stated() {
         }
     }
     assert_eq!(count, 81);
+    // Of the namespaces that the draft names, these were registered and these never were.
+    for name in ["bibcode", "doi", "lccn", "ofi", "pmid", "sici"] {
+        assert!(stage.namespace(name).is_ok(), "{name}");
+    }
+    for name in ["ddc", "oai", "pii"] {
+        let uri = format!("info:{name}/1");
+        assert_eq!(code(stage.namespace(name)), "no-namespace");
+        assert_eq!(stage.canonical(&uri), (uri, Some(false)));
+    }
 }
 
 /// Each historical entry would be accepted again: its examples and the generated trials normalise
@@ -596,7 +605,7 @@ fn all_of_it_survives_being_closed_backed_up_and_restored() {
     let copy = stage.folder.path().join("copy");
     stage.backup(&copy).unwrap();
     let restored = stage.folder.path().join("restored");
-    let restored = Registry::restore(&copy, &restored, world()).unwrap();
+    let restored = Registry::restore(&copy, &restored, environment()).unwrap();
     assert!(restored.check().unwrap().problems.is_empty());
     assert_eq!(restored.namespace_policy().unwrap().text, "Ask first.");
     let key = |registry: &Registry| {
@@ -606,7 +615,7 @@ fn all_of_it_survives_being_closed_backed_up_and_restored() {
     };
     assert_eq!(key(&restored), "info:oai/abc");
     let folder = copy_of(&stage);
-    let opened = Registry::open(&folder, world()).unwrap();
+    let opened = Registry::open(&folder, environment()).unwrap();
     assert_eq!(key(&opened), "info:oai/abc");
     assert_eq!(
         opened.namespace("oai").unwrap().status,
@@ -670,7 +679,7 @@ fn check_finds_an_entry_that_is_not_what_was_written() {
             })
             .unwrap();
     }
-    let opened = Registry::open(&folder, world()).unwrap();
+    let opened = Registry::open(&folder, environment()).unwrap();
     let problems: Vec<_> = opened
         .check()
         .unwrap()

@@ -194,6 +194,7 @@ fn a_limited_token_sees_jobs_that_it_could_have_started() {
 fn an_authority_that_is_asked_for_is_none_yet() {
     let scene = scene();
     let carol = account("carol");
+    scene.create_account(&OPERATOR, "carol", "").unwrap();
     let ask = |path: &str| scene.request_authority(&carol, path, NewAuthority::default());
     ask("21.999").unwrap();
     for handle in ["21.999/x", "0.NA/21.999", "0.NA/21.999.1"] {
@@ -231,6 +232,9 @@ fn an_authority_that_is_asked_for_is_none_yet() {
 fn an_account_asks_for_so_many_authorities() {
     let scene = scene();
     let carol = account("carol");
+    for name in ["carol", "dave", "eve"] {
+        scene.create_account(&OPERATOR, name, "").unwrap();
+    }
     let ask = |who: &Principal, number: u64| {
         let path = format!("21.{number}");
         scene.request_authority(who, &path, NewAuthority::default())

@@ -56,6 +56,31 @@ fn urn_5_roles_hold_below_and_nowhere_else() {
         ),
         "{refused:?}"
     );
+    // Who leads above has full control of what others made below; the root of all.
+    let root = account("hul");
+    scene
+        .grant(&OPERATOR, "urn:urn-3", &root, Role::Admin)
+        .unwrap();
+    for who in [&ann, &root] {
+        let id = "urn:urn-3:HUL.OIS:b";
+        scene
+            .edit_name(who, id, Edit::urls(&["https://2"]))
+            .unwrap();
+        scene.withdraw_name(who, id, "moved", None).unwrap();
+        scene.restore_name(who, id).unwrap();
+    }
+    scene
+        .create_authority(&root, "urn:urn-3:HBS", NewAuthority::default())
+        .unwrap();
+    scene
+        .revoke(&root, "urn:urn-3:HUL.OIS", &bob, None)
+        .unwrap();
+    let late = scene.create_name(&bob, "urn:urn-3:HUL.OIS:c", NewName::default());
+    assert_eq!(code(late), "denied");
+    assert_eq!(
+        code(scene.create_authority(&ann, "urn:urn-3:X", NewAuthority::default())),
+        "denied"
+    );
     let orphan = scene.create_authority(&ann, "urn:urn-3:HUL.NO.X", NewAuthority::default());
     assert_eq!(code(orphan), "no-authority");
     // The root has no names.
@@ -184,6 +209,7 @@ fn try_it(operation: &str, state: &str, role: Option<Role>) -> &'static str {
             scene.retire_authority(&who, "20.1.9")
         }
         "approve child" | "decline child" => {
+            scene.create_account(&OPERATOR, "asker", "").unwrap();
             scene
                 .request_authority(&account("asker"), "20.1.9", NewAuthority::default())
                 .unwrap();

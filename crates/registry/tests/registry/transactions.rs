@@ -55,6 +55,7 @@ fn an_authority_is_homed_and_its_record_created() {
     assert_eq!(after(&scene, 0)[0].number, 1);
     // Handles are named by their keys.
     assert_eq!(after(&scene, 0)[0].handle, "0.NA/20.AB");
+    scene.create_account(&OPERATOR, "ann", "").unwrap();
     let asked = new(&scene, || {
         scene
             .request_authority(&account("ann"), "20.ab.1", NewAuthority::default())
@@ -371,7 +372,7 @@ fn a_registry_that_was_restored_begins_a_new_log() {
     scene.backup(&file).unwrap();
     name(&scene, "20.1/lost");
     let folder = scene.folder.path().join("restored");
-    let restored = Registry::restore(&file, &folder, world()).unwrap();
+    let restored = Registry::restore(&file, &folder, environment()).unwrap();
     assert_eq!(restored.log_start().unwrap().unwrap().number, events + 1);
     assert_eq!(seen(&restored, events), [""; 0]);
     name(&restored, "20.1/new");

@@ -26,6 +26,9 @@ pub(crate) const MAX_WAITING_DATAGRAMS: usize = 2;
 pub(crate) struct ExpensiveWork {
     /// Logins: PBKDF2, signatures of clients, Diffie–Hellman. One for two cores, so that everything else goes on.
     pub(crate) logins: WorkQueue,
+    /// Steps of TLS handshakes, which sign. They are done on the threads of sockets, so that one
+    /// core is left.
+    pub(crate) handshakes: WorkQueue,
     /// Answers that are signed on request. They are short, and many at once keep all cores busy.
     pub(crate) signatures: WorkQueue,
     /// Requests that wait for the disk, or take long to answer: as many as there are threads for them. A network that
@@ -41,6 +44,11 @@ impl Default for ExpensiveWork {
                 running: (cores / 2).max(1),
                 waiting: 256,
                 waiting_of_peer: 64,
+            }),
+            handshakes: WorkQueue::new(Limits {
+                running: (cores - 1).max(1),
+                waiting: 4_096,
+                waiting_of_peer: 1_024,
             }),
             signatures: WorkQueue::new(Limits {
                 running: cores * 4,

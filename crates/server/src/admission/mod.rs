@@ -11,6 +11,7 @@ pub(crate) mod memory_pool;
 pub(crate) mod peer;
 pub(crate) mod pending_responses;
 pub(crate) mod seen_networks;
+pub(crate) mod table_shares;
 pub(crate) mod udp_responses;
 
 use std::net::IpAddr;

@@ -46,8 +46,10 @@ use tokio::time::timeout;
 use self::acme::challenges::ACME_TLS;
 pub use self::acme::{Acme, AcmeChallenge};
 use crate::admission::connections::{Activity, Client};
+use crate::admission::peer::Peer;
 use crate::admission::pending_responses::{self, ConnectionResponses};
 use crate::http::connection::fast_path::Left;
+use crate::http::connection::handshake::shake_hands;
 use crate::http::connection::request_body::Incoming;
 use crate::http::connection::rewound::Rewound;
 use crate::http::connection::timeouts::Patient;
@@ -328,7 +330,10 @@ async fn converse_securely(
     stream: Rewound<TcpStream>,
     caller: Caller,
 ) -> io::Result<()> {
-    let mut stream = timeout(web.patience, web.tls.tls.accept(stream)).await??;
+    let queue = &web.native.admission().expensive_work.handshakes;
+    let accept = web.tls.tls.accept(stream);
+    let handshake = shake_hands(queue, Peer::connected(caller.address.ip()), accept);
+    let mut stream = timeout(web.patience, handshake).await??;
     let session = stream.get_ref().1;
     let is_http2 = match session.alpn_protocol() {
         // The certificate was all that was asked for.

@@ -260,7 +260,8 @@ impl Exchange<'_> {
         let number = native.new_number();
         let claimed = (!asked.is_anonymous()).then(|| asked.identity.clone().into_owned());
         let now = native.world.now();
-        let session = Session::new(number, key, version, claimed, asked.timeout, now);
+        let timeout = asked.timeout;
+        let session = Session::new(number, key, version, claimed, timeout, self.peer, now);
         native.sessions.add(session, now);
         let mut message = self.reply(request, ResponseCode::Success, &reply);
         message.envelope.session_id = number;

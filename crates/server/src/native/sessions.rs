@@ -6,12 +6,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use handfast_wire::crypto::{CounterWindow, SessionKey};
 use handfast_wire::{Reference, Version};
 
+use crate::admission::peer::Peer;
+use crate::admission::table_shares::{TableEntry, surplus};
 use crate::native::Authenticated;
 use crate::native::evidence;
 
-/// How many sessions there are at most: those in which nobody has logged in, and then those that were silent longest,
-/// make room.
-const MOST: usize = 10_000;
+/// How many sessions there are at most in which nobody has logged in, and how many in which
+/// somebody has. When there are more, the network that has the most of them gives up those that
+/// were idle longest.
+const MAX_ANONYMOUS: usize = 5_000;
+const MAX_KNOWN: usize = 5_000;
+/// How many sessions may come before the server counts them again.
+const COUNT_INTERVAL: usize = 50;
 /// The longest that a session lives without a message, in seconds, whatever the client asks for.
 const LONGEST: u32 = 86_400;
 
@@ -24,6 +30,8 @@ pub(crate) struct Session {
     pub(crate) version: Version,
     /// Who the client claimed to be.
     pub(crate) claimed: Option<Reference<'static>>,
+    /// The network that set it up.
+    peer: Peer,
     state: Mutex<State>,
 }
 
@@ -45,6 +53,7 @@ impl Session {
         version: Version,
         claimed: Option<Reference<'static>>,
         timeout: u32,
+        peer: Peer,
         now: u64,
     ) -> Self {
         Self {
@@ -52,6 +61,7 @@ impl Session {
             key,
             version,
             claimed,
+            peer,
             state: Mutex::new(State {
                 who: None,
                 incoming: CounterWindow::default(),
@@ -95,39 +105,61 @@ impl Session {
     }
 }
 
-/// All sessions, by number.
+/// All sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    open: Mutex<HashMap<u32, Arc<Session>>>,
+    open: Mutex<Open>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    by_number: HashMap<u32, Arc<Session>>,
+    /// How many have come since they were counted.
+    uncounted: usize,
+}
+
+impl Open {
+    /// Makes room if there are too many sessions of either kind. Sessions in which nobody has
+    /// logged in cost nothing, and push out no others.
+    fn make_room(&mut self, now: u64) {
+        self.uncounted = 0;
+        self.by_number.retain(|_, session| session.is_alive(now));
+        for (is_known, max) in [(false, MAX_ANONYMOUS), (true, MAX_KNOWN)] {
+            let entries = self.by_number.values().filter_map(|session| {
+                let state = session.state();
+                (state.who.is_some() == is_known).then_some(TableEntry {
+                    key: session.number,
+                    peer: session.peer,
+                    last: state.last,
+                })
+            });
+            for number in surplus(entries, max - COUNT_INTERVAL) {
+                self.by_number.remove(&number);
+            }
+        }
+    }
 }
 
 impl Sessions {
-    fn open(&self) -> MutexGuard<'_, HashMap<u32, Arc<Session>>> {
+    fn open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn add(&self, session: Session, now: u64) {
         let mut open = self.open();
-        if open.len() >= MOST {
-            open.retain(|_, session| session.is_alive(now));
+        open.uncounted += 1;
+        let least = MAX_ANONYMOUS.min(MAX_KNOWN) - COUNT_INTERVAL;
+        if open.by_number.len() >= least && open.uncounted >= COUNT_INTERVAL {
+            open.make_room(now);
         }
-        if open.len() >= MOST {
-            // Sessions in which nobody has logged in cost nothing, and push out no others.
-            let oldest = open.values().min_by_key(|session| {
-                let state = session.state();
-                (state.who.is_some(), state.last)
-            });
-            if let Some(number) = oldest.map(|session| session.number) {
-                open.remove(&number);
-            }
-        }
-        open.insert(session.number, Arc::new(session));
+        open.by_number.insert(session.number, Arc::new(session));
     }
 
     /// How many live.
     pub(crate) fn count(&self, now: u64) -> u64 {
         let open = self.open();
         let alive = open
+            .by_number
             .values()
             .filter(|session| session.is_alive(now))
             .count();
@@ -135,22 +167,22 @@ impl Sessions {
     }
 
     pub(crate) fn has(&self, number: u32) -> bool {
-        self.open().contains_key(&number)
+        self.open().by_number.contains_key(&number)
     }
 
     /// A session that lives. It lives on by what only its client can say.
     pub(crate) fn get(&self, number: u32, now: u64) -> Option<Arc<Session>> {
         let mut open = self.open();
-        let session = Arc::clone(open.get(&number)?);
+        let session = Arc::clone(open.by_number.get(&number)?);
         if !session.is_alive(now) {
-            open.remove(&number);
+            open.by_number.remove(&number);
             return None;
         }
         Some(session)
     }
 
     pub(crate) fn remove(&self, number: u32) {
-        self.open().remove(&number);
+        self.open().by_number.remove(&number);
     }
 }
 
@@ -165,12 +197,13 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use handfast_registry::Principal;
     use handfast_wire::crypto::SessionAlgorithm;
 
     #[test]
     fn a_session_ends_by_silence_and_after_a_day() {
         let key = SessionKey::new(SessionAlgorithm::Aes, &[7; 32]).unwrap();
-        let session = Session::new(7, key, Version::CURRENT, None, 3_600, 0);
+        let session = Session::new(7, key, Version::CURRENT, None, 3_600, Peer::Datagram, 0);
         let sessions = Sessions::default();
         sessions.add(session, 0);
         let hour = 3_600_000;
@@ -179,5 +212,39 @@ mod tests {
             session.touch(passed * hour);
         }
         assert!(sessions.get(7, 24 * hour + 1).is_none());
+    }
+
+    /// One network filled the table, and everybody else could not finish a login.
+    #[test]
+    fn a_network_pushes_out_its_own_sessions() {
+        let sessions = Sessions::default();
+        let network = |last: u8| Peer::connected([192, 0, 2, last].into());
+        let add = |number: u32, network: Peer, now: u64| {
+            let key = SessionKey::new(SessionAlgorithm::Aes, &[7; 32]).unwrap();
+            let session = Session::new(number, key, Version::CURRENT, None, 3_600, network, now);
+            sessions.add(session, now);
+        };
+        let log_in = |number: u32| {
+            let who = Principal::parse("300:20.1/a").unwrap();
+            let session = sessions.get(number, 0).unwrap();
+            session.is_of(Authenticated { who, by: None });
+        };
+        add(1, network(1), 0);
+        add(2, network(1), 0);
+        log_in(2);
+        for number in 10..13_000 {
+            // Every second one of them logs in.
+            add(
+                number,
+                network(2 + u8::try_from(number % 2).unwrap()),
+                number.into(),
+            );
+            if number % 2 == 0 {
+                log_in(number);
+            }
+        }
+        assert!(sessions.get(1, 0).is_some());
+        assert!(sessions.get(2, 0).unwrap().who().is_some());
+        assert!(sessions.open().by_number.len() <= MAX_ANONYMOUS + MAX_KNOWN);
     }
 }

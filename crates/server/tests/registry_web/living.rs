@@ -252,7 +252,14 @@ fn an_entry_lives_from_proposal_to_tombstone() {
     let program = server.accepting("/info:oai/x:y", "application/json");
     let said: Json = serde_json::from_str(&program.body).unwrap();
     assert_eq!(said["location"], "https://oai.example/get?id=x%3Ay");
-    assert_eq!(server.get("/uri-res/I2L?info:oai/x:y").status, 200);
+    // A program that asks for the location gets it, with the link.
+    let located = server.get("/uri-res/I2L?info:oai/x:y");
+    assert_eq!(
+        (located.status, located.location()),
+        (303, "https://oai.example/get?id=x%3Ay")
+    );
+    let link = located.header("link").unwrap();
+    assert!(link.contains("/registry/info/oai#security"), "{link}");
 
     // It goes, and its string with it.
     living.pass(DAY);
@@ -406,6 +413,19 @@ fn what_is_provisional_lapses() {
 fn the_maintainer_sets_the_policy() {
     let living = Living::start();
     assert_eq!(living.get("/api/v1/namespace-policy")["version"], 0);
+    // The policy that the program comes with says how entries are reviewed and what they claim.
+    let first = living.get("/registry/policy.json")["text"].to_string();
+    let first = first.replace("\\n", " ");
+    for words in [
+        "Only the organisation that owns or manages a namespace; never a third party.",
+        "has no URI form of its own",
+        "A proposal is open to comments until the operator approves or refuses it",
+        "records how the authority was verified",
+        "Identification only: no persistence, no resolution, no meaning.",
+        "read its security considerations",
+    ] {
+        assert!(first.contains(words), "{words}: {first}");
+    }
     let text = json!({"text": "Ask <b>first</b>.\nThen wait."});
     living.does("olga", "PUT", "/namespace-policy", &text, 403);
     living.does("mia", "PUT", "/namespace-policy", &text, 200);
@@ -457,6 +477,12 @@ fn info_11_security_considerations_are_linked_for_names_that_are_stored() {
     let shown = living.server.get("/info:oai/1");
     assert_eq!((shown.status, shown.location()), (200, ""));
     assert!(shown.body.contains("https://local.example/1"));
+    let located = living.server.get("/uri-res/I2L?info:oai/1");
+    assert_eq!(
+        (located.status, located.location()),
+        (303, "https://local.example/1")
+    );
+    assert!(link_headers(&located).contains("</registry/info/oai#security>"));
 }
 
 /// XML and OAI-PMH left rules out that the JSON has, and 29 entries had no contact.
@@ -487,6 +513,13 @@ fn info_9_machine_forms_say_what_the_rules_are() {
         let entry = living.get(&format!("/registry/info/{name}.json"));
         let contact = entry["authority"]["contact"].as_str().unwrap_or_default();
         assert!(!contact.is_empty(), "{entry}");
+        let organisation = entry["authority"]["organisation"].as_str();
+        assert!(organisation.is_some_and(|text| !text.is_empty()), "{entry}");
+        let page = living.server.get(&format!("/registry/info/{name}")).body;
+        assert!(page.contains(&format!("info:{name}/")), "{page}");
+        for heading in ["Contact", "Syntax", "Normalisation", "Resolution"] {
+            assert!(page.contains(heading), "{name} {heading}: {page}");
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The register for people and for programs.
 
 use handfast_id::Namespaces;
+use handfast_registry::{AuthorityChange, Principal};
 use serde_json::Value as Json;
 
 use crate::web::{Answer, Server};
@@ -333,9 +334,30 @@ fn the_feed_is_atom() {
 #[test]
 fn cid_9_authorities_are_a_tree_with_their_policies() {
     let server = Server::start();
+    let change = AuthorityChange {
+        title: Some("Learning objects".into()),
+        meaning: Some("Objects of the <first> federation.".into()),
+        ..AuthorityChange::default()
+    };
+    let registry = &server.registry;
+    registry
+        .change_authority(&Principal::Operator, "100.102", change)
+        .unwrap();
+    let list = json(&server.get("/registry/authorities.json?under=100.102"));
+    let one = &list["authorities"][0];
+    assert_eq!(
+        (&one["title"], &one["meaning"], &one["contact"]),
+        (
+            &"Learning objects".into(),
+            &"Objects of the <first> federation.".into(),
+            &"desk@library.example".into()
+        )
+    );
     let page = server.get("/registry/authorities").body;
     assert!(page.contains("<code>100.102</code>"));
     assert!(page.contains("CORDRA identifiers"));
+    assert!(page.contains("Learning objects"));
+    assert!(page.contains("Objects of the &lt;first&gt; federation."));
     assert!(page.contains("mailto:desk@library.example"));
     // One stands in the other.
     let (above, below) = (
@@ -390,6 +412,12 @@ fn urn_10_registrations_are_published() {
     ] {
         assert_eq!(one[field], said);
     }
+    // The whole grammar, with every character that names may have.
+    let syntax = one["syntax"].as_str().unwrap();
+    for c in "()+,-=@;$_!*'".chars() {
+        assert!(syntax.contains(&format!("\"{c}\"")), "{c} {syntax}");
+    }
+    assert!(syntax.ends_with("(\"%\" HEXDIG HEXDIG)"), "{syntax}");
     let page = server.get("/registry/urn/urn-3");
     assert!(
         page.body.contains("1280 Massachusetts Avenue"),

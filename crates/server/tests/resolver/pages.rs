@@ -326,6 +326,22 @@ fn the_front_page_takes_any_identifier_and_says_where_it_is() {
         policy.contains("form-action 'self' http: https: ftp:;"),
         "{policy}"
     );
+    // A word led away from the box, to a page that said "not found".
+    for typed in ["hello", "5555", "hello+world", "%22", "20.1000/", "/x"] {
+        let refused = server.get(&format!("/?id={typed}"));
+        assert_eq!((refused.status, refused.location()), (400, ""), "{typed}");
+        let body = &refused.body;
+        let typed = typed.replace('+', " ").replace("%22", "&quot;");
+        let field = body.find(&format!("value=\"{typed}\"")).unwrap();
+        let message = body.find("role=\"alert\"").unwrap();
+        assert!(field < message, "{body}");
+        assert!(body.contains("such as 10.1045/april2006-paskin"), "{body}");
+    }
+    // A prefix has a page of its own, homed here or not.
+    for (typed, location) in [("20.9999", "/20.9999"), ("hdl%3A20.1000", "/hdl:20.1000")] {
+        let answer = server.get(&format!("/?id={typed}"));
+        assert_eq!((answer.status, answer.location()), (303, location));
+    }
     // A visitor is told what to type, and never about flags of the command line.
     for typed in [
         "http%3A%2F%2Fother.example%2F20.1000%2F5555",

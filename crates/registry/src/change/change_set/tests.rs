@@ -91,3 +91,51 @@ fn keys_that_begin_alike_do_not_cut_off_a_history() {
     assert_eq!(notes, ["irregular"]);
     assert_eq!(registry.check().unwrap().problems, []);
 }
+
+/// Hidden names that are one were taken for two, though the folder knows their keys.
+#[test]
+fn a_hidden_name_that_was_assigned_twice_is_found_in_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let mut draws = 0_u8;
+    let random = move |bytes: &mut [u8]| {
+        draws = draws.wrapping_add(1);
+        bytes.fill(draws);
+    };
+    let random = std::sync::Mutex::new(random);
+    let environment = Environment::new(|| 1, move |bytes| random.lock().unwrap()(bytes));
+    let registry = Registry::create(&data, environment).unwrap();
+    let new = NewAuthority {
+        change: crate::AuthorityChange {
+            persistence: Some(Persistence::Erasable),
+            ..crate::AuthorityChange::default()
+        },
+        ..NewAuthority::default()
+    };
+    registry.create_authority(&OPERATOR, "20.2", new).unwrap();
+    let create = |id: &str| registry.create_name(&OPERATOR, id, NewName::default());
+    let verify = || {
+        let verified = registry.verify_log(&Verify::default(), &mut |_, _| ());
+        verified.unwrap()
+    };
+    create("20.2/a").unwrap();
+    registry.erase_name(&OPERATOR, "20.2/a").unwrap();
+    create("20.2/a").unwrap();
+    let first = create("20.2/b").unwrap().record.last_event;
+    let verified = verify();
+    assert_eq!((verified.findings, verified.reassigned), (vec![], Some(1)));
+    // As somebody could who writes the folder: a new name, with other random bytes.
+    let assigned = registry.change(&OPERATOR, |draft| {
+        let record = Record::new("20.2/b".into(), "hdl:20.2", State::Active, draft.time());
+        let (key, action) = ("hdl:20.2/B", Action::Create);
+        Ok(draft.store_record(key, None, record, action, Persistence::Erasable))
+    });
+    let again = assigned.unwrap();
+    let key = Some("hdl:20.2/B".to_string());
+    let twice = crate::Finding::AssignedTwice { key, first, again };
+    assert!(
+        verify().findings.contains(&twice),
+        "{:?}",
+        verify().findings
+    );
+}

@@ -45,6 +45,14 @@ pub enum BrokenRule {
         /// The event that shows that its names were permanent.
         since: u64,
     },
+    /// Names of an authority are permanent that could be erased before, and no event has changed
+    /// the authority.
+    BecamePermanent {
+        /// The authority, by its key.
+        authority: String,
+        /// The event that shows that its names could be erased.
+        since: u64,
+    },
     /// The parts of the event do not fit its action.
     Form {
         /// What does not fit.
@@ -172,6 +180,7 @@ impl BrokenRule {
             Self::AuthorityTwice { .. } => "authority-twice",
             Self::AuthorityUnfollowed { .. } => "authority-unfollowed",
             Self::BecameErasable { .. } => "became-erasable",
+            Self::BecamePermanent { .. } => "became-permanent",
             Self::Form { .. } => "bad-form",
             Self::HiddenAgain { .. } => "hidden-again",
             Self::InactiveAuthority { .. } => "inactive-authority",
@@ -192,6 +201,26 @@ impl BrokenRule {
             Self::SubjectForm { .. } => "bad-subject",
             Self::TimeBack { .. } => "time-back",
         }
+    }
+
+    /// Whether an earlier event that was changed, or is missing, can be all that is wrong: what
+    /// this event builds on may have been said there.
+    pub(super) fn may_follow(&self) -> bool {
+        matches!(
+            self,
+            Self::AuthorityState { .. }
+                | Self::AuthorityUnfollowed { .. }
+                | Self::BecamePermanent { .. }
+                | Self::InactiveAuthority { .. }
+                | Self::NamespaceState { .. }
+                | Self::NamespaceUnfollowed { .. }
+                | Self::NoAuthority { .. }
+                | Self::NoParent { .. }
+                | Self::OtherSalt { .. }
+                | Self::State { .. }
+                | Self::SubjectForm { .. }
+                | Self::TimeBack { .. }
+        )
     }
 }
 
@@ -227,6 +256,12 @@ impl fmt::Display for BrokenRule {
                 f,
                 "shows that names of {authority} may be erased, but event {since} shows that they \
                  are permanent"
+            ),
+            Self::BecamePermanent { authority, since } => write!(
+                f,
+                "shows that names of {authority} are permanent, but event {since} shows that they \
+                 may be \
+                 erased, and no event has changed that"
             ),
             Self::Form { what } => write!(f, "has a form that no program writes: {what}"),
             Self::HiddenAgain { first } => write!(

@@ -7,7 +7,7 @@
 
 use handfast_id::{Ark, Handle, InfoUri, MAX_TEXT, Namespace, Prefix, Standard, Urn};
 
-use crate::authority::path::AuthorityPath;
+use crate::authority::path::{AuthorityPath, begins_with_scheme};
 
 /// The form of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +64,11 @@ fn form_of_handle(handle: &str) -> Form {
     if parsed.is_always_insensitive() && !is_upper(suffix) {
         return Form::Wrong("its suffix is not in upper case, though case never counts there");
     }
-    match Handle::parse(handle) {
-        Ok(_) => Form::Canonical,
-        Err(_) => Form::Irregular,
+    // Earlier programs took the `hdl:` of `hdl:20.9` for a part of the prefix.
+    if begins_with_scheme(prefix) || Handle::parse(handle).is_err() {
+        return Form::Irregular;
     }
+    Form::Canonical
 }
 
 /// Whether a name may be under an authority, both given by their keys.
@@ -98,6 +99,7 @@ pub(super) fn fits(key: &str, authority: &str) -> bool {
             let nid = rest.split(':').next().unwrap_or_default();
             let is_in_nid = own.split(':').next() == Some(nid);
             is_in_nid
+                && own.split(':').count() <= 2
                 && rest
                     .strip_prefix(own)
                     .is_some_and(|name| name.starts_with(':'))
@@ -117,8 +119,12 @@ pub(super) fn is_authority(key: &str) -> bool {
             is_upper && Prefix::parse(rest).is_ok()
         }
         "info" => rest.is_empty() || is_namespace(rest),
-        // The configuration decides which namespaces delegate, except that `urn-3` does.
+        // The configuration decides which namespaces delegate, except that `urn-3` does. A name
+        // follows a second colon.
         "urn" if !rest.starts_with("urn-3:") && rest.contains(':') => {
+            if rest.split(':').count() > 2 {
+                return false;
+            }
             let name = format!("{key}:x");
             Urn::parse(&name).is_ok_and(|urn| urn.to_string() == name)
         }
@@ -135,15 +141,17 @@ pub(super) fn is_namespace(name: &str) -> bool {
     Namespace::new(name).is_ok_and(|namespace| namespace.name() == name)
 }
 
-/// The authority above a path in a URN namespace, which must exist before it.
-pub(super) fn urn_parent(authority: &str) -> Option<&str> {
-    let path = authority.strip_prefix("urn:")?;
-    let (nid, names) = path.split_once(':')?;
-    let shorter = match names.rfind('.') {
-        Some(dot) => "urn:".len() + nid.len() + 1 + dot,
-        None => "urn:".len() + nid.len(),
-    };
-    authority.get(..shorter)
+/// Whether an authority can have names at all. The roots of `info` and of `urn-3` have none, and the
+/// names of `info:ark`, `info:doi` and `info:hdl` are ARKs and handles.
+pub(super) fn has_names(authority: &str) -> bool {
+    !["info:", "info:ark", "info:doi", "info:hdl", "urn:urn-3"].contains(&authority)
+}
+
+/// Whether the key of an `info` URI is as the original registry normalises it.
+pub(super) fn is_as_registered(key: &str) -> bool {
+    let canonical = InfoUri::parse(key).ok();
+    let canonical = canonical.and_then(|uri| uri.canonical(&Standard).ok());
+    canonical.is_some_and(|canonical| canonical.as_str() == key)
 }
 
 #[cfg(test)]
@@ -162,7 +170,7 @@ mod tests {
         ] {
             assert_eq!(form_of(key), Form::Canonical, "{key}");
         }
-        for key in ["hdl:20.9/A\0B", "hdl:20.9/ A", "hdl:20.9/", "hdl:20.9/A\n"] {
+        for key in ["hdl:20.9/A\0B", "hdl:20.9/ A", "hdl:20.9/", "hdl:20.9/A\n", "hdl:HDL:20.9/A"] {
             assert_eq!(form_of(key), Form::Irregular, "{key:?}");
         }
         for key in [
@@ -199,19 +207,18 @@ mod tests {
             ("hdl:20.9/X", "hdl:20.91"), ("hdl:20.9/X", "hdl:20"), ("hdl:20.9/X", ""),
             ("hdl:0.NA/20.9", "hdl:0.NA"),
             ("urn:urn-3:hul.ois:home", "urn:urn-3:hul"), ("urn:urn-3:hul.ois:home", "urn:urn-3"),
-            ("urn:isbn:1", "urn:issn"), ("urn:isbn:1", "urn:isb"), ("ark:12025/x", "hdl:12025"),
-            ("info:lccn/1", "info:"),
+            ("urn:isbn:1", "urn:issn"), ("urn:isbn:1", "urn:isb"), ("urn:x1:a:b:c", "urn:x1:a:b"),
+            ("ark:12025/x", "hdl:12025"), ("info:lccn/1", "info:"),
         ] {
             assert!(!fits(key, authority), "{key} {authority}");
         }
         for authority in ["", "hdl:20.a", "HDL:20.9", "hdl:20.9/X", "urn:urn-3:HUL", "urn:ISBN",
-            "info:LCCN", "x:1", "ark:B1"] {
+            "info:LCCN", "x:1", "ark:B1", "urn:x1:a:b"] {
             assert!(!is_authority(authority), "{authority}");
         }
         assert!(is_authority("info:"));
-        assert_eq!(urn_parent("urn:urn-3:hul.ois"), Some("urn:urn-3:hul"));
-        assert_eq!(urn_parent("urn:urn-3:hul"), Some("urn:urn-3"));
-        assert_eq!(urn_parent("urn:urn-3"), None);
-        assert_eq!(urn_parent("hdl:20.9"), None);
+        assert!(has_names("urn:urn-3:hul") && has_names("info:lccn") && !has_names("urn:urn-3"));
+        assert!(is_as_registered("info:lccn/n78890351"));
+        assert!(!is_as_registered("info:lccn/n78-890351"));
     }
 }

@@ -1,8 +1,10 @@
 //! Findings: the errors of a log.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use super::broken_rule::BrokenRule;
+use super::origins::BrokenOrigin;
 
 /// An error of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub enum Finding {
     Link(u64),
     /// An event is missing, or a range of events.
     Missing(u64, u64),
+    /// The logs under which the events were published do not follow each other.
+    Origin(BrokenOrigin),
     /// An event stands behind a later one.
     OutOfOrder(u64),
     /// An event breaks a rule.
@@ -83,6 +87,7 @@ impl Finding {
             Self::StoreDiffers(_) => "kept-otherwise",
             Self::Link(_) => "bad-link",
             Self::Missing(..) => "missing",
+            Self::Origin(broken) => broken.code(),
             Self::OutOfOrder(_) => "out-of-order",
             Self::Rule { broken, .. } => broken.code(),
             Self::Short { .. } => "too-short",
@@ -99,6 +104,7 @@ impl Finding {
     pub fn event(&self) -> Option<u64> {
         match self {
             Self::AssignedTwice { again, .. } => Some(*again),
+            Self::Origin(broken) => broken.event(),
             Self::Rule { event, .. } => Some(*event),
             Self::Unsigned { from, .. } => Some(*from),
             Self::Changed(number)
@@ -109,6 +115,27 @@ impl Finding {
             | Self::Unfollowed(number)
             | Self::Unreadable(number) => Some(*number),
             _ => None,
+        }
+    }
+
+    /// Whether an event is not what it was: what later events build on is not known then. Gives its
+    /// number.
+    fn as_cause(&self) -> Option<u64> {
+        match self {
+            Self::Changed(number) | Self::Missing(number, _) | Self::Unreadable(number) => {
+                Some(*number)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an event before this one that is not what it was can be the reason for it.
+    fn may_follow(&self, cause: u64) -> bool {
+        match self {
+            Self::Link(number) => *number > cause,
+            Self::Unfollowed(number) => *number >= cause,
+            Self::Rule { event, broken } => *event > cause && broken.may_follow(),
+            _ => false,
         }
     }
 }
@@ -137,6 +164,7 @@ impl fmt::Display for Finding {
             }
             Self::Missing(from, to) if from == to => write!(f, "event {from} is missing"),
             Self::Missing(from, to) => write!(f, "events {from} to {to} are missing"),
+            Self::Origin(broken) => broken.fmt(f),
             Self::OutOfOrder(number) => write!(f, "event {number} is out of order"),
             Self::Rule { event, broken } => write!(f, "event {event} {broken}"),
             Self::Short { what, size, found } => {
@@ -164,12 +192,16 @@ const MAX_FINDINGS: usize = 10_000;
 
 /// The findings so far.
 #[derive(Default)]
-pub(super) struct Findings(Vec<Finding>);
+pub(super) struct Findings {
+    all: Vec<Finding>,
+    /// How many more there are that follow from one of them.
+    follow: u64,
+}
 
 impl Findings {
     pub(super) fn add(&mut self, finding: Finding) {
-        if self.0.len() < MAX_FINDINGS {
-            self.0.push(finding);
+        if self.all.len() < MAX_FINDINGS {
+            self.all.push(finding);
         }
     }
 
@@ -178,7 +210,30 @@ impl Findings {
         self.add(Finding::Rule { event, broken });
     }
 
-    pub(super) fn finish(self) -> Vec<Finding> {
-        self.0
+    /// The same is wrong as before.
+    pub(super) fn follows(&mut self) {
+        self.follow += 1;
+    }
+
+    /// The findings, causes first, and how many more follow from them: an event that was changed or
+    /// is missing makes later ones look wrong that are not.
+    pub(super) fn finish(self) -> (Vec<Finding>, u64) {
+        let Self { all, mut follow } = self;
+        let is_cause = |finding: &Finding| finding.as_cause().is_some();
+        let (mut listed, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_cause);
+        listed.sort_by_key(Finding::as_cause);
+        let causes: HashSet<u64> = listed.iter().filter_map(Finding::as_cause).collect();
+        let first = causes.iter().min().copied();
+        for finding in others {
+            // What a changed event says is not what was signed.
+            let is_said_there =
+                matches!(&finding, Finding::Rule { event, .. } if causes.contains(event));
+            if is_said_there || first.is_some_and(|first| finding.may_follow(first)) {
+                follow += 1;
+            } else {
+                listed.push(finding);
+            }
+        }
+        (listed, follow)
     }
 }

@@ -13,10 +13,11 @@ mod finding;
 mod names;
 mod namespaces;
 mod note;
+mod origins;
 
 use std::collections::{BTreeMap, HashSet};
 
-use handfast_log::{Checkpoint, Hash, TileHash, Tree};
+use handfast_log::{Checkpoint, Hash, TileHash, Tree, VerifyingKey};
 
 use self::authorities::Authorities;
 use self::clock::EventClock;
@@ -24,11 +25,13 @@ use self::finding::Findings;
 use self::names::{Context, Names};
 use self::namespaces::Namespaces;
 use self::note::Notes;
+use self::origins::Origins;
 use crate::log::event::{Action, Commitments, Event, MAX_LISTED_COMMITMENTS, Subject};
 
 pub use self::broken_rule::BrokenRule;
 pub use self::finding::Finding;
 pub use self::note::Note;
+pub use self::origins::BrokenOrigin;
 
 /// The result of an audit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,15 +53,18 @@ pub struct Audited {
     pub checkpoints: Vec<(String, u64)>,
     /// Notes for the auditor.
     pub notes: Vec<Note>,
-    /// The errors.
+    /// The errors: first the changed and missing events.
     pub findings: Vec<Finding>,
+    /// How many more findings there are that can follow from these, and are not listed.
+    pub following: u64,
 }
 
 /// An audit in progress.
 pub(crate) struct Audit {
     tree: Tree,
-    /// The expected head for each size.
-    expected: BTreeMap<u64, Vec<(String, Hash)>>,
+    /// The expected heads for each size.
+    expected: BTreeMap<u64, Vec<Expected>>,
+    origins: Origins,
     authorities: Authorities,
     names: Names,
     namespaces: Namespaces,
@@ -72,14 +78,28 @@ pub(crate) struct Audit {
     audited: Audited,
 }
 
+/// An expected head of the log.
+struct Expected {
+    what: String,
+    root: Hash,
+    /// The key that has signed it.
+    key: VerifyingKey,
+}
+
 /// The state of an audit at its end.
 pub(crate) struct Finished {
     pub(crate) tree: Tree,
     pub(crate) audited: Audited,
-    /// The events that erased names.
-    pub(crate) erasures: HashSet<u64>,
+    names: Names,
     /// The authorities that erased names, each with its first such event.
     pub(crate) erasing: Vec<(String, u64)>,
+}
+
+impl Finished {
+    /// The events that assigned names that were hidden then.
+    pub(crate) fn hidden_assignments(&self) -> HashSet<u64> {
+        self.names.hidden_assignments()
+    }
 }
 
 impl Audit {
@@ -87,6 +107,7 @@ impl Audit {
         Self {
             tree: Tree::default(),
             expected: BTreeMap::new(),
+            origins: Origins::default(),
             authorities: Authorities::default(),
             names: Names::default(),
             namespaces: Namespaces::default(),
@@ -99,10 +120,24 @@ impl Audit {
         }
     }
 
-    /// Sets the expected head of the log at a size.
-    pub(crate) fn expect(&mut self, what: &str, checkpoint: &Checkpoint) {
+    /// Sets the given keys, all of which must belong to this log.
+    pub(crate) fn set_keys(&mut self, given: &[VerifyingKey]) {
+        self.origins.set_given(given);
+    }
+
+    /// Sets the key that signs the log now.
+    pub(crate) fn signed_by(&mut self, key: &VerifyingKey) {
+        self.origins.set_current(key);
+    }
+
+    /// Sets the expected head of the log at a size, and the key that has signed it.
+    pub(crate) fn expect(&mut self, what: &str, checkpoint: &Checkpoint, key: &VerifyingKey) {
         let heads = self.expected.entry(checkpoint.size).or_default();
-        heads.push((what.to_string(), checkpoint.root));
+        heads.push(Expected {
+            what: what.to_string(),
+            root: checkpoint.root,
+            key: key.clone(),
+        });
         let compared = (what.to_string(), checkpoint.size);
         self.audited.checkpoints.push(compared);
         if !checkpoint.extensions.is_empty() {
@@ -199,20 +234,31 @@ impl Audit {
             Action::Account => {}
             Action::BeginLog => {
                 let head = Commitments::Each(vec![(0, self.tree.root())]);
-                if event.version != self.tree.size() || event.commitments != head {
+                let size = self.tree.size();
+                if event.version != size || event.commitments != head {
                     self.find(Finding::Link(number));
                 }
+                let name = &event.authority;
+                self.origins.begin(number, size, name, &mut self.findings);
             }
             _ if is_of_name => self.names.follow(
                 event,
                 &mut Context {
                     authorities: &mut self.authorities,
+                    namespaces: &self.namespaces,
                     findings: &mut self.findings,
                     notes: &mut self.notes,
                 },
             ),
             _ if action.is_of_namespace() => self.namespaces.follow(event, &mut self.findings),
-            _ => self.authorities.follow(event, &mut self.findings),
+            _ => {
+                let begins = matches!(action, Action::CreateAuthority | Action::RequestAuthority);
+                if begins && !self.namespaces.is_live(&event.authority) {
+                    self.notes.not_registered(number, &event.authority);
+                }
+                self.authorities
+                    .follow(event, &mut self.findings, &mut self.notes);
+            }
         }
     }
 
@@ -221,9 +267,17 @@ impl Audit {
             return;
         };
         let root = self.tree.root();
-        for (what, expected) in heads {
-            if expected != root {
-                let size = self.tree.size();
+        let size = self.tree.size();
+        for Expected {
+            what,
+            root: expected,
+            key,
+        } in heads
+        {
+            if expected == root {
+                self.origins.agree(what, size, key);
+            } else {
+                self.origins.disagree(&key);
                 self.find(Finding::Head { what, size });
             }
         }
@@ -235,30 +289,36 @@ impl Audit {
         }
         let found = self.tree.size();
         for (size, heads) in std::mem::take(&mut self.expected) {
-            for (what, _) in heads {
+            for Expected { what, key, .. } in heads {
+                self.origins.disagree(&key);
                 self.find(Finding::Short { what, size, found });
             }
         }
+        self.origins.finish(&mut self.findings, &mut self.notes);
         self.clock.finish(&mut self.notes);
         let (names, hidden, erased) = self.names.counts();
+        let (findings, following) = self.findings.finish();
         let audited = Audited {
             names,
             hidden,
             erased,
             root: self.tree.root(),
             notes: self.notes.finish(),
-            findings: self.findings.finish(),
+            findings,
+            following,
             ..self.audited
         };
         Finished {
             tree: self.tree,
             audited,
-            erasures: self.names.erasures,
+            names: self.names,
             erasing: self.authorities.erasing(),
         }
     }
 }
 
+/// The last millisecond of the year 9999, in milliseconds since 1970.
+const MAX_TIME: u64 = 253_402_300_799_999;
 /// The largest index of a value.
 const MAX_INDEX: u32 = 2_147_483_647;
 
@@ -266,6 +326,9 @@ const MAX_INDEX: u32 = 2_147_483_647;
 fn wrong_form(event: &Event) -> Option<&'static str> {
     if event.actor == [0; 16] {
         return Some("the actor is missing");
+    }
+    if event.time > MAX_TIME {
+        return Some("no clock shows a year after 9999");
     }
     let (each, is_listed) = match &event.commitments {
         Commitments::Each(each) => (each.as_slice(), each.len() <= MAX_LISTED_COMMITMENTS),
@@ -298,6 +361,13 @@ fn wrong_form(event: &Event) -> Option<&'static str> {
         Action::Erase if !is_empty => Some("nothing is left of an erased name"),
         Action::Erase => None,
         _ if !has_detail => Some("the commitment to the event's content is missing"),
+        action
+            if (is_combined || each.len() > 1)
+                && !action.is_of_name()
+                && !action.is_of_namespace() =>
+        {
+            Some("only names and namespaces have values")
+        }
         Action::BeginLog if event.version == 0 => Some("a log that continues nothing just begins"),
         Action::Account if !event.authority.is_empty() || event.version != 0 => {
             Some("an account has neither authority nor version")

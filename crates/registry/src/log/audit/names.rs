@@ -7,10 +7,11 @@ use handfast_log::Hash;
 
 use super::authorities::Authorities;
 use super::broken_rule::BrokenRule;
-use super::canonical::{Form, fits, form_of};
+use super::canonical::{Form, fits, form_of, is_as_registered};
 use super::finding::{Finding, Findings};
+use super::namespaces::Namespaces;
 use super::note::Notes;
-use crate::log::event::{Action, Event, Subject, digest};
+use crate::log::event::{Action, Commitments, Event, Subject, digest};
 
 /// The names of a log.
 #[derive(Default)]
@@ -24,8 +25,6 @@ pub(super) struct Names {
     /// Digests of the uppercase form of keys that contain lowercase letters.
     in_upper_case: HashSet<u128>,
     erased: u64,
-    /// The events that erased names.
-    pub(super) erasures: HashSet<u64>,
 }
 
 /// The state of a name in the audit.
@@ -34,6 +33,8 @@ struct NameFact {
     first: u64,
     version: u64,
     authority: usize,
+    /// What the indexes of its values are remembered by.
+    values: u64,
     state: NameState,
     /// Whether it was hidden once.
     was_hidden: bool,
@@ -84,6 +85,7 @@ impl NameState {
 /// Where the results of an event go.
 pub(super) struct Context<'a> {
     pub(super) authorities: &'a mut Authorities,
+    pub(super) namespaces: &'a Namespaces,
     pub(super) findings: &'a mut Findings,
     pub(super) notes: &'a mut Notes,
 }
@@ -100,6 +102,13 @@ impl Names {
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let hidden = count(self.hidden.len()).saturating_sub(self.erased);
         (count(self.public.len()), hidden, self.erased)
+    }
+
+    /// The events that assigned names that were hidden then.
+    pub(super) fn hidden_assignments(&self) -> HashSet<u64> {
+        let opened = self.public.values().filter(|fact| fact.was_hidden);
+        let all = self.hidden.values().chain(opened);
+        all.map(|fact| fact.first).collect()
     }
 
     /// Applies an event to its name, and checks that it may.
@@ -123,6 +132,10 @@ impl Names {
         context
             .authorities
             .check_active(authority, number, context.findings);
+        context.authorities.note_retired_above(event, context.notes);
+        if !context.namespaces.is_live(&event.authority) {
+            context.notes.not_registered(number, &event.authority);
+        }
         if event.version != 1 {
             context.findings.add(Finding::Unfollowed(number));
         }
@@ -130,6 +143,7 @@ impl Names {
             first: number,
             version: event.version,
             authority,
+            values: indexes_of(&event.commitments),
             state: if is_reserved {
                 NameState::Reserved
             } else {
@@ -172,7 +186,7 @@ impl Names {
         if !is_prefix {
             context
                 .authorities
-                .shows_permanent(authority, number, context.notes);
+                .shows_permanent(authority, number, context.findings, context.notes);
         }
         self.public.insert(digest_of(key), fact);
     }
@@ -235,6 +249,11 @@ impl Names {
             context.findings.add(Finding::Unfollowed(number));
         }
         fact.version = event.version;
+        let values = indexes_of(&event.commitments);
+        if values != fact.values && !matches!(action, Action::Change | Action::Erase) {
+            context.notes.values_changed(number);
+        }
+        fact.values = values;
         let before = fact.state;
         if is_public && action == Action::Erase {
             let key = name.unwrap_or_else(|| "a name".to_string());
@@ -262,9 +281,12 @@ impl Names {
                 prefix_record(event, key, context);
             }
         } else if is_public {
-            context
-                .authorities
-                .shows_permanent(assigned_under, number, context.notes);
+            context.authorities.shows_permanent(
+                assigned_under,
+                number,
+                context.findings,
+                context.notes,
+            );
         } else if after != NameState::Reserved {
             context
                 .authorities
@@ -272,7 +294,6 @@ impl Names {
         }
         if after == NameState::Erased && before != NameState::Erased {
             self.erased += 1;
-            self.erasures.insert(number);
             context.authorities.erases(assigned_under, number);
         }
     }
@@ -366,7 +387,12 @@ impl Names {
     fn check_key(&mut self, event: &Event, key: &str, context: &mut Context<'_>) {
         let number = event.number;
         match form_of(key) {
-            Form::Canonical => {}
+            Form::Canonical => {
+                let is_original = context.namespaces.is_original(&event.authority);
+                if is_original && !is_as_registered(key) {
+                    context.notes.not_normalised(number, key);
+                }
+            }
             Form::Irregular => context.notes.irregular(number, key),
             Form::Wrong(why) => {
                 let key = key.to_string();
@@ -386,18 +412,20 @@ impl Names {
         }
     }
 
-    /// Whether another handle has the same key apart from case. The policy of its authority decides
-    /// whether case counts.
+    /// Whether another name has the same key apart from case. The policy of its authority, or the
+    /// rule of its namespace, decides whether case counts; in an ARK it always does.
     fn differs_by_case(&mut self, key: &str) -> bool {
-        let Some(handle) = key.strip_prefix("hdl:") else {
+        let Some((tag, rest)) = key.split_once(':').filter(|(tag, _)| *tag != "ark") else {
             return false;
         };
-        let prefix = handle.split('/').next().and_then(|p| Prefix::parse(p).ok());
-        if prefix.is_none_or(|prefix| prefix.is_always_insensitive()) {
-            return false;
+        if tag == "hdl" {
+            let prefix = rest.split('/').next().and_then(|p| Prefix::parse(p).ok());
+            if prefix.is_none_or(|prefix| prefix.is_always_insensitive()) {
+                return false;
+            }
         }
-        if handle.bytes().any(|byte| byte.is_ascii_lowercase()) {
-            let upper = digest_of(&format!("hdl:{}", handle.to_ascii_uppercase()));
+        if rest.bytes().any(|byte| byte.is_ascii_lowercase()) {
+            let upper = digest_of(&format!("{tag}:{}", rest.to_ascii_uppercase()));
             return !self.in_upper_case.insert(upper) || self.public.contains_key(&upper);
         }
         !self.in_upper_case.is_empty() && self.in_upper_case.contains(&digest_of(key))
@@ -420,6 +448,23 @@ fn prefix_record(event: &Event, key: &str, context: &mut Context<'_>) {
 
 fn is_prefix_record(key: &str) -> bool {
     key.starts_with("hdl:0.NA/")
+}
+
+/// A digest of the indexes of values in any order, or only of their number if they are combined.
+/// Two different ones may rarely have the same digest: it is only for a note.
+fn indexes_of(commitments: &Commitments) -> u64 {
+    // The last step of the generator SplitMix64.
+    let mix = |number: u64| {
+        let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed ^ (mixed >> 27)
+    };
+    match commitments {
+        Commitments::Each(each) => each.iter().fold(0, |sum, (index, _)| {
+            mix(u64::from(*index) + 1).wrapping_add(sum)
+        }),
+        Commitments::Combined { count, .. } => mix(u64::MAX - u64::from(*count)),
+    }
 }
 
 /// The digest of a public name in the audit.

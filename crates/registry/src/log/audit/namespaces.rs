@@ -71,6 +71,26 @@ impl EntryState {
 }
 
 impl Namespaces {
+    /// Whether names may be under an authority: an `info` namespace must be registered. A log does
+    /// not show whether it has expired.
+    pub(super) fn is_live(&self, authority: &str) -> bool {
+        let Some(name) = authority.strip_prefix("info:").filter(|n| !n.is_empty()) else {
+            return true;
+        };
+        match self.entries.get(name) {
+            Some(entry) => matches!(entry.state, EntryState::Registered | EntryState::Deprecated),
+            None => is_historical(name),
+        }
+    }
+
+    /// Whether an authority belongs to an entry of the original registry that no event has changed:
+    /// its rules are known.
+    pub(super) fn is_original(&self, authority: &str) -> bool {
+        authority
+            .strip_prefix("info:")
+            .is_some_and(|name| !self.entries.contains_key(name) && is_historical(name))
+    }
+
     /// Applies an event to its namespace, and checks that it may.
     pub(super) fn follow(&mut self, event: &Event, out: &mut Findings) {
         let (number, action) = (event.number, event.action);

@@ -84,6 +84,9 @@ struct GivenRole {
 #[serde(deny_unknown_fields)]
 struct To {
     to: String,
+    /// Create the account if there is none.
+    #[serde(default)]
+    create: bool,
 }
 
 impl GivenPolicy {
@@ -217,7 +220,11 @@ pub(super) fn retire(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
     let given: To = call.read()?;
-    act(call, AuthorityAction::Transfer(principal(&given.to)?))
+    let transfer = AuthorityAction::Transfer {
+        to: principal(&given.to)?,
+        creates_account: given.create,
+    };
+    act(call, transfer)
 }
 
 pub(super) fn grant(call: &Call) -> Result<Answer, Problem> {

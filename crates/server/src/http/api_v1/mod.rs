@@ -34,7 +34,7 @@ use hyper::body::Bytes;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderMap,
-    HeaderName, HeaderValue, IF_MATCH, RETRY_AFTER, VARY,
+    HeaderName, HeaderValue, IF_MATCH, VARY,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
@@ -50,7 +50,7 @@ use self::streams::Streams;
 use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::Busy;
 use crate::admission::peer::Peer;
-use crate::http::connection::request_body::{BodyError, Incoming};
+use crate::http::connection::request_body::{BodyError, Incoming, late_body};
 use crate::http::response::{Body, plain};
 use crate::http::{Caller, Web};
 
@@ -379,19 +379,16 @@ fn not_received(error: BodyError, sender: Sender) -> Response<Body> {
             Problem::new(status, "too-large", message)
                 .hint("many names are taken by /api/v1/import")
         }
-        BodyError::Broken => Problem::usage("the body did not come"),
-        BodyError::Late => Problem::new(status, "late", "the body did not come in time"),
+        BodyError::Broken => {
+            Problem::usage("the connection ended before the body did; nothing was done")
+        }
+        BodyError::Late => Problem::new(status, "late", late_body(sender)),
         BodyError::Busy => {
             let message = "too many bodies are on their way to this server: try again";
             Problem::new(status, "busy", message)
         }
     };
-    let mut response = problem.into_response();
-    if error == BodyError::Busy {
-        let soon = HeaderValue::from_static("5");
-        response.headers_mut().insert(RETRY_AFTER, soon);
-    }
-    response
+    problem.into_response()
 }
 
 /// What there is at a path by other methods; to browsers that ask, what they may.

@@ -58,6 +58,9 @@ struct GivenTombstone {
 #[serde(deny_unknown_fields)]
 struct To {
     to: String,
+    /// Create the account if there is none.
+    #[serde(default)]
+    create: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -229,7 +232,11 @@ pub(super) fn restore(call: &Call) -> Result<Answer, Problem> {
 
 pub(super) fn transfer(call: &Call) -> Result<Answer, Problem> {
     let given: To = call.read()?;
-    act(call, NameAction::Transfer(principal(&given.to)?))
+    let transfer = NameAction::Transfer {
+        to: principal(&given.to)?,
+        creates_account: given.create,
+    };
+    act(call, transfer)
 }
 
 pub(super) fn undo(call: &Call) -> Result<Answer, Problem> {

@@ -7,6 +7,9 @@ use serde_json::{Map, Value as Json};
 
 use crate::http::response::{Body, reply};
 
+/// After how many seconds a client that heard `busy` should ask again.
+const BUSY_RETRY: u64 = 5;
+
 /// Why something was not done.
 #[derive(Debug)]
 pub(super) struct Problem {
@@ -47,6 +50,8 @@ impl Problem {
         object.insert("status".into(), self.status.as_u16().into());
         object.insert("detail".into(), detail);
         let retry_after = self.about.get("retry-after").and_then(Json::as_u64);
+        let is_busy = self.about.get("code").is_some_and(|code| code == "busy");
+        let retry_after = retry_after.or_else(|| is_busy.then_some(BUSY_RETRY));
         object.extend(self.about);
         let body = Json::Object(object).to_string();
         let mut response = reply(self.status, "application/problem+json", body);
@@ -103,8 +108,23 @@ fn by_code(code: &str) -> StatusCode {
         }
         "account-exists" | "cancelled" | "case-fixed" | "claimed" | "done" | "erased-names"
         | "moves-names" | "no-input" | "not-approved" | "not-requested" | "permanent"
-        | "under-way" | "undone" => StatusCode::CONFLICT,
+        | "retired" | "under-way" | "undone" => StatusCode::CONFLICT,
         "cut-short" => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only some of the answers that say `busy` said when to ask again.
+    #[test]
+    fn whatever_is_busy_says_when_to_ask_again() {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let busy = Problem::new(status, "busy", "come again").into_response();
+        assert_eq!(busy.headers()[RETRY_AFTER], "5");
+        let failed = Problem::new(status, "failed", "see the log").into_response();
+        assert!(failed.headers().get(RETRY_AFTER).is_none());
     }
 }

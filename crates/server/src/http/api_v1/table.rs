@@ -202,7 +202,7 @@ const AUTHORITIES: &[Route] = &[
     change("POST", "/authorities/{authority}/approve", "approveAuthority", "Approve a request: whoever asked becomes its admin", None, AUTHORITY, authorities::approve),
     Route {
         status: 204,
-        ..change("POST", "/authorities/{authority}/decline", "declineAuthority", "Decline a request", None, Gives::Nothing, authorities::decline)
+        ..change("POST", "/authorities/{authority}/decline", "declineAuthority", "Decline a request, or take your own back", None, Gives::Nothing, authorities::decline)
     },
     Route {
         query: &[flag("keep-children", "Let the authorities below it go on naming")],

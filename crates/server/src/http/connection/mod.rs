@@ -1,6 +1,7 @@
 //! Connections: the fast path, TLS, timeouts, and request bodies as they arrive.
 
 pub(crate) mod fast_path;
+pub(crate) mod handshake;
 pub(crate) mod request_body;
 pub(crate) mod rewound;
 pub(crate) mod self_signed;

@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::admission::body_memory::{BODY_TIMEOUT, MEMORY_TIMEOUT, MIN_BODY_BYTES, Sender};
 use crate::admission::connections::{Activity, Receiving};
 use crate::admission::memory_pool::MemoryPermit;
-use crate::http::response::{Body, plain};
+use crate::http::response::{Body, reply};
 use crate::http::{Caller, PATIENCE, Web};
 
 /// How much is thrown away at most.
@@ -117,15 +117,31 @@ impl Incoming {
     }
 }
 
+/// Says what happened to a body that did not arrive in time, and what to do.
+pub(crate) fn late_body(sender: Sender) -> String {
+    let seconds = BODY_TIMEOUT.as_secs();
+    let least = match sender {
+        Sender::Anonymous => format!("all of it has to arrive within {seconds} seconds"),
+        Sender::Known => {
+            format!(
+                "{MIN_BODY_BYTES} bytes of it, or the rest, have to arrive in each {seconds} seconds"
+            )
+        }
+    };
+    format!("the body did not arrive in time: {least}. Nothing was done; send the request again")
+}
+
 /// Says why a body was not received.
 pub(crate) fn not_received(error: BodyError) -> Response<Body> {
     let text = match error {
-        BodyError::Broken => "the body broke off\n",
-        BodyError::Busy => "too many bodies are on their way to this server: try again\n",
-        BodyError::Late => "the body did not come in time\n",
-        BodyError::TooLong => "the body is too long\n",
+        BodyError::Broken => "the connection ended before the body did\n".to_string(),
+        BodyError::Busy => {
+            "too many bodies are on their way to this server: try again\n".to_string()
+        }
+        BodyError::Late => late_body(Sender::Anonymous) + "\n",
+        BodyError::TooLong => "the body is too long\n".to_string(),
     };
-    let mut response = plain(error.status(), text);
+    let mut response = reply(error.status(), "text/plain; charset=utf-8", text);
     if error == BodyError::Busy {
         let soon = HeaderValue::from_static("5");
         response.headers_mut().insert(RETRY_AFTER, soon);

@@ -40,7 +40,13 @@ impl Readiness {
     }
 
     async fn look(&self, registry: &Registry) -> Result<(), String> {
-        if let Err(error) = registry.statistics() {
+        let read = registry.statistics();
+        // A request may have met damage, or the read above. It stays so until the folder has been restored: nobody
+        // knows which answers are still right.
+        if registry.is_store_damaged() {
+            return Err(DAMAGED.to_string());
+        }
+        if let Err(error) = read {
             return Err(format!("the store cannot be read: {error}"));
         }
         let answered = if self.is_asking.swap(true, Ordering::Relaxed) {
@@ -72,8 +78,15 @@ pub(crate) fn is_writable(registry: &Registry) -> bool {
     let has_space = registry
         .disk_space()
         .is_none_or(handfast_registry::DiskSpace::is_enough);
-    has_space && registry.last_store_failure().is_none() && !registry.is_writer_stuck()
+    has_space
+        && !registry.is_store_damaged()
+        && registry.last_store_failure().is_none()
+        && !registry.is_writer_stuck()
 }
+
+/// What is damaged may be the name of something that not everybody may see: the log and `check` say it.
+const DAMAGED: &str = "the store is damaged: stop the server and restore the data folder from a \
+    backup (`handfast check` says what is damaged)";
 
 /// An error for people who may not see where the store is.
 fn told(error: &RegistryError) -> String {

@@ -61,13 +61,17 @@ impl Unkept {
         entry.form.resolution.location(&self.identifier)
     }
 
-    /// Whether people are to see a page before they are sent on. What has a `.` or `..` between slashes leads
-    /// elsewhere than it says once a browser has read it.
+    /// Whether people are to see a page before they are sent on.
     pub(crate) fn is_page_first(&self) -> bool {
         let entry = self.entry.as_ref();
+        entry.is_some_and(|entry| entry.form.resolution.page_first) || self.has_dot_segment()
+    }
+
+    /// Whether a `.` or `..` stands between slashes: a browser removes it, so that the location would
+    /// lead to another page than it says.
+    pub(crate) fn has_dot_segment(&self) -> bool {
         let is_dots = |segment: &[u8]| segment == b"." || segment == b"..";
-        entry.is_some_and(|entry| entry.form.resolution.page_first)
-            || decoded(&self.identifier).split(|b| *b == b'/').any(is_dots)
+        decoded(&self.identifier).split(|b| *b == b'/').any(is_dots)
     }
 
     /// To where the mechanism leads, with a link to its security considerations.

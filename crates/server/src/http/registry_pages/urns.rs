@@ -135,14 +135,20 @@ const FIELDS: &[(&str, &str)] = &[
 
 fn syntax(profile: &UrnProfile) -> String {
     match profile.grammar() {
-        NssGrammar::Delegated(_) => format!(
-            "urn           = \"urn:{}:\" authoritypath \":\" resourcename\n\
-             authoritypath = authority *( \".\" authority )\n\
-             authority     = 1*authoritychar\n\
-             resourcename  = 1*( authoritychar / \".\" / \":\" )\n\
-             authoritychar = letter / digit / other characters of the registration / \"%\" hex hex",
-            profile.nid()
-        ),
+        NssGrammar::Delegated(grammar) => {
+            let mut text = format!(
+                "urn           = \"urn:{}:\" authoritypath \":\" resourcename\n\
+                 authoritypath = authority *( \".\" authority )\n\
+                 authority     = 1*authoritychar\n\
+                 resourcename  = 1*( authoritychar / \".\" / \":\" )\n\
+                 authoritychar = ALPHA / DIGIT / ",
+                profile.nid()
+            );
+            for c in grammar.extra() {
+                text.extend(['"', c, '"', ' ', '/', ' ']);
+            }
+            text + "(\"%\" HEXDIG HEXDIG)"
+        }
         NssGrammar::Matching(pattern) => {
             let (nid, pattern) = (profile.nid(), pattern.as_str());
             format!("urn:{nid}: and a name that matches {pattern}")

@@ -43,10 +43,10 @@ pub(crate) fn page(base: &str, failed: Option<(&str, &Failure)>) -> Response<Bod
     };
     let typed = escape(typed);
     let body = format!(
-        "{message}<form action=\"/\" method=\"get\"><label for=\"id\">A handle, DOI, URN, ARK or <code>info</code> \
+        "<form action=\"/\" method=\"get\"><label for=\"id\">A handle, DOI, URN, ARK or <code>info</code> \
          URI, in any spelling</label>\n<input type=\"text\" id=\"id\" name=\"id\" value=\"{typed}\" required autofocus \
          autocapitalize=\"none\" autocomplete=\"off\" spellcheck=\"false\"{described} \
-         placeholder=\"10.1045/april2006-paskin\">\n\
+         placeholder=\"10.1045/april2006-paskin\">\n{message}\
          <label><input type=\"checkbox\" name=\"noredirect\" value=\"1\"> show the record, do not go there</label><br>\n\
          <button>Resolve</button></form>\n\
          <p>Or put an identifier behind the address of this resolver, <code>{base}/</code>, with or without \
@@ -60,14 +60,33 @@ pub(crate) fn page(base: &str, failed: Option<(&str, &Failure)>) -> Response<Bod
 }
 
 /// The path, on this server, that a typed text leads to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TypedPath {
+    pub(crate) path: String,
+    /// Whether the text is an identifier. A prefix alone has a record too, and stored names that
+    /// were imported as they were need not be regular: other texts lead somewhere only if they are
+    /// stored here.
+    pub(crate) is_identifier: bool,
+}
+
+impl TypedPath {
+    fn new(path: &str, is_identifier: bool) -> Self {
+        Self {
+            path: one_slash(path),
+            is_identifier,
+        }
+    }
+}
+
+/// Finds the path, on this server, that a typed text leads to.
 pub(crate) fn path_of_typed(
     typed: &str,
     own: &[HttpResolver],
     rules: &dyn Rules,
-) -> Result<String, Failure> {
+) -> Result<TypedPath, Failure> {
     let trimmed = typed.trim();
     if let Some(path) = own.iter().find_map(|own| path_behind(trimmed, own)) {
-        return Ok(one_slash(path));
+        return Ok(TypedPath::new(path, true));
     }
     let path = match recognise(typed, rules).map(|found| found.identifier) {
         Ok(Identifier::Urn(urn)) => urn.to_string(),
@@ -89,12 +108,18 @@ pub(crate) fn path_of_typed(
                 let text = "We do not recognise this as an identifier. Try a handle, DOI, URN, ARK or info URI.";
                 return Err(refused(text));
             }
-            // A prefix alone has a record too, and stored names that were imported as they were
-            // need not be regular.
-            _ => path_of(trimmed),
+            _ => return Ok(TypedPath::new(&path_of(trimmed), false)),
         },
     };
-    Ok(one_slash(&path))
+    Ok(TypedPath::new(&path, true))
+}
+
+/// A text that is no identifier, and not stored here as it is.
+pub(crate) fn no_identifier() -> Failure {
+    refused(
+        "This is not a complete identifier. An identifier has a prefix, a slash and a name, such as \
+         10.1045/april2006-paskin; a URN looks like urn:isbn:0451450523.",
+    )
 }
 
 fn refused(detail: &str) -> Failure {
@@ -171,7 +196,7 @@ mod tests {
             ("20.1/a", "/20.1/a"),
         ] {
             let found = path_of_typed(typed, &own, &rules).unwrap();
-            assert_eq!(found, path, "{typed}");
+            assert_eq!(found, TypedPath::new(path, true), "{typed}");
         }
         for typed in [
             "http://pid.example:8000.evil.example/20.1/a",
@@ -182,8 +207,10 @@ mod tests {
         }
         let numeric = [HttpResolver::parse("http://20.1.2.3").unwrap()];
         let found = path_of_typed("20.1.2.3/x", &numeric, &rules).unwrap();
-        assert_eq!(found, "/20.1.2.3/x");
+        assert_eq!(found.path, "/20.1.2.3/x");
         let found = path_of_typed("http://20.1.2.3:80/20.1/x", &numeric, &rules).unwrap();
-        assert_eq!(found, "/20.1/x");
+        assert_eq!(found.path, "/20.1/x");
+        let found = path_of_typed(" hello ", &own, &rules).unwrap();
+        assert_eq!(found, TypedPath::new("/hello", false));
     }
 }

@@ -2,7 +2,9 @@
 
 use handfast_registry::{Tombstone, rfc3339};
 use handfast_wire::{Value, json};
-use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS,
+};
 use hyper::{Response, StatusCode};
 use serde_json::{Map, Value as Json};
 
@@ -262,6 +264,16 @@ impl Failure {
     }
 
     pub(crate) fn answer(self, accept: &Accept) -> Response<Body> {
+        let is_busy = self.status == StatusCode::SERVICE_UNAVAILABLE;
+        let mut response = self.page_or_problem(accept);
+        if is_busy {
+            let soon = HeaderValue::from_static("5");
+            response.headers_mut().insert(RETRY_AFTER, soon);
+        }
+        response
+    }
+
+    fn page_or_problem(self, accept: &Accept) -> Response<Body> {
         if accept.wants_json() {
             return self.problem();
         }

@@ -85,7 +85,15 @@ impl<'r> Visit<'r> {
             return front::page(&self.base(), None);
         };
         let own = front::own_resolvers(self.web, self.caller, &self.head.uri, &self.head.headers);
-        let mut url = match front::path_of_typed(typed, &own, &self.rules()) {
+        let found = front::path_of_typed(typed, &own, &self.rules());
+        let found = found.and_then(|found| {
+            if found.is_identifier || self.leads_somewhere(&found.path) {
+                Ok(found.path)
+            } else {
+                Err(front::no_identifier())
+            }
+        });
+        let mut url = match found {
             Ok(path) => path.into_bytes(),
             Err(failure) if self.accept.wants_json() => return failure.problem(),
             Err(failure) => return front::page(&self.base(), Some((typed, &failure))),
@@ -95,6 +103,22 @@ impl<'r> Visit<'r> {
         }
         redirect::to(&url, StatusCode::SEE_OTHER, self.head.version)
             .unwrap_or_else(|| front::page(&self.base(), None))
+    }
+
+    /// Whether a typed text that is no identifier is stored here, or looks like a prefix, about
+    /// which there is a page.
+    fn leads_somewhere(&self, path: &str) -> bool {
+        let Ok(asked) = Asked::read(path, None) else {
+            return false;
+        };
+        let prefix = &asked.written;
+        let is_number = prefix.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+        let is_prefix = asked.kind == Kind::Prefix && is_number && prefix.contains('.');
+        let is_stored = || {
+            let found = find(self.web.registry(), &asked);
+            matches!(found, Ok(Found::Name(_) | Found::Withdrawn { .. }) | Err(_))
+        };
+        is_prefix || is_stored()
     }
 
     fn name(&self, asked: &Asked<'_>) -> Response<Body> {

@@ -3,7 +3,7 @@
 use handfast_wire::{ResponseCode, Value, json};
 use http_body_util::{Either, Full};
 use hyper::body::Bytes;
-use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use hyper::{Response, StatusCode};
 use serde::Serialize;
 
@@ -167,10 +167,14 @@ pub(crate) fn refusal(
         put_member(&mut out, "handle", handle);
     }
     out.push(b'}');
-    Answer::new(
+    let answer = Answer::new(
         status.unwrap_or_else(|| status_of(fault.code, is_secure)),
         out,
-    )
+    );
+    if fault.code == ResponseCode::ServerTooBusy {
+        return answer.with(RETRY_AFTER, HeaderValue::from_static("5"));
+    }
+    answer
 }
 
 /// "`message` is optional everywhere: 100, 101, 400, 402 come without it."

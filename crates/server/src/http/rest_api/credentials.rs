@@ -16,6 +16,7 @@ use super::certificate::Certified;
 use super::open_sessions::{Known, Session};
 use super::question::Question;
 use super::route::Route;
+use crate::admission::peer::Peer;
 use crate::http::Web;
 use crate::native::response::Fault;
 use crate::native::{Authenticated, Native};
@@ -151,9 +152,10 @@ fn by_fields(web: &Web, question: &Question, fields: &Fields) -> Result<Login, P
     };
     if let Some(nonce) = fields.client_nonce() {
         let world = web.native.world();
+        let peer = Peer::connected(question.caller.address.ip());
         let session = login
             .session
-            .get_or_insert_with(|| web.rest.sessions.start(world));
+            .get_or_insert_with(|| web.rest.sessions.start(world, peer));
         login.signed = sign(&web.native, session, &nonce);
     }
     if login.known.is_none() && !question.is_by_another_page() {
@@ -309,7 +311,8 @@ pub(crate) fn challenge(
         let basic = HeaderValue::from_static("Basic realm=\"handle\"");
         answer = answer.with(WWW_AUTHENTICATE, basic);
     }
-    let session = web.rest.sessions.start(web.native.world());
+    let peer = Peer::connected(question.caller.address.ip());
+    let session = web.rest.sessions.start(web.native.world(), peer);
     let line = challenge_line(&session, None, error);
     match line {
         Some(line) => answer.with(WWW_AUTHENTICATE, line),

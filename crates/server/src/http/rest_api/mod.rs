@@ -32,7 +32,7 @@ use hyper::body::Bytes;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, ALLOW,
-    AUTHORIZATION, HeaderMap, HeaderValue, LOCATION, ORIGIN, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+    AUTHORIZATION, HeaderMap, HeaderValue, LOCATION, ORIGIN, VARY, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
@@ -47,7 +47,7 @@ use self::question::Question;
 use self::route::Route;
 use crate::admission::body_memory::Sender;
 use crate::admission::expensive_work::{Busy, WorkPermit};
-use crate::http::connection::request_body::{BodyError, Incoming};
+use crate::http::connection::request_body::{BodyError, Incoming, late_body};
 use crate::http::resolver::fast_redirect;
 use crate::http::{Body, Caller, Web};
 use crate::native::login::busy;
@@ -155,7 +155,7 @@ async fn respond(
         };
         match body.receive(web, caller, sender, LONGEST).await {
             Ok(body) => question.body = body,
-            Err(error) => return not_received(error, is_secure),
+            Err(error) => return not_received(error, sender, is_secure),
         }
     }
     // What everybody may read waits for nothing.
@@ -219,20 +219,17 @@ fn log_in(web: &Web, question: &Question) -> Result<Sender, Problem> {
     Ok(sender)
 }
 
-fn not_received(error: BodyError, is_secure: bool) -> Response<Body> {
+fn not_received(error: BodyError, sender: Sender, is_secure: bool) -> Response<Body> {
     let fault = match error {
         BodyError::Broken => wrong("the body broke off"),
         BodyError::Busy => Fault::new(
             ResponseCode::ServerTooBusy,
             "too many bodies are on their way to this server: try again",
         ),
-        BodyError::Late => wrong("the body did not come"),
+        BodyError::Late => wrong(late_body(sender)),
         BodyError::TooLong => wrong(format!("the body has more than {LONGEST} bytes")),
     };
-    let mut answer = refusal(&fault, None, Some(error.status()), is_secure);
-    if error == BodyError::Busy {
-        answer = answer.with(RETRY_AFTER, HeaderValue::from_static("5"));
-    }
+    let answer = refusal(&fault, None, Some(error.status()), is_secure);
     answer.into_response(&Presentation::default())
 }
 

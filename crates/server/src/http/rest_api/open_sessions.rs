@@ -1,22 +1,29 @@
 //! Sessions that are open: a nonce, and who has answered it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use handfast_registry::{Environment, Principal};
 
+use crate::admission::peer::Peer;
+use crate::admission::table_shares::{TableEntry, surplus};
 use crate::native::evidence::{Evidence, LONGEST};
 
 /// How long a session lives without a request, in milliseconds.
 const IDLE: u64 = 30 * 60_000;
-/// How many are open at most.
-const MOST: usize = 10_000;
+/// How many are open at most, of anonymous clients and of known ones each.
+const MAX_SESSIONS: usize = 10_000;
+/// How many stay when a table is full. More than one makes room at a time, because finding them
+/// takes a look at all.
+const MAX_AFTER_FULL: usize = MAX_SESSIONS - MAX_SESSIONS / 100;
 
 /// A session. Its id is a secret: whoever has it is who it is of.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) id: String,
     pub(crate) nonce: [u8; 16],
+    /// The network that opened it.
+    peer: Peer,
     state: Mutex<State>,
 }
 
@@ -53,15 +60,15 @@ impl Session {
     }
 }
 
-/// All of them. Every 401 opens one, so that those of nobody, which cost nothing, never push out those of somebody.
+/// All of them. Every 401 opens one, so that those of anonymous clients, which cost nothing, never
+/// push out those of known ones. When a table is full, the network that has the most sessions gives
+/// up those that were idle longest.
 #[derive(Debug, Default)]
 pub(crate) struct OpenSessions(Mutex<Open>);
 
 #[derive(Debug, Default)]
 struct Open {
     of_nobody: HashMap<String, Arc<Session>>,
-    /// Those, in the order they were opened.
-    order: VecDeque<String>,
     known: HashMap<String, Arc<Session>>,
 }
 
@@ -70,12 +77,13 @@ impl OpenSessions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens one.
-    pub(crate) fn start(&self, world: &Environment) -> Arc<Session> {
+    /// Opens one for a client of a network.
+    pub(crate) fn start(&self, world: &Environment, peer: Peer) -> Arc<Session> {
         let now = world.now();
         let session = Arc::new(Session {
             id: readable(&world.random::<20>()),
             nonce: world.random(),
+            peer,
             state: Mutex::new(State {
                 who: None,
                 began: now,
@@ -83,12 +91,7 @@ impl OpenSessions {
             }),
         });
         let mut open = self.open();
-        while open.order.len() >= MOST {
-            if let Some(oldest) = open.order.pop_front() {
-                open.of_nobody.remove(&oldest);
-            }
-        }
-        open.order.push_back(session.id.clone());
+        make_room(&mut open.of_nobody, now);
         open.of_nobody
             .insert(session.id.clone(), Arc::clone(&session));
         session
@@ -114,18 +117,7 @@ impl OpenSessions {
         drop(state);
         let mut open = self.open();
         open.of_nobody.remove(&session.id);
-        if open.known.len() >= MOST {
-            open.known.retain(|_, session| session.is_alive(now));
-        }
-        if open.known.len() >= MOST {
-            let oldest = open
-                .known
-                .values()
-                .min_by_key(|session| session.state().last);
-            if let Some(id) = oldest.map(|session| session.id.clone()) {
-                open.known.remove(&id);
-            }
-        }
+        make_room(&mut open.known, now);
         open.known.insert(session.id.clone(), Arc::clone(session));
     }
 
@@ -138,6 +130,22 @@ impl Open {
     fn remove(&mut self, id: &str) {
         self.of_nobody.remove(id);
         self.known.remove(id);
+    }
+}
+
+/// Makes room in a full table.
+fn make_room(sessions: &mut HashMap<String, Arc<Session>>, now: u64) {
+    if sessions.len() < MAX_SESSIONS {
+        return;
+    }
+    sessions.retain(|_, session| session.is_alive(now));
+    let entries = sessions.values().map(|session| TableEntry {
+        key: session.id.clone(),
+        peer: session.peer,
+        last: session.state().last,
+    });
+    for id in surplus(entries, MAX_AFTER_FULL) {
+        sessions.remove(&id);
     }
 }
 
@@ -163,6 +171,8 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering};
 
+    const HERE: Peer = Peer::Datagram;
+
     fn world(now: Arc<AtomicU64>) -> Environment {
         let counter = AtomicU64::new(0);
         Environment::new(
@@ -181,21 +191,49 @@ mod tests {
         let now = Arc::new(AtomicU64::new(0));
         let world = world(Arc::clone(&now));
         let sessions = OpenSessions::default();
-        let (mine, first) = (sessions.start(&world), sessions.start(&world));
+        let (mine, first) = (sessions.start(&world, HERE), sessions.start(&world, HERE));
+        now.store(1, Ordering::Relaxed);
         let who = Principal::parse("300:20.1000/A").unwrap();
         let id = "300:20.1000/A".to_string();
         let by = None;
         sessions.keep(&mine, Known { who, id, by }, 0);
-        for _ in 0..MOST * 2 {
-            sessions.start(&world);
+        for _ in 0..MAX_SESSIONS * 2 {
+            sessions.start(&world, HERE);
         }
         assert!(sessions.get(&first.id, 0).is_none());
         assert!(sessions.get(&mine.id, 0).unwrap().known().is_some());
-        assert!(sessions.open().of_nobody.len() <= MOST);
+        assert!(sessions.open().of_nobody.len() <= MAX_SESSIONS);
         assert_eq!(mine.id.len(), 32);
-        now.store(1, Ordering::Relaxed);
         assert!(sessions.get(&mine.id, IDLE).is_some());
         assert!(sessions.get(&mine.id, IDLE * 2 + 1).is_none());
+    }
+
+    /// One network filled both tables, and the oldest sessions made room: those of everybody else.
+    #[test]
+    fn a_network_pushes_out_its_own_sessions() {
+        let world = world(Arc::new(AtomicU64::new(0)));
+        let sessions = OpenSessions::default();
+        let network = |last: u8| Peer::connected([192, 0, 2, last].into());
+        let known = || Known {
+            who: Principal::parse("300:20.1000/A").unwrap(),
+            id: "300:20.1000/A".to_string(),
+            by: None,
+        };
+        let (anonymous, logged_in) = (
+            sessions.start(&world, network(1)),
+            sessions.start(&world, network(1)),
+        );
+        sessions.keep(&logged_in, known(), 0);
+        for now in 1..25_000 {
+            sessions.start(&world, network(2));
+            let session = sessions.start(&world, network(3));
+            session.state().last = now;
+            sessions.keep(&session, known(), now);
+        }
+        assert!(sessions.get(&anonymous.id, 0).is_some());
+        assert!(sessions.get(&logged_in.id, 0).unwrap().known().is_some());
+        let open = sessions.open();
+        assert!(open.of_nobody.len() <= MAX_SESSIONS && open.known.len() <= MAX_SESSIONS);
     }
 
     #[test]
@@ -207,7 +245,7 @@ mod tests {
             id: "300:20.1000/A".to_string(),
             by: None,
         };
-        let (one, other) = (sessions.start(&world), sessions.start(&world));
+        let (one, other) = (sessions.start(&world, HERE), sessions.start(&world, HERE));
         for session in [&one, &other] {
             sessions.keep(session, known(), 0);
         }

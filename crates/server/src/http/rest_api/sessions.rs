@@ -13,6 +13,7 @@ use super::credentials::{Signed, by_answer, by_password, challenge_line, session
 use super::open_sessions::Session;
 use super::parameters::wrong;
 use super::question::Question;
+use crate::admission::peer::Peer;
 use crate::http::Web;
 
 /// Opens a session.
@@ -21,7 +22,8 @@ pub(crate) fn start(web: &Web, question: &Question) -> Result<Answer, Problem> {
     if said.fields.session().is_some() {
         return Ok(Answer::empty(StatusCode::BAD_REQUEST));
     }
-    let session = web.rest.sessions.start(web.native.world());
+    let peer = Peer::connected(question.caller.address.ip());
+    let session = web.rest.sessions.start(web.native.world(), peer);
     if let Some(readings) = said.basic {
         if question.is_by_another_page() {
             return Ok(Answer::empty(StatusCode::FORBIDDEN));

@@ -76,8 +76,10 @@ impl Resolution<'_> {
             return None;
         }
         let version = self.head.version;
+        // RFC 2169 §2.1: programs that ask for a location get one, with a link to the security
+        // considerations; a page that must be shown first is for people, who ask for `/info:…`.
         let offered = match (self.service.to, unkept.location()) {
-            (To::Location | To::Resource | To::Resources, _) if unkept.is_page_first() => {
+            (To::Location | To::Resource | To::Resources, _) if unkept.has_dot_segment() => {
                 unkept.shown(self.accept.wants_json())
             }
             (To::Location, _) => unkept.redirect(StatusCode::SEE_OTHER, version),

@@ -1,0 +1,264 @@
+//! Which log the events were published as: a log that begins anew has another key, and names the
+//! one before it.
+
+use std::fmt;
+
+use handfast_log::VerifyingKey;
+
+use super::finding::{Finding, Findings};
+use super::note::{Note, Notes};
+
+/// How the logs that the events were published as do not follow each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BrokenOrigin {
+    /// The name that an event gives the log before it cannot be one.
+    BadName {
+        /// The event that begins a log.
+        event: u64,
+        /// The name.
+        name: String,
+    },
+    /// A key was given of a log that nothing continues.
+    NotContinued {
+        /// The name of that log.
+        origin: String,
+    },
+    /// Two checkpoints are signed by different keys, and no event between them begins a log.
+    NotBegun {
+        /// Which checkpoint.
+        what: String,
+        /// The log that it is of.
+        origin: String,
+        /// The log of the checkpoint that it is compared with.
+        other: String,
+    },
+    /// An event begins a log, and says that the one before it was another than it was.
+    OtherLog {
+        /// The event.
+        event: u64,
+        /// The log that it says.
+        said: String,
+        /// Which checkpoint shows the log that it was.
+        what: String,
+        /// That log.
+        origin: String,
+    },
+    /// An event begins a log, but its key is that of an earlier log.
+    SameKey {
+        /// The event.
+        event: u64,
+    },
+    /// An export says that its key is another one than that which signed its checkpoint.
+    WrongKey {
+        /// The key that the export says.
+        said: String,
+        /// The log whose key signed.
+        origin: String,
+    },
+}
+
+impl BrokenOrigin {
+    /// A stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::BadName { .. } => "bad-link",
+            Self::NotContinued { .. } | Self::NotBegun { .. } => "not-continued",
+            Self::OtherLog { .. } => "other-log",
+            Self::SameKey { .. } => "same-key",
+            Self::WrongKey { .. } => "wrong-key",
+        }
+    }
+
+    /// The event it is about.
+    #[must_use]
+    pub fn event(&self) -> Option<u64> {
+        match self {
+            Self::BadName { event, .. }
+            | Self::OtherLog { event, .. }
+            | Self::SameKey { event } => Some(*event),
+            Self::NotContinued { .. } | Self::NotBegun { .. } | Self::WrongKey { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for BrokenOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BadName { event, name } => write!(
+                f,
+                "event {event} begins a log, but {name:?} is not the name of a log that it \
+                 continues"
+            ),
+            Self::NotContinued { origin } => write!(
+                f,
+                "no event says that this log continues {origin}, whose key was given: leave that \
+                 --key out if \
+                 the two have nothing to do with each other"
+            ),
+            Self::NotBegun {
+                what,
+                origin,
+                other,
+            } => write!(
+                f,
+                "{what} is of the log {origin}, but the same events are also signed by another \
+                 key, of {other}, and no \
+                 event between them begins a log"
+            ),
+            Self::OtherLog {
+                event,
+                said,
+                what,
+                origin,
+            } => write!(
+                f,
+                "event {event} begins a log and says that it continues {said:?}, but {what} shows \
+                 that these were \
+                 events of {origin}"
+            ),
+            Self::SameKey { event } => write!(
+                f,
+                "event {event} begins a log, but its key is the one of an earlier log: a new log \
+                 has a new key"
+            ),
+            Self::WrongKey { said, origin } => write!(
+                f,
+                "the export says that its key is {said}, but its checkpoint is signed by that of \
+                 {origin}"
+            ),
+        }
+    }
+}
+
+/// The logs that the events were published as.
+#[derive(Default)]
+pub(super) struct Origins {
+    begun: Vec<Begun>,
+    heads: Vec<Head>,
+    /// The logs of checkpoints that are not of these events, which is a finding of its own.
+    refuted: Vec<String>,
+    /// The key of the last log, once a signature was checked with it.
+    current: Option<VerifyingKey>,
+    /// The keys that were given.
+    given: Vec<VerifyingKey>,
+}
+
+/// An event that begins a log.
+struct Begun {
+    event: u64,
+    /// How many events are before it.
+    size: u64,
+    /// The log that it says it continues.
+    name: String,
+}
+
+/// A checkpoint that is of these events.
+struct Head {
+    what: String,
+    size: u64,
+    key: VerifyingKey,
+}
+
+impl Origins {
+    /// An event begins a log. Only the events before the first log can be of none.
+    pub(super) fn begin(&mut self, event: u64, size: u64, name: &str, out: &mut Findings) {
+        let is_name = !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c == '+');
+        let is_first = name.is_empty() && self.begun.is_empty();
+        if !is_name && !is_first {
+            let name = name.to_string();
+            out.add(Finding::Origin(BrokenOrigin::BadName { event, name }));
+        }
+        self.begun.push(Begun {
+            event,
+            size,
+            name: name.to_string(),
+        });
+    }
+
+    /// A checkpoint turned out to be of these events.
+    pub(super) fn agree(&mut self, what: String, size: u64, key: VerifyingKey) {
+        self.heads.push(Head { what, size, key });
+    }
+
+    /// A checkpoint turned out to be of other events.
+    pub(super) fn disagree(&mut self, key: &VerifyingKey) {
+        self.refuted.push(key.name().to_string());
+    }
+
+    pub(super) fn set_current(&mut self, key: &VerifyingKey) {
+        self.current = Some(key.clone());
+    }
+
+    pub(super) fn set_given(&mut self, keys: &[VerifyingKey]) {
+        self.given = keys.to_vec();
+    }
+
+    /// Compares what signed with what the events say.
+    pub(super) fn finish(&self, out: &mut Findings, notes: &mut Notes) {
+        // By how many logs have begun: the key that signed then, and where that is seen.
+        let mut keys: Vec<Option<&VerifyingKey>> = vec![None; self.begun.len() + 1];
+        if let Some(last) = keys.last_mut() {
+            *last = self.current.as_ref();
+        }
+        let mut reported = self.refuted.clone();
+        for head in &self.heads {
+            let before = self.begun.partition_point(|begun| begun.size < head.size);
+            let (what, origin) = (head.what.clone(), head.key.name().to_string());
+            if let Some(next) = self.begun.get(before).filter(|next| next.name != origin) {
+                let (event, said) = (next.event, next.name.clone());
+                reported.push(origin.clone());
+                out.add(Finding::Origin(BrokenOrigin::OtherLog {
+                    event,
+                    said,
+                    what,
+                    origin,
+                }));
+                continue;
+            }
+            let Some(key) = keys.get_mut(before) else {
+                continue;
+            };
+            if let Some(other) = key.filter(|key| **key != head.key) {
+                let other = other.name().to_string();
+                reported.push(origin.clone());
+                out.add(Finding::Origin(BrokenOrigin::NotBegun {
+                    what,
+                    origin,
+                    other,
+                }));
+            }
+            *key = key.or(Some(&head.key));
+        }
+        self.check_given(&reported, out);
+        for (at, begun) in self.begun.iter().enumerate() {
+            let own = keys.get(at + 1).copied().flatten();
+            let mut earlier = keys.iter().take(at + 1).flatten();
+            if earlier.any(|key| Some(*key) == own) {
+                let event = begun.event;
+                out.add(Finding::Origin(BrokenOrigin::SameKey { event }));
+            }
+            let is_compared = keys.get(at).copied().flatten().is_some();
+            let is_trusted = self.given.iter().any(|key| key.name() == begun.name);
+            if !is_compared && !is_trusted {
+                let (event, origin) = (begun.event, begun.name.clone());
+                notes.add(Note::Continues { event, origin });
+            }
+        }
+    }
+
+    /// Every key that was given is of this log, or of one that it continues.
+    fn check_given(&self, reported: &[String], out: &mut Findings) {
+        let Some(current) = &self.current else {
+            return;
+        };
+        for key in self.given.iter().filter(|key| *key != current) {
+            let is_named = self.begun.iter().any(|begun| begun.name == key.name());
+            let origin = key.name().to_string();
+            if !is_named && !reported.contains(&origin) {
+                out.add(Finding::Origin(BrokenOrigin::NotContinued { origin }));
+            }
+        }
+    }
+}
