@@ -20,8 +20,8 @@ use crate::percent::{self, NonAscii, Piece};
 /// ```
 ///
 /// `Display` prints the canonical form, and `==` compares it: hyphens of the name are dropped,
-/// triplets are in uppercase, and `/` and `.` at the end are dropped (`ARK-1`). The name ends at the
-/// first `?` or `#`; what follows is the resolver's and is not examined.
+/// triplets are in uppercase, and `/` and `.` at the end are dropped (`ARK-1`). The name ends at
+/// the first `?` or `#`; what follows is the resolver's and is not examined.
 ///
 /// ```
 /// use handfast_id::Ark;

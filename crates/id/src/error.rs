@@ -1,7 +1,8 @@
-//! What can be wrong with a text, where, and what would be right.
+//! Errors: what is wrong with a text, at which position, and how to correct it.
 //!
-//! Every parser of this crate returns [`ParseError`]. Its [code](ParseError::code) is stable and meant for programs; the
-//! [message](core::fmt::Display) and the [remedy](ParseError::remedy) are meant for people.
+//! Every parser of this crate returns [`ParseError`]. Its [code](ParseError::code) is stable and
+//! meant for programs; the [message](core::fmt::Display) and the [remedy](ParseError::remedy) are
+//! meant for people.
 
 use core::fmt;
 
@@ -46,8 +47,8 @@ impl ParseError {
         self.part
     }
 
-    /// The byte offset of the first byte that cannot be right; the `%` of a bad triplet; the length of the input if
-    /// something is missing; the limit if the text is too long (`X-5`).
+    /// The byte offset of the first byte that cannot be right; the `%` of a bad triplet; the length
+    /// of the input if something is missing; the limit if the text is too long (`X-5`).
     #[must_use]
     pub fn at(&self) -> usize {
         self.at
@@ -59,7 +60,7 @@ impl ParseError {
         self.found
     }
 
-    /// What would be right.
+    /// How to correct it.
     #[must_use]
     pub fn remedy(&self) -> &'static str {
         match (self.kind, self.part) {
@@ -236,9 +237,9 @@ pub enum ErrorKind {
     SlashInPrefix,
     /// A bare `/` in the part that carries the suffix of an `hdl` URI.
     SlashInSuffix,
-    /// Longer than the limit, which it holds (`X-4`).
+    /// Longer than the limit, which it contains (`X-4`).
     TooLong(usize),
-    /// An HTTP URL of a resolver nobody has named.
+    /// An HTTP URL of an unknown resolver.
     UnknownResolver,
     /// A text that begins like a URI of a scheme that is not ours.
     UnknownScheme,
@@ -366,7 +367,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// What may stand there.
+    /// The characters that are allowed there.
     fn alphabet(self) -> &'static str {
         match self {
             Self::ArkName => "use letters, digits, = ~ * + @ _ $ . / - and percent triplets",

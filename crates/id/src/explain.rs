@@ -39,7 +39,7 @@ use crate::urn::Urn;
 pub struct Explanation {
     /// The rule that asks for the step.
     pub rule: &'static str,
-    /// What is done.
+    /// The step.
     pub what: Cow<'static, str>,
     /// The text after it.
     pub text: String,

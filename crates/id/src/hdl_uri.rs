@@ -29,9 +29,9 @@ pub const MAX_TEXT: usize = 8_192;
 /// suffix  = 1*pchar                                    ; one segment: "/" is written %2F
 /// ```
 ///
-/// Query and fragment are no part of the handle; they are kept and printed back (`URI-4`). The
-/// canonical form, which `Display` prints, is the path form with triplets only where they are needed
-/// (`URI-7`). `==` compares handles as [`Handle`] does, and query and fragment.
+/// Query and fragment are not part of the handle; they are preserved and printed back (`URI-4`).
+/// The canonical form, which `Display` prints, is the path form with triplets only where they are
+/// needed (`URI-7`). `==` compares handles as [`Handle`] does, and query and fragment.
 ///
 /// ```
 /// use handfast_id::{HdlForm, HdlUri};
@@ -127,7 +127,8 @@ impl<'a> HdlUri<'a> {
         }
     }
 
-    /// The URI of a handle, without query and fragment. A suffix of `.` or `..` has none (`URI-11`).
+    /// The URI of a handle, without query and fragment. A suffix of `.` or `..` has none
+    /// (`URI-11`).
     ///
     /// ```
     /// # use handfast_id::{Handle, HdlUri};
@@ -240,8 +241,8 @@ impl<'a> HdlUri<'a> {
         self.tail.write(out)
     }
 
-    /// `X-4` for the canonical form, which is longer than the text where the prefix held `:` or `@`,
-    /// or a pasted URL raw characters.
+    /// `X-4` for the canonical form, which is longer than the text if the prefix had `:` or `@`, or
+    /// a pasted URL had raw characters.
     fn within_limit(self) -> Result<Self, ParseError> {
         // No byte becomes more than three: mostly there is nothing to count.
         let max_length = 3 * (self.handle.as_str().len() + self.tail.len());
@@ -342,7 +343,7 @@ struct PartChecks {
     /// Where it begins.
     base: usize,
     part: Part,
-    /// What its decoded form must obey.
+    /// The rules for its decoded form.
     rule: fn(&str) -> Result<(), ParseError>,
 }
 
@@ -581,7 +582,7 @@ mod tests {
         assert_eq!(refused("hdl:1/%07<"), ("bad-character", 6));
         assert_eq!(refused("hdl:1/%ff<"), ("not-utf8-triplets", 6));
         assert_eq!(refused("hdl:1/%07%ff"), ("bad-character", 6));
-        // What could still have been completed is not wrong: the `<` is.
+        // A text that could still have been completed is not wrong: the `<` is.
         assert_eq!(refused("hdl:1/%C3<"), ("bad-character", 9));
         assert_eq!(refused("hdl:1/x%20<"), ("bad-character", 10));
         assert_eq!(refused("hdl:1.<"), ("bad-character", 6));

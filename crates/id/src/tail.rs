@@ -1,4 +1,4 @@
-//! Query and fragment: what stands behind a name without being part of it.
+//! Query and fragment, which follow a name and are not part of it.
 
 use alloc::borrow::Cow;
 use core::fmt;
@@ -7,7 +7,7 @@ use crate::chars::URIC;
 use crate::error::{ErrorKind, ParseError, Part};
 use crate::percent::{self, NonAscii};
 
-/// `["?" query] ["#" fragment]`, kept as written. Absent and empty differ (`URI-4`, `CID-5`).
+/// `["?" query] ["#" fragment]`, preserved as written. Absent and empty differ (`URI-4`, `CID-5`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tail<'a> {
     pub(crate) query: Option<Cow<'a, str>>,

@@ -83,7 +83,8 @@ proptest! {
                 // A bare handle that begins like a URI is a handle only to those who ask for one.
                 let scheme = if name == "handle" { Scheme::Handle } else { Scheme::Any };
                 let other = parse_as(spelling, scheme, &Standard).unwrap();
-                // An `info` URI may carry part of its name in the fragment, which spellings leave out.
+                // An `info` URI may carry part of its name in the fragment, which spellings leave
+                // out.
                 if !matches!(&found.identifier, Identifier::Info(uri) if uri.fragment().is_some()) {
                     prop_assert_eq!(&other.key(&Standard), &key, "{} {}", name, spelling);
                 }

@@ -1,6 +1,6 @@
 //! Tiles: how a log is published as files that never change (C2SP `tlog-tiles`).
 //!
-//! A tile holds up to 256 consecutive hashes of one tile level. At level 0 these are leaf hashes, at
+//! A tile has up to 256 consecutive hashes of one tile level. At level 0 these are leaf hashes, at
 //! level 1 roots of full tiles of level 0, and so on. Only the last tile of a level may be partial.
 //! Entries are published beside their leaf hashes, in bundles of the same width.
 //!
@@ -31,8 +31,8 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// The tile `index` of a level in a tree of `size` leaves, full or partial; none if the tree does
-    /// not reach it.
+    /// The tile `index` of a level in a tree of `size` leaves, full or partial; none if the tree
+    /// does not reach it.
     #[must_use]
     pub fn of(level: u8, index: u64, size: u64) -> Option<Self> {
         let height = u32::from(level).checked_mul(8)?;
@@ -41,7 +41,7 @@ impl Tile {
         Some(Self { level, position })
     }
 
-    /// The tile level: 0 holds leaf hashes.
+    /// The tile level: level 0 has leaf hashes.
     #[must_use]
     pub fn level(&self) -> u8 {
         self.level
@@ -53,7 +53,7 @@ impl Tile {
         self.position.index
     }
 
-    /// How many hashes it holds, from 1 to 256.
+    /// The number of hashes, from 1 to 256.
     #[must_use]
     pub fn width(&self) -> u16 {
         self.position.width
@@ -65,7 +65,7 @@ impl Tile {
         self.position.first()
     }
 
-    /// Whether it holds 256 hashes, and thus never changes again.
+    /// Whether it has 256 hashes, and thus never changes again.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.position.width == FULL
@@ -109,8 +109,8 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// The bundle `index` in a tree of `size` leaves, full or partial; none if the tree does not reach
-    /// it.
+    /// The bundle `index` in a tree of `size` leaves, full or partial; none if the tree does not
+    /// reach it.
     #[must_use]
     pub fn of(index: u64, size: u64) -> Option<Self> {
         TreeIndex::of(index, size).map(|position| Self { position })
@@ -122,7 +122,7 @@ impl Bundle {
         self.position.index
     }
 
-    /// How many entries it holds, from 1 to 256.
+    /// The number of entries, from 1 to 256.
     #[must_use]
     pub fn width(&self) -> u16 {
         self.position.width
@@ -134,7 +134,7 @@ impl Bundle {
         self.position.first()
     }
 
-    /// Whether it holds 256 entries, and thus never changes again.
+    /// Whether it has 256 entries, and thus never changes again.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.position.width == FULL
@@ -166,7 +166,7 @@ impl FromStr for Bundle {
     }
 }
 
-/// What tiles and bundles share: "`<N>[.p/<W>]`".
+/// The index and width of tiles and bundles: "`<N>[.p/<W>]`".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct TreeIndex {
     /// At most [`LAST`].

@@ -1,8 +1,8 @@
 //! A growing tree.
 //!
-//! To append an entry and to know the root it is enough to keep the right edge of the tree: the roots
-//! of its complete subtrees, its *peaks*, one for each bit of the size. All else is in tiles, which
-//! never change once they are full; their roots are handed out as they come about.
+//! To append an entry and to know the root, the right edge of the tree is enough: the roots of its
+//! complete subtrees, its *peaks*, one for each bit of the size. All other hashes are in tiles,
+//! which never change once they are full; their roots are returned when they are complete.
 //!
 //! ```
 //! use handfast_log::{Tree, leaf_hash};

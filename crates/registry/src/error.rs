@@ -247,7 +247,7 @@ impl RegistryError {
     }
 }
 
-/// What to do about a store that is damaged. `check` says this, too.
+/// The remedy for a damaged store. `check` prints it, too.
 const RESTORE: &str = "stop the server, move the data folder away, and restore from a backup with \
     `handfast restore FILE`; copy the key files and handfast.toml from the old folder";
 

@@ -167,7 +167,7 @@ impl Registry {
         outcome.map_err(|error| self.noted(error))
     }
 
-    /// A refusal; the store remembers that it is damaged if something stored could not be read.
+    /// Passes an error on. If stored data could not be read, the store records the damage.
     pub(crate) fn noted(&self, error: RegistryError) -> RegistryError {
         if matches!(error, RegistryError::Corrupt { .. }) {
             self.store.note_damage();

@@ -1,8 +1,10 @@
-//! Logs that whoever holds the key of a log could sign, each with one thing that an honest program never does; and
-//! honest logs beside them.
+//! Logs that the holder of a log's key could sign, each with one violation that an honest program
+//! never commits; and honest logs with them.
 //!
-//! The logs are files in `vectors/logs`, and `index.json` says what is found in each: the bytes there are what
-//! counts. `successions.json` is the same for logs that are verified with keys and earlier checkpoints. `forge_all` below made those that are forged: `cargo test --test forged_logs -- --ignored` writes them.
+//! The logs are files in `vectors/logs`, and `index.json` lists the findings of each.
+//! `successions.json` is the same for logs that are verified with keys and earlier checkpoints.
+//! `forge_all` below made the forged ones: `cargo test --test forged_logs -- --ignored` writes
+//! them.
 
 #![expect(
     clippy::unwrap_used,
@@ -22,7 +24,7 @@ use handfast_registry::{Action, Audited, Commitments, Event, Subject, Verify, ve
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// A log, and what is found in it.
+/// A log, and its findings.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Vector {
     file: String,
@@ -94,7 +96,7 @@ fn codes(audited: &Audited) -> (BTreeSet<String>, BTreeSet<String>) {
     (findings.collect(), notes.collect())
 }
 
-/// A log in which a permanent name was erased and assigned again was called whole.
+/// A log in which a permanent name was erased and assigned again passed the audit.
 #[test]
 fn every_forged_log_is_found_out_and_every_honest_one_passes() {
     let index = index();
@@ -123,7 +125,8 @@ fn every_forged_log_is_found_out_and_every_honest_one_passes() {
 fn a_verdict_counts_what_it_covers() {
     let audited = verify(&fs::read(folder().join("honest-life.log")).unwrap());
     assert_eq!(audited.findings, []);
-    // `0.NA/20.8`, `0.NA/20.9`, THESIS and what was reserved; two that are hidden; one that was erased.
+    // `0.NA/20.8`, `0.NA/20.9`, THESIS and what was reserved; two that are hidden; one that was
+    // erased.
     assert_eq!((audited.names, audited.hidden, audited.erased), (4, 2, 1));
     assert_eq!(audited.reassigned, None);
 }
@@ -157,7 +160,8 @@ fn opened(key: &str) -> Subject {
 }
 
 impl Forger {
-    /// An honest beginning: an authority whose names are permanent, with a name; and one whose names may be erased.
+    /// An honest beginning: an authority whose names are permanent, with a name; and one whose
+    /// names may be erased.
     fn new() -> Self {
         Self {
             events: Vec::new(),
@@ -227,7 +231,7 @@ impl Forger {
         self.begin_log_after(old_key().verifying_key().name())
     }
 
-    /// A log begins and says which one it continues.
+    /// A log begins and names the one that it continues.
     fn begin_log_after(self, name: &str) -> Self {
         let (size, root) = self.head();
         self.on(Action::BeginLog, name, size)
@@ -276,7 +280,7 @@ fn with_header(log: &str, change: impl FnOnce(&mut serde_json::Value)) -> String
     format!("{header}\n{lines}")
 }
 
-/// An export of events, whatever bytes they are; what is signed may be changed before.
+/// An export of events with any bytes; the header may be changed before it is signed.
 fn export(events: &[Vec<u8>], change: impl FnOnce(&mut Checkpoint)) -> String {
     let mut tree = Tree::default();
     let mut lines = String::new();
@@ -315,7 +319,7 @@ fn with_leaves(log: &str, other: &str) -> String {
     lines.collect()
 }
 
-/// Logs that continue another, and what they are compared with.
+/// Logs that continue another, and the keys and checkpoints to compare them with.
 #[rustfmt::skip] // A row is a line.
 fn successions() -> Vec<Made> {
     use Action::*;
@@ -901,7 +905,7 @@ fn honest() -> Vec<(&'static str, &'static str, String)> {
     ]
 }
 
-/// Writes the forged logs, and an index of all: look at what has changed before it is kept.
+/// Writes the forged logs, and an index of all: look at the changes before you commit them.
 #[test]
 #[ignore = "it writes files"]
 fn forge_all() {

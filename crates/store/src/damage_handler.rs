@@ -88,7 +88,7 @@ static IS_FORWARDED: AtomicBool = AtomicBool::new(false);
 static MAPS: [(AtomicUsize, AtomicUsize); 16] =
     [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; 16];
 
-// `check` says this as well: it is no remedy.
+// `check` prints this as well: it is not a remedy.
 const MESSAGE: &[u8] = b"error: the store is damaged: restore it from a backup \
     (stop the server, move the data folder away, run `handfast restore FILE`)\n";
 const ASSERTION_MESSAGE: &[u8] =

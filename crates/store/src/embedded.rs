@@ -379,11 +379,15 @@ impl Snapshot<'_> {
     /// the values: the value as it is stored (see [`index_value`](crate::index_value)), the key of
     /// the name, and its record. Of a long start, only the first bytes count.
     pub fn scan_index(&self, start: &[u8], visit: &mut VisitIndex<'_>) -> Result<(), StoreError> {
-        let scanned = self.held_checked(start, visit);
+        let scanned = self.scan_index_checked(start, visit);
         scanned.map_err(|error| self.engine.noted(error))
     }
 
-    fn held_checked(&self, start: &[u8], visit: &mut VisitIndex<'_>) -> Result<(), StoreError> {
+    fn scan_index_checked(
+        &self,
+        start: &[u8],
+        visit: &mut VisitIndex<'_>,
+    ) -> Result<(), StoreError> {
         let start = start
             .get(..table_key::LONG_KEY_PREFIX_BYTES)
             .unwrap_or(start);

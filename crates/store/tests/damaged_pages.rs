@@ -1,4 +1,4 @@
-//! Scans of a store with damaged pages: they see all entries, or say that the store is damaged.
+//! Scans of a store with damaged pages: they see all entries, or report that the store is damaged.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -11,12 +11,12 @@ use handfast_store::{Snapshot, Store, StoreError, Table, TableKey, Write};
 
 const NAMES: u32 = 600;
 const PAGE: usize = 4_096;
-/// Where the header of a page says how many entries it has.
+/// The position of the number of entries in the header of a page.
 const LOWER: usize = 12;
 /// Set in the environment of a process that reads a damaged folder.
 const FOLDER: &str = "HANDFAST_TEST_DAMAGED_FOLDER";
 const IS_PARTIAL: &str = "HANDFAST_TEST_PARTIAL_SCANS";
-/// How a process ends that has seen fewer entries, or others, and no error.
+/// The status of a process that has seen fewer entries, or others, and no error.
 const SILENT: i32 = 9;
 
 fn name(number: u32) -> String {
@@ -33,7 +33,7 @@ fn put(store: &Store, writes: Vec<Write>) {
     change.unwrap();
 }
 
-/// Names of three beginnings, events, and an index with values that one name and many names hold.
+/// Names of three beginnings, events, and an index with values that one name and many names have.
 fn fill(folder: &Path) {
     let store = Store::create(folder).unwrap();
     for number in 0..NAMES {
@@ -105,7 +105,7 @@ fn reads_a_damaged_store() {
     let folder = std::env::var_os(FOLDER).unwrap();
     let sees = |sound: Vec<u32>, found: Result<Vec<u32>, StoreError>| match found {
         Ok(found) if found != sound => std::process::exit(SILENT),
-        // Said by an error.
+        // Reported by an error.
         Ok(_) | Err(_) => {}
     };
     let Ok(store) = Store::open_read_only(Path::new(&folder)) else {
@@ -115,7 +115,7 @@ fn reads_a_damaged_store() {
     sees(vec![600, 600, 600], whole_found);
     let copy = Path::new(&folder).join("copy");
     if store.backup(&copy).is_ok() {
-        // A copy that was made holds everything.
+        // A finished copy has everything.
         let restored = Path::new(&folder).join("restored");
         let restored = Store::restore(&copy, &restored);
         assert_eq!(restored.unwrap().read(whole).unwrap(), [600, 600, 600]);
@@ -125,7 +125,7 @@ fn reads_a_damaged_store() {
     }
 }
 
-/// Reads a store whose file holds these bytes, in a process of its own.
+/// Reads a store whose file has these bytes, in a process of its own.
 fn read_in_child(bytes: &[u8], is_partial: bool, what: &str) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("data.mdb"), bytes).unwrap();
@@ -148,8 +148,8 @@ fn read_in_child(bytes: &[u8], is_partial: bool, what: &str) {
     assert!(is_told, "{what}: {:?}: {told}", output.status);
 }
 
-/// Guards against scans that end early on a damaged page without an error: an export with fewer names, and a backup that is
-/// none.
+/// Guards against scans that end early on a damaged page without an error: an export with fewer
+/// names, and an incomplete backup.
 #[test]
 fn scans_of_damaged_pages_are_errors() {
     let sound = tempfile::tempdir().unwrap();
@@ -176,7 +176,7 @@ fn scans_of_damaged_pages_are_errors() {
     }
 }
 
-/// Guards against a store that meets damage and calls itself sound afterwards.
+/// Guards against a store that meets damage and reports itself as sound afterwards.
 #[test]
 fn a_store_that_met_damage_remembers_it() {
     let folder = tempfile::tempdir().unwrap();

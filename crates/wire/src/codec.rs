@@ -1,4 +1,5 @@
-//! Reading and writing the primitive encodings (`handle-protocol.md` §0). All integers are big-endian.
+//! Reading and writing the primitive encodings (`handle-protocol.md` §0). All integers are
+//! big-endian.
 
 use std::fmt;
 
@@ -70,7 +71,7 @@ impl<'a> Reader<'a> {
         self.length - self.rest.len()
     }
 
-    /// What has not been read yet.
+    /// The unread bytes.
     #[must_use]
     pub fn rest(&self) -> &'a [u8] {
         self.rest
@@ -183,7 +184,7 @@ impl<'a> Reader<'a> {
 
 /// Appends a length of four bytes and the bytes.
 ///
-/// What is encoded has been decoded, or checked against the limits of a record, before: it is far
+/// Encoded data has been decoded, or checked against the limits of a record, before: it is far
 /// shorter than four bytes can count.
 pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_length(out, bytes.len());
@@ -221,23 +222,23 @@ pub enum DecodeError {
     Code {
         /// Where it stands.
         at: usize,
-        /// What it says.
+        /// The claimed length.
         found: u32,
     },
-    /// What follows the envelope is encrypted.
+    /// The data after the envelope is encrypted.
     Encrypted,
     /// A length or count that is larger than what follows.
     Length {
         /// Where it stands.
         at: usize,
-        /// What it says.
+        /// The claimed length.
         claimed: u32,
     },
     /// A length or count beyond what the protocol allows.
     Limit {
         /// Where it stands.
         at: usize,
-        /// What it says.
+        /// The claimed length.
         claimed: u32,
         /// The most it may say.
         limit: u32,

@@ -16,7 +16,7 @@ use std::fmt;
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// What a `.dct` text says.
+/// The content of a `.dct` text.
 ///
 /// ```
 /// use handfast_wire::Dct;
@@ -63,7 +63,7 @@ impl Dct {
         found.map(|(_, value)| value)
     }
 
-    /// The items of a list; none, if it is none.
+    /// The items of a list; empty if it is not a list.
     #[must_use]
     pub fn items(&self) -> &[Self] {
         match self {

@@ -3,7 +3,7 @@
 use crate::codec::{Codec, DecodeError, Reader, put_u32};
 use crate::version::Version;
 
-/// What stands in front of a message (`handle-protocol.md` §1.1).
+/// The envelope before a message (`handle-protocol.md` §1.1).
 ///
 /// ```text
 /// major u8 · minor u8 · flags and suggested major u8 · suggested minor u8 · session id u32 ·
@@ -22,12 +22,12 @@ use crate::version::Version;
 pub struct Envelope {
     /// The version of this message: its layouts and its cryptography follow it.
     pub version: Version,
-    /// The version that the sender would rather speak, as it stands on the wire, where 0 is none:
-    /// see [`suggestion`](Self::suggestion). The major number has five bits.
+    /// The version that the sender prefers, as on the wire, where 0 is none: see
+    /// [`suggestion`](Self::suggestion). The major number has five bits.
     pub suggested: Version,
     /// CP, TC and EC.
     pub flags: EnvelopeFlags,
-    /// A session or a challenge that is waited for; 0 is none.
+    /// A session or a pending challenge; 0 if there is none.
     pub session_id: u32,
     /// Chosen by who asks, echoed by who answers.
     pub request_id: u32,
@@ -37,7 +37,7 @@ pub struct Envelope {
     pub length: u32,
 }
 
-/// What an envelope says about what follows it.
+/// The flags of an envelope.
 ///
 /// ```
 /// use handfast_wire::{Codec, Envelope, EnvelopeFlags, Version};
@@ -75,8 +75,8 @@ impl Envelope {
         }
     }
 
-    /// The request id in bytes that begin with an envelope, even one that is refused: so that the
-    /// refusal can echo it.
+    /// The request id in bytes that begin with an envelope, even a malformed one, so that the error
+    /// can echo it.
     ///
     /// ```
     /// use handfast_wire::{Codec, Envelope, Version};

@@ -122,7 +122,7 @@ impl SiteInterface {
 /// Which server of a site has a handle, with the feature `crypto`.
 #[cfg(feature = "crypto")]
 impl Site {
-    /// The server that a handle is kept at (`handle-protocol.md` §8.2); none if the site has none.
+    /// The server of a handle (`handle-protocol.md` §8.2); `None` if the site has none.
     ///
     /// ```
     /// use handfast_wire::{Site, SiteServer};

@@ -1,5 +1,5 @@
-//! Batch files (`handle-protocol.md` §12.1): the example of that section, every way a line can be wrong, and round
-//! trips.
+//! Batch files (`handle-protocol.md` §12.1): the example of that section, every way a line can be
+//! wrong, and round trips.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -576,7 +576,8 @@ proptest! {
     }
 }
 
-/// Guards the way binary data travels to a server that opens no files: what is inlined reads as the same operations.
+/// Guards the way binary data travels to a server that opens no files: what is inlined reads as the
+/// same operations.
 #[test]
 fn a_batch_whose_files_are_inlined_says_the_same() {
     let batch = "\u{FEFF}CREATE a/b\r\n1 X 60 1101 file  my photo.jpg \r\n2 U 60 1110 UTF8 FILE x\n\n\
@@ -625,7 +626,8 @@ fn a_batch_whose_files_are_inlined_says_the_same() {
     assert_eq!(same, format!("{batch}\n").as_bytes());
 }
 
-/// Guards the memory of a server: one operation of any number of lines was collected before it was looked at.
+/// Guards the memory of a server: one operation of any number of lines was collected before it was
+/// checked.
 #[test]
 fn an_operation_is_bounded() {
     let line = format!("1 X 60 1110 UTF8 {}\n", "x".repeat(100_000));

@@ -1,4 +1,5 @@
-//! The vectors of `handle-protocol.md` Appendix B, and keys and signatures that other software made.
+//! The vectors of `handle-protocol.md` Appendix B, and keys and signatures that other software
+//! made.
 #![cfg(feature = "crypto")]
 #![expect(
     clippy::indexing_slicing,

@@ -1,4 +1,4 @@
-//! Values in JSON: what is written reads back byte for byte, and what is given is read with the leniency of
+//! Values in JSON: written values read back byte for byte, and input is read with the leniency of
 //! `http-interfaces.md` A.15.
 
 #![cfg(feature = "json")]

@@ -1,4 +1,4 @@
-//! Messages, bodies and packets that nobody thought of.
+//! Generated messages, bodies and packets.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -136,7 +136,7 @@ fn b_6_certified_resolution_request() {
     let bytes = vector!("b06-certified-resolution-request");
     both_ways(&message, &bytes);
     asks(&message, &request);
-    // What its digest is made of.
+    // The input of its digest.
     assert_eq!(message.signed_part(), bytes[0x14..=0x5B]);
 }
 

@@ -220,8 +220,8 @@ impl ChangeSet<'_> {
         }
     }
 
-    /// Checks that the account of a grantee exists. It is created only if the
-    /// caller says so and may: nobody can remove the account that a typing error would make.
+    /// Checks that the account of a grantee exists. It is created only if the caller asks for that
+    /// and may: nobody can remove an account that a typing error would create.
     pub(crate) fn need_or_create_account(
         &mut self,
         who: &Principal,

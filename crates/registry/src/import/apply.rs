@@ -224,7 +224,7 @@ impl ChangeSet<'_> {
             keep(self, &mut name, action)?;
         }
         if wanted.holder.is_some() && wanted.holder != name.record.holder {
-            // An import restores what an export says, accounts included.
+            // An import restores everything in an export, accounts included.
             name.need(self, Role::Admin)?;
             if let Some(holder) = &wanted.holder {
                 self.ensure_account(holder)?;

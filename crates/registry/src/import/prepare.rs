@@ -23,7 +23,7 @@ use crate::registry::Registry;
 /// The number of blocks that are prepared in parallel and then written as one group.
 const BLOCKS_PER_GROUP: usize = 8;
 
-/// The maximum number of authorities of one import: those seen so far are kept in memory.
+/// The maximum number of authorities of one import: those seen so far are in memory.
 const MAX_AUTHORITIES: usize = 500_000;
 
 /// Prepares the blocks of a source.

@@ -374,8 +374,8 @@ impl Check {
         view.now
             .scan(&TableKey::named(table, b""), &mut |table_key, bytes| {
                 visit(self, table_key, bytes);
-                // LMDB reads nothing more in a transaction that has met a damaged page: entries would look wrong
-                // because others are not found.
+                // LMDB reads nothing more in a transaction that has met a damaged page: entries
+                // would look wrong because others are not found.
                 if view.now.is_damaged() {
                     ControlFlow::Break(())
                 } else {

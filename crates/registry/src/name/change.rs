@@ -147,8 +147,8 @@ impl Registry {
     }
 
     /// Hands the administration of a name to a principal (`HDL-9`); the name stays the same. If the
-    /// operator or an administrator asks, a missing account is created; [`NameAction::Transfer`] can
-    /// prevent that.
+    /// operator or an administrator asks, a missing account is created; [`NameAction::Transfer`]
+    /// can prevent that.
     pub fn transfer_name(
         &self,
         who: &Principal,

@@ -48,16 +48,8 @@ impl Registry {
     /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn namespace_policy(&self) -> Result<NamespacePolicy, RegistryError> {
-        let last = self.namespace_policies()?.pop();
+        let last = self.read(|view| view.policies())?.pop();
         Ok(last.unwrap_or_else(NamespacePolicy::original))
-    }
-
-    /// All versions of the policy, oldest first, without the one that comes with the program.
-    pub fn namespace_policies(&self) -> Result<Vec<NamespacePolicy>, RegistryError> {
-        self.read(|view| {
-            let policies = view.policies()?;
-            Ok(policies)
-        })
     }
 
     /// Sets the policy. Only the maintainer may.

@@ -221,16 +221,6 @@ impl Registry {
             Ok(versions)
         })
     }
-
-    /// A tag that changes with every entry: the number of the last event that changed one, and the
-    /// number of expired ones.
-    #[must_use]
-    pub fn namespaces_tag(&self) -> String {
-        let (now, newest) = (self.now(), self.rules.newest());
-        let lapsed = newest.entries.iter();
-        let lapsed = lapsed.filter(|entry| entry.state(now) == NamespaceStatus::Lapsed);
-        format!("{}-{}", newest.number, lapsed.count())
-    }
 }
 
 impl View<'_> {

@@ -280,7 +280,7 @@ fn a_request_is_withdrawn_by_the_one_who_asked() {
         matches!(&refused, RegistryError::Quota { retry_after: Some(wait), .. } if *wait > 80_000),
         "{refused:?}"
     );
-    // What others decide is not counted.
+    // Decisions by others are not counted.
     scene.decline_authority(&OPERATOR, "21.1").unwrap();
     for number in 10..20 {
         let path = format!("21.{number}");

@@ -56,7 +56,7 @@ fn urn_5_roles_hold_below_and_nowhere_else() {
         ),
         "{refused:?}"
     );
-    // Who leads above has full control of what others made below; the root of all.
+    // A lead above has full control of everything below; the root of all.
     let root = account("hul");
     scene
         .grant(&OPERATOR, "urn:urn-3", &root, Role::Admin)

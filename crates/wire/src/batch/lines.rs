@@ -26,9 +26,9 @@ pub(super) struct Copied {
 
 /// A line of the input.
 pub(super) enum Line<'a> {
-    /// What it holds, without its end.
+    /// Its content, without its end.
     Bytes(&'a [u8]),
-    /// More than is kept.
+    /// Longer than the buffer.
     TooLong,
 }
 
@@ -96,8 +96,8 @@ impl<R: BufRead> Lines<R> {
         }))
     }
 
-    /// Puts the next line into the buffer; `false` at the end of the file. Of a line that is too long it keeps as
-    /// much as shows that it is.
+    /// Puts the next line into the buffer; `false` at the end of the file. Of a line that is too
+    /// long it keeps as much as shows that it is.
     fn fill(&mut self) -> io::Result<bool> {
         // Room for the mark and the carriage return that are not part of the line.
         const MAX_BUFFERED: usize = MAX_LINE + 5;

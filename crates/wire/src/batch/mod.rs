@@ -1,7 +1,7 @@
 //! Batch files: operations on handles as lines of text (`handle-protocol.md` §12.1).
 //!
-//! Operations are read one at a time, whatever the size of the file. One that is wrong is reported with its line and
-//! does not keep the next from being read.
+//! Operations are read one at a time, whatever the size of the file. A malformed operation is
+//! reported with its line, and the next one is read nevertheless.
 //!
 //! ```
 //! use handfast_wire::batch::{BatchReader, Operation};
@@ -48,11 +48,11 @@ use crate::{Admin, AdminPermissions, Codec, Permissions, Reference, ValueList};
 pub struct BatchEntry {
     /// The line of its command, counted from 1.
     pub line: u64,
-    /// What to do, or why that cannot be told.
+    /// The operation, or why it cannot be read.
     pub operation: Result<Operation, BatchError>,
 }
 
-/// What a batch asks for.
+/// An operation of a batch.
 ///
 /// ```
 /// use handfast_wire::batch::{BatchReader, Operation};
@@ -146,7 +146,7 @@ pub struct BatchValue {
     pub value_type: String,
     /// How many seconds it may be cached.
     pub ttl: u32,
-    /// Who may read and write it.
+    /// Its permissions.
     pub permissions: Permissions,
     /// The data.
     pub data: BatchData,
@@ -166,7 +166,7 @@ pub enum BatchData {
     Admin(Admin<'static>),
     /// Any bytes, in hexadecimal digits. Only this program knows this kind: see [`inline_files`].
     Bytes(Vec<u8>),
-    /// What is in the file of this name; for `HS_SITE` it may be JSON. Nothing is opened here.
+    /// The content of the file of this name; for `HS_SITE` it may be JSON. Nothing is opened here.
     File(String),
     /// A group of administrators.
     List(ValueList<'static>),
@@ -215,7 +215,7 @@ pub enum BatchCredential {
     PrivateKey {
         /// The file.
         path: String,
-        /// What opens it.
+        /// The passphrase.
         passphrase: Option<Secret>,
     },
     /// A secret key.
@@ -268,11 +268,11 @@ pub struct BatchServer {
     pub address: IpAddr,
     /// Its port.
     pub port: u16,
-    /// What it speaks there.
+    /// Its protocol.
     pub protocol: BatchProtocol,
 }
 
-/// What a server speaks.
+/// The protocol of a server.
 ///
 /// ```
 /// assert_eq!("udp".parse(), Ok(handfast_wire::batch::BatchProtocol::Udp));
@@ -318,15 +318,15 @@ pub struct BatchSessionSetup {
     pub public_key: Option<ExchangeKey>,
     /// The file of its private key.
     pub private_key_path: Option<String>,
-    /// What opens that file.
+    /// The passphrase of that file.
     pub passphrase: Option<Secret>,
-    /// What is done to messages.
+    /// The protection of messages.
     pub options: Option<SessionOptions>,
     /// How many hours the session lasts.
     pub hours: Option<u32>,
 }
 
-/// What is done to the messages of a session.
+/// The protection of the messages of a session.
 ///
 /// ```
 /// let options = handfast_wire::batch::SessionOptions { is_encrypted: true, is_authenticated: true };
@@ -356,8 +356,8 @@ pub enum ExchangeKey {
     Value(Reference<'static>),
 }
 
-/// Reads an administrator as batch files have it, `<index>:<12 permission characters>:<handle>`; without permissions all
-/// are meant.
+/// Reads an administrator as batch files have it, `<index>:<12 permission characters>:<handle>`;
+/// without permissions all are meant.
 ///
 /// ```
 /// use handfast_wire::AdminPermissions;
@@ -372,7 +372,7 @@ pub enum ExchangeKey {
 pub fn read_admin(text: &str) -> Option<Admin<'static>> {
     parse::admin(text).or_else(|| {
         let [administrator] = <[_; 1]>::try_from(parse::list(text)?.0).ok()?;
-        // What was to be permissions is no handle.
+        // The text instead of permissions is not a handle.
         let is_handle = administrator.handle.contains('/') && !administrator.handle.contains(':');
         is_handle.then_some(Admin {
             permissions: AdminPermissions::ALL,

@@ -1,4 +1,4 @@
-//! Operations, read one after the other.
+//! Reading operations, one after the other.
 
 use std::fmt;
 use std::io::{self, BufRead};
@@ -8,14 +8,15 @@ use super::{
     BatchData, BatchEntry, BatchError, BatchReason, BatchSessionSetup, BatchValue, Operation, parse,
 };
 
-/// How many bytes the lines of one operation may have together: it is held in memory.
+/// The maximum number of bytes of the lines of one operation, which is buffered in memory.
 pub(super) const MAX_OPERATION: usize = 4 << 20;
 
-/// Reads the operations of a batch. An error of the input ends it; a mistake in an operation does not.
+/// Reads the operations of a batch. An error of the input ends it; a mistake in an operation does
+/// not.
 ///
-/// After a mistake in the lines of a block, reading goes on after the next empty line. After a command that is not
-/// known it goes on at the next line that begins with one that is: a run of `DELETE` needs no empty lines, and one
-/// mistake in it must not hide the rest.
+/// After a mistake in the lines of a block, reading goes on after the next empty line. After a
+/// command that is not known it goes on at the next line that begins with one that is: a run of
+/// `DELETE` needs no empty lines, and one mistake in it must not hide the rest.
 ///
 /// ```
 /// use handfast_wire::batch::BatchReader;
@@ -62,7 +63,7 @@ impl<R: BufRead> BatchReader<R> {
         }
     }
 
-    /// What was read since this was called last, and the values in it that name files.
+    /// The bytes read since the last call, and the values in them that name files.
     pub(super) fn take_copy(&mut self) -> (Vec<u8>, Vec<FileLine>) {
         let copy = self.lines.copy().map(std::mem::take);
         let text = copy.map(|copy| copy.text).unwrap_or_default();
@@ -115,7 +116,8 @@ impl<R: BufRead> BatchReader<R> {
                 }))
             }
             Command::Authenticate => {
-                // The next line belongs to it even if this one is wrong: it is a secret, and no command.
+                // The next line belongs to it even if this one is wrong: it is a secret, and no
+                // command.
                 let identity = parse::identity(rest).map_err(at);
                 let is_private_key = identity.as_ref().is_ok_and(|(_, is)| *is);
                 let read = |text: &str| parse::credential(text, is_private_key);
@@ -164,7 +166,8 @@ impl<R: BufRead> BatchReader<R> {
         }
     }
 
-    /// The value lines up to the next empty line. One that is wrong spoils all; so does a line of blanks.
+    /// The value lines up to the next empty line. One that is wrong spoils all; so does a line of
+    /// blanks.
     fn values(&mut self, is_wanted: bool) -> io::Result<Result<Vec<BatchValue>, BatchError>> {
         let mut values = Vec::new();
         if !is_wanted {
@@ -293,7 +296,8 @@ enum Command {
     Unhome,
 }
 
-/// The command of a line and the rest of it, trimmed. Commands ignore case and stand in the first column.
+/// The command of a line and the rest of it, trimmed. Commands ignore case and stand in the first
+/// column.
 fn command(line: &Line<'_>) -> (Result<Command, BatchReason>, String) {
     let text = match text(line) {
         Ok(text) => text,

@@ -1,4 +1,4 @@
-//! Records, written as operations.
+//! Writing records as operations.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,9 +7,10 @@ use super::lines::MAX_LINE;
 use super::parse::{MAX_NUMBER, is_blank};
 use crate::{Admin, AdminPermissions, Codec, Reference, Ttl, Value, ValueList};
 
-/// Writes a `CREATE` with the values that the format can say, and returns the indexes of those that it cannot: binary
-/// data that is no administrator or group, text that is empty, has line ends or blanks around it, types with spaces,
-/// absolute TTLs, references, numbers of 2³¹ and more, and what is longer than a line may be. Timestamps are never part of a batch.
+/// Writes a `CREATE` with the values that the format can say, and returns the indexes of those that
+/// it cannot: binary data that is no administrator or group, text that is empty, has line ends or
+/// blanks around it, types with spaces, absolute TTLs, references, numbers of 2³¹ and more, and
+/// what is longer than a line may be. Timestamps are never part of a batch.
 ///
 /// ```
 /// use handfast_wire::{Value, batch};

@@ -1,8 +1,8 @@
-//! What messages carry, by operation (`handle-protocol.md` §3).
+//! The bodies of messages, by operation (`handle-protocol.md` §3).
 //!
-//! Bodies here are without the request digest that a reply may begin with: [`Message::read`] takes it
-//! off and [`Responder::reply`] puts it there. Only a [`Challenge`] holds its own. [`Request`] and
-//! [`Reply`] are whatever a message carries.
+//! Bodies here do not include the request digest that a reply may begin with: [`Message::read`]
+//! removes it and [`Responder::reply`] adds it. Only a [`Challenge`] has its own. [`Request`] and
+//! [`Reply`] are any body of a message.
 //!
 //! | operation | request | reply |
 //! |---|---|---|
@@ -105,13 +105,13 @@ impl<'a, T: Codec<'a>> Body<'a> for T {
     }
 }
 
-/// The handle of a reply: "2 048 octets", or nobody reads it (`handle-protocol.md` §0).
+/// The handle of a reply: "2 048 octets"; clients reject a longer one (`handle-protocol.md` §0).
 fn reply_handle<'a>(reader: &mut Reader<'a>) -> Result<&'a str, DecodeError> {
     reader.check_limit(MAX_IN_REPLY)?;
     reader.text()
 }
 
-/// The values of a reply: 2 048, or nobody reads them (`handle-protocol.md` §0).
+/// The values of a reply: 2 048; clients reject more (`handle-protocol.md` §0).
 fn reply_values<'a>(reader: &mut Reader<'a>) -> Result<Vec<Value<'a>>, DecodeError> {
     reader.check_limit(MAX_IN_REPLY)?;
     reader.list(Value::MIN_LENGTH, Value::decode)

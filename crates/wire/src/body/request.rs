@@ -13,7 +13,7 @@ use crate::opcode::Opcode;
 /// The enum, and its correspondence to opcodes and to bodies, from one table.
 macro_rules! requests {
     ($($(#[$doc:meta])* $opcode:ident($body:ident),)*) => {
-        /// What a message asks for, with the body that its opcode has.
+        /// A request, with the body of its opcode.
         ///
         /// ```
         /// use handfast_wire::body::{HandleRequest, Request};
@@ -34,7 +34,7 @@ macro_rules! requests {
         }
 
         impl<'a> Request<'a> {
-            /// What a message asks for.
+            /// The request of a message.
             pub fn of(message: &'a Message<'_>) -> Result<Self, DecodeError> {
                 match message.header.opcode {
                     $(Opcode::$opcode => message.read().map(Self::$opcode),)*

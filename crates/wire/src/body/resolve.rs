@@ -51,8 +51,8 @@ impl<'a> ResolutionRequest<'a> {
         }
     }
 
-    /// Whether a value is asked for. "Both lists empty → all values. Otherwise a value is selected if
-    /// its index is in `indexes` or its type matches an entry of `types`."
+    /// Whether a value is asked for. "Both lists empty → all values. Otherwise a value is selected
+    /// if its index is in `indexes` or its type matches an entry of `types`."
     #[must_use]
     pub fn selects(&self, value: &Value<'_>) -> bool {
         let is_wanted = |wanted: &Cow<'_, str>| match wanted.strip_suffix('.') {

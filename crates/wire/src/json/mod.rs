@@ -1,7 +1,8 @@
-//! Values in JSON, as the handle REST API has them (`http-interfaces.md` A.15).
+//! Values in JSON, in the form of the handle REST API (`http-interfaces.md` A.15).
 //!
-//! What is written reads back byte for byte. Data that JSON has a form for – administrators, groups, keys, sites –
-//! is written in that form only if the form says all of it; otherwise as text or base64.
+//! Written values read back byte for byte. Data with a form of its own in JSON – administrators,
+//! groups, keys, sites – is written in that form only if the form is complete; otherwise as text or
+//! base64.
 //!
 //! ```
 //! use handfast_wire::{Value, json};

@@ -1,4 +1,4 @@
-//! Values, read from JSON.
+//! Reading values from JSON.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,8 +11,9 @@ use crate::{Permissions, Reference, Ttl, Value};
 
 /// A value as JSON gives it: what is not said is `None`.
 ///
-/// Members may come in any order; one that is unknown or comes twice is an error, and `null` stands for what is not
-/// said. Text without escapes is borrowed. Messages name the member that is wrong and never repeat what it holds.
+/// Members may come in any order; an unknown or repeated one is an error, and `null` means that it
+/// is absent. Text without escapes is borrowed. Messages name the wrong member and never repeat its
+/// content.
 ///
 /// ```
 /// use handfast_wire::json::ParsedValue;
@@ -30,7 +31,7 @@ pub struct ParsedValue<'a> {
     pub value_type: Cow<'a, str>,
     /// The data, whatever format it is given in.
     pub data: Cow<'a, [u8]>,
-    /// Who may read and write it.
+    /// Its permissions.
     pub permissions: Option<Permissions>,
     /// How long it may be cached.
     pub ttl: Option<Ttl>,
@@ -245,8 +246,8 @@ fn read_type(tree: Tree<'_>) -> Result<Cow<'_, str>, Wrong> {
     }
 }
 
-/// `*`, or digits from the right: public-write, public-read, admin-write, admin-read. A fifth digit is common, because
-/// deployed software reads the fourth only if there is one.
+/// `*`, or digits from the right: public-write, public-read, admin-write, admin-read. A fifth digit
+/// is common, because deployed software reads the fourth only if there is one.
 fn read_permissions(tree: Tree<'_>) -> Result<Permissions, Wrong> {
     let bits = match tree {
         Tree::Text(text) if text == "*" => Some(0x0F),
@@ -334,7 +335,7 @@ impl<'de> Visitor<'de> for DataVisitor {
         Ok(number.to_string().into_bytes().into())
     }
 
-    /// The text of `1.10` is gone by now, and data is kept exactly or not at all.
+    /// The text of `1.10` is lost by now, and data must be stored exactly.
     fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
         Err(E::custom(Wrong::Member {
             member: "data",

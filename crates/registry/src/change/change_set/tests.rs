@@ -124,7 +124,7 @@ fn a_hidden_name_that_was_assigned_twice_is_found_in_the_folder() {
     let first = create("20.2/b").unwrap().record.last_event;
     let verified = verify();
     assert_eq!((verified.findings, verified.reassigned), (vec![], Some(1)));
-    // As somebody could who writes the folder: a new name, with other random bytes.
+    // As an attacker with write access to the folder could: a new name, with other random bytes.
     let assigned = registry.change(&OPERATOR, |draft| {
         let record = Record::new("20.2/b".into(), "hdl:20.2", State::Active, draft.time());
         let (key, action) = ("hdl:20.2/B", Action::Create);

@@ -246,8 +246,8 @@ impl Authorities {
         fact.misuse(number, broken, out);
     }
 
-    /// Records that the names of an authority are permanent, as an event shows. Erasable names become
-    /// permanent by a change of the authority.
+    /// Records that the names of an authority are permanent, as an event shows. Erasable names
+    /// become permanent by a change of the authority.
     pub(super) fn shows_permanent(
         &mut self,
         id: usize,

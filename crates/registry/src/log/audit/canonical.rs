@@ -141,8 +141,8 @@ pub(super) fn is_namespace(name: &str) -> bool {
     Namespace::new(name).is_ok_and(|namespace| namespace.name() == name)
 }
 
-/// Whether an authority can have names at all. The roots of `info` and of `urn-3` have none, and the
-/// names of `info:ark`, `info:doi` and `info:hdl` are ARKs and handles.
+/// Whether an authority can have names at all. The roots of `info` and of `urn-3` have none, and
+/// the names of `info:ark`, `info:doi` and `info:hdl` are ARKs and handles.
 pub(super) fn has_names(authority: &str) -> bool {
     !["info:", "info:ark", "info:doi", "info:hdl", "urn:urn-3"].contains(&authority)
 }

@@ -225,7 +225,7 @@ impl Findings {
         let causes: HashSet<u64> = listed.iter().filter_map(Finding::as_cause).collect();
         let first = causes.iter().min().copied();
         for finding in others {
-            // What a changed event says is not what was signed.
+            // The content of a changed event is not the signed one.
             let is_said_there =
                 matches!(&finding, Finding::Rule { event, .. } if causes.contains(event));
             if is_said_there || first.is_some_and(|first| finding.may_follow(first)) {

@@ -33,7 +33,7 @@ struct NameFact {
     first: u64,
     version: u64,
     authority: usize,
-    /// What the indexes of its values are remembered by.
+    /// A digest of the indexes of its values.
     values: u64,
     state: NameState,
     /// Whether it was hidden once.
