@@ -291,7 +291,7 @@ pub(crate) fn read_handle<'a>(
         Cow::Borrowed(raw_prefix)
     };
     match prefix::check(&prefix) {
-        Err(error) if rest.is_empty() && error.at() == prefix.len() => {} // reported as missing below
+        Err(error) if rest.is_empty() && error.at() == prefix.len() => {} // Reported below.
         outcome => outcome.map_err(|error| relocate(error, raw_prefix, base))?,
     }
 

@@ -111,7 +111,8 @@ impl HttpResolver {
     ///     let url = format!("http://127.0.0.1:8000/{path}");
     ///     let found = recognise(&url, &rules)?.identifier;
     ///     assert_eq!(found.to_string(), "hdl:20.1000/5555");
-    ///     assert_eq!(found.spellings(&rules).http.unwrap(), "https://hdl.handle.net/20.1000/5555");
+    ///     let spelling = found.spellings(&rules).http.unwrap();
+    ///     assert_eq!(spelling, "https://hdl.handle.net/20.1000/5555");
     /// }
     /// # Ok::<_, handfast_id::ParseError>(())
     /// ```

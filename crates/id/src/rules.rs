@@ -80,7 +80,8 @@ pub trait Rules {
 /// ```
 /// use handfast_id::{HandleProfile, RuleBook, recognise, Prefix};
 ///
-/// let rules = RuleBook::standard().with_profile(&Prefix::parse("100.102")?, HandleProfile::Cordra);
+/// let prefix = Prefix::parse("100.102")?;
+/// let rules = RuleBook::standard().with_profile(&prefix, HandleProfile::Cordra);
 /// let with_query = recognise("hdl:100.102/F58FB49EB1F848f0A606E84CEF294BE5?x", &rules)?;
 /// let key = with_query.identifier.key(&rules);
 /// assert_eq!(key.as_str(), "hdl:100.102/F58FB49EB1F848F0A606E84CEF294BE5");

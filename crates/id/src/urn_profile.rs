@@ -281,7 +281,8 @@ static HARVARD: UrnProfile = UrnProfile {
         registrant: Cow::Borrowed("Stephen Abrams"),
         affiliation: Cow::Borrowed("Harvard University Library"),
         address: Cow::Borrowed(
-            "Office for Information Systems, 1280 Massachusetts Avenue, Suite 404, Cambridge, MA 02138",
+            "Office for Information Systems, 1280 Massachusetts Avenue, Suite 404, Cambridge, MA \
+             02138",
         ),
         contact: Cow::Borrowed("nrsadm@hulmail.harvard.edu"),
         version: Cow::Borrowed("1"),

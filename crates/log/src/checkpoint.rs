@@ -8,7 +8,8 @@
 //!
 //! let key = SigningKey::new("example.org/log", &[7; 32])?;
 //! let note = Checkpoint::new("example.org/log", 0, empty_root()).sign(&key)?.to_string();
-//! assert!(note.starts_with("example.org/log\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n— "));
+//! let root = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+//! assert!(note.starts_with(&format!("example.org/log\n0\n{root}\n\n— ")));
 //! assert_eq!(Checkpoint::open(&note, key.verifying_key())?.size, 0);
 //!
 //! let other = SigningKey::new("example.org/log", &[8; 32])?;

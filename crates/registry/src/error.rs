@@ -185,7 +185,8 @@ impl RegistryError {
             Self::Identifier { source, .. } => Some(source.remedy().to_string()),
             Self::NoAuthority(path) => Some(format!("run `handfast authority create {path}`")),
             Self::Retired(path) if path.prefix().is_some() => Some(format!(
-                "HOME of 0.NA/{path}, in a batch file or by the handle protocol, makes it active again"
+                "HOME of 0.NA/{path}, in a batch file or by the handle protocol, makes it active \
+                 again"
             )),
             Self::NotTheirs { namespace } => Some(format!(
                 "if it is yours, run `handfast namespace claim {namespace} --as ACCOUNT --why TEXT`"

@@ -246,7 +246,8 @@ enum Operation {
 fn operation() -> impl Strategy<Value = Operation> {
     let name = 0..6_u8;
     prop_oneof![
-        4 => (name.clone(), any::<bool>()).prop_map(|(name, reserve)| Operation::Create(name, reserve)),
+        4 => (name.clone(), any::<bool>()).prop_map(|(name, reserve)| Operation::Create(name,
+            reserve)),
         4 => (name.clone(), any::<u8>()).prop_map(|(name, url)| Operation::Edit(name, url)),
         2 => name.clone().prop_map(Operation::Withdraw),
         2 => name.clone().prop_map(Operation::Restore),
@@ -316,10 +317,12 @@ fn is_alike(a: &Record, b: &Record) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None,
+        ..Default::default() })]
 
     #[test]
-    fn whatever_is_done_the_log_stays_whole(operations in prop::collection::vec(operation(), 1..60)) {
+    fn whatever_is_done_the_log_stays_whole(operations in prop::collection::vec(operation(),
+        1..60)) {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
         let mut registry = Some(registry(&data));
@@ -356,11 +359,13 @@ proptest! {
     }
 
     #[test]
-    fn undoing_a_change_gives_back_what_was_before(operations in prop::collection::vec(operation(), 1..40)) {
+    fn undoing_a_change_gives_back_what_was_before(operations in prop::collection::vec(operation(),
+        1..40)) {
         let folder = tempfile::tempdir().unwrap();
         let registry = registry(&folder.path().join("data"));
         for operation in &operations {
-            let (Operation::Edit(name, _) | Operation::Withdraw(name) | Operation::Restore(name)) = *operation else {
+            let (Operation::Edit(name,
+                _) | Operation::Withdraw(name) | Operation::Restore(name)) = *operation else {
                 apply(&registry, operation);
                 continue;
             };

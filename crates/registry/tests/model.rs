@@ -171,16 +171,19 @@ fn apply(registry: &Registry, operation: &Operation) -> &'static str {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None,
+        ..Default::default() })]
 
     #[test]
-    fn the_registry_answers_as_the_model_does(operations in prop::collection::vec(operation(), 1..40)) {
+    fn the_registry_answers_as_the_model_does(operations in prop::collection::vec(operation(),
+        1..40)) {
         let folder = tempfile::tempdir().unwrap();
         let mut registry = Some(Registry::create(folder.path(), world()).unwrap());
         for (prefix, change) in [
             ("20.1", AuthorityChange::default()),
             ("20.2", AuthorityChange { case_sensitive: Some(true), ..Default::default() }),
-            ("20.3", AuthorityChange { persistence: Some(Persistence::Erasable), ..Default::default() }),
+            ("20.3", AuthorityChange { persistence: Some(Persistence::Erasable),
+                ..Default::default() }),
         ] {
             let new = NewAuthority { change, ..NewAuthority::default() };
             registry.as_ref().unwrap().create_authority(&OPERATOR, prefix, new).unwrap();
@@ -192,7 +195,8 @@ proptest! {
                 registry = Some(Registry::open(folder.path(), world()).unwrap());
             }
             let expected = model.apply(operation);
-            prop_assert_eq!(apply(registry.as_ref().unwrap(), operation), expected, "{:?}", operation);
+            prop_assert_eq!(apply(registry.as_ref().unwrap(), operation), expected, "{:?}",
+                operation);
         }
         let registry = registry.unwrap();
         let audited = registry.verify_log(&Verify::default(), &mut |_, _| ()).unwrap();

@@ -5,7 +5,8 @@
 //! ```
 //! use handfast_wire::Dct;
 //!
-//! let config = Dct::parse(r#"{ "hdl_tcp_config" = { "bind_port" = "2641" "log_accesses" = "yes" } }"#)?;
+//! let text = r#"{ "hdl_tcp_config" = { "bind_port" = "2641" "log_accesses" = "yes" } }"#;
+//! let config = Dct::parse(text)?;
 //! let tcp = config.get("hdl_tcp_config").unwrap();
 //! assert_eq!(tcp.get("bind_port").and_then(Dct::text), Some("2641"));
 //! assert_eq!(tcp.get("log_accesses").and_then(Dct::flag), Some(true));

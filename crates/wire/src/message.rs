@@ -242,7 +242,8 @@ const BODY_LENGTH_AT: usize = 20;
 ///
 /// let header = Header::request(Opcode::GetSiteInfo, 1);
 /// let mut out = Vec::new();
-/// put_message(&mut out, &Envelope::new(Version::CURRENT), &header, |out| out.extend([0, 0, 0, 1, b'/']));
+/// let envelope = Envelope::new(Version::CURRENT);
+/// put_message(&mut out, &envelope, &header, |out| out.extend([0, 0, 0, 1, b'/']));
 /// assert_eq!(*Message::from_bytes(&out)?.body, [0, 0, 0, 1, b'/']);
 /// # Ok::<_, handfast_wire::DecodeError>(())
 /// ```

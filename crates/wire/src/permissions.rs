@@ -99,7 +99,10 @@ pub struct PermissionsError;
 
 impl fmt::Display for PermissionsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("permissions are four digits, admin-read, admin-write, public-read, public-write: for example 1110")
+        f.write_str(
+            "permissions are four digits, admin-read, admin-write, public-read, \
+            public-write: for example 1110",
+        )
     }
 }
 

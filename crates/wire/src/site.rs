@@ -11,7 +11,7 @@ use crate::handle_hash::handle_hash;
 /// ```
 /// use handfast_wire::{Codec, Site};
 ///
-/// let site = Site { version: 1, protocol: (2, 11), serial: 1, is_primary: true, ..Site::default() };
+/// let site = Site { protocol: (2, 11), serial: 1, is_primary: true, ..Site::default() };
 /// assert_eq!(Site::from_bytes(&site.to_bytes())?, site);
 /// # Ok::<_, handfast_wire::DecodeError>(())
 /// ```

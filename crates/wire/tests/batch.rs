@@ -160,7 +160,8 @@ fn permissions_of_administrators_begin_with_the_lowest_bit() {
 
 #[test]
 fn groups_and_files_are_read() {
-    let file = "ADD a/b\n200 HS_VLIST 60 1110 LIST 300:a/b; 301:c:d;\n3 HS_SITE 60 1110 FILE my site.json\n";
+    let file = "ADD a/b\n200 HS_VLIST 60 1110 LIST 300:a/b; 301:c:d;\n3 HS_SITE 60 1110 FILE my \
+        site.json\n";
     let Operation::Add { values, .. } = only(file) else {
         panic!()
     };
@@ -215,7 +216,8 @@ fn secrets_are_not_shown() {
 
 #[test]
 fn homing_names_a_server_and_prefixes() {
-    let file = "HOME 192.0.2.1:2641:TCP\n 0.NA/20.1 \n0.na/20.2\n \nUNHOME [2001:db8::1]:80:http\n0.NA/20.3";
+    let file = "HOME 192.0.2.1:2641:TCP\n 0.NA/20.1 \n0.na/20.2\n \nUNHOME \
+        [2001:db8::1]:80:http\n0.NA/20.3";
     let entries = entries(file.as_bytes());
     let Ok(Operation::Home { server, prefixes }) = &entries[0].operation else {
         panic!()
@@ -539,10 +541,12 @@ fn read_back(value: &BatchValue) -> Value<'static> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1_000, ..Default::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1_000,
+        ..Default::default() })]
 
     #[test]
-    fn what_is_written_reads_back_the_same(handle in handle(), values in prop::collection::vec(value(), 0..5)) {
+    fn what_is_written_reads_back_the_same(handle in handle(),
+        values in prop::collection::vec(value(), 0..5)) {
         let mut out = Vec::new();
         let Ok(unsaid) = write_create(&mut out, &handle, &values) else {
             return Ok(());
@@ -561,13 +565,15 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_panic_and_every_entry_has_its_line(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn no_bytes_panic_and_every_entry_has_its_line(bytes in prop::collection::vec(any::<u8>(),
+        0..200)) {
         let lines: Vec<_> = entries(&bytes).iter().map(|entry| entry.line).collect();
         prop_assert!(lines.is_sorted());
     }
 
     #[test]
-    fn no_text_panics(lines in prop::collection::vec("(CREATE|ADD|REMOVE|HOME|SESSIONSETUP|[0-9]|UTF8|LIST|ADMIN|:|;| |\\PC){0,9}", 0..9)) {
+    fn no_text_panics(lines in prop::collection::vec("(CREATE|ADD|REMOVE|HOME|SESSIONSETUP|[0-9]|UTF8|LIST|ADMIN|:|;| \
+        |\\PC){0,9}", 0..9)) {
         for entry in entries(lines.join("\n").as_bytes()) {
             if let Err(error) = entry.operation {
                 prop_assert!(error.line >= entry.line);
@@ -580,11 +586,10 @@ proptest! {
 /// same operations.
 #[test]
 fn a_batch_whose_files_are_inlined_says_the_same() {
-    let batch = "\u{FEFF}CREATE a/b\r\n1 X 60 1101 file  my photo.jpg \r\n2 U 60 1110 UTF8 FILE x\n\n\
-                 AUTHENTICATE SECKEY:300:a/b\n1 X 60 1110 FILE secret\n\
-                 CREAT a/c\n1 X 60 1110 FILE skipped\n\n\
-                 ADD a/d\n1 X 60 1110 FILE first\nwrong\n1 X 60 1110 FILE behind a mistake\n\n \n\
-                 MODIFY a/e\n7 HS_SITE 60 1110 FILE site.json";
+    let batch = "\u{FEFF}CREATE a/b\r\n1 X 60 1101 file  my photo.jpg \r\n2 U 60 1110 UTF8 FILE \
+        x\n\nAUTHENTICATE SECKEY:300:a/b\n1 X 60 1110 FILE secret\nCREAT a/c\n1 X 60 1110 FILE \
+        skipped\n\nADD a/d\n1 X 60 1110 FILE first\nwrong\n1 X 60 1110 FILE behind a mistake\n\n \
+        \nMODIFY a/e\n7 HS_SITE 60 1110 FILE site.json";
     let mut asked = Vec::new();
     let mut out = Vec::new();
     inline_files(batch.as_bytes(), &mut out, &mut |file| {

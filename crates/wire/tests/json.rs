@@ -622,7 +622,8 @@ fn value() -> impl Strategy<Value = Value<'static>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2_000, ..Default::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2_000,
+        ..Default::default() })]
 
     #[test]
     fn what_is_written_reads_back_byte_for_byte(value in value()) {
@@ -637,7 +638,8 @@ proptest! {
     }
 
     #[test]
-    fn data_with_a_structure_is_written_in_its_form(bits in 0..0x1000_u16, administrator in reference()) {
+    fn data_with_a_structure_is_written_in_its_form(bits in 0..0x1000_u16,
+        administrator in reference()) {
         let permissions = AdminPermissions::from_bits(bits);
         let bytes = Admin { permissions, administrator }.to_bytes();
         let value = Value::new(1, "HS_ADMIN", &bytes);
@@ -645,7 +647,8 @@ proptest! {
     }
 
     #[test]
-    fn nothing_that_is_given_panics(text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+    fn nothing_that_is_given_panics(text in any::<String>(),
+        bytes in prop::collection::vec(any::<u8>(), 0..60)) {
         let _ = serde_json::from_slice::<ParsedValue>(&bytes);
         let _ = serde_json::from_str::<ParsedValue>(&with(&text));
         for member in ["data", "ttl", "timestamp", "permissions", "references"] {

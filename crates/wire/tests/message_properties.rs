@@ -365,7 +365,8 @@ proptest! {
         prop_assert_eq!(Challenge::read(version, &mut Reader::new(&out)), Ok(challenge));
 
         let is_old = version < Version::new(2, 4);
-        let offer = DhOffer { algorithm: if is_old { 1 } else { algorithm }, public_key: nonce.into() };
+        let offer = DhOffer { algorithm: if is_old { 1 } else { algorithm },
+            public_key: nonce.into() };
         let mut out = Vec::new();
         offer.write(version, &mut out);
         prop_assert_eq!(DhOffer::read(version, &mut Reader::new(&out)), Ok(offer));
@@ -380,7 +381,8 @@ proptest! {
 
     #[test]
     fn a_reply_shows_its_digest_and_its_body(
-        version in version(), digest in option::of(digest()), handle in ".{0,12}", values in values(),
+        version in version(), digest in option::of(digest()), handle in ".{0,12}",
+            values in values(),
     ) {
         prop_assume!(version.major < 32 && version.major > 0);
         let body = ResolutionReply { handle: handle.into(), values };

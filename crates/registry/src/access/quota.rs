@@ -140,8 +140,8 @@ impl JobsOfAccount {
         if self.open >= limits.open_jobs {
             let open = limits.open_jobs;
             let problem = format!(
-                "an account has at most {open} jobs that have not ended: wait for them, or cancel some; the operator sets \
-                 this with `open-jobs` in `[limits]` of handfast.toml"
+                "an account has at most {open} jobs that have not ended: wait for them, or cancel \
+                 some; the operator sets this with `open-jobs` in `[limits]` of handfast.toml"
             );
             return Err(RegistryError::quota(problem, Some(OPEN_JOBS_RETRY)));
         }
@@ -149,8 +149,8 @@ impl JobsOfAccount {
         if count >= limits.jobs_per_day {
             let limit = limits.jobs_per_day;
             let problem = format!(
-                "an account starts at most {limit} jobs in 24 hours: wait, or send more names in each; the operator sets \
-                 this with `jobs-per-day` in `[limits]` of handfast.toml"
+                "an account starts at most {limit} jobs in 24 hours: wait, or send more names in \
+                 each; the operator sets this with `jobs-per-day` in `[limits]` of handfast.toml"
             );
             let oldest = self.recent.iter().min().copied().unwrap_or(now);
             let wait = oldest.saturating_add(DAY_MS).saturating_sub(now) / 1_000 + 1;
@@ -197,8 +197,9 @@ impl Registry {
             return Ok(());
         }
         let problem = format!(
-            "an account has at most {limit} open requests for authorities, and one that it took back counts for 24 hours: \
-             wait until one is decided; the operator sets this with `requested-authorities` in `[limits]` of handfast.toml"
+            "an account has at most {limit} open requests for authorities, and one that it took \
+             back counts for 24 hours: wait until one is decided; the operator sets this with \
+             `requested-authorities` in `[limits]` of handfast.toml"
         );
         let first = withdrawn.first().copied();
         let wait = first.map(|at| at.saturating_add(DAY_MS).saturating_sub(now) / 1_000 + 1);

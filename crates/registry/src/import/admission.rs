@@ -19,8 +19,9 @@ impl Registry {
         let refused = || {
             let account = who.lasting();
             let problem = format!(
-                "an import needs the role write, or a higher one, on some authority: someone with role lead or admin \
-                 there, or the operator, can run `handfast authority grant AUTHORITY --to {account} --role write`"
+                "an import needs the role write, or a higher one, on some authority: someone with \
+                 role lead or admin there, or the operator, can run `handfast authority grant \
+                 AUTHORITY --to {account} --role write`"
             );
             RegistryError::policy("no-role", problem)
         };
@@ -33,8 +34,9 @@ impl Registry {
                 Principal::Identity { .. } => return Ok(()),
                 Principal::Limited { limit, .. } if limit.role < Role::Write => {
                     let problem = format!(
-                        "an import needs the role write, and this token has the role {} at most: its account can \
-                         have another one, by `handfast token create {} --role write`",
+                        "an import needs the role write, and this token has the role {} at most: \
+                         its account can have another one, by `handfast token create {} --role \
+                         write`",
                         limit.role,
                         who.lasting()
                     );
@@ -43,8 +45,9 @@ impl Registry {
                 _ => {}
             }
             let mut has_role = false;
-            view.now
-                .scan(&TableKey::named(Table::Authorities, b""), &mut |_, bytes| {
+            view.now.scan(
+                &TableKey::named(Table::Authorities, b""),
+                &mut |_, bytes| {
                     // An authority that cannot be read grants nothing.
                     let grants = postcard::from_bytes::<Authority>(bytes).map(|found| found.grants);
                     let mut grants = grants.unwrap_or_default().into_iter();
@@ -54,7 +57,8 @@ impl Registry {
                     } else {
                         ControlFlow::Continue(())
                     }
-                })?;
+                },
+            )?;
             has_role.then_some(()).ok_or_else(refused)
         })
     }

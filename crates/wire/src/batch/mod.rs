@@ -6,7 +6,8 @@
 //! ```
 //! use handfast_wire::batch::{BatchReader, Operation};
 //!
-//! let file = "CREATE 20.500.12345/abc\n1 URL 86400 1110 UTF8 https://example.org/abc\n\nDELETE 20.500.12345/x\n";
+//! let file = "CREATE 20.500.12345/abc\n1 URL 86400 1110 UTF8 https://example.org/abc\n\n\
+//!             DELETE 20.500.12345/x\n";
 //! let mut lines = Vec::new();
 //! for entry in BatchReader::new(file.as_bytes()) {
 //!     let entry = entry?;
@@ -41,7 +42,8 @@ use crate::{Admin, AdminPermissions, Codec, Permissions, Reference, ValueList};
 ///
 /// let entry = BatchReader::new(&b"\n\nDELETE\n"[..]).next().unwrap()?;
 /// assert_eq!(entry.line, 3);
-/// assert_eq!(entry.operation.unwrap_err().to_string(), "line 3: there is no handle after the command");
+/// let error = entry.operation.unwrap_err().to_string();
+/// assert_eq!(error, "line 3: there is no handle after the command");
 /// # Ok::<_, std::io::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -329,7 +331,9 @@ pub struct BatchSessionSetup {
 /// The protection of the messages of a session.
 ///
 /// ```
-/// let options = handfast_wire::batch::SessionOptions { is_encrypted: true, is_authenticated: true };
+/// use handfast_wire::batch::SessionOptions;
+///
+/// let options = SessionOptions { is_encrypted: true, is_authenticated: true };
 /// assert!(options.is_encrypted);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,7 +23,8 @@ pub(super) const MAX_OPERATION: usize = 4 << 20;
 ///
 /// let file = "CREAT a/b\n1 URL 60 1110 UTF8 x\n\nDELETE a/c\nDELETE a/d\n";
 /// let entries: Vec<_> = BatchReader::new(file.as_bytes()).collect::<Result<_, _>>()?;
-/// assert_eq!(entries.iter().map(|entry| entry.operation.is_ok()).collect::<Vec<_>>(), [false, true, true]);
+/// let is_ok: Vec<_> = entries.iter().map(|entry| entry.operation.is_ok()).collect();
+/// assert_eq!(is_ok, [false, true, true]);
 /// # Ok::<_, std::io::Error>(())
 /// ```
 pub struct BatchReader<R> {

@@ -15,7 +15,8 @@ use crate::{Admin, AdminPermissions, Codec, Reference, Ttl, Value, ValueList};
 /// ```
 /// use handfast_wire::{Value, batch};
 ///
-/// let values = [Value::new(1, "URL", b"https://example.org/"), Value::new(2, "PHOTO", b"\xFF\xD8")];
+/// let url = Value::new(1, "URL", b"https://example.org/");
+/// let values = [url, Value::new(2, "PHOTO", b"\xFF\xD8")];
 /// let mut out = Vec::new();
 /// assert_eq!(batch::write_create(&mut out, "20.1000/x", &values)?, [2]);
 /// assert_eq!(out, b"CREATE 20.1000/x\n1 URL 86400 1110 UTF8 https://example.org/\n\n");

@@ -89,7 +89,8 @@ pub fn read_private_key(
 /// software, else as scheme 1.
 ///
 /// ```
-/// use handfast_wire::crypto::{KeyFileError, PrivateKey, Protection, read_private_key, write_private_key};
+/// use handfast_wire::crypto::{KeyFileError, PrivateKey, Protection};
+/// use handfast_wire::crypto::{read_private_key, write_private_key};
 ///
 /// let key = PrivateKey::from_plain(b"\0\0\0\x0CRSA_PRIV_KEY\0\0\0\x01\x23\0\0\0\x01\x05")?;
 /// let protection = Protection { passphrase: b"secret", salt: [1; 16], iv: [2; 16] };
@@ -161,7 +162,8 @@ fn des(passphrase: &[u8]) -> Result<OldCipher, KeyFileError> {
 /// ```
 /// use handfast_wire::crypto::KeyFileError;
 ///
-/// assert_eq!(KeyFileError::Scheme(9).to_string(), "the encryption scheme 9 of the key file is not known");
+/// let text = KeyFileError::Scheme(9).to_string();
+/// assert_eq!(text, "the encryption scheme 9 of the key file is not known");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -121,7 +121,8 @@ impl fmt::Debug for SigningKey {
 /// (`handle-protocol.md` §4.3, §4.4). Outside of sessions the counter is 0.
 ///
 /// ```no_run
-/// # fn f(key: &handfast_wire::crypto::SigningKey) -> Result<(), handfast_wire::crypto::CryptoError> {
+/// # use handfast_wire::crypto::{CryptoError, SigningKey};
+/// # fn f(key: &SigningKey) -> Result<(), CryptoError> {
 /// use handfast_wire::crypto::sign_message;
 /// use handfast_wire::{Envelope, Framing, Version};
 ///
@@ -171,7 +172,8 @@ pub fn certified_algorithm(version: Version, is_dsa: bool) -> DigestAlgorithm {
 /// digest (`handle-protocol.md` §7.2). `version` is that of the challenge.
 ///
 /// ```no_run
-/// # fn f(key: &handfast_wire::crypto::SigningKey) -> Result<(), handfast_wire::crypto::CryptoError> {
+/// # use handfast_wire::crypto::{CryptoError, SigningKey};
+/// # fn f(key: &SigningKey) -> Result<(), CryptoError> {
 /// use handfast_wire::Version;
 /// use handfast_wire::crypto::answer_with_key;
 ///

@@ -18,7 +18,8 @@ use crate::{Permissions, Reference, Ttl, Value};
 /// ```
 /// use handfast_wire::json::ParsedValue;
 ///
-/// let given: ParsedValue = serde_json::from_str(r#"{"index": "1", "type": "URL", "data": "https://example.org/"}"#)?;
+/// let text = r#"{"index": "1", "type": "URL", "data": "https://example.org/"}"#;
+/// let given: ParsedValue = serde_json::from_str(text)?;
 /// assert_eq!((given.index, given.ttl), (1, None));
 /// assert_eq!(*given.data, *b"https://example.org/");
 /// # Ok::<_, serde_json::Error>(())

@@ -136,7 +136,8 @@ mod tests {
             ..Value::new(1, "URL", b"http://x")
         };
         let expected = json!({
-            "index": 1, "type": "URL", "data": {"format": "string", "value": "http://x"}, "ttl": 86_400,
+            "index": 1, "type": "URL", "data": {"format": "string", "value": "http://x"},
+            "ttl": 86_400,
             "timestamp": "2026-11-15T06:17:16Z", "references": [{"handle": "a/b", "index": 3}],
         });
         assert_eq!(value(&url), expected);

@@ -156,9 +156,9 @@ impl fmt::Display for Note {
             ),
             Self::CaseOnly { count, event, key } => write!(
                 f,
-                "{count} public names differ from others by case alone, first {key} by event {event}: they \
-                 are different names only if case counts under their authority or in their \
-                 namespace"
+                "{count} public names differ from others by case alone, first {key} by event \
+                 {event}: they are different names only if case counts under their authority or in \
+                 their namespace"
             ),
             Self::Continues { event, origin } if origin.is_empty() => write!(
                 f,
@@ -180,9 +180,9 @@ impl fmt::Display for Note {
             }
             Self::Irregular { count, event, key } => write!(
                 f,
-                "{count} public names could not be registered today, first {key} by event {event}: they \
-                 have control characters, white space at an end, a scheme in their prefix, or are \
-                 too long"
+                "{count} public names could not be registered today, first {key} by event {event}: \
+                 they have control characters, white space at an end, a scheme in their prefix, or \
+                 are too long"
             ),
             Self::NotNormalised { count, event, key } => write!(
                 f,
