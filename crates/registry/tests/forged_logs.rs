@@ -643,7 +643,8 @@ fn forged() -> Vec<(&'static str, &'static str, String)> {
             2)); all.last_mut().unwrap().push(0); export(&all, |_| ()) }),
         ("not-utf-8", "a key that is no text",
             { let mut all = bytes(base().name(Create, open("hdl:20.9/X"), A,
-            1)); let event = all.last_mut().unwrap(); let at = event.len() - 95 - A.len() + 12; event[at] = 0xFF; export(&all, |_| ()) }),
+            1)); let event = all.last_mut().unwrap(); let at = event.len() - 95 - A.len() + 12;
+                event[at] = 0xFF; export(&all, |_| ()) }),
         // Time.
         ("time-back", "two days earlier",
             base().name(Change, open(THESIS), A, 2).with(|e| e.time -= 2 * DAY).export()),
@@ -700,7 +701,8 @@ fn forged() -> Vec<(&'static str, &'static str, String)> {
         ("withdrawn-moved", "a withdrawn name is transferred to another authority",
             base().withdrawn().name(Transfer, open(THESIS), ERASABLE, 3).export()),
         ("history-twice", "a whole history stands there twice",
-            { let mut log = base(); let again = log.events.clone(); log.events.extend(again); log.export() }),
+            { let mut log = base(); let again = log.events.clone(); log.events.extend(again);
+                log.export() }),
         // Parents.
         ("prefix-below-retired", "a prefix is created below a retired one",
             base().on(RetireAuthority, A, 2).authority("hdl:20.9.1").export()),
@@ -743,7 +745,9 @@ fn forged() -> Vec<(&'static str, &'static str, String)> {
         ("one-changed", "the event that creates an authority is another",
             { let log = base().name(Create, open("hdl:20.9/B"), A, 1).name(Create,
             open("hdl:20.9/C"), A,
-            1).withdrawn(); let signed = log.export(); let mut log = log; log.events[0].authority = "hdl:20.7".into(); let other = log.export(); with_leaves(&other, &signed) }),
+            1).withdrawn(); let signed = log.export(); let mut log = log;
+                log.events[0].authority = "hdl:20.7".into(); let other = log.export();
+                with_leaves(&other, &signed) }),
         ("one-missing", "the event that creates an authority is missing",
             { let log = base().name(Create, open("hdl:20.9/B"), A,
             1).withdrawn().export(); log.split_inclusive('\n').enumerate().filter(|(at,
@@ -783,12 +787,17 @@ fn forged() -> Vec<(&'static str, &'static str, String)> {
         ("other-origin", "a checkpoint of another log",
             { let note = Checkpoint::new("other.example/log", base().head().0,
             base().head().1); let other = SigningKey::new("other.example/log",
-            &[8; 32]).unwrap(); let log = base().export(); let own: serde_json::Value = serde_json::from_str(log.lines().next().unwrap()).unwrap(); let header = json!({"log": own["log"], "key": own["key"], "checkpoint": note.sign(&other).unwrap().to_string()}); format!("{header}\n{}", log.split_once('\n').unwrap().1) }),
+            &[8; 32]).unwrap(); let log = base().export();
+                let own: serde_json::Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+                let header = json!({"log": own["log"], "key": own["key"],
+                    "checkpoint": note.sign(&other).unwrap().to_string()});
+                format!("{header}\n{}", log.split_once('\n').unwrap().1) }),
     ]
 }
 
 /// Honest logs that only earlier programs wrote, or that are small enough to read.
 #[rustfmt::skip] // A row is a line.
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn honest() -> Vec<(&'static str, &'static str, String)> {
     use Action::*;
     let base = Forger::new;
@@ -846,7 +855,8 @@ fn honest() -> Vec<(&'static str, &'static str, String)> {
                 6).on(WithdrawNamespace, "info:x", 7)
             .on(ImportNamespace, "info:y", 1).on(NamespacePolicy, "info:", 1).on(NamespacePolicy,
                 "info:", 2).export()),
-        ("honest-home", "a prefix below one that is not kept here; UNHOME leaves those below, which go on", base()
+        ("honest-home", "a prefix below one that is not kept here;
+                UNHOME leaves those below, which go on", base()
             .authority("hdl:20.9.1").on(RetireAuthority, A, 2).name(Create, open("hdl:20.9.1/X"),
                 "hdl:20.9.1", 1)
             .authority("hdl:20.9.1.5").on(ChangeAuthority, "hdl:20.9.1", 2).on(ApproveAuthority, A,

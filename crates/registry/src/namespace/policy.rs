@@ -48,7 +48,7 @@ impl Registry {
     /// # Ok::<_, handfast_registry::RegistryError>(())
     /// ```
     pub fn namespace_policy(&self) -> Result<NamespacePolicy, RegistryError> {
-        let last = self.read(|view| view.policies())?.pop();
+        let last = self.read(|view| Ok(view.policies()?.pop()))?;
         Ok(last.unwrap_or_else(NamespacePolicy::original))
     }
 
